@@ -1,0 +1,2 @@
+//! The truebench binary.
+fn main() {}

@@ -1,0 +1,116 @@
+//! What a check says of a figure, and the rule that makes a verdict of it.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Fewer kept rounds than this give no 95 % interval for the median (order statistics: the range of 6
+/// observations covers the median with probability 1 - 2·2⁻⁶ = 96.9 %, that of 5 only with 93.8 %).
+pub const MIN_ROUNDS: usize = 6;
+
+/// The answer of one check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The condition held, and this was observed.
+    Pass,
+    /// What the check reads could not be observed here.
+    Unknown,
+    /// The condition was disturbed; the figure may be off.
+    Warn,
+    /// The condition did not hold; the figure does not mean what its name says.
+    Fail,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Outcome::Pass => "pass",
+            Outcome::Unknown => "unknown",
+            Outcome::Warn => "warn",
+            Outcome::Fail => "fail",
+        })
+    }
+}
+
+/// One check applied to one figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckResult {
+    /// The check's stable name, which `truebench explain ID` takes.
+    pub id: String,
+    /// Its answer.
+    pub outcome: Outcome,
+    /// What was seen, with numbers, or why nothing could be seen.
+    pub detail: String,
+    /// What to do about it: a command, or a sentence. Only with `warn` and `fail`.
+    #[serde(default)]
+    pub fix: Option<String>,
+    /// Whether this figure may be called valid only if this check could be answered.
+    #[serde(default)]
+    pub essential: bool,
+}
+
+/// What a figure is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Every condition that matters was observed and held.
+    Valid,
+    /// Nothing wrong was seen, but something essential could not be, or there are fewer than 6 rounds.
+    Unverified,
+    /// A condition was disturbed.
+    Suspect,
+    /// A condition did not hold.
+    Invalid,
+}
+
+impl Verdict {
+    /// The rule: any fail is invalid; else any warn is suspect; else an essential unknown, or fewer than
+    /// [`MIN_ROUNDS`] kept rounds, is unverified; else valid.
+    pub fn of(checks: &[CheckResult], kept_rounds: usize) -> Verdict {
+        let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
+        let blind = checks.iter().any(|check| check.essential && check.outcome == Outcome::Unknown);
+        if any(Outcome::Fail) {
+            Verdict::Invalid
+        } else if any(Outcome::Warn) {
+            Verdict::Suspect
+        } else if blind || kept_rounds < MIN_ROUNDS {
+            Verdict::Unverified
+        } else {
+            Verdict::Valid
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Valid => "valid",
+            Verdict::Suspect => "suspect",
+            Verdict::Invalid => "invalid",
+            Verdict::Unverified => "unverified",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(outcome: Outcome, essential: bool) -> CheckResult {
+        CheckResult { id: "x".into(), outcome, detail: String::new(), fix: None, essential }
+    }
+
+    #[test]
+    fn the_worst_answer_decides() {
+        use Outcome::*;
+        let pass = check(Pass, true);
+        assert_eq!(Verdict::of(std::slice::from_ref(&pass), 6), Verdict::Valid);
+        assert_eq!(Verdict::of(&[pass.clone(), check(Unknown, false)], 6), Verdict::Valid);
+        assert_eq!(Verdict::of(&[pass.clone(), check(Unknown, true)], 6), Verdict::Unverified);
+        assert_eq!(Verdict::of(&[check(Unknown, true), check(Warn, false)], 6), Verdict::Suspect);
+        assert_eq!(Verdict::of(&[check(Fail, false), check(Warn, true)], 1), Verdict::Invalid);
+        assert_eq!(Verdict::of(&[pass], 5), Verdict::Unverified);
+    }
+}

@@ -1,0 +1,55 @@
+//! What a running measurement tells: pure data for a live view. Dropping events changes nothing in the record.
+
+use serde::{Deserialize, Serialize};
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// A suite begins: how many figures and how many seconds it expects to take.
+    SuiteStarted {
+        /// The suite's name.
+        suite: String,
+        /// Figures that it will measure.
+        figures: usize,
+        /// Estimated seconds; a bound where one was given.
+        seconds: f64,
+    },
+    /// Something other than measuring takes time: "first touch of 11.5 GB".
+    Preparing {
+        /// What.
+        what: String,
+    },
+    /// A round begins.
+    RoundStarted {
+        /// The figure's id.
+        figure: String,
+        /// Counted from 1.
+        round: usize,
+    },
+    /// A round ended.
+    RoundFinished {
+        /// The figure's id.
+        figure: String,
+        /// Its value in `unit`; `None` if it gave none.
+        value: Option<f64>,
+        /// Unit symbol.
+        unit: String,
+        /// Whether the round was kept.
+        kept: bool,
+        /// Share of the suite that is done, 0 to 1.
+        done: f64,
+        /// Estimated seconds left.
+        seconds_left: f64,
+    },
+    /// Something the user should know at once.
+    Note {
+        /// The sentence.
+        text: String,
+    },
+    /// A suite ended.
+    SuiteFinished {
+        /// The suite's name.
+        suite: String,
+    },
+}

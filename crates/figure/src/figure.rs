@@ -1,0 +1,316 @@
+//! A figure: one measured number with all that is needed to defend it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::{CheckResult, Verdict};
+use crate::conditions::Conditions;
+use crate::evidence::{Evidence, FactType, Key, Scope};
+use crate::reading::Reading;
+use crate::series::{At, Distribution, Part, Timeline};
+use crate::unit::{Convention, Unit};
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// A bandwidth or a rate.
+    Higher,
+    /// A latency or a cost.
+    Lower,
+    /// A description, such as a frequency.
+    Neither,
+}
+
+/// Whether there is a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Measured: `value` is there.
+    Measured,
+    /// Its condition cannot be set on this machine; `reason` says why. Never filled by another figure.
+    NotAvailable,
+    /// It should have worked and did not; `reason` says what happened.
+    Failed,
+    /// The run was stopped before it had a round.
+    Interrupted,
+}
+
+/// A confidence interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Lower end, in the figure's unit.
+    pub low: f64,
+    /// Upper end, in the figure's unit.
+    pub high: f64,
+    /// Probability that it covers the median, at least: 0.95.
+    pub level: f64,
+    /// How it was made: `order-statistics` or `bootstrap`.
+    pub method: String,
+    /// Rounds it rests on.
+    pub rounds: usize,
+}
+
+impl Interval {
+    /// Half the width, as a share of `value` (0.02 = 2 %); infinite if `value` is 0.
+    pub fn relative_half_width(&self, value: f64) -> f64 {
+        (self.high - self.low) / 2.0 / value.abs()
+    }
+}
+
+/// The physical or theoretical limit that a figure is held against, in the figure's unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limit {
+    /// The limit.
+    pub value: f64,
+    /// Where it comes from: `8 x DDR5-4800`, or the id of another figure.
+    pub basis: String,
+}
+
+/// One visit to a figure in the interleaved order of a run. Evidence is the change around its timed region.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// Wall-clock seconds of the region that the evidence covers.
+    pub duration: f64,
+    /// Values of the single samples, in the figure's unit, in the order they were taken.
+    pub samples: Vec<f64>,
+    /// What was seen around it.
+    pub evidence: Evidence,
+    /// Whether the figure's value rests on it too.
+    pub kept: bool,
+    /// Why it was not kept.
+    pub reason: Option<String>,
+}
+
+impl Round {
+    /// The round's value: the median of its samples. `None` without samples.
+    pub fn value(&self) -> Option<f64> {
+        crate::stats::median(&self.samples)
+    }
+}
+
+/// One figure. Its JSON form is the record format's `figures[]` entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Stable and dotted: suite.what.variant, such as `memory.triad.nt`.
+    pub id: String,
+    /// The suite that measured it.
+    pub suite: String,
+    /// Its name for people.
+    pub name: String,
+    /// Unit of all its values.
+    pub unit: Unit,
+    /// Which bytes a bandwidth counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convention: Option<Convention>,
+    /// Which way is better.
+    pub better: Better,
+    /// Whether there is a value.
+    pub status: Status,
+    /// Why there is none.
+    pub reason: Option<String>,
+    /// The median of the kept rounds; null unless measured.
+    pub value: Option<f64>,
+    /// 95 % interval of the median; null with fewer than 6 kept rounds.
+    pub interval: Option<Interval>,
+    /// The best sample of the kept rounds, where the field quotes the best (STREAM).
+    pub best: Option<f64>,
+    /// Every round, kept or not.
+    pub rounds: Vec<Round>,
+    /// The curve or matrix that it is a point of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// Where on that curve or matrix.
+    #[serde(default, skip_serializing_if = "At::is_empty")]
+    pub at: At,
+    /// Single observations, as a histogram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distribution: Option<Distribution>,
+    /// Columns over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
+    /// The figure split up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// What it is held against.
+    pub limit: Option<Limit>,
+    /// Ids of the figures that it was computed from, if it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub derived_from: Vec<String>,
+    /// What was asked for and set.
+    pub conditions: Conditions,
+    /// Facts about the figure as a whole.
+    pub evidence: Evidence,
+    /// Answers of the checks that apply; in order: causes before their consequences.
+    pub checks: Vec<CheckResult>,
+    /// What the figure is worth; null unless measured and judged.
+    pub verdict: Option<Verdict>,
+    /// One or two sentences, made from the evidence, on why the figure is what it is.
+    pub why: Option<String>,
+}
+
+impl Figure {
+    /// A figure before its first round: status interrupted, no value.
+    pub fn planned(
+        id: impl Into<String>,
+        suite: &str,
+        name: impl Into<String>,
+        unit: Unit,
+        better: Better,
+    ) -> Self {
+        Figure {
+            id: id.into(),
+            suite: suite.to_owned(),
+            name: name.into(),
+            unit,
+            convention: None,
+            better,
+            status: Status::Interrupted,
+            reason: Some("stopped before its first round".to_owned()),
+            value: None,
+            interval: None,
+            best: None,
+            rounds: Vec::new(),
+            series: None,
+            at: At::new(),
+            distribution: None,
+            timeline: None,
+            parts: Vec::new(),
+            limit: None,
+            derived_from: Vec::new(),
+            conditions: Conditions::default(),
+            evidence: Evidence::default(),
+            checks: Vec::new(),
+            verdict: None,
+            why: None,
+        }
+    }
+
+    /// Marks that the figure's condition cannot be set here.
+    pub fn not_available(mut self, reason: impl Into<String>) -> Self {
+        self.status = Status::NotAvailable;
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// The rounds that the value rests on.
+    pub fn kept(&self) -> impl Iterator<Item = &Round> {
+        self.rounds.iter().filter(|round| round.kept)
+    }
+
+    /// Values of the kept rounds, in the order they were measured.
+    pub fn kept_values(&self) -> Vec<f64> {
+        self.kept().filter_map(Round::value).collect()
+    }
+
+    /// Recomputes value, interval, best and status from the kept rounds. Without any, a measured figure
+    /// falls back to interrupted.
+    pub fn summarise(&mut self) {
+        let values = self.kept_values();
+        self.value = crate::stats::median(&values);
+        self.interval = crate::stats::median_interval(&values);
+        let samples: Vec<f64> = self.kept().flat_map(|round| round.samples.iter().copied()).collect();
+        self.best = match self.better {
+            Better::Higher => samples.into_iter().reduce(f64::max),
+            Better::Lower => samples.into_iter().reduce(f64::min),
+            Better::Neither => None,
+        };
+        match (self.value, self.status) {
+            (Some(_), _) => {
+                self.status = Status::Measured;
+                self.reason = None;
+            }
+            (None, Status::Measured) => self.status = Status::Interrupted,
+            (None, _) => {}
+        }
+    }
+
+    /// A fact of each kept round; unknown as soon as it is unknown in one of them, or without rounds.
+    pub fn over_rounds<T: FactType>(&self, key: Key<T>) -> Reading<Vec<T>> {
+        debug_assert_eq!(key.scope, Scope::Round, "{} is not a fact of rounds", key.name);
+        let mut values = Vec::new();
+        for round in self.kept() {
+            match round.evidence.get(key) {
+                Reading::Value(value) => values.push(value),
+                Reading::Unknown(reason) => return Reading::Unknown(reason),
+            }
+        }
+        if values.is_empty() { Reading::unknown("no round was kept") } else { Reading::Value(values) }
+    }
+
+    /// The sum of a fact over the kept rounds.
+    pub fn sum(&self, key: Key<f64>) -> Reading<f64> {
+        self.over_rounds(key).map(|values| values.iter().sum())
+    }
+
+    /// The largest of a fact over the kept rounds.
+    pub fn largest(&self, key: Key<f64>) -> Reading<f64> {
+        self.over_rounds(key).map(|values| values.into_iter().fold(f64::MIN, f64::max))
+    }
+
+    /// Seconds that the kept rounds lasted together.
+    pub fn seconds(&self) -> f64 {
+        self.kept().map(|round| round.duration).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{CPU_STEAL, FAULT_MINOR};
+
+    fn round(samples: &[f64], kept: bool, steal: Option<f64>) -> Round {
+        let mut evidence = Evidence::default();
+        match steal {
+            Some(steal) => evidence.put(CPU_STEAL, steal),
+            None => evidence.put_unknown(CPU_STEAL, "no steal column"),
+        }
+        Round {
+            started: "2026-01-01T00:00:00Z".into(),
+            duration: 0.5,
+            samples: samples.to_vec(),
+            evidence,
+            kept,
+            reason: None,
+        }
+    }
+
+    fn figure(rounds: Vec<Round>) -> Figure {
+        let mut figure = Figure::planned("a.b", "a", "b", Unit::GB_PER_S, Better::Higher);
+        figure.rounds = rounds;
+        figure.summarise();
+        figure
+    }
+
+    #[test]
+    fn value_is_the_median_of_rounds_and_best_is_the_best_sample() {
+        let figure = figure(vec![
+            round(&[1.0, 9.0, 2.0], true, Some(0.1)),
+            round(&[3.0], true, Some(0.2)),
+            round(&[4.0], true, Some(0.0)),
+            round(&[100.0], false, None),
+        ]);
+        assert_eq!(figure.value, Some(3.0));
+        assert_eq!(figure.best, Some(9.0));
+        assert_eq!(figure.interval, None, "three rounds give no interval");
+        assert_eq!(figure.status, Status::Measured);
+        assert!((figure.sum(CPU_STEAL).into_value().unwrap() - 0.3).abs() < 1e-12);
+        assert_eq!(figure.seconds(), 1.5);
+    }
+
+    #[test]
+    fn one_blind_round_makes_the_whole_unknown() {
+        let figure = figure(vec![round(&[1.0], true, Some(0.1)), round(&[1.0], true, None)]);
+        assert_eq!(figure.sum(CPU_STEAL), Reading::unknown("no steal column"));
+        assert_eq!(figure.sum(FAULT_MINOR), Reading::unknown("not recorded"));
+    }
+
+    #[test]
+    fn without_rounds_it_is_interrupted() {
+        let figure = figure(vec![]);
+        assert_eq!(figure.status, Status::Interrupted);
+        assert_eq!(figure.value, None);
+    }
+}

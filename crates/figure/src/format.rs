@@ -1,0 +1,72 @@
+//! Numbers as people read them. Pure: used by checks, explanations and reports alike.
+
+/// Bytes with the binary prefix that suits caches and arrays: `48 KiB`, `1.9 GiB`. Exact multiples lose the
+/// decimals.
+pub fn bytes(bytes: f64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes;
+    let mut unit = 0;
+    while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if value.fract() == 0.0 || value.abs() >= 100.0 {
+        format!("{value:.0} {}", UNITS[unit])
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
+}
+
+/// A number with three or four significant digits: `0.0123`, `1.23`, `12.3`, `123`, `12345`.
+pub fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v == 0.0 || v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        v if v >= 0.1 => 3,
+        v if v >= 0.01 => 4,
+        _ => return format!("{value:.2e}"),
+    };
+    format!("{value:.digits$}")
+}
+
+/// A share as a percentage: `2 %`, `12.5 %`, `0.03 %`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        0.0 => "0 %".to_owned(),
+        p if p >= 10.0 => format!("{percent:.0} %"),
+        p if p >= 1.0 => format!("{percent:.1} %"),
+        p if p >= 0.01 => format!("{percent:.2} %"),
+        _ => "<0.01 %".to_owned(),
+    }
+}
+
+/// A duration: `23 ns`, `1.50 ms`, `12.3 s`, `2 min 5 s`.
+pub fn seconds(seconds: f64) -> String {
+    match seconds.abs() {
+        0.0 => "0 s".to_owned(),
+        s if s < 1e-6 => format!("{} ns", number(seconds * 1e9)),
+        s if s < 1e-3 => format!("{} us", number(seconds * 1e6)),
+        s if s < 1.0 => format!("{} ms", number(seconds * 1e3)),
+        s if s < 120.0 => format!("{} s", number(seconds)),
+        _ => format!("{} min {:.0} s", (seconds / 60.0).floor(), seconds % 60.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_people_write_them() {
+        assert_eq!(bytes(49152.0), "48 KiB");
+        assert_eq!(bytes(503_316_480.0), "480 MiB");
+        assert_eq!(bytes(2e9), "1.9 GiB");
+        assert_eq!(number(37.123), "37.1");
+        assert_eq!(number(0.0123), "0.0123");
+        assert_eq!(percent(0.0234), "2.3 %");
+        assert_eq!(seconds(0.0015), "1.50 ms");
+        assert_eq!(seconds(125.0), "2 min 5 s");
+    }
+}

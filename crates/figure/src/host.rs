@@ -1,0 +1,323 @@
+//! What a machine is: pure data, filled by the crate `machine`, held in every record.
+//!
+//! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
+//! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cpulist::CpuList;
+use crate::reading::Reading;
+
+/// A machine, as far as it could be seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// Host name.
+    pub hostname: Reading<String>,
+    /// The processor.
+    pub cpu: Cpu,
+    /// Packages, cores, threads.
+    pub topology: Topology,
+    /// Every cache instance.
+    pub caches: Caches,
+    /// Memory and its modules.
+    pub memory: Memory,
+    /// NUMA nodes.
+    pub numa: Numa,
+    /// Under a hypervisor, in a container?
+    pub virtualisation: Virtualisation,
+    /// The kernel and its settings that move figures.
+    pub kernel: Kernel,
+    /// Limits set on us.
+    pub cgroup: Cgroup,
+}
+
+/// The processor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// `x86_64` or `aarch64`; from the tree's own evidence, not from the running program.
+    pub architecture: Reading<String>,
+    /// `GenuineIntel`, `AuthenticAMD`, `ARM`, …
+    pub vendor: Reading<String>,
+    /// Model name as the kernel prints it, or the Arm part's name.
+    pub model: Reading<String>,
+    /// Microcode revision.
+    pub microcode: Reading<String>,
+    /// Flags (x86) or features (Arm) of the first CPU, as the kernel prints them.
+    pub flags: Vec<String>,
+    /// Whether the time stamp counter runs at a constant rate in all states (`constant_tsc` and
+    /// `nonstop_tsc`; on Arm the generic timer always does).
+    pub invariant_counter: Reading<bool>,
+}
+
+/// The logical CPUs and how they belong together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topology {
+    /// CPUs that run now.
+    pub online: CpuList,
+    /// CPUs that are there and switched off.
+    pub offline: CpuList,
+    /// CPUs that could ever be there.
+    pub possible: Reading<CpuList>,
+    /// CPUs that we may use: the affinity mask of this process, which a cpuset narrows too.
+    pub allowed: CpuList,
+    /// Online CPUs, ascending.
+    pub cpus: Vec<LogicalCpu>,
+    /// Why cores and packages are not known, if they are not: then each CPU counts as a core of its own in one
+    /// package.
+    pub unknown: Option<String>,
+}
+
+/// One hardware thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LogicalCpu {
+    /// The kernel's number.
+    pub cpu: u32,
+    /// Index of its core among all cores of the machine, from 0, ascending with the core's first CPU.
+    pub core: u32,
+    /// Index of its cluster (cores that share an L2 or a fabric stop), where the kernel tells.
+    pub cluster: Option<u32>,
+    /// Index of its die, where the kernel tells.
+    pub die: Option<u32>,
+    /// Index of its package (socket), from 0.
+    pub package: u32,
+    /// Its NUMA node.
+    pub node: Option<u32>,
+    /// All hardware threads of its core, itself included.
+    pub siblings: CpuList,
+    /// What sort of core it is on a hybrid machine: `performance`, `efficiency`, or `capacity N` on Arm.
+    pub kind: Option<String>,
+    /// Highest frequency in MHz (cpufreq), where shown.
+    pub max_mhz: Option<f64>,
+}
+
+/// The caches, or why they are not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Caches {
+    /// Every instance once, by level, then first CPU.
+    pub instances: Vec<Cache>,
+    /// Why there is none, if there is none, or what is odd about those there are.
+    pub unknown: Option<String>,
+}
+
+/// One cache instance.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cache {
+    /// 1, 2, 3, 4.
+    pub level: u32,
+    /// Data, instructions, or both.
+    pub kind: CacheKind,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes of a line, where shown.
+    pub line: Option<u32>,
+    /// Associativity, where shown.
+    pub ways: Option<u32>,
+    /// The CPUs that share it.
+    pub cpus: CpuList,
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// Memory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// MemTotal in bytes.
+    pub total: Reading<u64>,
+    /// MemAvailable in bytes, when the record began.
+    pub available: Reading<u64>,
+    /// SwapTotal in bytes.
+    pub swap: Reading<u64>,
+    /// Populated memory modules (SMBIOS type 17), or why they are not known.
+    pub modules: Reading<Vec<Module>>,
+    /// The theoretical peak bandwidth, from the modules or from `--dimms`.
+    pub peak: Reading<Peak>,
+    /// Huge pages reserved now: (bytes of a page, pages, free pages).
+    pub hugetlb: Vec<HugePool>,
+}
+
+/// A populated slot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Module {
+    /// `DIMM_A1` and the like.
+    pub locator: String,
+    /// `BANK 0`, `P0_Node0_Channel0` and the like.
+    pub bank: String,
+    /// Bytes.
+    pub size: u64,
+    /// `DDR4`, `DDR5`, `LPDDR5`, …
+    pub kind: String,
+    /// MT/s it could run at.
+    pub speed: Option<u32>,
+    /// MT/s it is configured to.
+    pub configured: Option<u32>,
+    /// Data width in bits (64, without ECC bits).
+    pub width: Option<u16>,
+}
+
+/// A theoretical peak.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Peak {
+    /// Populated 64-bit channels.
+    pub channels: u32,
+    /// Mega-transfers a second on each.
+    pub mt_per_s: u32,
+    /// 8 B x channels x MT/s, in bytes a second.
+    pub bytes_per_s: f64,
+    /// Where it comes from: `12 x DDR4-2666 (SMBIOS)`, `12 x 2666 (--dimms)`.
+    pub basis: String,
+}
+
+/// A pool of reserved huge pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HugePool {
+    /// Bytes of one page.
+    pub page: u64,
+    /// Pages reserved.
+    pub reserved: u64,
+    /// Pages free.
+    pub free: u64,
+}
+
+/// NUMA.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Numa {
+    /// Online nodes, ascending; empty if the kernel shows none.
+    pub nodes: Vec<Node>,
+    /// Why nodes are not known.
+    pub unknown: Option<String>,
+}
+
+/// One NUMA node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// The kernel's number.
+    pub node: u32,
+    /// Its CPUs; empty for a memory-only node.
+    pub cpus: CpuList,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Distance to each node of [`Numa::nodes`], in that order (10 = local).
+    pub distances: Vec<u32>,
+}
+
+/// Under what we run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Virtualisation {
+    /// `none`, `kvm`, `xen`, `vmware`, `microsoft`, `gvisor`, …, `unknown hypervisor`.
+    pub hypervisor: Reading<String>,
+    /// `docker`, `kubernetes`, `lxc`, `wsl`, …; `None` if nothing shows one.
+    pub container: Option<String>,
+    /// What each answer rests on.
+    pub evidence: Vec<String>,
+}
+
+impl Virtualisation {
+    /// Whether a hypervisor is known to be below us.
+    pub fn is_guest(&self) -> bool {
+        self.hypervisor.value().is_some_and(|name| name != "none")
+    }
+}
+
+/// The kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Kernel {
+    /// `6.1.0-18-amd64`.
+    pub release: Reading<String>,
+    /// Boot parameters.
+    pub command_line: Reading<String>,
+    /// Settings that move figures, in a fixed order.
+    pub settings: Vec<Setting>,
+}
+
+impl Kernel {
+    /// The setting of this name.
+    pub fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+}
+
+/// One kernel setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// Stable name: `transparent_hugepage`, `numa_balancing`, `governor`, `boost`, `smt`, `clocksource`,
+    /// `mitigations`, `aslr`, `overcommit`, `swappiness`, …
+    pub name: String,
+    /// Its value in the kernel's words, or why it is not known.
+    pub value: Reading<String>,
+    /// The file that it was read from.
+    pub source: String,
+}
+
+/// Control groups that we are in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cgroup {
+    /// Our group and every ancestor, innermost first, of v1 and v2 hierarchies alike.
+    pub levels: Vec<CgroupLevel>,
+    /// Why groups or some of their limits are not known.
+    pub unknown: Option<String>,
+}
+
+impl Cgroup {
+    /// The tightest CPU quota over all levels: CPUs' worth of time, and the group that sets it.
+    pub fn quota_cpus(&self) -> Option<(f64, &CgroupLevel)> {
+        self.levels
+            .iter()
+            .filter_map(|level| level.quota_cpus.map(|quota| (quota, level)))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// The tightest room for memory over all levels: bytes below the limit, and the group that sets it.
+    pub fn memory_room(&self) -> Option<(u64, &CgroupLevel)> {
+        self.levels
+            .iter()
+            .filter_map(|level| {
+                let limit = level.memory_limit?;
+                Some((limit.saturating_sub(level.memory_used.unwrap_or(0)), level))
+            })
+            .min_by_key(|(room, _)| *room)
+    }
+}
+
+/// One control group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CgroupLevel {
+    /// 1 or 2.
+    pub version: u8,
+    /// The directory that holds its files, below the tree's root: `/sys/fs/cgroup/cpu/user.slice`.
+    pub directory: String,
+    /// CPU bandwidth limit in CPUs' worth of time (quota / period); `None` without limit.
+    pub quota_cpus: Option<f64>,
+    /// CPUs of its cpuset; `None` where it sets none.
+    pub cpuset: Option<CpuList>,
+    /// Memory limit in bytes (memory.max and memory.high, or limit_in_bytes); `None` without limit.
+    pub memory_limit: Option<u64>,
+    /// Bytes charged to it now, less what the kernel would reclaim at once (inactive file pages).
+    pub memory_used: Option<u64>,
+}
+
+impl Machine {
+    /// The data and unified caches of the highest level that `cpu` can use.
+    pub fn last_level_of(&self, cpu: u32) -> Option<&Cache> {
+        self.caches
+            .instances
+            .iter()
+            .filter(|cache| cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu))
+            .max_by_key(|cache| cache.level)
+    }
+
+    /// The online CPU of this number.
+    pub fn cpu(&self, cpu: u32) -> Option<&LogicalCpu> {
+        self.topology.cpus.iter().find(|logical| logical.cpu == cpu)
+    }
+}

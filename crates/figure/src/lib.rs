@@ -1,0 +1,31 @@
+//! The datum of truebench: a [`Figure`] with its evidence, checks and verdict, the [`Record`] that holds
+//! figures, the [`Machine`](host::Machine) they were measured on, the [`Event`]s of a running measurement,
+//! and the statistics that turn rounds into a value with an interval.
+//!
+//! Everything here is plain data or a pure function: this crate reads no file, no clock and no hardware.
+//! All other crates meet in these types.
+
+pub mod check;
+pub mod conditions;
+pub mod cpulist;
+pub mod event;
+pub mod evidence;
+mod figure;
+pub mod format;
+pub mod host;
+pub mod reading;
+pub mod record;
+pub mod series;
+pub mod stats;
+pub mod unit;
+
+pub use check::{CheckResult, Outcome, Verdict};
+pub use conditions::Conditions;
+pub use cpulist::CpuList;
+pub use event::Event;
+pub use evidence::Evidence;
+pub use figure::{Better, Figure, Interval, Limit, Round, Status};
+pub use host::Machine;
+pub use reading::Reading;
+pub use record::{Finding, Record, Severity, Tool};
+pub use unit::{Convention, Unit};

@@ -1,0 +1,15 @@
+//! What this machine is, and the counters whose changes are evidence.
+//!
+//! Everything reads `/proc` and `/sys` below the root of a [`Tree`], so that a captured or a synthetic machine
+//! is a test case. Whatever is missing or damaged becomes unknown with its reason; nothing here panics.
+
+pub mod capture;
+pub mod counters;
+mod describe;
+pub mod dimms;
+#[cfg(any(test, feature = "synthetic"))]
+pub mod synthetic;
+mod tree;
+
+pub use describe::{Asked, describe};
+pub use tree::Tree;

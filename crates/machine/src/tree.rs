@@ -1,0 +1,142 @@
+//! Reading below a root: the machine itself (`/`), a captured machine, or a synthetic one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+use figure::{CpuList, Reading};
+
+/// The most that is read of one file. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
+/// hold anything.
+const MAX_FILE: u64 = 16 << 20;
+
+/// A directory that holds `proc` and `sys`. All reading goes through it, so that a fixture is a machine.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    /// The machine that we run on.
+    pub fn live() -> Self {
+        Tree::at("/")
+    }
+
+    /// The tree below `root`.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Tree { root: root.into() }
+    }
+
+    /// Whether this is the machine that we run on, so that system calls and CPUID speak of it too.
+    pub fn is_live(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// The root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a file of the tree is: `path` is as on the machine, with or without the leading slash. `..` is
+    /// dropped, so that a name read from a foreign file cannot lead out of the tree.
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        let inner = path.as_ref().components().filter(|part| matches!(part, Component::Normal(_)));
+        self.root.join(inner.collect::<PathBuf>())
+    }
+
+    /// Whether the file or directory is there.
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.path(path).exists()
+    }
+
+    /// A file's bytes, at most 16 MiB.
+    ///
+    /// # Errors
+    /// Unknown, with the path and what the system answered.
+    pub fn bytes(&self, path: impl AsRef<Path>) -> Reading<Vec<u8>> {
+        let path = path.as_ref();
+        let mut bytes = Vec::new();
+        let read = File::open(self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Reading::Value(bytes),
+            Err(error) => Reading::Unknown(format!("{}: {}", shown(path), plain(&error))),
+        }
+    }
+
+    /// A file's text without surrounding white space; bytes that are no UTF-8 are replaced.
+    pub fn text(&self, path: impl AsRef<Path>) -> Reading<String> {
+        self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    /// A file that holds one number.
+    pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Reading<T> {
+        let path = path.as_ref();
+        match self.text(path) {
+            Reading::Value(text) => match text.parse() {
+                Ok(number) => Reading::Value(number),
+                Err(_) => Reading::Unknown(format!("{}: not a number", shown(path))),
+            },
+            Reading::Unknown(reason) => Reading::Unknown(reason),
+        }
+    }
+
+    /// A file that holds a CPU or node list.
+    pub fn list(&self, path: impl AsRef<Path>) -> Reading<CpuList> {
+        let path = path.as_ref();
+        match self.text(path) {
+            Reading::Value(text) => match text.parse() {
+                Ok(list) => Reading::Value(list),
+                Err(error) => Reading::Unknown(format!("{}: {error}", shown(path))),
+            },
+            Reading::Unknown(reason) => Reading::Unknown(reason),
+        }
+    }
+
+    /// Names in a directory, sorted; empty if there is none.
+    pub fn names(&self, directory: impl AsRef<Path>) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.path(directory)) else { return Vec::new() };
+        let mut names: Vec<String> =
+            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    /// Numbers N of the entries `prefixN` of a directory, ascending: `numbered("/sys/…/cpu", "cpu")`.
+    pub fn numbered(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<u32> {
+        let names = self.names(directory);
+        let mut numbers: Vec<u32> =
+            names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+/// A path as on the machine, whatever the root.
+fn shown(path: &Path) -> String {
+    format!("/{}", path.strip_prefix("/").unwrap_or(path).display())
+}
+
+/// An I/O error without the "(os error N)" that tells a user nothing.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_unknown_with_its_path() {
+        let tree = Tree::at("/nonexistent");
+        let reason = tree.number::<u64>("/sys/x").reason().unwrap().to_owned();
+        assert_eq!(reason, "/sys/x: no such file or directory");
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_tree() {
+        let tree = Tree::at("/tmp/tree");
+        assert_eq!(tree.path("../../etc/passwd"), Path::new("/tmp/tree/etc/passwd"));
+        assert_eq!(tree.path("/proc/stat"), Path::new("/tmp/tree/proc/stat"));
+    }
+}
