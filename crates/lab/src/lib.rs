@@ -1,1 +1,30 @@
-//! lab
+//! Controlled conditions: where threads run, on which clock, with what seen around them, in which order,
+//! how often, and in which process.
+//!
+//! - [`placement`] decides which CPUs a thread may use; [`affinity`] sets that and reads it back.
+//! - [`pool`] keeps pinned threads and starts them at a barrier; [`measure`](mod@measure) runs one round on
+//!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
+//!   machine's.
+//! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
+//! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
+//!   that nothing outlives the run.
+
+pub mod affinity;
+pub mod barrier;
+pub mod canary;
+pub mod clock;
+pub mod events;
+pub mod guardian;
+pub mod interrupt;
+pub mod measure;
+pub mod placement;
+pub mod pool;
+pub mod schedule;
+pub mod session;
+pub mod thread_counters;
+pub mod worker;
+
+/// RFC 3339 in UTC with milliseconds, now.
+pub fn timestamp() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}

@@ -1,0 +1,103 @@
+//! A barrier for pinned threads that leaves them running: they spin, so that all start within a microsecond.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Spins before the first yield. A thread that waits longer may be keeping the one it waits for from the
+/// CPU (more threads than CPUs), so from then on it yields at each turn.
+const SPINS: u32 = 20_000;
+
+/// A sense-reversing barrier (Mellor-Crummey and Scott, ACM TOCS 9, 1991, algorithm 1) that can be broken, so that a
+/// thread that fails does not leave the others waiting for ever.
+#[derive(Debug)]
+pub struct Barrier {
+    threads: usize,
+    waiting: AtomicUsize,
+    generation: AtomicUsize,
+    broken: AtomicBool,
+}
+
+/// The barrier was broken: some thread will never arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+impl Barrier {
+    /// A barrier for this many threads.
+    pub fn new(threads: usize) -> Self {
+        Barrier {
+            threads,
+            waiting: AtomicUsize::new(0),
+            generation: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits until all threads wait.
+    ///
+    /// # Errors
+    /// [`Broken`] if a thread broke it.
+    pub fn wait(&self) -> Result<(), Broken> {
+        let generation = self.generation.load(Ordering::Acquire);
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.waiting.store(0, Ordering::Relaxed);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            return Ok(());
+        }
+        let mut spins = 0;
+        while self.generation.load(Ordering::Acquire) == generation {
+            if self.broken.load(Ordering::Relaxed) {
+                return Err(Broken);
+            }
+            if spins < SPINS {
+                spins += 1;
+                spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Releases every waiting thread with an error, now and for ever.
+    pub fn break_it(&self) {
+        self.broken.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn nobody_passes_before_all_have_come() {
+        let threads = 5;
+        let barrier = Arc::new(Barrier::new(threads));
+        let arrived = Arc::new(AtomicUsize::new(0));
+        let handles: Vec<_> = (0..threads)
+            .map(|_| {
+                let (barrier, arrived) = (barrier.clone(), arrived.clone());
+                std::thread::spawn(move || {
+                    for turn in 1..200 {
+                        arrived.fetch_add(1, Ordering::SeqCst);
+                        barrier.wait().unwrap();
+                        assert!(arrived.load(Ordering::SeqCst) >= turn * threads);
+                        barrier.wait().unwrap();
+                    }
+                })
+            })
+            .collect();
+        handles.into_iter().for_each(|handle| handle.join().unwrap());
+    }
+
+    #[test]
+    fn a_broken_barrier_lets_go() {
+        let barrier = Arc::new(Barrier::new(2));
+        let waiter = std::thread::spawn({
+            let barrier = barrier.clone();
+            move || barrier.wait()
+        });
+        barrier.break_it();
+        assert_eq!(waiter.join().unwrap(), Err(Broken));
+    }
+}

@@ -1,0 +1,157 @@
+//! The clock of all timing: the time stamp counter where it is proved, else CLOCK_MONOTONIC_RAW.
+//!
+//! Neither is steered by NTP (clock_gettime(2)), so a rate measured with it is not bent by a clock discipline.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// A moment, in ticks of the [`Clock`] that read it.
+pub type Ticks = u64;
+
+/// Readings taken to find granularity and cost.
+const PROBES: usize = 2000;
+/// Length of each of the two calibrations of the counter against CLOCK_MONOTONIC_RAW.
+const CALIBRATION_NS: u64 = 5_000_000;
+/// Two calibrations that differ by more than this share do not prove a constant rate. One reading of the
+/// pair may be late by an interrupt of some microseconds in 5 ms.
+const CALIBRATION_TOLERANCE: f64 = 0.002;
+
+/// A clock that every thread of the process may read.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    kind: Kind,
+    nanoseconds_per_tick: f64,
+    /// Which clock, and why this one.
+    pub basis: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    TimeStampCounter,
+    MonotonicRaw,
+}
+
+/// What reading the clock costs and resolves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Smallest positive difference between two successive readings, in seconds.
+    pub granularity: f64,
+    /// Median time of one reading, in seconds.
+    pub cost: f64,
+}
+
+impl Clock {
+    /// CLOCK_MONOTONIC_RAW.
+    pub fn monotonic_raw() -> Self {
+        Clock { kind: Kind::MonotonicRaw, nanoseconds_per_tick: 1.0, basis: "CLOCK_MONOTONIC_RAW".to_owned() }
+    }
+
+    /// The best clock for this machine. `invariant` says that the processor's flags promise a counter of
+    /// constant rate; `clocksource` is the kernel's own choice. The counter is taken only when the kernel
+    /// itself keeps time by it (it then has watched it for synchrony between CPUs), and two calibrations agree.
+    pub fn choose(invariant: bool, clocksource: Option<&str>) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if invariant && clocksource == Some("tsc") {
+            let raw = Clock::monotonic_raw();
+            let (first, second) = (calibrate(&raw), calibrate(&raw));
+            if (first / second - 1.0).abs() < CALIBRATION_TOLERANCE {
+                let rate = (first + second) / 2.0;
+                return Clock {
+                    kind: Kind::TimeStampCounter,
+                    nanoseconds_per_tick: rate,
+                    basis: format!(
+                        "time stamp counter at {:.1} MHz: invariant by CPUID, the kernel's own clocksource, \
+                         two calibrations against CLOCK_MONOTONIC_RAW agree",
+                        1e3 / rate
+                    ),
+                };
+            }
+        }
+        let _ = (invariant, clocksource);
+        Clock::monotonic_raw()
+    }
+
+    /// Now. Earlier loads and stores of the calling thread are done; later ones have not begun.
+    #[inline]
+    pub fn now(&self) -> Ticks {
+        match self.kind {
+            #[cfg(target_arch = "x86_64")]
+            Kind::TimeStampCounter => counter(),
+            Kind::MonotonicRaw => {
+                let now = clock_gettime(ClockId::MonotonicRaw);
+                now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+            }
+        }
+    }
+
+    /// Seconds from one moment to a later one; negative if it is earlier.
+    pub fn seconds(&self, from: Ticks, to: Ticks) -> f64 {
+        to.wrapping_sub(from) as i64 as f64 * self.nanoseconds_per_tick * 1e-9
+    }
+
+    /// Measures granularity and cost on the calling thread.
+    pub fn precision(&self) -> Precision {
+        let readings: Vec<Ticks> = (0..PROBES).map(|_| self.now()).collect();
+        let steps: Vec<f64> = readings.windows(2).map(|pair| self.seconds(pair[0], pair[1])).collect();
+        let granularity = steps.iter().copied().filter(|step| *step > 0.0).fold(f64::INFINITY, f64::min);
+        let whole = self.seconds(readings[0], readings[PROBES - 1]);
+        Precision { granularity, cost: whole / (PROBES - 1) as f64 }
+    }
+}
+
+/// Nanoseconds for each tick of the counter, held against `raw` over 5 ms.
+#[cfg(target_arch = "x86_64")]
+fn calibrate(raw: &Clock) -> f64 {
+    let (start, first) = (raw.now(), counter());
+    loop {
+        let (now, ticks) = (raw.now(), counter());
+        if now - start >= CALIBRATION_NS {
+            return (now - start) as f64 / (ticks - first) as f64;
+        }
+    }
+}
+
+/// RDTSCP waits for earlier instructions, the LFENCE behind it keeps later ones from starting (Intel SDM 3,
+/// section 19.17.1).
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn counter() -> u64 {
+    use core::arch::x86_64::{__rdtscp, _mm_lfence};
+    let mut aux = 0;
+    // SAFETY: RDTSCP is on every x86-64 processor whose counter is invariant; LFENCE is part of SSE2.
+    unsafe {
+        let ticks = __rdtscp(&mut aux);
+        _mm_lfence();
+        ticks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counter_and_the_raw_clock_agree() {
+        let chosen = Clock::choose(true, Some("tsc"));
+        let raw = Clock::monotonic_raw();
+        let (a, x) = (raw.now(), chosen.now());
+        while raw.seconds(a, raw.now()) < 0.02 {}
+        let (b, y) = (raw.now(), chosen.now());
+        let ratio = raw.seconds(a, b) / chosen.seconds(x, y);
+        assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
+    }
+
+    #[test]
+    fn what_is_not_proved_is_not_used() {
+        assert_eq!(Clock::choose(false, Some("tsc")).kind, Kind::MonotonicRaw);
+        assert_eq!(Clock::choose(true, Some("hpet")).kind, Kind::MonotonicRaw);
+        assert_eq!(Clock::choose(true, None).kind, Kind::MonotonicRaw);
+    }
+
+    #[test]
+    fn precision_is_positive_and_small() {
+        let precision = Clock::monotonic_raw().precision();
+        assert!(precision.granularity > 0.0 && precision.granularity < 0.1);
+        assert!(precision.cost > 0.0 && precision.cost < 0.01);
+    }
+}

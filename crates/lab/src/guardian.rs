@@ -1,0 +1,111 @@
+//! The guardian: a process between truebench and a worker, so that nothing outlives the run.
+//!
+//! PR_SET_PDEATHSIG alone follows the *thread* that forked and misses grandchildren. The guardian is a
+//! subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): whatever a worker leaves behind becomes its child. It holds
+//! the reading end of a pipe whose writing end only truebench has. When that closes, because truebench ended
+//! or was killed in whatever way, or when the worker itself ends, it kills all its descendants, reaps them, and
+//! exits with the worker's status.
+
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, exit};
+
+use rustix::process::{Pid, Signal, kill_process, set_child_subreaper, set_parent_process_death_signal};
+
+/// First argument of a guardian process.
+pub const MARKER: &str = "__guardian";
+
+/// The body of a guardian process: runs worker `name` until it ends or truebench does. `lifeline` is the
+/// number of the inherited descriptor. Never returns.
+pub fn main(lifeline: i32, name: &str) -> ! {
+    // SAFETY: whoever starts a guardian hands it the pipe under this number, and nothing else here uses it.
+    let lifeline = unsafe { OwnedFd::from_raw_fd(lifeline) };
+    let _ = rustix::io::fcntl_setfd(&lifeline, rustix::io::FdFlags::CLOEXEC);
+    let _ = set_child_subreaper(Some(rustix::process::getpid()));
+    let worker = Command::new("/proc/self/exe").args([crate::worker::MARKER, name]).spawn();
+    let mut worker = match worker {
+        Ok(worker) => worker,
+        Err(error) => {
+            eprintln!("truebench: the {name} worker could not be started: {error}");
+            exit(126);
+        }
+    };
+    // Only the worker may hold the data pipes: truebench must see their end when the worker is gone.
+    close_data_pipes();
+    std::thread::spawn(move || {
+        let mut pipe = std::fs::File::from(lifeline);
+        // Nothing is ever written: read returns when the other end is closed.
+        let _ = pipe.read(&mut [0]);
+        kill_descendants();
+        exit(130);
+    });
+    let status = worker.wait();
+    kill_descendants();
+    exit(status.map_or(126, code));
+}
+
+/// Ends the process when the one that started it dies: for workers, should the guardian itself be killed.
+pub fn die_with_parent() {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+}
+
+/// A status as one number: the exit code, or 128 + the signal.
+fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(126)
+}
+
+fn close_data_pipes() {
+    if let Ok(null) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+    }
+}
+
+/// Kills children until there are none: a killed child's own children become ours, being a subreaper.
+fn kill_descendants() {
+    loop {
+        for child in children() {
+            let _ = kill_process(child, Signal::KILL);
+        }
+        match rustix::process::wait(rustix::process::WaitOptions::empty()) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Processes whose parent we are, by /proc/PID/stat (the `children` file needs CONFIG_PROC_CHILDREN).
+fn children() -> Vec<Pid> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let ours = pids.filter(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        parent(&stat) == Some(own)
+    });
+    ours.filter_map(Pid::from_raw).collect()
+}
+
+/// Field 4 of /proc/PID/stat; the command in field 2 may hold spaces and parentheses.
+fn parent(stat: &str) -> Option<i32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_with_parentheses_does_not_mislead() {
+        assert_eq!(parent("12 (a) b (c)) S 7 12 12 0"), Some(7));
+        assert_eq!(parent(""), None);
+    }
+
+    #[test]
+    fn signals_become_codes_as_in_a_shell() {
+        assert_eq!(code(ExitStatus::from_raw(9)), 137);
+        assert_eq!(code(ExitStatus::from_raw(3 << 8)), 3);
+    }
+}

@@ -1,0 +1,356 @@
+//! Where threads run, in the words of OpenMP (specification 5.2, section 10.1.3 and OMP_PLACES): places are
+//! sets of CPUs, threads are bound to places. Pure.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use figure::{CpuList, Machine};
+
+/// What a place is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Places {
+    /// Each hardware thread.
+    Threads,
+    /// Each core, with all its hardware threads.
+    #[default]
+    Cores,
+    /// Each last-level cache, with all CPUs that share it.
+    LlCaches,
+    /// Each NUMA node that has CPUs.
+    NumaDomains,
+    /// Each package.
+    Sockets,
+    /// These, in this order.
+    List(Vec<CpuList>),
+}
+
+/// How threads are bound to places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bind {
+    /// Consecutive threads on consecutive places.
+    #[default]
+    Close,
+    /// Threads as far apart as the places allow.
+    Spread,
+    /// All threads on the first place.
+    Primary,
+}
+
+/// Threads and the CPUs that each may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// OpenMP's word for the places, or `list`.
+    pub places: &'static str,
+    /// OpenMP's word for the binding.
+    pub bind: &'static str,
+    /// For each thread the CPUs of its place.
+    pub threads: Vec<CpuList>,
+}
+
+/// A request that no placement meets. Each text says what, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlacementError {
+    /// Zero threads.
+    #[error("--threads 0: at least one thread must work")]
+    NoThreads,
+    /// Absurdly many threads.
+    #[error(
+        "--threads {asked}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
+    )]
+    TooManyThreads {
+        /// As asked.
+        asked: usize,
+        /// The bound.
+        most: usize,
+        /// [`MOST_THREADS_PER_CPU`].
+        per_cpu: usize,
+        /// CPUs that we may use.
+        allowed: usize,
+    },
+    /// A CPU of the list does not exist or must not be used.
+    #[error("--places {list}: CPU {cpu} {problem}; CPUs that may be used: {allowed}")]
+    ForbiddenCpu {
+        /// The list as asked.
+        list: String,
+        /// The first CPU that is wrong.
+        cpu: u32,
+        /// Why.
+        problem: &'static str,
+        /// The affinity mask.
+        allowed: String,
+    },
+    /// No CPU at all.
+    #[error("no CPU may be used: the affinity mask of this process is empty or unreadable")]
+    NoCpus,
+    /// The text is not a word of OMP_PLACES and no list.
+    #[error(
+        "--places '{0}': write threads, cores, ll_caches, numa_domains, sockets, or CPUs such as 0-3,8 or {{0,1}},{{2,3}}"
+    )]
+    NotPlaces(String),
+    /// The text is not a word of OMP_PROC_BIND.
+    #[error("--bind '{0}': write close, spread or primary")]
+    NotBind(String),
+}
+
+/// More threads than CPUs run, and are judged; more than this many for each CPU only exhaust memory.
+pub const MOST_THREADS_PER_CPU: usize = 64;
+
+impl FromStr for Places {
+    type Err = PlacementError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.trim() {
+            "threads" => Places::Threads,
+            "cores" => Places::Cores,
+            "ll_caches" => Places::LlCaches,
+            "numa_domains" => Places::NumaDomains,
+            "sockets" => Places::Sockets,
+            list => {
+                let error = || PlacementError::NotPlaces(text.to_owned());
+                let parse = |part: &str| match part.parse::<CpuList>() {
+                    Ok(cpus) if !cpus.is_empty() => Ok(cpus),
+                    _ => Err(error()),
+                };
+                if list.starts_with('{') {
+                    let inner = list.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                    let parts = inner.ok_or_else(error)?.split("},{");
+                    Places::List(parts.map(parse).collect::<Result<_, _>>()?)
+                } else {
+                    let single = |cpu| CpuList::from_iter([cpu]);
+                    Places::List(parse(list)?.iter().map(single).collect())
+                }
+            }
+        })
+    }
+}
+
+impl FromStr for Bind {
+    type Err = PlacementError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "close" => Ok(Bind::Close),
+            "spread" => Ok(Bind::Spread),
+            "primary" | "master" => Ok(Bind::Primary),
+            _ => Err(PlacementError::NotBind(text.to_owned())),
+        }
+    }
+}
+
+impl Places {
+    /// OpenMP's word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Places::Threads => "threads",
+            Places::Cores => "cores",
+            Places::LlCaches => "ll_caches",
+            Places::NumaDomains => "numa_domains",
+            Places::Sockets => "sockets",
+            Places::List(_) => "list",
+        }
+    }
+
+    /// The places of a machine, narrowed to the CPUs that we may use, in order: core by core, the hardware
+    /// threads of one core side by side, as libgomp numbers them.
+    fn on(&self, machine: &Machine) -> Result<Vec<CpuList>, PlacementError> {
+        let topology = &machine.topology;
+        let allowed = usable(machine);
+        if let Places::List(places) = self {
+            let list = || places.iter().map(CpuList::to_string).collect::<Vec<_>>().join(",");
+            for cpu in places.iter().flat_map(CpuList::iter) {
+                let problem = match (topology.online.contains(cpu), allowed.contains(cpu)) {
+                    (false, _) if topology.offline.contains(cpu) => "is offline",
+                    (false, _) => "does not exist",
+                    (true, false) => "is outside the affinity mask of this process (taskset, cpuset)",
+                    (true, true) => continue,
+                };
+                let allowed = allowed.to_string();
+                return Err(PlacementError::ForbiddenCpu { list: list(), cpu, problem, allowed });
+            }
+            return Ok(places.clone());
+        }
+        // Group by the key of the place; the map's order is the places' order.
+        let mut groups: BTreeMap<(u32, u32, u32), CpuList> = BTreeMap::new();
+        for logical in topology.cpus.iter().filter(|logical| allowed.contains(logical.cpu)) {
+            let key = match self {
+                Places::Threads => (logical.package, logical.core, logical.cpu),
+                Places::Cores | Places::List(_) => (logical.package, logical.core, 0),
+                Places::LlCaches => {
+                    let first = machine.last_level_of(logical.cpu).and_then(|cache| cache.cpus.first());
+                    (logical.package, first.unwrap_or(logical.cpu), 0)
+                }
+                Places::NumaDomains => (logical.node.unwrap_or(0), 0, 0),
+                Places::Sockets => (logical.package, 0, 0),
+            };
+            groups.entry(key).or_default().insert(logical.cpu);
+        }
+        Ok(groups.into_values().collect())
+    }
+}
+
+/// Places threads on a machine. Without `threads`: one for each place of a list or of hardware threads, else
+/// one for each core that we may use.
+///
+/// # Errors
+/// When the request cannot be met; the message names the option.
+pub fn place(
+    machine: &Machine,
+    places: &Places,
+    bind: Bind,
+    threads: Option<usize>,
+) -> Result<Placement, PlacementError> {
+    let allowed = usable(machine).len();
+    if allowed == 0 {
+        return Err(PlacementError::NoCpus);
+    }
+    let sets = places.on(machine)?;
+    if sets.is_empty() {
+        return Err(PlacementError::NoCpus);
+    }
+    let count = match (threads, places) {
+        (Some(threads), _) => threads,
+        (None, Places::List(_) | Places::Threads) => sets.len(),
+        (None, _) => Places::Cores.on(machine)?.len(),
+    };
+    if count == 0 {
+        return Err(PlacementError::NoThreads);
+    }
+    let most = allowed * MOST_THREADS_PER_CPU;
+    if count > most {
+        let per_cpu = MOST_THREADS_PER_CPU;
+        return Err(PlacementError::TooManyThreads { asked: count, most, per_cpu, allowed });
+    }
+    let index = |thread: usize| match bind {
+        Bind::Primary => 0,
+        Bind::Close if count <= sets.len() => thread,
+        // Spread over sub-partitions; and for both, when threads outnumber places, runs of consecutive
+        // threads on each place.
+        Bind::Close | Bind::Spread => thread * sets.len() / count,
+    };
+    let bind = match bind {
+        Bind::Close => "close",
+        Bind::Spread => "spread",
+        Bind::Primary => "primary",
+    };
+    let threads = (0..count).map(|thread| sets[index(thread)].clone()).collect();
+    Ok(Placement { places: places.word(), bind, threads })
+}
+
+/// Online CPUs of the affinity mask.
+fn usable(machine: &Machine) -> CpuList {
+    machine.topology.allowed.intersection(&machine.topology.online)
+}
+
+impl Placement {
+    /// All CPUs that some thread may use.
+    pub fn cpus(&self) -> CpuList {
+        self.threads.iter().flat_map(CpuList::iter).collect()
+    }
+
+    /// The first CPU of each thread's place, in thread order.
+    pub fn first_cpus(&self) -> Vec<u32> {
+        self.threads.iter().filter_map(CpuList::first).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figure::host::LogicalCpu;
+    use proptest::prelude::*;
+
+    /// `packages` x `cores` x 2 threads, numbered as Linux does on x86: siblings half the machine apart.
+    fn server(packages: u32, cores: u32) -> Machine {
+        let mut machine = Machine::default();
+        let half = packages * cores;
+        for cpu in 0..2 * half {
+            let core = cpu % half;
+            machine.topology.cpus.push(LogicalCpu {
+                cpu,
+                core,
+                package: core / cores,
+                node: Some(core / cores),
+                siblings: CpuList::from_iter([core, core + half]),
+                ..LogicalCpu::default()
+            });
+            machine.topology.online.insert(cpu);
+            machine.topology.allowed.insert(cpu);
+        }
+        machine
+    }
+
+    fn lists(placement: &Placement) -> Vec<String> {
+        placement.threads.iter().map(CpuList::to_string).collect()
+    }
+
+    #[test]
+    fn by_default_one_thread_for_each_core() {
+        let placement = place(&server(2, 2), &Places::Cores, Bind::Close, None).unwrap();
+        assert_eq!(lists(&placement), ["0,4", "1,5", "2,6", "3,7"]);
+    }
+
+    #[test]
+    fn close_packs_siblings_and_spread_does_not() {
+        let machine = server(1, 4);
+        let close = place(&machine, &Places::Threads, Bind::Close, Some(4)).unwrap();
+        assert_eq!(lists(&close), ["0", "4", "1", "5"]);
+        let spread = place(&machine, &Places::Threads, Bind::Spread, Some(4)).unwrap();
+        assert_eq!(lists(&spread), ["0", "1", "2", "3"]);
+        let primary = place(&machine, &Places::Threads, Bind::Primary, Some(2)).unwrap();
+        assert_eq!(lists(&primary), ["0", "0"]);
+    }
+
+    #[test]
+    fn sockets_and_nodes() {
+        let machine = server(2, 2);
+        let sockets = place(&machine, &Places::Sockets, Bind::Close, Some(2)).unwrap();
+        assert_eq!(lists(&sockets), ["0-1,4-5", "2-3,6-7"]);
+        let nodes = place(&machine, &Places::NumaDomains, Bind::Close, None).unwrap();
+        assert_eq!(lists(&nodes), ["0-1,4-5", "0-1,4-5", "2-3,6-7", "2-3,6-7"]);
+    }
+
+    #[test]
+    fn a_narrowed_mask_narrows_the_places() {
+        let mut machine = server(1, 2);
+        machine.topology.allowed = CpuList::from_iter([1]);
+        let placement = place(&machine, &Places::Cores, Bind::Close, Some(2)).unwrap();
+        assert_eq!(lists(&placement), ["1", "1"], "more threads than CPUs run, and are judged");
+        assert_eq!(place(&machine, &Places::Cores, Bind::Close, None).unwrap().threads.len(), 1);
+    }
+
+    #[test]
+    fn wrong_requests_are_named() {
+        let mut machine = server(1, 2);
+        machine.topology.allowed = CpuList::from_iter([0, 1]);
+        machine.topology.offline = CpuList::from_iter([9]);
+        let list =
+            |text: &str| place(&machine, &text.parse().unwrap(), Bind::Close, None).unwrap_err().to_string();
+        assert_eq!(
+            list("0,3"),
+            "--places 0,3: CPU 3 is outside the affinity mask of this process (taskset, cpuset); CPUs that may be used: 0-1"
+        );
+        assert!(list("9").contains("CPU 9 is offline"));
+        assert!(list("{0},{77}").contains("CPU 77 does not exist"));
+        let threads = |n| place(&machine, &Places::Cores, Bind::Close, Some(n)).unwrap_err();
+        assert_eq!(threads(0), PlacementError::NoThreads);
+        assert!(matches!(threads(100_000), PlacementError::TooManyThreads { .. }));
+        assert!("core".parse::<Places>().is_err() && "{0,1".parse::<Places>().is_err());
+        assert!("".parse::<Places>().is_err() && "near".parse::<Bind>().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_thread_gets_a_place_we_may_use(
+            packages in 1..4u32, cores in 1..9u32, threads in 1..80usize, which in 0..5usize, bind in 0..3usize,
+        ) {
+            let machine = server(packages, cores);
+            let places = [Places::Threads, Places::Cores, Places::LlCaches, Places::NumaDomains, Places::Sockets];
+            let bind = [Bind::Close, Bind::Spread, Bind::Primary][bind];
+            let placement = place(&machine, &places[which], bind, Some(threads)).unwrap();
+            prop_assert_eq!(placement.threads.len(), threads);
+            for place in &placement.threads {
+                prop_assert!(!place.is_empty() && place.is_subset(&machine.topology.allowed));
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! In which order rounds are measured, and when there are enough. Pure.
+//!
+//! Rounds are interleaved over the figures: a cycle visits every figure that still needs a round once, every
+//! other cycle in reverse, so that a disturbance or a drift meets all figures alike and no figure always
+//! follows the same one (nanobench's and hyperfine's issues on interleaving are the reasons).
+
+use figure::check::MIN_ROUNDS;
+use figure::stats;
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Rounds that every figure gets, time permitting.
+    pub least: usize,
+    /// Rounds after which a figure gets no more.
+    pub most: usize,
+    /// Half-width of the 95 % interval, as a share of the value, at which a figure is good enough.
+    pub target: f64,
+    /// Seconds for the whole suite.
+    pub max_time: f64,
+    /// How many disturbed rounds of a figure may be repeated.
+    pub repeats: usize,
+}
+
+/// Why a figure gets no further rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Its interval is narrow enough.
+    Target,
+    /// It has the most rounds that were allowed.
+    Rounds,
+    /// The time is spent.
+    Time,
+    /// It failed, or its worker did.
+    Failed,
+}
+
+impl Stop {
+    /// One word for the record.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stop::Target => "target",
+            Stop::Rounds => "rounds",
+            Stop::Time => "time",
+            Stop::Failed => "failed",
+        }
+    }
+}
+
+/// What the schedule remembers of a figure.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    values: Vec<f64>,
+    repeated: usize,
+    /// Longest round so far, in seconds.
+    longest: f64,
+    stopped: Option<Stop>,
+}
+
+/// The order of rounds of one suite.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    rules: Rules,
+    figures: Vec<Progress>,
+    cycle: usize,
+    /// Figures still to visit in this cycle, next one last.
+    pending: Vec<usize>,
+}
+
+impl Schedule {
+    /// A schedule for this many figures.
+    pub fn new(rules: Rules, figures: usize) -> Self {
+        Schedule { rules, figures: vec![Progress::default(); figures], cycle: 0, pending: Vec::new() }
+    }
+
+    /// The figure to measure next, `elapsed` seconds into the suite, or `None` when all is done or the time is
+    /// spent. A round is not begun that would, by its figure's longest so far, end after the time.
+    pub fn next(&mut self, elapsed: f64) -> Option<usize> {
+        loop {
+            while let Some(index) = self.pending.pop() {
+                let figure = &mut self.figures[index];
+                if figure.stopped.is_some() {
+                    continue;
+                }
+                if elapsed + figure.longest > self.rules.max_time {
+                    figure.stopped = Some(Stop::Time);
+                    continue;
+                }
+                return Some(index);
+            }
+            self.pending = (0..self.figures.len()).filter(|&i| self.figures[i].stopped.is_none()).collect();
+            if self.pending.is_empty() {
+                return None;
+            }
+            // Popped from the end: even cycles go forward.
+            if self.cycle % 2 == 0 {
+                self.pending.reverse();
+            }
+            self.cycle += 1;
+        }
+    }
+
+    /// Whether one more disturbed round of this figure may be repeated; counts it if so.
+    pub fn may_repeat(&mut self, index: usize) -> bool {
+        let figure = &mut self.figures[index];
+        let may = figure.repeated < self.rules.repeats;
+        if may {
+            figure.repeated += 1;
+            // At once, so that pairs of figures stay near one another.
+            self.pending.push(index);
+        }
+        may
+    }
+
+    /// Notes a round that was kept.
+    pub fn kept(&mut self, index: usize, value: f64) {
+        let (rules, figure) = (self.rules, &mut self.figures[index]);
+        figure.values.push(value);
+        let rounds = figure.values.len();
+        if rounds < rules.least {
+            return;
+        }
+        let half_width = stats::median_interval(&figure.values)
+            .zip(stats::median(&figure.values))
+            .map(|(interval, median)| interval.relative_half_width(median));
+        if half_width.is_some_and(|width| width <= rules.target) {
+            figure.stopped = Some(Stop::Target);
+        } else if rounds >= rules.most {
+            figure.stopped = Some(Stop::Rounds);
+        }
+    }
+
+    /// Notes how long a round took, kept or not.
+    pub fn took(&mut self, index: usize, seconds: f64) {
+        let figure = &mut self.figures[index];
+        figure.longest = figure.longest.max(seconds);
+    }
+
+    /// Takes a figure out.
+    pub fn fail(&mut self, index: usize) {
+        self.figures[index].stopped = Some(Stop::Failed);
+    }
+
+    /// Why a figure got no further rounds; `None` while it may.
+    pub fn stopped(&self, index: usize) -> Option<Stop> {
+        self.figures[index].stopped
+    }
+
+    /// Share of the least work that is done, 0 to 1, and seconds that it will still take by the rounds so far.
+    pub fn progress(&self, elapsed: f64) -> (f64, f64) {
+        let least = self.rules.least.max(1);
+        let whole = (self.figures.len() * least) as f64;
+        let (mut done, mut seconds) = (0.0, 0.0);
+        for figure in &self.figures {
+            let rounds = if figure.stopped.is_some() { least } else { figure.values.len().min(least) };
+            done += rounds as f64;
+            seconds += figure.longest * (least - rounds) as f64;
+        }
+        // Past the least rounds only the time bounds what is left.
+        let left = if done >= whole { self.rules.max_time - elapsed } else { seconds };
+        (if whole > 0.0 { done / whole } else { 1.0 }, left.max(0.0).min(self.rules.max_time))
+    }
+}
+
+impl Rules {
+    /// Exactly this many rounds, whatever the interval.
+    pub fn exactly(rounds: usize, max_time: f64) -> Rules {
+        Rules { least: rounds, most: rounds, target: 0.0, max_time, repeats: 0 }
+    }
+
+    /// Whether a figure can get an interval under these rules.
+    pub fn allow_interval(&self) -> bool {
+        self.most >= MIN_ROUNDS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RULES: Rules = Rules { least: 6, most: 20, target: 0.02, max_time: 100.0, repeats: 2 };
+
+    /// Runs a schedule over figures whose rounds take 0.1 s and give `value(figure, round)`.
+    fn order(rules: Rules, figures: usize, value: impl Fn(usize, usize) -> f64) -> (Vec<usize>, Schedule) {
+        let mut schedule = Schedule::new(rules, figures);
+        let (mut order, mut rounds) = (Vec::new(), vec![0; figures]);
+        while let Some(index) = schedule.next(order.len() as f64 * 0.1) {
+            schedule.took(index, 0.1);
+            schedule.kept(index, value(index, rounds[index]));
+            rounds[index] += 1;
+            order.push(index);
+        }
+        (order, schedule)
+    }
+
+    #[test]
+    fn cycles_run_forward_and_back() {
+        let (order, schedule) = order(RULES, 3, |_, _| 1.0);
+        assert_eq!(order[..9], [0, 1, 2, 2, 1, 0, 0, 1, 2]);
+        assert_eq!(order.len(), 18, "six rounds each, then the target is met");
+        assert_eq!(schedule.stopped(0), Some(Stop::Target));
+    }
+
+    #[test]
+    fn a_noisy_figure_gets_more_rounds_and_then_no_more() {
+        let (order, schedule) = order(RULES, 2, |figure, round| match (figure, round % 2) {
+            (1, 1) => 2.0,
+            _ => 1.0,
+        });
+        assert_eq!(order.iter().filter(|&&index| index == 0).count(), 6);
+        assert_eq!(order.iter().filter(|&&index| index == 1).count(), 20);
+        assert_eq!(schedule.stopped(1), Some(Stop::Rounds));
+    }
+
+    #[test]
+    fn the_time_is_kept() {
+        let (order, schedule) = order(Rules { max_time: 0.75, ..RULES }, 2, |_, _| 1.0);
+        assert_eq!(order.len(), 7);
+        assert_eq!(schedule.stopped(1), Some(Stop::Time));
+    }
+
+    #[test]
+    fn a_disturbed_round_is_repeated_at_once_and_not_for_ever() {
+        let mut schedule = Schedule::new(RULES, 2);
+        assert_eq!(schedule.next(0.0), Some(0));
+        assert!(schedule.may_repeat(0));
+        assert_eq!(schedule.next(0.0), Some(0));
+        assert!(schedule.may_repeat(0));
+        assert_eq!(schedule.next(0.0), Some(0));
+        assert!(!schedule.may_repeat(0));
+        assert_eq!(schedule.next(0.0), Some(1));
+    }
+
+    #[test]
+    fn a_failed_figure_leaves_the_others() {
+        let mut schedule = Schedule::new(RULES, 2);
+        schedule.fail(0);
+        assert_eq!(schedule.next(0.0), Some(1));
+        assert_eq!(schedule.stopped(0), Some(Stop::Failed));
+    }
+
+    proptest! {
+        #[test]
+        fn it_always_ends(figures in 0..8usize, least in 0..9usize, extra in 0..9usize, noise in 0.0..0.5f64) {
+            let rules = Rules { least, most: least + extra, ..RULES };
+            let (order, _) = order(rules, figures, |_, round| 1.0 + noise * (round % 3) as f64);
+            prop_assert!(order.len() <= figures * (least + extra).max(1));
+        }
+    }
+}

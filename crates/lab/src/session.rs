@@ -1,0 +1,244 @@
+//! Driving a suite's worker through its schedule: rounds in, figures out.
+
+use std::time::{Duration, Instant};
+
+use figure::evidence::{STOP_REASON, TARGET};
+use figure::{Event, Figure, Round, Status};
+
+use crate::events::Events;
+use crate::interrupt::Interrupt;
+use crate::schedule::{Rules, Schedule, Stop};
+use crate::worker::{Facts, Reply, Request, Trouble, Worker};
+
+/// Workers that may be started again after one died: a figure that kills its worker is taken out, so more
+/// deaths mean that it is not the figure.
+const RESTARTS: usize = 2;
+/// The share of the time that is kept back for finishing.
+const FINISHING_SHARE: f64 = 0.05;
+
+/// A pure judgement on one round while the run goes on: a reason to repeat it, if there is one.
+pub type Gate = fn(&Round) -> Option<String>;
+
+/// A suite, resolved: what to measure and how long.
+#[derive(Clone, Debug)]
+pub struct SuitePlan {
+    /// The suite's name, and that of its worker.
+    pub suite: &'static str,
+    /// The suite's own plan, for its worker.
+    pub setup: serde_json::Value,
+    /// Figures before their first round. Those that are not available stay as they are.
+    pub figures: Vec<Figure>,
+    /// When there are enough rounds.
+    pub rules: Rules,
+    /// What preparing is, in words.
+    pub preparing: String,
+    /// Seconds after which preparing counts as hung.
+    pub prepare_deadline: f64,
+    /// Seconds after which a round counts as hung.
+    pub round_deadline: f64,
+}
+
+/// What a suite gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// All figures of the plan, measured as far as it went.
+    pub figures: Vec<Figure>,
+    /// Why it ended early, if it did.
+    pub interrupted: Option<String>,
+}
+
+/// A running suite.
+struct Session<'a> {
+    plan: &'a SuitePlan,
+    figures: Vec<Figure>,
+    schedule: Schedule,
+    begun: Instant,
+    events: &'a Events,
+    interrupt: &'a Interrupt,
+    worker: Option<Worker>,
+    restarts: usize,
+}
+
+/// Measures a suite. Never fails as a whole: what could not be measured says why in its figure.
+pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt) -> Outcome {
+    let rules = Rules { max_time: plan.rules.max_time * (1.0 - FINISHING_SHARE), ..plan.rules };
+    let mut schedule = Schedule::new(rules, plan.figures.len());
+    for (index, figure) in plan.figures.iter().enumerate() {
+        if figure.status == Status::NotAvailable {
+            schedule.fail(index);
+        }
+    }
+    let mut session = Session {
+        plan,
+        figures: plan.figures.clone(),
+        schedule,
+        begun: Instant::now(),
+        events,
+        interrupt,
+        worker: None,
+        restarts: 0,
+    };
+    events.send(Event::SuiteStarted {
+        suite: plan.suite.to_owned(),
+        figures: plan.figures.len(),
+        seconds: plan.rules.max_time,
+    });
+    session.rounds(gate);
+    session.finish();
+    events.send(Event::SuiteFinished { suite: plan.suite.to_owned() });
+    let interrupted = interrupt
+        .requested()
+        .map(|signal| format!("stopped by {signal} after {:.1} s", session.begun.elapsed().as_secs_f64()));
+    Outcome { figures: session.figures, interrupted }
+}
+
+impl Session<'_> {
+    fn rounds(&mut self, gate: Gate) {
+        while self.interrupt.requested().is_none() {
+            let Some(index) = self.schedule.next(self.elapsed()) else { return };
+            if self.worker.is_none() && !self.prepare() {
+                return;
+            }
+            let id = self.figures[index].id.clone();
+            let number = self.figures[index].kept().count() + 1;
+            self.events.send(Event::RoundStarted { figure: id.clone(), round: number });
+            let begun = Instant::now();
+            let answer = self.ask(&Request::Round(id), self.plan.round_deadline);
+            self.schedule.took(index, begun.elapsed().as_secs_f64());
+            match answer {
+                Ok(Reply::Round(round)) => self.take(index, *round, gate),
+                Ok(other) => self.fail(index, &format!("the worker answered out of turn: {other:?}")),
+                Err(Trouble::Interrupted) => return,
+                Err(trouble @ Trouble::Refused(_)) => self.fail(index, &trouble.to_string()),
+                Err(trouble) => {
+                    self.worker = None;
+                    self.restarts += 1;
+                    self.fail(index, &trouble.to_string());
+                }
+            }
+        }
+    }
+
+    /// Starts a worker and lets it prepare; `false` if the suite cannot go on.
+    fn prepare(&mut self) -> bool {
+        if self.restarts > RESTARTS {
+            self.fail_all("its worker died too often");
+            return false;
+        }
+        self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
+        let answer = match Worker::spawn(self.plan.suite) {
+            Ok(worker) => {
+                self.worker = Some(worker);
+                self.ask(&Request::Prepare(self.plan.setup.clone()), self.plan.prepare_deadline)
+            }
+            Err(error) => Err(Trouble::Died(format!("the worker could not be started: {error}"))),
+        };
+        match answer {
+            Ok(Reply::Ready(facts)) => {
+                self.learn(facts);
+                true
+            }
+            Ok(other) => {
+                self.fail_all(&format!("the worker answered out of turn: {other:?}"));
+                false
+            }
+            Err(Trouble::Interrupted) => false,
+            Err(trouble) => {
+                self.fail_all(&trouble.to_string());
+                false
+            }
+        }
+    }
+
+    fn take(&mut self, index: usize, mut round: Round, gate: Gate) {
+        let value = round.value();
+        if let Some(reason) = gate(&round)
+            && self.schedule.may_repeat(index)
+        {
+            round.kept = false;
+            round.reason = Some(reason);
+        }
+        let kept = round.kept;
+        if let (true, Some(value)) = (kept, value) {
+            self.schedule.kept(index, value);
+        }
+        let figure = &mut self.figures[index];
+        figure.rounds.push(round);
+        let (done, seconds_left) = self.schedule.progress(self.begun.elapsed().as_secs_f64());
+        self.events.send(Event::RoundFinished {
+            figure: figure.id.clone(),
+            value,
+            unit: figure.unit.symbol().to_owned(),
+            kept,
+            done,
+            seconds_left,
+        });
+    }
+
+    fn finish(&mut self) {
+        if self.worker.is_some() && self.interrupt.requested().is_none() {
+            self.events.send(Event::Preparing { what: "checking the results".to_owned() });
+            let deadline = self.plan.prepare_deadline;
+            if let Ok(Reply::Finished(facts)) = self.ask(&Request::Finish, deadline) {
+                self.learn(facts);
+            }
+        }
+        self.worker = None;
+        for (index, figure) in self.figures.iter_mut().enumerate() {
+            let stop = self.schedule.stopped(index).map_or("interrupted", Stop::word);
+            if figure.status != Status::NotAvailable {
+                figure.evidence.put(STOP_REASON, stop.to_owned());
+                figure.evidence.put(TARGET, self.plan.rules.target);
+            }
+            figure.summarise();
+            if figure.value.is_none() && stop == "time" {
+                figure.reason =
+                    Some("the time was spent before its first round: raise --max-time".to_owned());
+            }
+        }
+    }
+
+    fn ask(&mut self, request: &Request, deadline: f64) -> Result<Reply, Trouble> {
+        let events = self.events;
+        let mut event = |happened| events.send(happened);
+        match &mut self.worker {
+            Some(worker) => {
+                worker.ask(request, Duration::from_secs_f64(deadline), self.interrupt, &mut event)
+            }
+            None => Err(Trouble::Died("there is no worker".to_owned())),
+        }
+    }
+
+    fn learn(&mut self, facts: Facts) {
+        for figure in self.figures.iter_mut().filter(|figure| figure.status != Status::NotAvailable) {
+            figure.evidence.merge(facts.evidence.clone());
+            figure.conditions.merge(facts.conditions.clone());
+        }
+        for (id, evidence) in facts.figures {
+            if let Some(figure) = self.figures.iter_mut().find(|figure| figure.id == id) {
+                figure.evidence.merge(evidence);
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, reason: &str) {
+        self.schedule.fail(index);
+        let figure = &mut self.figures[index];
+        if figure.status != Status::NotAvailable {
+            figure.status = Status::Failed;
+            figure.reason = Some(reason.to_owned());
+        }
+    }
+
+    fn fail_all(&mut self, reason: &str) {
+        for index in 0..self.figures.len() {
+            if self.schedule.stopped(index).is_none() {
+                self.fail(index, reason);
+            }
+        }
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+}

@@ -1,0 +1,149 @@
+//! What a thread can know of itself: CPU time, switches, faults, time on the run queue, migrations.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use figure::Reading;
+
+/// The counters of one thread at one moment.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    /// User and system CPU time, in seconds.
+    pub cpu_time: f64,
+    /// Context switches that the thread asked for (ru_nvcsw).
+    pub voluntary_switches: f64,
+    /// Context switches forced on it (ru_nivcsw).
+    pub involuntary_switches: f64,
+    /// Minor page faults.
+    pub minor_faults: f64,
+    /// Major page faults.
+    pub major_faults: f64,
+    /// Seconds spent runnable without a CPU.
+    pub run_delay: Reading<f64>,
+    /// Moves from one CPU to another.
+    pub migrations: Reading<f64>,
+}
+
+/// The open files of the thread's own counters. Make it on the thread itself.
+#[derive(Debug)]
+pub struct Source {
+    schedstat: Result<File, String>,
+    sched: Result<File, String>,
+}
+
+impl Source {
+    /// Opens the calling thread's files below /proc/thread-self.
+    pub fn of_this_thread() -> Self {
+        let open = |name: &str| {
+            let path = format!("/proc/thread-self/{name}");
+            File::open(&path).map_err(|error| format!("{path}: {}", error.kind()))
+        };
+        Source { schedstat: open("schedstat"), sched: open("sched") }
+    }
+
+    /// Reads the counters; call it on the same thread.
+    pub fn read(&self) -> Counters {
+        let usage = usage();
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+        Counters {
+            cpu_time: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            voluntary_switches: usage.ru_nvcsw as f64,
+            involuntary_switches: usage.ru_nivcsw as f64,
+            minor_faults: usage.ru_minflt as f64,
+            major_faults: usage.ru_majflt as f64,
+            run_delay: read(&self.schedstat, run_delay),
+            migrations: read(&self.sched, migrations),
+        }
+    }
+}
+
+impl Counters {
+    /// The change since an earlier reading. Counters only grow, so a step back is unknown.
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        let grown = |now: &Reading<f64>, then: &Reading<f64>| match (now, then) {
+            (Reading::Value(now), Reading::Value(then)) if now >= then => Reading::Value(now - then),
+            (Reading::Value(_), Reading::Value(_)) => Reading::unknown("the counter ran backwards"),
+            (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
+        };
+        Counters {
+            cpu_time: self.cpu_time - earlier.cpu_time,
+            voluntary_switches: self.voluntary_switches - earlier.voluntary_switches,
+            involuntary_switches: self.involuntary_switches - earlier.involuntary_switches,
+            minor_faults: self.minor_faults - earlier.minor_faults,
+            major_faults: self.major_faults - earlier.major_faults,
+            run_delay: grown(&self.run_delay, &earlier.run_delay),
+            migrations: grown(&self.migrations, &earlier.migrations),
+        }
+    }
+}
+
+/// CPU seconds (user and system) of the whole process so far.
+pub fn process_cpu_time() -> f64 {
+    // CLOCK_PROCESS_CPUTIME_ID is exact where getrusage may round to ticks.
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+fn usage() -> libc::rusage {
+    // SAFETY: all zeros is a valid rusage, and the call only writes to it.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        usage
+    }
+}
+
+fn read(file: &Result<File, String>, parse: fn(&str) -> Option<f64>) -> Reading<f64> {
+    let text = |file: &File| -> io::Result<String> {
+        let mut buffer = vec![0; 16 << 10];
+        let length = file.read_at(&mut buffer, 0)?;
+        Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
+    };
+    match file {
+        Ok(file) => match text(file) {
+            Ok(text) => Reading::or_unknown(parse(&text), "/proc/thread-self: not in the known format"),
+            Err(error) => Reading::unknown(format!("/proc/thread-self: {error}")),
+        },
+        Err(reason) => Reading::unknown(reason),
+    }
+}
+
+/// Field 2 of schedstat, in nanoseconds (Documentation/scheduler/sched-stats.rst). Kernels without
+/// CONFIG_SCHED_INFO show three zeros.
+fn run_delay(text: &str) -> Option<f64> {
+    let mut fields = text.split_whitespace().map(str::parse::<f64>);
+    let mut next = || fields.next()?.ok();
+    let (on_cpu, delay, slices) = (next()?, next()?, next()?);
+    (on_cpu > 0.0 || slices > 0.0).then_some(delay * 1e-9)
+}
+
+/// `se.nr_migrations` of /proc/PID/sched (CONFIG_SCHED_DEBUG).
+fn migrations(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with("se.nr_migrations"))?;
+    line.rsplit(':').next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_texts() {
+        assert_eq!(run_delay("1000 2500000000 3\n"), Some(2.5));
+        assert_eq!(run_delay("0 0 0\n"), None, "a kernel that does not count");
+        assert_eq!(run_delay("x"), None);
+        assert_eq!(migrations("se.vruntime : 1.0\nse.nr_migrations      :     17\n"), Some(17.0));
+        assert_eq!(migrations(""), None);
+    }
+
+    #[test]
+    fn faults_of_this_thread_are_counted() {
+        let source = Source::of_this_thread();
+        let before = source.read();
+        let touched = vec![1u8; 8 << 20];
+        let change = source.read().since(&before);
+        assert!(change.minor_faults > 0.0 && change.cpu_time >= 0.0, "{touched:.0?}", touched = change);
+        drop(touched);
+    }
+}

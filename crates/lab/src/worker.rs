@@ -1,0 +1,276 @@
+//! A worker: this binary, executed again, that measures for one suite.
+//!
+//! What can crash, hang or be killed for want of memory does so there. Requests and replies are lines of JSON
+//! over the worker's standard input and output; every request has a deadline. A [`guardian`](crate::guardian)
+//! stands between and cleans up.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use figure::{Conditions, Event, Evidence, Round};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::pipe::{PipeFlags, pipe_with};
+use serde::{Deserialize, Serialize};
+
+use crate::guardian;
+use crate::interrupt::Interrupt;
+
+/// First argument of a worker process; the second is the suite's name.
+pub const MARKER: &str = "__worker";
+/// Longest line that a worker may send: a round of 256 threads has some 100 KB.
+const MOST_BYTES: usize = 64 << 20;
+
+/// What truebench asks of a worker.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Get ready; the value is the suite's own plan.
+    Prepare(serde_json::Value),
+    /// Measure one round of this figure.
+    Round(String),
+    /// Do what is left to do, such as verifying results.
+    Finish,
+}
+
+/// What a worker answers. Events may come before the answer proper.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// For whoever watches.
+    Event(Event),
+    /// Ready.
+    Ready(Facts),
+    /// A round.
+    Round(Box<Round>),
+    /// Finished: facts for all figures and for single ones.
+    Finished(Facts),
+    /// The request could not be met; the worker goes on.
+    Failed(String),
+}
+
+/// Facts that a worker found out about figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// True of every figure of the suite.
+    pub evidence: Evidence,
+    /// Conditions obtained, of every figure of the suite.
+    pub conditions: Conditions,
+    /// Of single figures, by id.
+    pub figures: Vec<(String, Evidence)>,
+}
+
+/// A suite's side of the pipe.
+pub trait Bench {
+    /// Measures one round of the figure.
+    ///
+    /// # Errors
+    /// Why it could not; other figures may still work.
+    fn round(&mut self, figure: &str) -> Result<Round, String>;
+
+    /// What is left to do when all rounds are measured.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn finish(&mut self) -> Result<Facts, String>;
+}
+
+/// Gets a suite ready from its plan: returns the bench and what was found on the way. Events go through the
+/// function given.
+pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String>;
+
+/// The body of a worker process: serves requests from standard input until it ends.
+///
+/// # Errors
+/// When the pipes break or a line is no request.
+pub fn serve(prepare: Prepare) -> std::io::Result<()> {
+    guardian::die_with_parent();
+    let mut input = std::io::stdin().lock().lines();
+    let mut output = std::io::stdout().lock();
+    let mut send = |reply: &Reply| -> std::io::Result<()> {
+        serde_json::to_writer(&mut output, reply)?;
+        output.write_all(b"\n")?;
+        output.flush()
+    };
+    let mut bench: Option<Box<dyn Bench>> = None;
+    while let Some(line) = input.next().transpose()? {
+        let reply = match (serde_json::from_str(&line)?, &mut bench) {
+            (Request::Prepare(plan), _) => {
+                let mut event = |event| {
+                    let _ = send(&Reply::Event(event));
+                };
+                match prepare(plan, &mut event) {
+                    Ok((ready, facts)) => {
+                        bench = Some(ready);
+                        Reply::Ready(facts)
+                    }
+                    Err(reason) => Reply::Failed(reason),
+                }
+            }
+            (Request::Round(figure), Some(bench)) => {
+                bench.round(&figure).map_or_else(Reply::Failed, |round| Reply::Round(Box::new(round)))
+            }
+            (Request::Finish, Some(bench)) => bench.finish().map_or_else(Reply::Failed, Reply::Finished),
+            (_, None) => Reply::Failed("not prepared".to_owned()),
+        };
+        send(&reply)?;
+    }
+    Ok(())
+}
+
+/// Why a request got no good answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// The worker said no, and goes on.
+    #[error("{0}")]
+    Refused(String),
+    /// The worker is gone.
+    #[error("{0}")]
+    Died(String),
+    /// The worker was too slow and is gone now.
+    #[error("no answer within {0:.0} s: stopped")]
+    Deadline(f64),
+    /// The user asked for the end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// truebench's side of the pipe. Dropping it ends the worker and all its descendants.
+#[derive(Debug)]
+pub struct Worker {
+    guardian: Child,
+    requests: Option<ChildStdin>,
+    replies: ChildStdout,
+    /// The writing end; its close is the order to end.
+    lifeline: Option<OwnedFd>,
+    received: VecDeque<u8>,
+}
+
+impl Worker {
+    /// Starts the worker of a suite below a guardian of its own.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn spawn(suite: &str) -> std::io::Result<Worker> {
+        let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        // This one end is for the guardian to inherit.
+        rustix::io::fcntl_setfd(&read_end, rustix::io::FdFlags::empty())?;
+        let mut guardian = Command::new("/proc/self/exe")
+            .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), suite])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // A group of its own: Ctrl-C at the terminal is for truebench, which then ends us in order.
+            .process_group(0)
+            .spawn()?;
+        let (requests, replies) = (guardian.stdin.take(), guardian.stdout.take());
+        let (Some(requests), Some(replies)) = (requests, replies) else {
+            return Err(std::io::Error::other("no pipe to the worker"));
+        };
+        Ok(Worker {
+            guardian,
+            requests: Some(requests),
+            replies,
+            lifeline: Some(write_end),
+            received: VecDeque::new(),
+        })
+    }
+
+    /// Sends a request and waits for its answer; events on the way go to `event`. The calling thread sleeps
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// [`Trouble`]; after anything but `Refused` the worker is gone.
+    pub fn ask(
+        &mut self,
+        request: &Request,
+        deadline: Duration,
+        interrupt: &Interrupt,
+        event: &mut dyn FnMut(Event),
+    ) -> Result<Reply, Trouble> {
+        let mut line = serde_json::to_vec(request).map_err(|error| Trouble::Died(error.to_string()))?;
+        line.push(b'\n');
+        let sent = self.requests.as_mut().map(|pipe| pipe.write_all(&line).and_then(|()| pipe.flush()));
+        if !matches!(sent, Some(Ok(()))) {
+            return Err(self.died());
+        }
+        let end = Instant::now() + deadline;
+        loop {
+            let line = self.line(end, deadline, interrupt)?;
+            match serde_json::from_slice(&line) {
+                Ok(Reply::Event(happened)) => event(happened),
+                Ok(Reply::Failed(reason)) => return Err(Trouble::Refused(reason)),
+                Ok(reply) => return Ok(reply),
+                Err(error) => {
+                    self.end();
+                    return Err(Trouble::Died(format!("the worker sent what is no answer: {error}")));
+                }
+            }
+        }
+    }
+
+    /// The next whole line from the worker.
+    fn line(&mut self, end: Instant, deadline: Duration, interrupt: &Interrupt) -> Result<Vec<u8>, Trouble> {
+        loop {
+            if let Some(newline) = self.received.iter().position(|&byte| byte == b'\n') {
+                return Ok(self.received.drain(..=newline).collect());
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.received.len() > MOST_BYTES {
+                self.end();
+                return Err(Trouble::Deadline(deadline.as_secs_f64()));
+            }
+            let signal = interrupt.descriptor();
+            let mut sources = [
+                PollFd::from_borrowed_fd(self.replies.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(signal, PollFlags::IN),
+            ];
+            let timeout = left.try_into().ok();
+            match poll(&mut sources, timeout.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(Trouble::Died(format!("waiting for the worker: {error}"))),
+            }
+            let readable = !sources[0].revents().is_empty();
+            if interrupt.requested().is_some() {
+                self.end();
+                return Err(Trouble::Interrupted);
+            }
+            if readable {
+                let mut buffer = [0; 1 << 16];
+                match self.replies.read(&mut buffer) {
+                    Ok(0) | Err(_) => return Err(self.died()),
+                    Ok(length) => self.received.extend(&buffer[..length]),
+                }
+            }
+        }
+    }
+
+    /// What became of a worker whose pipe broke.
+    fn died(&mut self) -> Trouble {
+        self.requests = None;
+        let status = self.guardian.wait();
+        Trouble::Died(match status.ok().and_then(|status| status.code()) {
+            Some(137) => "the worker was killed (SIGKILL): by the kernel for want of memory (see dmesg), \
+                          a memory limit, or by hand"
+                .to_owned(),
+            Some(code) if code > 128 => format!("the worker was ended by signal {}", code - 128),
+            Some(code) => format!("the worker ended with exit code {code}"),
+            None => "the worker's guardian was killed".to_owned(),
+        })
+    }
+
+    /// Ends the worker and all its descendants, and waits until they are gone.
+    fn end(&mut self) {
+        self.requests = None;
+        self.lifeline = None;
+        let _ = self.guardian.wait();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

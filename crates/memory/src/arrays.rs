@@ -1,0 +1,166 @@
+//! The three arrays: one mapping, each thread's part of each array touched first by that thread.
+
+use std::io;
+use std::ptr::NonNull;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::kernels::{Array, ELEMENT};
+use crate::pages::Pages;
+use crate::simd::BLOCK;
+
+/// Arrays begin on a boundary of a huge page, so that page size does not depend on luck.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Where the parts of an array lie: thread by thread, each with room for its share of the largest size, so
+/// that smaller sizes stay with the same threads and pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Threads that share each array.
+    pub threads: usize,
+    /// Elements of the largest size.
+    pub most: usize,
+}
+
+impl Split {
+    /// Elements of one thread's share when `elements` are used: whole blocks, as even as they can be, like
+    /// OpenMP's static schedule.
+    pub fn share(&self, thread: usize, elements: usize) -> usize {
+        let blocks = elements / BLOCK;
+        (blocks / self.threads + usize::from(thread < blocks % self.threads)) * BLOCK
+    }
+
+    /// First element of one thread's part.
+    pub fn start(&self, thread: usize) -> usize {
+        let blocks = self.most / BLOCK;
+        (thread * (blocks / self.threads) + thread.min(blocks % self.threads)) * BLOCK
+    }
+}
+
+/// The mapped arrays.
+#[derive(Debug)]
+pub struct Arrays {
+    base: NonNull<u8>,
+    length: usize,
+    /// Bytes from the start of one array to that of the next.
+    stride: usize,
+    /// How they are shared out.
+    pub split: Split,
+}
+
+// SAFETY: the mapping is plain memory that lives as long as the value. Threads write to it at the same time,
+// each only to its own part (see `part`), and only while the pool's round runs.
+unsafe impl Send for Arrays {}
+// SAFETY: as above.
+unsafe impl Sync for Arrays {}
+
+impl Arrays {
+    /// Maps three arrays of `split.most` elements, `offset` bytes further apart than they need. Nothing is
+    /// touched yet.
+    ///
+    /// # Errors
+    /// What the system answered; for reserved huge pages, that there are too few.
+    pub fn map(split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
+        let bytes = split.most * ELEMENT as usize;
+        let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;
+        let page = pages.reserved_size().unwrap_or(HUGE_PAGE as u64) as usize;
+        // One page more, to begin on a boundary.
+        let length = (3 * stride).next_multiple_of(page) + page;
+        let flags = match pages {
+            Pages::Default | Pages::Thp => MapFlags::PRIVATE | MapFlags::NORESERVE,
+            Pages::Huge2m => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,
+            Pages::Huge1g => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_1GB,
+        };
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice.
+        let base = unsafe {
+            mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags)?
+        };
+        let arrays = Arrays {
+            base: NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mmap gave address 0"))?,
+            length,
+            stride,
+            split,
+        };
+        if pages == Pages::Thp {
+            // SAFETY: advice about our own mapping.
+            unsafe { madvise(base, length, Advice::LinuxHugepage)? };
+        }
+        Ok(arrays)
+    }
+
+    /// The start of an array.
+    fn array(&self, array: Array) -> *mut f64 {
+        let start = self.base.as_ptr();
+        let aligned = start.wrapping_add(start.align_offset(HUGE_PAGE));
+        aligned.wrapping_add(array as usize * self.stride).cast()
+    }
+
+    /// One thread's part of an array. Parts of different threads do not overlap, nor do arrays.
+    pub fn part(&self, array: Array, thread: usize) -> *mut f64 {
+        self.array(array).wrapping_add(self.split.start(thread))
+    }
+
+    /// The address range of an array, from its first to behind its last byte.
+    pub fn range(&self, array: Array) -> (usize, usize) {
+        let start = self.array(array) as usize;
+        (start, start + self.split.most * ELEMENT as usize)
+    }
+
+    /// Bytes of the three arrays.
+    pub fn bytes(&self) -> u64 {
+        3 * self.split.most as u64 * ELEMENT
+    }
+}
+
+impl Drop for Arrays {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, whole, and no part is used any more.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn shares_cover_all_and_fit_in_their_parts(threads in 1..300usize, blocks in 0..3000usize) {
+            let blocks = blocks + threads;
+            let split = Split { threads, most: 2 * blocks * BLOCK };
+            for elements in [blocks * BLOCK, 2 * blocks * BLOCK] {
+                let sum: usize = (0..threads).map(|thread| split.share(thread, elements)).sum();
+                prop_assert_eq!(sum, elements);
+                for thread in 0..threads {
+                    let end = split.start(thread) + split.share(thread, elements);
+                    let next = if thread + 1 < threads { split.start(thread + 1) } else { split.most };
+                    prop_assert!(end <= next);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn arrays_are_apart_and_can_be_written() {
+        let split = Split { threads: 3, most: 64 * 1000 };
+        let arrays = Arrays::map(split, 192, Pages::Default).unwrap();
+        for array in [Array::A, Array::B, Array::C] {
+            for thread in 0..3 {
+                let part = arrays.part(array, thread);
+                assert_eq!(part as usize % 64, 0);
+                // SAFETY: the share lies inside the part.
+                unsafe { std::slice::from_raw_parts_mut(part, split.share(thread, split.most)) }.fill(1.5);
+            }
+        }
+        let ((a, a_end), (b, b_end), (c, _)) =
+            (arrays.range(Array::A), arrays.range(Array::B), arrays.range(Array::C));
+        assert!(a_end <= b && b_end <= c && (b - a) % HUGE_PAGE == 192);
+        let backing = crate::pages::backing(a, a_end).into_value().unwrap();
+        assert!(backing.resident >= 64 * 1000 * 8, "{backing:?}");
+        let nodes = crate::pages::nodes_of(&[a, b, c]);
+        if let figure::Reading::Value(nodes) = nodes {
+            assert!(nodes.iter().all(Option::is_some));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the arrays must hold: the same value in every element, followed in exact arithmetic through every
+//! pass, as STREAM's checkSTREAMresults does.
+
+use crate::kernels::{Array, Operation, SCALAR, UPDATE_FACTOR};
+
+/// Start values of a, b and c (BabelStream's, which stay in range where STREAM's overflow).
+const START: [f64; 3] = [0.1, 0.2, 0.3];
+/// Below this magnitude the arrays are filled anew, untimed: denormal numbers would slow the arithmetic.
+const SMALLEST: f64 = 1e-100;
+/// Largest relative error of an element, as in STREAM's epsilon for doubles.
+pub const TOLERANCE: f64 = 1e-13;
+/// Largest relative error of a sum of millions of elements, in many partial sums.
+pub const SUM_TOLERANCE: f64 = 1e-9;
+
+/// The value of each array's elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected(pub [f64; 3]);
+
+impl Default for Expected {
+    fn default() -> Self {
+        Expected(START)
+    }
+}
+
+impl Expected {
+    /// The value of an array's elements.
+    pub fn of(&self, array: Array) -> f64 {
+        self.0[array as usize]
+    }
+
+    /// Follows one pass. A read changes nothing.
+    pub fn after(mut self, operation: Operation) -> Self {
+        let [a, b, c] = &mut self.0;
+        match operation {
+            Operation::Copy => *c = *a,
+            Operation::Scale => *b = SCALAR * *c,
+            Operation::Add => *c = *a + *b,
+            Operation::Triad => *a = *b + SCALAR * *c,
+            Operation::Read => {}
+            Operation::Write => *b = SCALAR,
+            Operation::Update => *a *= UPDATE_FACTOR,
+        }
+        self
+    }
+
+    /// Follows several passes of the same kernel.
+    pub fn after_passes(self, operation: Operation, passes: u64) -> Self {
+        match operation {
+            // Every second pass undoes the one before.
+            Operation::Update if passes % 2 == 0 => self,
+            _ if passes == 0 => self,
+            _ => self.after(operation),
+        }
+    }
+
+    /// Whether the arrays should be filled anew before they are used again.
+    pub fn is_worn(&self) -> bool {
+        self.0.iter().any(|value| !value.is_finite() || value.abs() < SMALLEST)
+    }
+}
+
+/// Relative error of a value. NaN and infinity give infinity: "NaN > epsilon" is false, which is how STREAM
+/// calls an overflown run valid.
+pub fn relative_error(seen: f64, expected: f64) -> f64 {
+    let error = ((seen - expected) / expected).abs();
+    if error.is_nan() { f64::INFINITY } else { error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::Operation::*;
+
+    #[test]
+    fn one_stream_pass() {
+        let end = [Copy, Scale, Add, Triad].into_iter().fold(Expected::default(), Expected::after);
+        // c = .1; b = .04; c = .14; a = .04 + .4 * .14
+        for (seen, wanted) in end.0.iter().zip([0.096, 0.04, 0.14]) {
+            assert!(relative_error(*seen, wanted) < 1e-15);
+        }
+    }
+
+    #[test]
+    fn many_passes_are_followed() {
+        let start = Expected::default();
+        assert_eq!(start.after_passes(Update, 3).of(Array::A), -0.1);
+        assert_eq!(start.after_passes(Update, 4), start);
+        assert_eq!(start.after_passes(Triad, 7), start.after(Triad));
+    }
+
+    #[test]
+    fn thousands_of_passes_stay_in_range() {
+        let pass = |e: Expected| [Copy, Scale, Add, Triad].into_iter().fold(e, Expected::after);
+        let end = (0..5000).fold(Expected::default(), |e, _| pass(e));
+        assert!(!end.is_worn(), "{end:?}");
+    }
+
+    #[test]
+    fn what_is_no_number_is_an_error() {
+        assert_eq!(relative_error(f64::NAN, 1.0), f64::INFINITY);
+        assert_eq!(relative_error(f64::INFINITY, 1.0), f64::INFINITY);
+        assert_eq!(relative_error(1.0, 1.0), 0.0);
+    }
+}

@@ -1,0 +1,224 @@
+//! The kernels as data, after likwid-bench: accounting, limits and texts all come from these declarations.
+//!
+//! STREAM's four are "store misses" (McCalpin): none reads the array that it writes, so a regular store first
+//! reads the line into cache (write-allocate), and memory moves more than STREAM counts. `update` reads what
+//! it writes; `read` and `write` only do the one.
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of an element: a double.
+pub const ELEMENT: u64 = 8;
+/// STREAM's scalar is 3.0 and lets values grow 15-fold a pass until they overflow; 0.4 (BabelStream's) keeps
+/// them in range for thousands of passes.
+pub const SCALAR: f64 = 0.4;
+/// `update` multiplies by this, so that any number of passes keeps the magnitude.
+pub const UPDATE_FACTOR: f64 = -1.0;
+
+/// One of the three arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Array {
+    /// STREAM's a.
+    A,
+    /// STREAM's b.
+    B,
+    /// STREAM's c.
+    C,
+}
+
+/// What an inner loop does with each element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// c = a
+    Copy,
+    /// b = s c
+    Scale,
+    /// c = a + b
+    Add,
+    /// a = b + s c
+    Triad,
+    /// sum of a
+    Read,
+    /// b = s
+    Write,
+    /// a = s a
+    Update,
+}
+
+/// How results are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stores {
+    /// Ordinary stores: a line that is not in cache is read first.
+    Regular,
+    /// Non-temporal stores: whole lines go to memory without being read.
+    Nt,
+    /// The kernel stores nothing.
+    None,
+}
+
+impl Stores {
+    /// The word in ids and conditions.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stores::Regular => "regular",
+            Stores::Nt => "nt",
+            Stores::None => "none",
+        }
+    }
+}
+
+/// A kernel's declaration.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Its name in ids and on the command line.
+    pub name: &'static str,
+    /// STREAM's name for it, or ours.
+    pub title: &'static str,
+    /// What it does with each element, as people write it.
+    pub formula: &'static str,
+    /// The inner loop.
+    pub operation: Operation,
+    /// Arrays that it loads.
+    pub loads: &'static [Array],
+    /// The array that it stores, if any.
+    pub stores: Option<Array>,
+    /// The ways of storing that make sense. Non-temporal `update` does not: the line was just read.
+    pub ways: &'static [Stores],
+}
+
+use Array::{A, B, C};
+use Stores::{Nt, Regular};
+
+/// The kernels. A new one is one entry here and its code in [`simd`](crate::simd).
+pub static KERNELS: &[Kernel] = &[
+    Kernel {
+        name: "copy",
+        title: "Copy",
+        formula: "c = a",
+        operation: Operation::Copy,
+        loads: &[A],
+        stores: Some(C),
+        ways: &[Regular, Nt],
+    },
+    Kernel {
+        name: "scale",
+        title: "Scale",
+        formula: "b = s c",
+        operation: Operation::Scale,
+        loads: &[C],
+        stores: Some(B),
+        ways: &[Regular, Nt],
+    },
+    Kernel {
+        name: "add",
+        title: "Add",
+        formula: "c = a + b",
+        operation: Operation::Add,
+        loads: &[A, B],
+        stores: Some(C),
+        ways: &[Regular, Nt],
+    },
+    Kernel {
+        name: "triad",
+        title: "Triad",
+        formula: "a = b + s c",
+        operation: Operation::Triad,
+        loads: &[B, C],
+        stores: Some(A),
+        ways: &[Regular, Nt],
+    },
+    Kernel {
+        name: "read",
+        title: "Read",
+        formula: "sum of a",
+        operation: Operation::Read,
+        loads: &[A],
+        stores: None,
+        ways: &[Stores::None],
+    },
+    Kernel {
+        name: "write",
+        title: "Write",
+        formula: "b = s",
+        operation: Operation::Write,
+        loads: &[],
+        stores: Some(B),
+        ways: &[Regular, Nt],
+    },
+    Kernel {
+        name: "update",
+        title: "Update",
+        formula: "a = s a",
+        operation: Operation::Update,
+        loads: &[A],
+        stores: Some(A),
+        ways: &[Regular],
+    },
+];
+
+impl Kernel {
+    /// The kernel of this name.
+    pub fn named(name: &str) -> Option<&'static Kernel> {
+        KERNELS.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// The kernel with this inner loop.
+    pub fn of(operation: Operation) -> &'static Kernel {
+        KERNELS.iter().find(|kernel| kernel.operation == operation).expect("every operation is listed")
+    }
+
+    /// Bytes that STREAM's convention counts for each element: every access that the source names.
+    pub fn counted_bytes(&self) -> u64 {
+        (self.loads.len() as u64 + u64::from(self.stores.is_some())) * ELEMENT
+    }
+
+    /// Whether it stores to lines that it has not read.
+    pub fn store_misses(&self) -> bool {
+        self.stores.is_some_and(|target| !self.loads.contains(&target))
+    }
+
+    /// Bytes that must move between cache and memory for each element: what is counted, and with regular
+    /// stores that miss, the write-allocate.
+    pub fn traffic_bytes(&self, stores: Stores) -> u64 {
+        let allocate = self.store_misses() && stores != Nt;
+        self.counted_bytes() + u64::from(allocate) * ELEMENT
+    }
+
+    /// How many arrays it touches.
+    pub fn arrays_used(&self) -> u64 {
+        self.loads.len() as u64 + u64::from(self.store_misses())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounting_is_streams_and_the_studys() {
+        let bytes = |name: &str, stores| {
+            let kernel = Kernel::named(name).unwrap();
+            (kernel.counted_bytes(), kernel.traffic_bytes(stores))
+        };
+        // Study 1, step 6: Copy and Scale move 3/2 of what STREAM counts, Add and Triad 4/3.
+        assert_eq!(bytes("copy", Regular), (16, 24));
+        assert_eq!(bytes("scale", Regular), (16, 24));
+        assert_eq!(bytes("add", Regular), (24, 32));
+        assert_eq!(bytes("triad", Regular), (24, 32));
+        assert_eq!(bytes("triad", Nt), (24, 24));
+        assert_eq!(bytes("write", Regular), (8, 16));
+        assert_eq!(bytes("write", Nt), (8, 8));
+        assert_eq!(bytes("read", Stores::None), (8, 8));
+        assert_eq!(bytes("update", Regular), (16, 16), "it reads what it writes: no store miss");
+    }
+
+    #[test]
+    fn every_operation_is_listed_once() {
+        for kernel in KERNELS {
+            assert!(std::ptr::eq(Kernel::of(kernel.operation), kernel));
+            assert_eq!(kernel.ways.contains(&Stores::None), kernel.stores.is_none());
+        }
+    }
+}

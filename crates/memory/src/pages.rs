@@ -1,0 +1,148 @@
+//! Which pages to ask for, and what was obtained: size by smaps, place by move_pages.
+
+use std::io::BufReader;
+use std::str::FromStr;
+
+use figure::Reading;
+use procfs_core::FromBufRead;
+use procfs_core::process::MemoryMaps;
+use serde::{Deserialize, Serialize};
+
+/// Pages to ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pages {
+    /// Whatever the kernel's policy gives (transparent_hugepage/enabled).
+    #[default]
+    Default,
+    /// Transparent huge pages, by madvise(MADV_HUGEPAGE).
+    Thp,
+    /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
+    Huge2m,
+    /// 1 GiB pages of the reserved pool.
+    Huge1g,
+}
+
+impl Pages {
+    /// The word on the command line and in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pages::Default => "default",
+            Pages::Thp => "thp",
+            Pages::Huge2m => "huge2m",
+            Pages::Huge1g => "huge1g",
+        }
+    }
+
+    /// Bytes of a reserved huge page, where one is asked for.
+    pub fn reserved_size(self) -> Option<u64> {
+        match self {
+            Pages::Default | Pages::Thp => None,
+            Pages::Huge2m => Some(2 << 20),
+            Pages::Huge1g => Some(1 << 30),
+        }
+    }
+}
+
+impl FromStr for Pages {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Pages::Default, Pages::Thp, Pages::Huge2m, Pages::Huge1g]
+            .into_iter()
+            .find(|pages| pages.word() == text)
+            .ok_or_else(|| format!("--pages '{text}': write default, thp, huge2m or huge1g"))
+    }
+}
+
+/// What backs a range of addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backing {
+    /// Bytes resident, hugetlb included.
+    pub resident: u64,
+    /// Bytes on huge pages, transparent or reserved.
+    pub huge: u64,
+    /// KernelPageSize.
+    pub page: u64,
+}
+
+/// What backs the addresses from `start` to `end`, by /proc/self/smaps.
+pub fn backing(start: usize, end: usize) -> Reading<Backing> {
+    let file = match std::fs::File::open("/proc/self/smaps") {
+        Ok(file) => file,
+        Err(error) => return Reading::Unknown(format!("/proc/self/smaps: {}", error.kind())),
+    };
+    match MemoryMaps::from_buf_read(BufReader::new(file)) {
+        Ok(maps) => backing_in(&maps, start as u64, end as u64),
+        Err(error) => Reading::Unknown(format!("/proc/self/smaps: {error}")),
+    }
+}
+
+fn backing_in(maps: &MemoryMaps, start: u64, end: u64) -> Reading<Backing> {
+    let mut sum = Backing::default();
+    for map in maps.iter().filter(|map| map.address.0 < end && map.address.1 > start) {
+        let field = |name: &str| map.extension.map.get(name).copied().unwrap_or(0);
+        let reserved = field("Private_Hugetlb") + field("Shared_Hugetlb");
+        sum.resident += field("Rss") + reserved;
+        sum.huge += field("AnonHugePages") + reserved;
+        sum.page = field("KernelPageSize");
+    }
+    if sum.page == 0 {
+        Reading::unknown("/proc/self/smaps does not show the arrays")
+    } else {
+        Reading::Value(sum)
+    }
+}
+
+/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and tells). A
+/// page that is not there is `None`.
+pub fn nodes_of(addresses: &[usize]) -> Reading<Vec<Option<u32>>> {
+    let mut status = vec![0i32; addresses.len()];
+    // SAFETY: addresses are only looked up; `status` has a place for each.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0,
+            addresses.len(),
+            addresses.as_ptr(),
+            std::ptr::null::<i32>(),
+            status.as_mut_ptr(),
+            0,
+        )
+    };
+    if result < 0 {
+        return Reading::Unknown(format!("move_pages: {}", std::io::Error::last_os_error()));
+    }
+    Reading::Value(status.into_iter().map(|node| u32::try_from(node).ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMAPS: &str = "7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \n\
+        Size:               4096 kB\nKernelPageSize:        4 kB\nMMUPageSize:           4 kB\n\
+        Rss:                4096 kB\nAnonHugePages:      2048 kB\nVmFlags: rd wr mr mw me ac\n\
+        7f0001000000-7f0001200000 rw-p 00000000 00:00 0 \n\
+        Size:               2048 kB\nKernelPageSize:     2048 kB\nRss:                   0 kB\n\
+        AnonHugePages:         0 kB\nPrivate_Hugetlb:    2048 kB\nVmFlags: rd wr\n";
+
+    #[test]
+    fn recorded_smaps() {
+        let maps = MemoryMaps::from_buf_read(BufReader::new(SMAPS.as_bytes())).unwrap();
+        let of = |start, end| backing_in(&maps, start, end).into_value();
+        let half = Backing { resident: 4 << 20, huge: 2 << 20, page: 4096 };
+        assert_eq!(of(0x7f00_0000_0000, 0x7f00_0040_0000), Some(half));
+        let reserved = Backing { resident: 2 << 20, huge: 2 << 20, page: 2 << 20 };
+        assert_eq!(of(0x7f00_0100_0000, 0x7f00_0120_0000), Some(reserved));
+        assert_eq!(of(0x1000, 0x2000), None);
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        for pages in [Pages::Default, Pages::Thp, Pages::Huge2m, Pages::Huge1g] {
+            assert_eq!(pages.word().parse(), Ok(pages));
+        }
+        assert!("2m".parse::<Pages>().is_err());
+    }
+}

@@ -1,0 +1,358 @@
+//! From options to a plan: which figures, on which CPUs, with which arrays, for how long. Pure: the machine
+//! comes in as a description.
+
+use figure::evidence as key;
+use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Status, Unit};
+use lab::placement::{self, Bind, Placement, PlacementError, Places};
+use lab::schedule::Rules;
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::baseline::{BASELINES, Origin};
+use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
+use crate::pages::Pages;
+use crate::simd::{ALIGNMENT, Simd};
+use crate::sizes::{self, ARRAYS, LastLevel, Room, SizeError, Sizes};
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Elements of each array; by default 4 x the caches.
+    pub array_size: Option<u64>,
+    /// Kernels, by name; empty for all.
+    pub kernels: Vec<String>,
+    /// Only these stores; `None` for both.
+    pub stores: Option<Stores>,
+    /// Instruction set; `None` for the widest.
+    pub simd: Option<Simd>,
+    /// Extra bytes between arrays.
+    pub offset: u64,
+    /// Pages.
+    pub pages: Pages,
+    /// Threads; `None` for one a core.
+    pub threads: Option<usize>,
+    /// Places.
+    pub places: Places,
+    /// Binding.
+    pub bind: Bind,
+    /// When there are enough rounds.
+    pub rules: Rules,
+}
+
+/// A request that cannot be planned: wrong usage.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No such kernel.
+    #[error("--kernel '{0}': there are {list}", list = KERNELS.iter().map(|k| k.name).collect::<Vec<_>>().join(", "))]
+    NoSuchKernel(String),
+    /// The processor lacks the instruction set.
+    #[error("--simd {asked}: this processor has {list}", asked = .0.word(),
+        list = Simd::available().iter().map(|s| s.word()).collect::<Vec<_>>().join(", "))]
+    NoSuchSimd(Simd),
+    /// Kernels and stores exclude one another.
+    #[error(
+        "--kernel {kernels} with --stores {stores}: there is no such figure; choose another kernel or drop --stores"
+    )]
+    Nothing {
+        /// As asked.
+        kernels: String,
+        /// As asked.
+        stores: &'static str,
+    },
+    /// The placement.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// The sizes.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+}
+
+/// What the machine code of a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Code {
+    /// Ours.
+    Kernel(Stores),
+    /// A compiler's or libc's.
+    Baseline(Origin),
+}
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// The inner loop.
+    pub operation: Operation,
+    /// Who wrote it.
+    pub code: Code,
+    /// Elements of each array.
+    pub elements: u64,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// CPUs of each thread.
+    pub threads: Vec<figure::CpuList>,
+    /// Instruction set.
+    pub simd: Simd,
+    /// Elements of the largest size that some figure uses.
+    pub most: u64,
+    /// Extra bytes between arrays.
+    pub offset: u64,
+    /// Pages to ask for.
+    pub pages: Pages,
+    /// Figures to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// A resolved plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// For the lab.
+    pub suite: SuitePlan,
+    /// Where threads run.
+    pub placement: Placement,
+    /// Array sizes.
+    pub sizes: Sizes,
+    /// The caches that the sizes go by.
+    pub cache: Reading<LastLevel>,
+    /// Memory that was available.
+    pub room: Reading<Room>,
+    /// Instruction set.
+    pub simd: Simd,
+}
+
+/// Memory bandwidth that first touch reaches at least: used for deadlines and estimates only. A hypervisor
+/// that backs pages on first touch was seen at 0.6 GB/s.
+const SLOWEST_TOUCH: f64 = 0.1e9;
+/// Bandwidth below which a round counts as hung.
+const SLOWEST_PASS: f64 = 0.05e9;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 60.0;
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
+    let simd = options.simd.unwrap_or_else(Simd::widest);
+    if !Simd::available().contains(&simd) {
+        return Err(PlanError::NoSuchSimd(simd));
+    }
+    let kernels = selected(&options.kernels)?;
+    let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let cache = sizes::last_level(machine, &placement.cpus());
+    let room = sizes::room(machine);
+    let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
+
+    let mut builder =
+        Builder { options, placement: &placement, simd, tasks: Vec::new(), figures: Vec::new() };
+    builder.headlines(&kernels, sizes.elements);
+    if builder.figures.is_empty() {
+        let kernels = options.kernels.join(",");
+        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
+    }
+    builder.references(&sizes);
+    if options.stores.is_none() {
+        builder.baselines(&kernels, sizes.elements);
+    }
+    let (tasks, mut figures) = (builder.tasks, builder.figures);
+    for figure in &mut figures {
+        if let Some(problem) = unavailable(machine, options, &sizes, figure) {
+            *figure = figure.clone().not_available(problem);
+        }
+        set_peak(figure, machine);
+    }
+    // Only mapped as far as some figure uses it.
+    let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
+    let bytes = (ARRAYS * most * ELEMENT) as f64;
+    for figure in &mut figures {
+        figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
+    }
+    let setup = Setup {
+        machine: machine.clone(),
+        threads: placement.threads.clone(),
+        simd,
+        most,
+        offset: options.offset,
+        pages: options.pages,
+        tasks,
+    };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
+        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
+        round_deadline: GRACE + bytes / SLOWEST_PASS,
+    };
+    Ok(Plan { suite, placement, sizes, cache, room, simd })
+}
+
+fn selected(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
+    if names.is_empty() {
+        return Ok(KERNELS.iter().collect());
+    }
+    // In the order of the list, each once, however they were asked for.
+    if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
+        return Err(PlanError::NoSuchKernel(wrong.clone()));
+    }
+    Ok(KERNELS.iter().filter(|kernel| names.iter().any(|name| name == kernel.name)).collect())
+}
+
+/// Makes figures and tasks side by side.
+struct Builder<'a> {
+    options: &'a Options,
+    placement: &'a Placement,
+    simd: Simd,
+    tasks: Vec<Task>,
+    figures: Vec<Figure>,
+}
+
+impl Builder<'_> {
+    fn headlines(&mut self, kernels: &[&'static Kernel], elements: u64) {
+        for kernel in kernels {
+            for &stores in kernel.ways {
+                let wanted = self.options.stores.is_none_or(|only| only == stores || stores == Stores::None);
+                // A set without such stores (portable) has no such figure.
+                if wanted && self.simd.kernel(kernel.operation, stores).is_some() {
+                    self.add(kernel, Code::Kernel(stores), elements, None);
+                }
+            }
+        }
+    }
+
+    /// The figure that stands for all is measured twice more: again, and with doubled arrays.
+    fn references(&mut self, sizes: &Sizes) {
+        let rank = |task: &Task| match (task.operation, task.code) {
+            (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,
+            (Operation::Triad, _) => 1,
+            (_, Code::Kernel(Stores::Nt)) => 2,
+            _ => 3,
+        };
+        let Some(reference) = self.tasks.iter().min_by_key(|task| rank(task)).cloned() else { return };
+        let kernel = Kernel::of(reference.operation);
+        self.add(kernel, reference.code, sizes.elements, Some("again"));
+        if let Some(doubled) = sizes.doubled {
+            self.add(kernel, reference.code, doubled, Some("doubled"));
+        }
+    }
+
+    fn baselines(&mut self, kernels: &[&'static Kernel], elements: u64) {
+        for &(operation, origin) in BASELINES {
+            if kernels.iter().any(|kernel| kernel.operation == operation) {
+                self.add(Kernel::of(operation), Code::Baseline(origin), elements, Some("baseline"));
+            }
+        }
+    }
+
+    fn add(&mut self, kernel: &'static Kernel, code: Code, elements: u64, role: Option<&str>) {
+        let (way, simd, traffic) = match code {
+            Code::Kernel(stores) => (stores.word(), self.simd.word(), kernel.traffic_bytes(stores)),
+            // Whether libc and the compiler store past the cache is what the figure is to show; declared is
+            // what ordinary stores move.
+            Code::Baseline(origin) => (origin.word(), origin.word(), kernel.traffic_bytes(Stores::Regular)),
+        };
+        let variant = if way == "none" { "regular" } else { way };
+        let suffix = role.filter(|role| *role != "baseline").map_or(String::new(), |role| format!(".{role}"));
+        let id = format!("{}.{}.{variant}{suffix}", crate::SUITE, kernel.name);
+        let name = match role {
+            Some("doubled") => format!("{} ({}), arrays doubled", kernel.title, kernel.formula),
+            Some("again") => format!("{} ({}), again", kernel.title, kernel.formula),
+            _ => format!("{} ({})", kernel.title, kernel.formula),
+        };
+        let mut figure = Figure::planned(&id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+        figure.convention = Some(Convention::StreamCounted);
+        let cpus = self.placement.first_cpus().into_iter().map(f64::from).collect();
+        figure.conditions = Conditions::default()
+            .with(key::KERNEL, kernel.name.to_owned())
+            .with(key::STORES, way.to_owned())
+            .with(key::SIMD, simd.to_owned())
+            .with(key::THREADS, self.placement.threads.len() as f64)
+            .with(key::PLACES, self.placement.places.to_owned())
+            .with(key::BIND, self.placement.bind.to_owned())
+            .with(key::CPUS, cpus)
+            .with(key::ARRAY_BYTES, (elements * ELEMENT) as f64)
+            .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
+            .with(key::DATA_TOUCHED, (elements * ELEMENT * kernel.arrays_used()) as f64)
+            .with(key::OFFSET_BYTES, self.options.offset as f64)
+            .with(key::PAGES_ASKED, self.options.pages.word().to_owned())
+            .with(key::COUNTED_BYTES, kernel.counted_bytes() as f64)
+            .with(key::TRAFFIC_BYTES, traffic as f64);
+        if let Some(role) = role {
+            figure.conditions.set(key::ROLE, role.to_owned());
+        }
+        self.tasks.push(Task { id, operation: kernel.operation, code, elements });
+        self.figures.push(figure);
+    }
+}
+
+/// Why a figure's condition cannot be set on this machine, if it cannot.
+fn unavailable(machine: &Machine, options: &Options, sizes: &Sizes, figure: &Figure) -> Option<String> {
+    let nt = figure.conditions.get(key::STORES).as_deref() == Some(Stores::Nt.word());
+    if nt && options.offset % ALIGNMENT as u64 != 0 {
+        return Some(format!(
+            "non-temporal stores need arrays aligned to {ALIGNMENT} B; --offset {} B is no multiple",
+            options.offset
+        ));
+    }
+    let page = options.pages.reserved_size()?;
+    let largest = sizes.doubled.unwrap_or(sizes.elements);
+    let needed = (ARRAYS * largest * ELEMENT).div_ceil(page) + ARRAYS + 1;
+    let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page);
+    let free = pool.map_or(0, |pool| pool.free);
+    let directory = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page >> 10);
+    (free < needed).then(|| match pool {
+        Some(_) => format!(
+            "{needed} reserved pages of {} are needed, {free} are free: echo {needed} > {directory}/nr_hugepages (as root)",
+            figure::format::bytes(page as f64)
+        ),
+        None => format!("this kernel has no pool of {} pages", figure::format::bytes(page as f64)),
+    })
+}
+
+/// The limit by the memory's theoretical peak, in the figure's own convention.
+fn set_peak(figure: &mut Figure, machine: &Machine) {
+    if figure.status == Status::NotAvailable {
+        return;
+    }
+    if let Reading::Value(peak) = &machine.memory.peak {
+        figure.limit = Some(limit(figure, peak.bytes_per_s / 1e9, &peak.basis));
+    }
+}
+
+/// Where the theoretical peak is not known: the highest traffic that any figure of this run reached, in each
+/// figure's own convention.
+pub fn set_limits(figures: &mut [Figure]) {
+    let traffic = |figure: &Figure| Some(figure.value? * traffic_factor(figure));
+    let measured = figures.iter().filter_map(|figure| Some((traffic(figure)?, figure.id.clone())));
+    let Some((highest, id)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
+    let basis = format!("the highest traffic of this run ({id}); the theoretical peak is not known: --dimms");
+    for figure in figures.iter_mut().filter(|figure| figure.value.is_some() && figure.limit.is_none()) {
+        figure.limit = Some(limit(figure, highest, &basis));
+    }
+}
+
+fn limit(figure: &Figure, traffic: f64, basis: &str) -> figure::Limit {
+    let factor = traffic_factor(figure);
+    let basis = if factor > 1.0 {
+        format!("{basis}; write-allocate moves {} x what is counted", figure::format::number(factor))
+    } else {
+        basis.to_owned()
+    };
+    figure::Limit { value: traffic / factor, basis }
+}
+
+/// Bytes moved for each byte counted.
+fn traffic_factor(figure: &Figure) -> f64 {
+    let bytes = |key| figure.conditions.get(key);
+    match (bytes(key::TRAFFIC_BYTES), bytes(key::COUNTED_BYTES)) {
+        (Some(traffic), Some(counted)) if counted > 0.0 => traffic / counted,
+        _ => 1.0,
+    }
+}

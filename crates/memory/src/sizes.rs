@@ -1,0 +1,297 @@
+//! How large the arrays must be, and how large they can be. Pure.
+
+use std::collections::BTreeSet;
+
+use figure::{CpuList, Machine, Reading, format};
+
+use crate::kernels::ELEMENT;
+use crate::simd::BLOCK;
+
+/// STREAM's rule: each array at least 4 times the sum of the last-level caches.
+pub const CACHE_FACTOR: u64 = 4;
+/// Where no cache is shown: 4 times the largest L3 that one socket had when this was written fits in few
+/// memories, so a large but affordable size, and the doubling figure decides.
+const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
+/// STREAM's default of 10 M elements: with small caches there is no reason to go below.
+const SMALLEST_DEFAULT: u64 = 80_000_000;
+/// Share of the available memory that arrays may take: page tables, this program and others need the rest.
+const USABLE_SHARE: f64 = 0.85;
+/// STREAM's three arrays.
+pub const ARRAYS: u64 = 3;
+
+/// The caches that the CPUs in use can fill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastLevel {
+    /// Sum of bytes over distinct instances.
+    pub bytes: u64,
+    /// How it came about.
+    pub basis: String,
+}
+
+/// The sum of the last-level caches of these CPUs, each instance once, and of their L2 where that is not the
+/// last level: a non-inclusive L3 holds other lines than L2 does (study 1, step 3).
+pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
+    let mut levels: BTreeSet<(u32, u64, CpuList)> = BTreeSet::new();
+    for cpu in cpus.iter() {
+        let Some(last) = machine.last_level_of(cpu) else {
+            let reason = machine.caches.unknown.as_deref().unwrap_or("no data cache is shown");
+            return Reading::Unknown(format!("CPU {cpu}: {reason}"));
+        };
+        let mine = |level: u32| {
+            machine.caches.instances.iter().filter(move |cache| {
+                cache.level == level
+                    && cache.kind != figure::host::CacheKind::Instruction
+                    && cache.cpus.contains(cpu)
+            })
+        };
+        let levels_of_cpu = if last.level > 2 { vec![2, last.level] } else { vec![last.level] };
+        for cache in levels_of_cpu.into_iter().flat_map(mine) {
+            levels.insert((cache.level, cache.size, cache.cpus.clone()));
+        }
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for level in [4, 3, 2, 1] {
+        let sizes: Vec<u64> = levels.iter().filter(|(l, ..)| *l == level).map(|(_, size, _)| *size).collect();
+        if let Some(&first) = sizes.first() {
+            let equal = sizes.iter().all(|size| *size == first);
+            let shown = if equal { first } else { sizes.iter().sum() };
+            let times = if equal { sizes.len() } else { 1 };
+            parts.push(format!("{times} x L{level} of {}", format::bytes(shown as f64)));
+        }
+    }
+    Reading::Value(LastLevel {
+        bytes: levels.iter().map(|(_, size, _)| size).sum(),
+        basis: parts.join(" + "),
+    })
+}
+
+/// Memory that may be used without swapping or meeting a limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes.
+    pub bytes: u64,
+    /// What bounds it.
+    pub bound: String,
+}
+
+/// What is available: MemAvailable, and the room below the memory limit of every cgroup that we are in.
+pub fn room(machine: &Machine) -> Reading<Room> {
+    let available = machine.memory.available.clone().map(|bytes| Room {
+        bytes,
+        bound: format!("{} of memory are available", format::bytes(bytes as f64)),
+    });
+    let group = machine.cgroup.memory_room().map(|(bytes, level)| Room {
+        bytes,
+        bound: format!(
+            "{} are left below the memory limit of {}",
+            format::bytes(bytes as f64),
+            level.directory
+        ),
+    });
+    match (available, group) {
+        (Reading::Value(available), Some(group)) if group.bytes < available.bytes => Reading::Value(group),
+        (Reading::Unknown(_), Some(group)) => Reading::Value(group),
+        (available, _) => available,
+    }
+}
+
+/// The sizes to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Elements of each array: a multiple of [`BLOCK`].
+    pub elements: u64,
+    /// Elements for the doubled figure, where memory allows one.
+    pub doubled: Option<u64>,
+    /// What made the arrays smaller than they should be, or kept the doubled figure out; empty if nothing did.
+    pub limited_by: String,
+}
+
+/// A size that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// Less than one block for each thread.
+    #[error(
+        "--array-size {elements}: {threads} threads need at least {least} elements ({} each); give more",
+        BLOCK
+    )]
+    TooSmall {
+        /// As asked.
+        elements: u64,
+        /// Threads that share the array.
+        threads: u64,
+        /// The least that works.
+        least: u64,
+    },
+    /// More than fits.
+    #[error(
+        "--array-size {elements}: {ARRAYS} arrays need {needed}, but {bound}; give at most {most} elements"
+    )]
+    TooLarge {
+        /// As asked.
+        elements: u64,
+        /// For people.
+        needed: String,
+        /// What bounds it.
+        bound: String,
+        /// The most that fits.
+        most: u64,
+    },
+    /// Not even the smallest arrays fit.
+    #[error("not enough memory for any array: {0}")]
+    NoRoom(String),
+}
+
+/// Decides the sizes. `asked` are elements; without, the rule of 4 x the caches decides, as far as there is
+/// room.
+///
+/// # Errors
+/// [`SizeError`] when what is asked cannot be.
+pub fn choose(
+    asked: Option<u64>,
+    threads: usize,
+    cache: &Reading<LastLevel>,
+    room: &Reading<Room>,
+) -> Result<Sizes, SizeError> {
+    let block = BLOCK as u64;
+    let least = threads as u64 * block;
+    let (usable, bound) = match room {
+        Reading::Value(room) => ((room.bytes as f64 * USABLE_SHARE) as u64, room.bound.clone()),
+        // What cannot be seen cannot be kept to; the sizes below are modest.
+        Reading::Unknown(reason) => {
+            (ARRAYS * UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}"))
+        }
+    };
+    let most = (usable / ARRAYS / ELEMENT) / block * block;
+    if most < least {
+        return Err(SizeError::NoRoom(bound));
+    }
+    let mut limited_by = String::new();
+    let elements = match asked {
+        Some(elements) if elements < least => {
+            return Err(SizeError::TooSmall { elements, threads: threads as u64, least });
+        }
+        Some(elements) if elements.div_ceil(block).saturating_mul(block) > most => {
+            let needed = format::bytes(elements as f64 * (ARRAYS * ELEMENT) as f64);
+            return Err(SizeError::TooLarge { elements, needed, bound, most });
+        }
+        Some(elements) => elements.div_ceil(block) * block,
+        None => {
+            let bytes = match cache {
+                Reading::Value(cache) => (CACHE_FACTOR * cache.bytes).max(SMALLEST_DEFAULT),
+                Reading::Unknown(_) => UNKNOWN_CACHE_ARRAY,
+            };
+            let wanted = (bytes / ELEMENT).div_ceil(block).max(threads as u64) * block;
+            if wanted > most {
+                limited_by = format!(
+                    "{ARRAYS} arrays of {} do not fit: {bound}",
+                    format::bytes((wanted * ELEMENT) as f64)
+                );
+            }
+            wanted.min(most)
+        }
+    };
+    let doubled = (2 * elements <= most).then_some(2 * elements);
+    if doubled.is_none() && limited_by.is_empty() {
+        limited_by = format!(
+            "{ARRAYS} doubled arrays of {} do not fit: {bound}",
+            format::bytes((2 * elements * ELEMENT) as f64)
+        );
+    }
+    Ok(Sizes { elements, doubled, limited_by })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figure::host::{Cache, CacheKind};
+    use proptest::prelude::*;
+
+    fn cache(level: u32, size: u64, cpus: &str) -> Cache {
+        Cache {
+            level,
+            kind: if level == 1 { CacheKind::Data } else { CacheKind::Unified },
+            size,
+            line: Some(64),
+            ways: None,
+            cpus: cpus.parse().unwrap(),
+        }
+    }
+
+    fn two_sockets() -> Machine {
+        let mut machine = Machine::default();
+        for cpu in 0..4 {
+            machine.caches.instances.push(cache(2, 1 << 20, &cpu.to_string()));
+        }
+        machine.caches.instances.push(cache(3, 33 << 20, "0-1"));
+        machine.caches.instances.push(cache(3, 33 << 20, "2-3"));
+        machine
+    }
+
+    fn known(bytes: u64) -> Reading<LastLevel> {
+        Reading::Value(LastLevel { bytes, basis: String::new() })
+    }
+
+    fn room_of(bytes: u64) -> Reading<Room> {
+        Reading::Value(Room { bytes, bound: "little is left".to_owned() })
+    }
+
+    #[test]
+    fn the_caches_in_use_are_summed_once_each() {
+        let sum = |cpus: &str| last_level(&two_sockets(), &cpus.parse().unwrap()).into_value().unwrap();
+        assert_eq!(sum("0-3").bytes, (2 * 33 + 4) << 20);
+        assert_eq!(sum("0-3").basis, "2 x L3 of 33 MiB + 4 x L2 of 1 MiB");
+        assert_eq!(sum("0").bytes, 34 << 20);
+    }
+
+    #[test]
+    fn a_machine_without_l3_goes_by_l2_and_one_without_caches_is_unknown() {
+        let mut machine = Machine::default();
+        machine.caches.instances.push(cache(2, 4 << 20, "0-3"));
+        let cpus = "0-3".parse().unwrap();
+        assert_eq!(last_level(&machine, &cpus).into_value().unwrap().basis, "1 x L2 of 4 MiB");
+        assert!(last_level(&Machine::default(), &cpus).reason().is_some());
+    }
+
+    #[test]
+    fn the_studys_machine_needs_80_million_elements() {
+        // 2 x 33 MiB L3 + 48 x 1 MiB L2: 456 MiB, 59.8 M elements; the study found 80 M well above.
+        let sizes = choose(None, 48, &known((66 + 48) << 20), &room_of(200 << 30)).unwrap();
+        assert_eq!(sizes.elements * 8, 456 << 20);
+        assert_eq!(sizes.doubled, Some(2 * sizes.elements));
+        assert_eq!(sizes.limited_by, "");
+    }
+
+    #[test]
+    fn short_memory_is_used_and_named() {
+        let sizes = choose(None, 2, &known(480 << 20), &room_of(1 << 30)).unwrap();
+        assert!(sizes.elements * 24 <= (1 << 30) * 85 / 100);
+        assert!(sizes.limited_by.contains("little is left") && sizes.doubled.is_none());
+        let tight = choose(None, 2, &known(4 << 20), &room_of(300 << 20)).unwrap();
+        assert!(tight.doubled.is_none() && tight.limited_by.contains("doubled"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let choose = |asked| choose(Some(asked), 2, &known(1 << 20), &room_of(1 << 30));
+        let small = choose(1).unwrap_err().to_string();
+        assert_eq!(small, "--array-size 1: 2 threads need at least 128 elements (64 each); give more");
+        let large = choose(1 << 40).unwrap_err().to_string();
+        assert!(large.contains("24 TiB") && large.contains("little is left"), "{large}");
+        assert_eq!(choose(10_000_000).unwrap().elements, 10_000_000);
+        assert_eq!(choose(1000).unwrap().elements, 1024);
+    }
+
+    proptest! {
+        #[test]
+        fn memory_is_never_exceeded(
+            cache in proptest::option::of(0..1u64 << 40), bytes in 0..1u64 << 44, threads in 1..512usize,
+        ) {
+            let cache = cache.map_or(Reading::unknown("x"), known);
+            if let Ok(sizes) = choose(None, threads, &cache, &room_of(bytes)) {
+                let largest = sizes.doubled.unwrap_or(sizes.elements);
+                prop_assert!(largest * 24 <= bytes);
+                prop_assert!(sizes.elements % BLOCK as u64 == 0 && sizes.elements >= (threads * BLOCK) as u64);
+            }
+        }
+    }
+}
