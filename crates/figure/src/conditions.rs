@@ -32,6 +32,11 @@ impl Conditions {
         self.0.get(key.name).and_then(T::from_fact)
     }
 
+    /// Takes over all conditions of `other`, replacing those of the same key.
+    pub fn merge(&mut self, other: Conditions) {
+        self.0.extend(other.0);
+    }
+
     /// All conditions, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Fact)> {
         self.0.iter().map(|(name, fact)| (name.as_str(), fact))

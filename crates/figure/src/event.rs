@@ -12,8 +12,8 @@ pub enum Event {
         suite: String,
         /// Figures that it will measure.
         figures: usize,
-        /// Estimated seconds; a bound where one was given.
-        seconds: f64,
+        /// Seconds that it takes at most; `None` without a bound.
+        seconds: Option<f64>,
     },
     /// Something other than measuring takes time: "first touch of 11.5 GB".
     Preparing {

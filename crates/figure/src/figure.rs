@@ -218,6 +218,8 @@ impl Figure {
             Better::Neither => None,
         };
         match (self.value, self.status) {
+            // What failed after some rounds keeps them, and says why there are no more.
+            (Some(_), Status::Failed) => self.status = Status::Measured,
             (Some(_), _) => {
                 self.status = Status::Measured;
                 self.reason = None;

@@ -1,5 +1,9 @@
 //! Numbers as people read them. Pure: used by checks, explanations and reports alike.
 
+mod plain;
+
+pub use plain::{plain, plain_to};
+
 /// Bytes with the binary prefix that suits caches and arrays: `48 KiB`, `1.9 GiB`. Exact multiples lose the
 /// decimals.
 pub fn bytes(bytes: f64) -> String {
@@ -10,16 +14,19 @@ pub fn bytes(bytes: f64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if value.fract() == 0.0 || value.abs() >= 100.0 {
+    if value.abs() >= 1e6 {
+        format!("{value:.1e} {}", UNITS[unit])
+    } else if value.fract() == 0.0 || value.abs() >= 100.0 {
         format!("{value:.0} {}", UNITS[unit])
     } else {
         format!("{value:.1} {}", UNITS[unit])
     }
 }
 
-/// A number with three or four significant digits: `0.0123`, `1.23`, `12.3`, `123`, `12345`.
+/// A number with three or four significant digits: `0.0123`, `1.23`, `12.3`, `123`, `12345`, `1.00e15`.
 pub fn number(value: f64) -> String {
     let digits = match value.abs() {
+        v if v >= 1e15 => return format!("{value:.2e}"),
         v if v == 0.0 || v >= 100.0 => 0,
         v if v >= 10.0 => 1,
         v if v >= 1.0 => 2,
@@ -35,6 +42,7 @@ pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
         0.0 => "0 %".to_owned(),
+        p if p >= 1e15 => format!("{percent:.2e} %"),
         p if p >= 10.0 => format!("{percent:.0} %"),
         p if p >= 1.0 => format!("{percent:.1} %"),
         p if p >= 0.01 => format!("{percent:.2} %"),
@@ -49,8 +57,11 @@ pub fn seconds(seconds: f64) -> String {
         s if s < 1e-6 => format!("{} ns", number(seconds * 1e9)),
         s if s < 1e-3 => format!("{} us", number(seconds * 1e6)),
         s if s < 1.0 => format!("{} ms", number(seconds * 1e3)),
-        s if s < 120.0 => format!("{} s", number(seconds)),
-        _ => format!("{} min {:.0} s", (seconds / 60.0).floor(), seconds % 60.0),
+        s if !(120.0..1e9).contains(&s) => format!("{} s", number(seconds)),
+        _ => {
+            let whole = seconds.round();
+            format!("{} min {} s", (whole / 60.0).floor(), whole % 60.0)
+        }
     }
 }
 
@@ -68,5 +79,7 @@ mod tests {
         assert_eq!(percent(0.0234), "2.3 %");
         assert_eq!(seconds(0.0015), "1.50 ms");
         assert_eq!(seconds(125.0), "2 min 5 s");
+        assert_eq!(seconds(179.7), "3 min 0 s");
+        assert_eq!(number(1e300), "1.00e300");
     }
 }

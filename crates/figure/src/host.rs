@@ -306,6 +306,17 @@ pub struct CgroupLevel {
     pub memory_used: Option<u64>,
 }
 
+/// Something about a machine that may mislead whoever measures on it: what `truebench host` ends with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostNote {
+    /// What it is about, in a few words: `transparent huge pages`.
+    pub about: String,
+    /// What was seen, and how it moves figures.
+    pub reason: String,
+    /// The exact command that would change it, if one would.
+    pub command: Option<String>,
+}
+
 impl Machine {
     /// The data and unified caches of the highest level that `cpu` can use.
     pub fn last_level_of(&self, cpu: u32) -> Option<&Cache> {

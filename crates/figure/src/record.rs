@@ -27,6 +27,9 @@ pub struct Record {
     pub command: Vec<String>,
     /// Why the run ended before its plan did; null if it did not.
     pub interrupted: Option<String>,
+    /// What watching the run cost it.
+    #[serde(default)]
+    pub observer: Observer,
     /// What was measured.
     pub figures: Vec<Figure>,
     /// What matters most, in order.
@@ -38,6 +41,17 @@ impl Record {
     pub fn figure(&self, id: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.id == id)
     }
+}
+
+/// What the live view did while figures were measured: it draws between rounds only, at most once a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observer {
+    /// How often something was drawn.
+    pub draws: u64,
+    /// Seconds that drawing took.
+    pub seconds: f64,
+    /// Events that the view was too slow for.
+    pub events_dropped: u64,
 }
 
 /// The program.

@@ -1,6 +1,7 @@
 //! What a check is.
 
-use figure::{CheckResult, Figure, Outcome, Record};
+use figure::evidence::{ARRAY_BYTES, CPUS, FactType, Key, THREADS};
+use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
 /// What a check looks at: a figure within its record.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +10,52 @@ pub struct Subject<'a> {
     pub figure: &'a Figure,
     /// All that was measured with it, and the machine.
     pub record: &'a Record,
+}
+
+impl<'a> Subject<'a> {
+    /// The machine that the figure was measured on.
+    pub fn machine(&self) -> &'a Machine {
+        &self.record.machine
+    }
+
+    /// A condition of the figure.
+    pub fn condition<T: FactType>(&self, key: Key<T>) -> Option<T> {
+        self.figure.conditions.get(key)
+    }
+
+    /// The CPU of each thread, in thread order (reads [`CPUS`]); empty if the figure does not pin its
+    /// threads.
+    pub fn thread_cpus(&self) -> Vec<u32> {
+        let cpus = self.condition(CPUS).unwrap_or_default();
+        cpus.into_iter().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
+    }
+
+    /// How many CPUs the figure can keep busy at once: the distinct CPUs that its threads are pinned to, else
+    /// its threads, else 1 (reads [`CPUS`] and [`THREADS`]).
+    pub fn cpu_count(&self) -> f64 {
+        let pinned = self.thread_cpus().into_iter().collect::<CpuList>().len();
+        let cpus = if pinned > 0 { pinned as f64 } else { self.condition(THREADS).unwrap_or(1.0) };
+        cpus.max(1.0)
+    }
+
+    /// Seconds that the kept rounds lasted together; never 0.
+    pub fn seconds(&self) -> f64 {
+        self.figure.seconds().max(f64::MIN_POSITIVE)
+    }
+
+    /// CPU time that these CPUs had in the kept rounds (reads [`CPUS`] and [`THREADS`]); never 0.
+    pub fn cpu_seconds(&self) -> f64 {
+        self.seconds() * self.cpu_count()
+    }
+
+    /// The median of a fact over the kept rounds: what a typical round saw. The value is itself the median
+    /// of the rounds, so what befell few of them did not move it.
+    pub fn typical(&self, key: Key<f64>) -> Reading<f64> {
+        match self.figure.over_rounds(key) {
+            Reading::Value(values) => Reading::or_unknown(stats::median(&values), "no round was kept"),
+            Reading::Unknown(reason) => Reading::Unknown(reason),
+        }
+    }
 }
 
 /// One check: a question about a figure, the evidence it reads, the rule, and its page.
@@ -42,26 +89,70 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// An answer of this outcome. The fix is kept where there is something to fix.
+    pub fn of(outcome: Outcome, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        let fix = matches!(outcome, Outcome::Warn | Outcome::Fail).then(|| fix.into());
+        Answer { outcome, detail: detail.into(), fix }
+    }
+
     /// The condition held.
     pub fn pass(detail: impl Into<String>) -> Self {
-        Answer { outcome: Outcome::Pass, detail: detail.into(), fix: None }
+        Answer::of(Outcome::Pass, detail, "")
     }
 
     /// It could not be observed.
     pub fn unknown(reason: impl Into<String>) -> Self {
-        Answer { outcome: Outcome::Unknown, detail: reason.into(), fix: None }
+        Answer::of(Outcome::Unknown, reason, "")
     }
 
     /// The condition was disturbed.
     pub fn warn(detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Answer { outcome: Outcome::Warn, detail: detail.into(), fix: Some(fix.into()) }
+        Answer::of(Outcome::Warn, detail, fix)
     }
 
     /// The condition did not hold.
     pub fn fail(detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Answer { outcome: Outcome::Fail, detail: detail.into(), fix: Some(fix.into()) }
+        Answer::of(Outcome::Fail, detail, fix)
     }
 }
+
+/// Where a rule warns and where it fails, for a quantity of which less is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    /// From here on the figure may be off.
+    pub warn: f64,
+    /// From here on the figure does not mean what its name says.
+    pub fail: f64,
+}
+
+impl Levels {
+    /// What `value` amounts to.
+    pub fn outcome(&self, value: f64) -> Outcome {
+        if value >= self.fail {
+            Outcome::Fail
+        } else if value >= self.warn {
+            Outcome::Warn
+        } else {
+            Outcome::Pass
+        }
+    }
+
+    /// What `value` amounts to, as an answer.
+    pub fn answer(&self, value: f64, detail: impl Into<String>, fix: impl Into<String>) -> Answer {
+        Answer::of(self.outcome(value), detail, fix)
+    }
+}
+
+/// The value of a [`Reading`]; in a rule, what could not be observed is answered as unknown with its reason.
+macro_rules! observed {
+    ($reading:expr) => {
+        match $reading {
+            figure::Reading::Value(value) => value,
+            figure::Reading::Unknown(reason) => return $crate::check::Answer::unknown(reason),
+        }
+    };
+}
+pub(crate) use observed;
 
 impl Check {
     /// Applies the check; `None` if it does not apply or the figure has no value.
@@ -85,6 +176,11 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
     crate::checks::ALL.iter().copied().chain(crate::relations::ALL.iter().copied())
 }
 
+/// The check of this name.
+pub fn find(id: &str) -> Option<&'static Check> {
+    all().find(|check| check.id == id)
+}
+
 /// For [`Check::applies`] and [`Check::essential`]: always.
 pub fn always(_: &Subject) -> bool {
     true
@@ -93,4 +189,20 @@ pub fn always(_: &Subject) -> bool {
 /// For [`Check::essential`]: never.
 pub fn never(_: &Subject) -> bool {
     false
+}
+
+/// For [`Check::applies`]: figures that have rounds of their own. A figure computed from others has none, and
+/// nothing was going on around it.
+pub fn measured(subject: &Subject) -> bool {
+    subject.figure.kept().next().is_some()
+}
+
+/// For [`Check::applies`]: figures that work on arrays in memory (reads [`ARRAY_BYTES`]).
+pub fn on_arrays(subject: &Subject) -> bool {
+    measured(subject) && subject.condition(ARRAY_BYTES).is_some()
+}
+
+/// For [`Check::applies`]: figures whose threads are pinned (reads [`CPUS`]).
+pub fn pinned(subject: &Subject) -> bool {
+    measured(subject) && !subject.thread_cpus().is_empty()
 }

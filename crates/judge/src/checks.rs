@@ -1,8 +1,85 @@
 //! One file for each check on one figure, and the list of them.
 
+mod above_limit;
+mod array_size;
+mod bimodal;
+mod clock_granularity;
+mod clock_jump;
+mod debug_build;
+mod drift;
+mod faults;
+mod first_touch;
+mod foreign_load;
+mod frequency;
+mod interrupts;
+mod involuntary_switches;
+pub(crate) mod loss;
+mod memory_errors;
+mod memory_limit;
+mod numa_balancing;
+mod numa_placement;
+mod page_size;
+mod placement_held;
+mod quota;
+mod rounds_agree;
+mod run_queue_delay;
+mod sibling_load;
+mod sources;
 mod steal;
+mod stragglers;
+mod swap;
+mod thermal;
+mod threads_on_distinct_cores;
+mod threads_within_mask;
+mod throttled;
+mod unequal_cores;
+mod verified;
+
+pub(crate) use clock_jump::jump;
 
 use crate::check::Check;
 
-/// The checks, in causal order: what causes stands before what it causes.
-pub const ALL: &[&Check] = &[&steal::CHECK];
+/// The checks, in causal order: what causes stands before what it causes, so that of the answers that are
+/// equally bad the first names the cause. A cause must also reach `fail` whenever its consequence does;
+/// checks that are bound so share their levels.
+pub const ALL: &[&Check] = &[
+    // What was computed, by what code, from what.
+    &sources::CHECK,
+    &verified::CHECK,
+    &debug_build::CHECK,
+    // What was asked for against what there is.
+    &threads_within_mask::CHECK,
+    &threads_on_distinct_cores::CHECK,
+    &quota::CHECK,
+    &throttled::CHECK,
+    // Memory: there is enough, it is large enough, it is there, it is where it should be.
+    &memory_limit::CHECK,
+    &array_size::CHECK,
+    &swap::CHECK,
+    &first_touch::CHECK,
+    &page_size::CHECK,
+    &numa_balancing::CHECK,
+    &numa_placement::CHECK,
+    &memory_errors::CHECK,
+    &faults::CHECK,
+    // Time: what it is measured with.
+    &clock_jump::CHECK,
+    &clock_granularity::CHECK,
+    // CPUs: who else had them, then what that did to our threads.
+    &placement_held::CHECK,
+    &steal::CHECK,
+    &interrupts::CHECK,
+    &foreign_load::CHECK,
+    &sibling_load::CHECK,
+    &run_queue_delay::CHECK,
+    &involuntary_switches::CHECK,
+    &thermal::CHECK,
+    &frequency::CHECK,
+    &unequal_cores::CHECK,
+    // What all of it does to the numbers.
+    &stragglers::CHECK,
+    &bimodal::CHECK,
+    &drift::CHECK,
+    &rounds_agree::CHECK,
+    &above_limit::CHECK,
+];

@@ -1,8 +1,125 @@
-//! Why a figure is what it is.
+//! Why a figure is what it is: one or two sentences from the record's own numbers.
+//!
+//! A rule speaks only when its predicate holds on the record. It cites the figures that it used and names the
+//! rival cause that they exclude. Where no rule speaks, the figure is called unexplained, with what was ruled
+//! out. Figures that were judged invalid explain nothing and are explained by their first cause alone.
 
-use figure::Record;
+mod avoided;
+mod baseline;
+mod cause;
+mod in_flight;
+mod mix;
+mod one_way;
+mod peak;
+mod repeated;
+mod write_allocate;
 
-/// Writes `why` on every measured figure.
+use figure::{Figure, Outcome, Record, Verdict, format};
+
+use crate::check::Subject;
+use crate::relations::traffic::{StorePair, traffic};
+
+/// A rule: says one sentence about a figure, if its predicate holds.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its file's name.
+    pub name: &'static str,
+    /// The rule: pure.
+    pub says: fn(&Subject) -> Option<String>,
+}
+
+/// The rules, the most specific first.
+pub const RULES: &[&Rule] = &[
+    &repeated::RULE,
+    &baseline::RULE,
+    &write_allocate::RULE,
+    &avoided::RULE,
+    &in_flight::RULE,
+    &mix::RULE,
+    &one_way::RULE,
+];
+
+/// Sentences for one figure, at most: more is not read.
+const MOST: usize = 2;
+/// Checks that an unexplained figure names as ruled out, at most.
+const MOST_RULED_OUT: usize = 5;
+
+/// Writes `why` on every measured figure of a judged record.
 pub(crate) fn explain(record: &mut Record) {
-    let _ = record;
+    let sentences: Vec<_> = record.figures.iter().map(|figure| why(&Subject { figure, record })).collect();
+    for (figure, why) in record.figures.iter_mut().zip(sentences) {
+        figure.why = why;
+    }
+}
+
+/// Why the figure of a judged record is what it is; `None` without a value.
+pub fn why(subject: &Subject) -> Option<String> {
+    subject.figure.value?;
+    let cause = cause::says(subject);
+    if cause.is_some() && subject.figure.verdict == Some(Verdict::Invalid) {
+        return cause;
+    }
+    let mut sentences: Vec<String> = cause.into_iter().collect();
+    let room = MOST - sentences.len();
+    let explained: Vec<_> = RULES.iter().filter_map(|rule| (rule.says)(subject)).take(room).collect();
+    let peak = peak::says(subject);
+    if explained.is_empty() && sentences.is_empty() && !peak::is_reached(subject) {
+        sentences.push(unexplained(subject.figure));
+    }
+    sentences.extend(explained);
+    if sentences.len() < MOST {
+        sentences.extend(peak);
+    }
+    Some(sentences.join(" "))
+}
+
+/// What is left to say when no rule speaks.
+fn unexplained(figure: &Figure) -> String {
+    let passed: Vec<&str> = figure
+        .checks
+        .iter()
+        .filter(|check| check.outcome == Outcome::Pass)
+        .map(|check| check.id.as_str())
+        .take(MOST_RULED_OUT)
+        .collect();
+    if passed.is_empty() {
+        "Unexplained; nothing could be ruled out.".to_owned()
+    } else {
+        format!("Unexplained; ruled out: {}.", passed.join(", "))
+    }
+}
+
+/// Whether another figure's number may be used to explain.
+fn usable(figure: &Figure) -> bool {
+    figure.value.is_some() && figure.verdict != Some(Verdict::Invalid)
+}
+
+/// [`crate::relations::partner::find`], among usable figures.
+fn partner<'a>(subject: &Subject<'a>, kernel: &str, stores: &str, role: Option<&str>) -> Option<&'a Figure> {
+    crate::relations::partner::find(subject, kernel, stores, role).filter(|figure| usable(figure))
+}
+
+/// The figure's pair of stores, if both halves are usable.
+fn pair<'a>(subject: &Subject<'a>) -> Option<StorePair<'a>> {
+    StorePair::of(subject).filter(|pair| usable(pair.regular) && usable(pair.nt))
+}
+
+/// `value` in the figure's unit: `37.1 GB/s`.
+fn amount(value: f64, figure: &Figure) -> String {
+    format!("{} {}", format::number(value), figure.unit)
+}
+
+/// The figure's value with its unit.
+fn value(figure: &Figure) -> String {
+    figure.value.map_or_else(|| "no value".to_owned(), |value| amount(value, figure))
+}
+
+/// The figure's declared traffic with its unit.
+fn moved(figure: &Figure) -> String {
+    traffic(figure).map_or_else(|| "unknown traffic".to_owned(), |traffic| amount(traffic, figure))
+}
+
+/// Whether `a` and `b` differ by at most `tolerance` of `b`.
+fn near(a: f64, b: f64, tolerance: f64) -> bool {
+    (a / b - 1.0).abs() <= tolerance
 }

@@ -1,9 +1,260 @@
-//! What matters most in a record.
+//! What matters most in a record: at most a handful of sentences, the most important first.
 
-use figure::{Finding, Record};
+use std::collections::BTreeMap;
 
-/// The findings, most important first.
+use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
+use figure::{CheckResult, Figure, Finding, Reading, Record, Severity, Status, Unit, Verdict, format};
+
+use crate::check::Subject;
+use crate::relations::partner::{self, NON_TEMPORAL, is_headline, kernel, same_arrays, stores};
+use crate::relations::traffic::{StorePair, per_counted, traffic};
+use crate::relations::write_allocate::NO_GAIN;
+
+/// More is not read.
+const MOST: usize = 6;
+/// Causes that are named, at most, for one verdict or for figures without a value, the commonest first: the
+/// others are consequences more often than not.
+const MOST_CAUSES: usize = 2;
+/// A gain by pages below this share is not worth a sentence.
+const PAGE_GAIN: f64 = 0.03;
+
+/// The findings of a judged record, most important first.
 pub(crate) fn findings(record: &Record) -> Vec<Finding> {
-    let _ = record;
-    Vec::new()
+    let mut findings = Vec::new();
+    findings.extend(causes(record, Verdict::Invalid));
+    findings.extend(causes(record, Verdict::Suspect));
+    findings.extend(moves(record));
+    findings.extend(write_allocate(record));
+    findings.extend(short_memory(record));
+    findings.extend(missing(record));
+    findings.extend(pages(record));
+    findings.extend(causes(record, Verdict::Unverified));
+    // Stable: within one severity the order above stays.
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings.truncate(MOST);
+    findings
+}
+
+fn finding(severity: Severity, text: String, figures: &[&Figure]) -> Finding {
+    Finding { text, severity, figures: figures.iter().map(|figure| figure.id.clone()).collect() }
+}
+
+/// Figures of one verdict by their first cause, the commonest first.
+fn causes(record: &Record, verdict: Verdict) -> Vec<Finding> {
+    let judged: Vec<&Figure> = record.figures.iter().filter(|figure| figure.verdict.is_some()).collect();
+    let mut by_cause: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
+    for figure in judged.iter().filter(|figure| figure.verdict == Some(verdict)) {
+        by_cause.entry(first_cause(figure).map_or("", |check| &check.id)).or_default().push(figure);
+    }
+    let mut groups: Vec<_> = by_cause.into_iter().collect();
+    groups.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.len()));
+    groups
+        .into_iter()
+        .take(MOST_CAUSES)
+        .map(|(_, figures)| {
+            let are = if figures.len() == 1 { "is" } else { "are" };
+            let count = format!("{} of {} figures {are} {verdict}", figures.len(), judged.len());
+            let (severity, text) = match (first_cause(figures[0]), verdict) {
+                (Some(check), Verdict::Unverified) => {
+                    (Severity::Note, format!("{count}: {} ({}).", sentence(&check.detail), check.id))
+                }
+                (Some(check), _) => {
+                    let fix = check
+                        .fix
+                        .as_deref()
+                        .map_or_else(String::new, |fix| format!(" Fix: {}.", sentence(fix)));
+                    let severity =
+                        if verdict == Verdict::Invalid { Severity::Error } else { Severity::Warning };
+                    (severity, format!("{count}: {} ({}).{fix}", sentence(&check.detail), check.id))
+                }
+                (None, _) => (
+                    Severity::Note,
+                    format!("{count}: fewer than {} rounds were kept.", figure::check::MIN_ROUNDS),
+                ),
+            };
+            finding(severity, text, &figures)
+        })
+        .collect()
+}
+
+/// The check that decided the verdict: the first of the worst outcome.
+fn first_cause(figure: &Figure) -> Option<&CheckResult> {
+    let worst = crate::reasons(figure).map(|check| check.outcome).max()?;
+    crate::reasons(figure).find(|check| check.outcome == worst)
+}
+
+fn sentence(text: &str) -> &str {
+    text.trim_end_matches('.')
+}
+
+fn sound(figure: &Figure) -> bool {
+    figure.value.is_some() && figure.verdict != Some(Verdict::Invalid)
+}
+
+/// Store pairs of the record, both sound; each once.
+fn pairs(record: &Record) -> Vec<StorePair<'_>> {
+    record
+        .figures
+        .iter()
+        .filter(|figure| stores(figure).as_deref() == Some(NON_TEMPORAL))
+        .filter_map(|figure| StorePair::of(&Subject { figure, record }))
+        .filter(|pair| sound(pair.regular) && sound(pair.nt))
+        .collect()
+}
+
+/// What the memory really moves: the figure with the most traffic. Estimated traffic counts only where the
+/// non-temporal twin shows that the write-allocate takes place.
+fn moves(record: &Record) -> Option<Finding> {
+    let peak = record.machine.memory.peak.value();
+    let trusted = |figure: &&Figure| {
+        per_counted(figure) == Some(1.0)
+            || StorePair::of(&Subject { figure, record })
+                .filter(|pair| sound(pair.nt))
+                .and_then(|pair| pair.gain())
+                .is_some_and(|gain| gain >= NO_GAIN)
+    };
+    let (best, most) = record
+        .figures
+        .iter()
+        .filter(|figure| sound(figure) && is_headline(figure) && figure.unit == Unit::GB_PER_S)
+        .filter(trusted)
+        .filter_map(|figure| Some((figure, traffic(figure)?)))
+        .filter(|(_, most)| peak.is_none_or(|peak| *most <= peak.bytes_per_s / 1e9))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let basis = if per_counted(best) == Some(1.0) { "" } else { ", write-allocate included" };
+    let share = match &record.machine.memory.peak {
+        Reading::Value(peak) => format!(
+            ": {} of the theoretical peak of {} GB/s ({})",
+            format::percent(most * 1e9 / peak.bytes_per_s),
+            format::number(peak.bytes_per_s / 1e9),
+            peak.basis
+        ),
+        Reading::Unknown(reason) => format!("; the theoretical peak is unknown ({reason})"),
+    };
+    let text = format!("Memory moves up to {} GB/s here ({}{basis}){share}.", format::number(most), best.id);
+    Some(finding(Severity::Note, text, &[best]))
+}
+
+/// What regular stores hide, over all kernels.
+fn write_allocate(record: &Record) -> Option<Finding> {
+    let pairs = pairs(record);
+    let gains: Vec<f64> = pairs.iter().filter_map(StorePair::gain).collect();
+    let (least, most) = (gains.iter().copied().reduce(f64::min)?, gains.iter().copied().reduce(f64::max)?);
+    let figures: Vec<&Figure> = pairs.iter().flat_map(|pair| [pair.regular, pair.nt]).collect();
+    let kernels = format!("{} kernel{}", pairs.len(), if pairs.len() == 1 { "" } else { "s" });
+    if most < NO_GAIN {
+        let text = format!(
+            "Non-temporal stores bring nothing here (at most {most:.2}x over {kernels}): the processor avoids the \
+             write-allocate by itself, or its non-temporal stores are slow."
+        );
+        return Some(finding(Severity::Note, text, &figures));
+    }
+    let shown = pairs.iter().find(|pair| kernel(pair.nt).as_deref() == Some("triad")).or(pairs.first())?;
+    let name = kernel(shown.nt)?;
+    let text = format!(
+        "Write-allocate: STREAM compiled with regular stores, as gcc does it, would show {} GB/s for {name} where \
+         memory moves {} GB/s; non-temporal stores reach {} GB/s. Over {kernels} they gain {least:.2}x to {most:.2}x.",
+        format::number(shown.regular.value?),
+        format::number(traffic(shown.regular)?),
+        format::number(shown.nt.value?),
+    );
+    Some(finding(Severity::Note, text, &figures))
+}
+
+/// Arrays that are smaller than they should be, or could not be doubled.
+fn short_memory(record: &Record) -> Option<Finding> {
+    let limited = |figure: &&Figure| {
+        figure.evidence.get(MEMORY_LIMITED_BY).value().is_some_and(|limit| !limit.is_empty())
+    };
+    let figures: Vec<&Figure> = record.figures.iter().filter(limited).collect();
+    let limit = figures.first()?.evidence.get(MEMORY_LIMITED_BY).into_value()?;
+    let harmless = figures.iter().all(|figure| figure.verdict == Some(Verdict::Valid));
+    let severity = if harmless { Severity::Note } else { Severity::Warning };
+    Some(finding(severity, format!("Memory is short: {}.", sentence(&limit)), &figures))
+}
+
+/// Figures without a value, by reason, the commonest first.
+fn missing(record: &Record) -> Vec<Finding> {
+    let mut by_reason: BTreeMap<(&str, &str), Vec<&Figure>> = BTreeMap::new();
+    for figure in &record.figures {
+        let status = match figure.status {
+            Status::Measured => continue,
+            Status::NotAvailable => "not available",
+            Status::Failed => "failed",
+            Status::Interrupted => "not measured",
+        };
+        let reason = figure.reason.as_deref().unwrap_or("no reason recorded");
+        by_reason.entry((status, reason)).or_default().push(figure);
+    }
+    let told = |((status, reason), figures): ((&str, &str), Vec<&Figure>)| {
+        let who = match figures.as_slice() {
+            [only] => format!("{} is {status}", only.id).replace("is failed", "failed"),
+            several => format!("{} figures are {status}", several.len()).replace("are failed", "failed"),
+        };
+        let severity = if status == "not available" { Severity::Note } else { Severity::Warning };
+        finding(severity, format!("{who}: {}.", sentence(reason)), &figures)
+    };
+    let mut groups: Vec<_> = by_reason.into_iter().collect();
+    groups.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.len()));
+    groups.into_iter().take(MOST_CAUSES).map(told).collect()
+}
+
+/// The gain by larger pages, where a kernel was measured with two sorts of pages.
+fn pages(record: &Record) -> Option<Finding> {
+    let pages = |figure: &Figure| figure.conditions.get(PAGES_ASKED);
+    let headlines = || record.figures.iter().filter(|figure| sound(figure) && is_headline(figure));
+    let (small, large, gain) = headlines()
+        .flat_map(|small| headlines().map(move |large| (small, large)))
+        .filter(|(small, large)| {
+            pages(small) != pages(large)
+                && kernel(small) == kernel(large)
+                && stores(small) == stores(large)
+                && small.conditions.get(SIMD) == large.conditions.get(SIMD)
+                && same_arrays(small, large)
+                && partner::same_threads(small, large)
+                && huge_share(large) > huge_share(small)
+        })
+        .filter_map(|(small, large)| Some((small, large, partner::ratio(large, small).ok()?)))
+        .max_by(|a, b| a.2.value.total_cmp(&b.2.value))?;
+    let text = if gain.value > 1.0 + PAGE_GAIN && gain.low > 1.0 {
+        format!("Larger pages gain up to {} ({} against {}).", partner::ratio_text(&gain), large.id, small.id)
+    } else {
+        format!(
+            "Larger pages gain nothing: {} ({} against {}).",
+            partner::ratio_text(&gain),
+            large.id,
+            small.id
+        )
+    };
+    Some(finding(Severity::Note, text, &[small, large]))
+}
+
+fn huge_share(figure: &Figure) -> f64 {
+    figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use figure::Outcome;
+
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_worst_decides() {
+        let mut figure = Figure::planned("a", "memory", "a", Unit::GB_PER_S, figure::Better::Higher);
+        let check = |id: &str, outcome| CheckResult {
+            id: id.into(),
+            outcome,
+            detail: String::new(),
+            fix: None,
+            essential: true,
+        };
+        figure.checks = vec![
+            check("unknown", Outcome::Unknown),
+            check("warn", Outcome::Warn),
+            check("first", Outcome::Fail),
+            check("second", Outcome::Fail),
+        ];
+        assert_eq!(first_cause(&figure).unwrap().id, "first");
+    }
 }

@@ -7,40 +7,53 @@
 
 pub mod check;
 pub mod checks;
-mod explain;
+pub mod explain;
 mod findings;
 mod gate;
 pub mod relations;
+pub mod terms;
 
-use figure::{Outcome, Record, Verdict};
+use figure::{Figure, Outcome, Record, Verdict};
 
+pub use check::find;
 pub use gate::gate;
 
 /// Judges every measured figure of the record in place: checks, verdict, explanation; then the findings.
 /// Judging a judged record again gives the same.
 pub fn judge(record: &mut Record) {
-    let judged: Vec<_> = record
-        .figures
-        .iter()
-        .map(|figure| {
-            let subject = check::Subject { figure, record };
-            let mut results: Vec<_> = check::all().filter_map(|check| check.apply(&subject)).collect();
-            // Stable: within one outcome the causal order of the list stays.
-            results.sort_by_key(|result| std::cmp::Reverse(result.outcome));
-            results
-        })
-        .collect();
-    for (figure, checks) in record.figures.iter_mut().zip(judged) {
-        let measured = figure.value.is_some();
-        figure.verdict = measured.then(|| Verdict::of(&checks, figure.kept().count()));
-        figure.checks = if measured { checks } else { Vec::new() };
+    for figure in &mut record.figures {
+        (figure.verdict, figure.checks) = (None, Vec::new());
+    }
+    // Figures that were computed from others last: they are judged by their sources' verdicts.
+    let (derived, measured): (Vec<usize>, Vec<usize>) =
+        (0..record.figures.len()).partition(|&index| !record.figures[index].derived_from.is_empty());
+    for index in measured.into_iter().chain(derived) {
+        let figure = &record.figures[index];
+        if figure.value.is_none() {
+            continue;
+        }
+        let subject = check::Subject { figure, record };
+        let mut checks: Vec<_> = check::all().filter_map(|check| check.apply(&subject)).collect();
+        // Stable: within one outcome the causal order of the list stays.
+        checks.sort_by_key(|check| std::cmp::Reverse(check.outcome));
+        let verdict = Verdict::of(&checks, rounds_behind(figure, record));
+        let figure = &mut record.figures[index];
+        (figure.verdict, figure.checks) = (Some(verdict), checks);
     }
     explain::explain(record);
     record.findings = findings::findings(record);
 }
 
+/// Kept rounds that a figure rests on: its own, or for one computed from others the fewest of theirs.
+fn rounds_behind(figure: &Figure, record: &Record) -> usize {
+    let own = figure.kept().count();
+    let sources =
+        figure.derived_from.iter().map(|id| record.figure(id).map_or(0, |source| source.kept().count()));
+    if own > 0 { own } else { sources.min().unwrap_or(0) }
+}
+
 /// The checks of a figure that are not a pass, cause first.
-pub fn reasons(figure: &figure::Figure) -> impl Iterator<Item = &figure::CheckResult> {
+pub fn reasons(figure: &Figure) -> impl Iterator<Item = &figure::CheckResult> {
     figure.checks.iter().filter(|check| {
         matches!(check.outcome, Outcome::Fail | Outcome::Warn)
             || (check.essential && check.outcome == Outcome::Unknown)

@@ -1,6 +1,17 @@
 //! Checks that compare a figure with other figures of its record.
+//!
+//! Two instruments that disagree prove that at least one does not measure what is expected of it. Each relation
+//! is a [`Check`] whose rule looks for the figure's partner by their conditions (never by id) and knows from the
+//! kernels' declared bytes how the two must stand to one another.
+
+pub(crate) mod again;
+mod copy_scale;
+mod doubling;
+pub mod partner;
+pub mod traffic;
+pub(crate) mod write_allocate;
 
 use crate::check::Check;
 
-/// The relations, in causal order.
-pub const ALL: &[&Check] = &[];
+/// The relations, in causal order: arrays that stay in cache falsify every other comparison.
+pub const ALL: &[&Check] = &[&doubling::CHECK, &again::CHECK, &copy_scale::CHECK, &write_allocate::CHECK];

@@ -81,7 +81,7 @@ pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt)
     events.send(Event::SuiteStarted {
         suite: plan.suite.to_owned(),
         figures: plan.figures.len(),
-        seconds: plan.rules.max_time,
+        seconds: Some(plan.rules.max_time).filter(|seconds| *seconds < f64::MAX),
     });
     session.rounds(gate);
     session.finish();

@@ -1,32 +1,199 @@
 //! Counters whose change around a round is evidence.
+//!
+//! What a benchmark does not see of itself (time stolen, strangers on its CPUs, throttling, reclaim) the kernel
+//! counts. A [`Watch`] knows which counters concern the CPUs in use; a [`Snapshot`] reads them all at one
+//! moment; the difference of two is [`Evidence`]. A source that is absent, and a counter that ran backwards,
+//! become unknown with the reason, never 0: "not observed" must not look like "nothing happened".
+//!
+//! A snapshot brackets every round, so it opens few files and keeps only the numbers that are compared. The
+//! parsers are line readers of our own: those of procfs-core build maps of all 1500 numbers of
+//! /proc/vmstat, refuse the one-line /proc/pressure/cpu of Linux 5.2 to 5.12, and index a damaged line out of
+//! its bounds.
 
-use figure::{CpuList, Evidence, Machine};
+mod groups;
+mod interrupts;
+mod pressure;
+mod stat;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod vmstat;
+
+use figure::evidence as key;
+use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::Tree;
 
-/// Which CPUs the changes are about.
-#[derive(Clone, Debug)]
-pub struct Watch;
+/// Names of the evidence keys that [`Watch::delta`] writes: all of them, at every call.
+pub const WRITES: &[&str] = &[
+    key::CPU_STEAL.name,
+    key::CPU_FOREIGN_RESOLUTION.name,
+    key::CPU_SIBLING.name,
+    key::IRQ_COUNT.name,
+    key::SOFTIRQ_TIME.name,
+    key::PSI_CPU.name,
+    key::PSI_MEMORY.name,
+    key::PSI_IO.name,
+    key::VM_SWAPPED.name,
+    key::VM_DIRECT_SCAN.name,
+    key::VM_NUMA_MIGRATED.name,
+    key::VM_NUMA_HINTS.name,
+    key::VM_THP_SPLIT.name,
+    key::VM_COMPACT_STALL.name,
+    key::THERMAL_THROTTLES.name,
+    key::EDAC_CORRECTED.name,
+    key::CGROUP_THROTTLED.name,
+    key::CGROUP_THROTTLED_PERIODS.name,
+    key::CGROUP_MEMORY_EVENTS.name,
+];
 
-/// The counters at one moment.
+/// The counters that concern a measurement on given CPUs.
 #[derive(Clone, Debug)]
-pub struct Snapshot;
+pub struct Watch {
+    tree: Tree,
+    cpus: CpuList,
+    /// SMT siblings of `cpus` outside `cpus`, or why they are not known.
+    siblings: Reading<CpuList>,
+    /// Those and `cpus` together: the lines of /proc/stat to keep.
+    lines: CpuList,
+    thermal: sum::Files,
+    edac: sum::Files,
+    groups: groups::Groups,
+}
+
+/// All counters at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    times: Reading<stat::Times>,
+    interrupts: Reading<interrupts::Counts>,
+    pressure: pressure::Totals,
+    vmstat: Reading<vmstat::Events>,
+    thermal: sum::Numbers,
+    edac: sum::Numbers,
+    groups: groups::Numbers,
+}
 
 impl Watch {
     /// Prepares to watch a measurement on `cpus`.
     pub fn new(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Self {
-        let _ = (tree, machine, cpus);
-        Watch
+        let siblings = idle_siblings(machine, cpus);
+        let lines = cpus.iter().chain(siblings.value().into_iter().flat_map(CpuList::iter)).collect();
+        Watch {
+            cpus: cpus.clone(),
+            siblings,
+            lines,
+            thermal: sum::thermal(tree, machine, cpus),
+            edac: sum::edac(tree),
+            groups: groups::Groups::new(tree, &machine.cgroup),
+            tree: tree.clone(),
+        }
     }
 
-    /// Reads all counters now.
+    /// The CPUs that are watched.
+    pub fn cpus(&self) -> &CpuList {
+        &self.cpus
+    }
+
+    /// Reads all counters now. Costs about 0.2 ms on a small machine, more where /proc/interrupts is wide.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot
+        let tree = &self.tree;
+        Snapshot {
+            times: stat::read(tree, &self.lines),
+            interrupts: interrupts::read(tree, &self.cpus),
+            pressure: pressure::read(tree),
+            vmstat: vmstat::read(tree),
+            thermal: self.thermal.read(tree),
+            edac: self.edac.read(tree),
+            groups: self.groups.read(tree),
+        }
     }
 
-    /// The change between two moments, as evidence.
+    /// The change between two snapshots of this watch, as evidence: every key of [`WRITES`], each with a value
+    /// or a reason.
     pub fn delta(&self, before: &Snapshot, after: &Snapshot) -> Evidence {
-        let _ = (before, after);
-        Evidence::default()
+        let mut evidence = Evidence::default();
+        let spent = |columns: &[stat::Column]| self.spent(before, after, &self.cpus, columns);
+        evidence.put_reading(key::CPU_STEAL, spent(&[stat::Column::Steal]));
+        evidence.put_reading(key::SOFTIRQ_TIME, spent(&[stat::Column::Irq, stat::Column::Softirq]));
+        evidence.put(key::CPU_FOREIGN_RESOLUTION, self.resolution());
+        let sibling = match &self.siblings {
+            // No sibling is left over: none can have been busy.
+            Reading::Value(siblings) if siblings.is_empty() => Reading::Value(0.0),
+            Reading::Value(siblings) => self.spent(before, after, siblings, stat::BUSY),
+            Reading::Unknown(reason) => Reading::unknown(reason),
+        };
+        evidence.put_reading(key::CPU_SIBLING, sibling);
+        let interrupts = both(&before.interrupts, &after.interrupts, interrupts::growth);
+        evidence.put_reading(key::IRQ_COUNT, interrupts);
+        pressure::write(&mut evidence, &before.pressure, &after.pressure);
+        vmstat::write(&mut evidence, &before.vmstat, &after.vmstat);
+        let throttles = self.thermal.growth(&before.thermal, &after.thermal);
+        evidence.put_reading(key::THERMAL_THROTTLES, throttles);
+        evidence.put_reading(key::EDAC_CORRECTED, self.edac.growth(&before.edac, &after.edac));
+        self.groups.write(&mut evidence, &before.groups, &after.groups);
+        evidence
+    }
+
+    /// Busy seconds of the CPUs in use between two snapshots, whoever kept them busy: user, nice, system, irq
+    /// and softirq, guests once. Less our own CPU time this is `cpu.foreign`.
+    pub fn busy(&self, before: &Snapshot, after: &Snapshot) -> Reading<f64> {
+        self.spent(before, after, &self.cpus, stat::BUSY)
+    }
+
+    /// What [`busy`](Watch::busy) can resolve, in seconds: one tick for each CPU in use.
+    pub fn resolution(&self) -> f64 {
+        self.cpus.len() as f64 / stat::USER_HZ
+    }
+
+    fn spent(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        cpus: &CpuList,
+        columns: &[stat::Column],
+    ) -> Reading<f64> {
+        both(&before.times, &after.times, |before, after| stat::growth(before, after, cpus, columns))
+    }
+}
+
+/// SMT siblings of the CPUs in use that are not in use themselves.
+fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
+    if let Some(reason) = &machine.topology.unknown {
+        return Reading::unknown(reason);
+    }
+    let mut siblings = CpuList::new();
+    for cpu in cpus.iter() {
+        match machine.cpu(cpu) {
+            Some(logical) => logical.siblings.iter().for_each(|sibling| siblings.insert(sibling)),
+            None => return Reading::Unknown(format!("CPU {cpu} is not online: its siblings are not known")),
+        }
+    }
+    let shown = machine.topology.cpus.iter().any(|logical| logical.siblings.len() > 1);
+    let bare = machine.virtualisation.hypervisor.value().is_some_and(|name| name == "none");
+    if shown || bare {
+        Reading::Value(siblings.difference(cpus))
+    } else {
+        Reading::unknown("no SMT siblings are shown, but a hypervisor may hide them")
+    }
+}
+
+/// Compares two readings, or says why one of them is missing.
+fn both<T, U>(
+    before: &Reading<T>,
+    after: &Reading<T>,
+    compare: impl FnOnce(&T, &T) -> Reading<U>,
+) -> Reading<U> {
+    match (before, after) {
+        (Reading::Value(before), Reading::Value(after)) => compare(before, after),
+        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
+    }
+}
+
+/// How far a counter that only grows has grown. One that ran backwards was reset (a driver was reloaded, a
+/// counter cleared, a CPU switched off, the guest moved to another host): its change is not known.
+fn grown(what: &str, before: u64, after: u64) -> Reading<u64> {
+    match after.checked_sub(before) {
+        Some(growth) => Reading::Value(growth),
+        None => Reading::Unknown(format!("{what} went backwards: {before}, then {after}")),
     }
 }

@@ -7,9 +7,11 @@ pub mod capture;
 pub mod counters;
 mod describe;
 pub mod dimms;
+mod mislead;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 mod tree;
 
 pub use describe::{Asked, describe};
+pub use mislead::notes;
 pub use tree::Tree;

@@ -1,1 +1,34 @@
-//! Synthetic trees.
+//! Trees of machines that are not here, written file by file as their kernels would: known answers for the
+//! tests of this and other crates.
+//!
+//! Only the files that matter are written; what a tree does not hold is as missing as on a real machine.
+
+mod builder;
+mod firmware;
+mod machines;
+
+use std::io;
+use std::path::Path;
+
+pub use builder::{Builder, CacheShape, Place};
+pub use firmware::{Device, table};
+pub use machines::*;
+
+/// A machine by its name and the function that writes its tree into a directory.
+pub type Machine = (&'static str, fn(&Path) -> io::Result<()>);
+
+/// Every machine.
+pub const ALL: &[Machine] = &[
+    ("two_socket_smt_server", two_socket_smt_server),
+    ("atom_without_l3", atom_without_l3),
+    ("vm_hidden_l3", vm_hidden_l3),
+    ("sub_numa_clusters", sub_numa_clusters),
+    ("arm_server_with_clusters", arm_server_with_clusters),
+    ("hybrid_laptop", hybrid_laptop),
+    ("microvm_2cpu", microvm_2cpu),
+    ("container_quota", container_quota),
+    ("gvisor_no_caches", gvisor_no_caches),
+    ("huge_1536_cpus", huge_1536_cpus),
+    ("offline_cpus", offline_cpus),
+    ("memory_only_node", memory_only_node),
+];

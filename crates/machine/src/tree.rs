@@ -1,14 +1,15 @@
 //! Reading below a root: the machine itself (`/`), a captured machine, or a synthetic one.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use figure::{CpuList, Reading};
 
 /// The most that is read of one file. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
 /// hold anything.
-const MAX_FILE: u64 = 16 << 20;
+pub(crate) const MAX_FILE: u64 = 16 << 20;
 
 /// A directory that holds `proc` and `sys`. All reading goes through it, so that a fixture is a machine.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Tree {
     pub fn bytes(&self, path: impl AsRef<Path>) -> Reading<Vec<u8>> {
         let path = path.as_ref();
         let mut bytes = Vec::new();
-        let read = File::open(self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
+        let read = open(&self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
         match read {
             Ok(_) => Reading::Value(bytes),
             Err(error) => Reading::Unknown(format!("{}: {}", shown(path), plain(&error))),
@@ -111,6 +112,11 @@ impl Tree {
     }
 }
 
+/// Opens for reading, and does not wait: a foreign tree may hold a FIFO that nobody writes to.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
+}
+
 /// A path as on the machine, whatever the root.
 fn shown(path: &Path) -> String {
     format!("/{}", path.strip_prefix("/").unwrap_or(path).display())
@@ -131,6 +137,14 @@ mod tests {
         let tree = Tree::at("/nonexistent");
         let reason = tree.number::<u64>("/sys/x").reason().unwrap().to_owned();
         assert_eq!(reason, "/sys/x: no such file or directory");
+    }
+
+    #[test]
+    fn a_fifo_does_not_hang() {
+        let directory = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo").arg(directory.path().join("stat")).status().unwrap();
+        assert!(made.success());
+        assert_eq!(Tree::at(directory.path()).text("stat"), Reading::Value(String::new()));
     }
 
     #[test]

@@ -172,6 +172,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
     let bytes = (ARRAYS * most * ELEMENT) as f64;
     for figure in &mut figures {
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
+        figure.evidence.put(key::MEMORY_LIMITED_BY, sizes.limited_by.clone());
+        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
     }
     let setup = Setup {
         machine: machine.clone(),
@@ -326,11 +328,15 @@ fn set_peak(figure: &mut Figure, machine: &Machine) {
     }
 }
 
-/// Where the theoretical peak is not known: the highest traffic that any figure of this run reached, in each
-/// figure's own convention.
+/// Where the theoretical peak is not known: the highest traffic that any figure of this run certainly moved, in
+/// each figure's own convention. Regular stores that miss do not count, for a processor may avoid the
+/// write-allocate, nor does code whose stores are not ours.
 pub fn set_limits(figures: &mut [Figure]) {
-    let traffic = |figure: &Figure| Some(figure.value? * traffic_factor(figure));
-    let measured = figures.iter().filter_map(|figure| Some((traffic(figure)?, figure.id.clone())));
+    let certain = |figure: &&Figure| {
+        let role = figure.conditions.get(key::ROLE);
+        traffic_factor(figure) == 1.0 && role.as_deref() != Some("baseline")
+    };
+    let measured = figures.iter().filter(certain).filter_map(|figure| Some((figure.value?, figure.id.clone())));
     let Some((highest, id)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     let basis = format!("the highest traffic of this run ({id}); the theoretical peak is not known: --dimms");
     for figure in figures.iter_mut().filter(|figure| figure.value.is_some() && figure.limit.is_none()) {
@@ -338,14 +344,9 @@ pub fn set_limits(figures: &mut [Figure]) {
     }
 }
 
+/// A limit on traffic in the figure's own convention: what write-allocate moves is not counted.
 fn limit(figure: &Figure, traffic: f64, basis: &str) -> figure::Limit {
-    let factor = traffic_factor(figure);
-    let basis = if factor > 1.0 {
-        format!("{basis}; write-allocate moves {} x what is counted", figure::format::number(factor))
-    } else {
-        basis.to_owned()
-    };
-    figure::Limit { value: traffic / factor, basis }
+    figure::Limit { value: traffic / traffic_factor(figure), basis: basis.to_owned() }
 }
 
 /// Bytes moved for each byte counted.

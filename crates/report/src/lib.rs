@@ -1,1 +1,75 @@
-//! report
+//! Records as people and programs read them.
+//!
+//! A format reads a [`Record`] and writes bytes; it measures nothing, judges nothing and knows no terminal:
+//! the caller passes the width and says whether colour may be used. One file for each format, and one line
+//! in [`FORMATS`].
+//!
+//! Everything that a machine, a file or a URL may have put into a record is printed through
+//! [`figure::format::plain`] only.
+
+use std::io::{self, Write};
+
+use figure::Record;
+
+mod csv;
+mod digits;
+pub mod host;
+mod json;
+mod mark;
+mod markdown;
+mod outline;
+mod reasons;
+mod stream;
+mod summary;
+mod text;
+
+/// A way to write a record.
+#[derive(Debug)]
+pub struct Format {
+    /// What `--format` takes.
+    pub name: &'static str,
+    /// One line for `--help`.
+    pub about: &'static str,
+    /// Writes the record.
+    ///
+    /// # Errors
+    /// What the writer answers; and [`io::ErrorKind::Unsupported`], with a sentence for the user, if the
+    /// record does not hold what the format shows. Then nothing was written.
+    pub write: fn(&Record, &Options, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format; the first is the default.
+pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT];
+
+/// The format of this name.
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// How to write for the reader at hand. Formats for programs ignore it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Columns of the terminal. Text stays within it, but not within less than [`MIN_WIDTH`].
+    pub width: usize,
+    /// Whether text may hold colours (ANSI escape sequences). Verdicts can be told apart without.
+    pub colour: bool,
+    /// Where the record was saved, to say so at the end.
+    pub saved_to: Option<String>,
+}
+
+/// The narrowest text that is still readable: a table row with a value and its verdict.
+pub const MIN_WIDTH: usize = 40;
+
+impl Default for Options {
+    /// 80 columns, no colour.
+    fn default() -> Self {
+        Options { width: 80, colour: false, saved_to: None }
+    }
+}
+
+impl Options {
+    /// Plain text of this width.
+    pub fn new(width: usize) -> Self {
+        Options { width, ..Options::default() }
+    }
+}

@@ -1,49 +1,49 @@
 //! Did the hypervisor take our CPUs away while we measured?
 
-use figure::evidence::{CPU_STEAL, CPUS};
-use figure::{Reading, format};
+use figure::evidence::{
+    CPU_STEAL, CPUS, RUN_DELAY_WORST, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+};
+use figure::{Outcome, format};
 
-use crate::check::{Answer, Check, Subject, always, never};
-
-/// A share of stolen CPU time that moves a figure visibly: twice the usual target of a 2 % interval is lost
-/// at 2 %.
-const WARN_SHARE: f64 = 0.02;
-/// At this share the figure is the neighbours', not the machine's.
-const FAIL_SHARE: f64 = 0.10;
+use super::loss::{LOST_TIME, loss};
+use crate::check::{Answer, Check, Subject, measured, never, observed};
 
 /// Steal: /proc/stat field 8 of the CPUs in use (proc(5)).
 pub const CHECK: Check = Check {
     id: "steal",
     question: "Did the hypervisor take our CPUs away while we measured?",
-    reads: &[CPU_STEAL.name],
+    reads: &[
+        CPU_STEAL.name,
+        CPUS.name,
+        THREADS.name,
+        RUN_DELAY_WORST.name,
+        THREAD_SECONDS_MAX.name,
+        THREAD_SECONDS_MEDIAN.name,
+    ],
     page: include_str!("../../../../docs/checks/steal.md"),
-    applies: always,
+    applies: measured,
     essential: never,
     rule,
 };
 
 fn rule(subject: &Subject) -> Answer {
-    let figure = subject.figure;
-    let stolen = match figure.sum(CPU_STEAL) {
-        Reading::Value(stolen) => stolen,
-        Reading::Unknown(reason) => return Answer::unknown(reason),
-    };
-    let cpus = figure.conditions.get(CPUS).map_or(1.0, |cpus| cpus.len().max(1) as f64);
-    let share = stolen / (figure.seconds() * cpus).max(f64::MIN_POSITIVE);
-    let detail = format!(
-        "{} of the CPU time was stolen ({} in {} on {cpus} CPUs)",
+    let stolen = observed!(subject.figure.sum(CPU_STEAL));
+    if stolen == 0.0 && subject.machine().virtualisation.is_guest() {
+        return Answer::unknown("no steal was reported, but a hypervisor need not report it");
+    }
+    let cpus = subject.cpu_count();
+    let share = stolen / subject.cpu_seconds();
+    let lost = loss(subject, stolen);
+    let mut detail = format!(
+        "{} of the CPU time was stolen ({} in {} on {cpus} CPU{})",
         format::percent(share),
         format::seconds(stolen),
-        format::seconds(figure.seconds()),
+        format::seconds(subject.seconds()),
+        if cpus == 1.0 { "" } else { "s" },
     );
-    let fix = "measure on a dedicated or less loaded host; on shared hosts repeat at another time";
-    if share >= FAIL_SHARE {
-        Answer::fail(detail, fix)
-    } else if share >= WARN_SHARE {
-        Answer::warn(detail, fix)
-    } else if stolen == 0.0 && subject.record.machine.virtualisation.is_guest() {
-        Answer::unknown("no steal was reported, but a hypervisor need not report it")
-    } else {
-        Answer::pass(detail)
+    if LOST_TIME.outcome(lost) > LOST_TIME.outcome(share) && LOST_TIME.outcome(lost) > Outcome::Pass {
+        detail += &format!("; one thread fell behind by {}, which this can explain", format::percent(lost));
     }
+    let fix = "measure on a dedicated or less loaded host; on shared hosts repeat at another time";
+    LOST_TIME.answer(lost, detail, fix)
 }

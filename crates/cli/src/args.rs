@@ -1,0 +1,222 @@
+//! The command line: every flag once, from which parsing, help and completions come.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use lab::placement::{Bind, Places};
+use machine::dimms::Dimms;
+use memory::kernels::Stores;
+use memory::pages::Pages;
+use memory::simd::Simd;
+
+use crate::values;
+
+/// What follows `--help`.
+const AFTER_HELP: &str = "\
+Exit codes: 0 measured, nothing invalid; 3 some figure invalid (with --strict: or suspect, or unverified);
+2 wrong usage; 1 could not measure; 130 interrupted (what was measured is kept and marked).";
+
+/// Benchmark figures you can defend: each with its verdict, its limit and its explanation.
+#[derive(Debug, Parser)]
+#[command(name = "truebench", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What this machine is, and what may mislead here
+    Host(Host),
+    /// Memory bandwidth: STREAM's kernels and three more, by regular and non-temporal stores
+    Memory(Memory),
+    /// Print a record again, in any format
+    Report(Report),
+    /// What a check asks and how it decides, or what a term means
+    Explain(Explain),
+    /// Print the JSON Schema of a record
+    Schema,
+    /// Print a completion script for a shell
+    Completions(Completions),
+}
+
+/// Where output goes.
+#[derive(Debug, ClapArgs)]
+pub struct Output {
+    /// Format of the report [default: text; for -o by the file's ending, else json]
+    #[arg(long, value_name = "FORMAT", value_parser = format_name)]
+    pub format: Option<&'static report::Format>,
+    /// Write the report to FILE (whole, or not at all); the text report still goes to stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No progress, and with -o no text report
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No colours (as with the environment variable NO_COLOR)
+    #[arg(long)]
+    pub no_color: bool,
+}
+
+/// How long to measure, and how strictly to end.
+#[derive(Debug, ClapArgs)]
+pub struct Measuring {
+    /// Few rounds: at most a minute
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// Many rounds and narrow intervals, as long as it takes
+    #[arg(long)]
+    pub thorough: bool,
+    /// Exactly N rounds of every figure (6 are needed for an interval)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: Option<u32>,
+    /// The most time for the whole suite, such as 30s or 2min
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub max_time: Option<f64>,
+    /// Half-width of the 95 % interval to aim at, such as 2%
+    #[arg(long, value_name = "SHARE", value_parser = values::share)]
+    pub target: Option<f64>,
+    /// Print the resolved plan and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Exit with 3 unless every figure is valid
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// `truebench host`.
+#[derive(Debug, ClapArgs)]
+pub struct Host {
+    /// Format of the description
+    #[arg(long, value_enum, default_value_t)]
+    pub format: HostFormat,
+    /// Memory modules, where the machine does not show them: channels x MT/s, such as 12x2666
+    #[arg(long, value_name = "NxMT")]
+    pub dimms: Option<Dimms>,
+    /// Describe the machine captured in DIR (a directory with proc and sys) or in a .tar.zst of --capture
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Save the /proc and /sys files that describe this machine, to attach to a bug report
+    #[arg(long, value_name = "FILE.tar.zst", conflicts_with = "root")]
+    pub capture: Option<PathBuf>,
+    /// No colours (as with the environment variable NO_COLOR)
+    #[arg(long)]
+    pub no_color: bool,
+}
+
+/// Formats of `truebench host`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum HostFormat {
+    /// A drawing, and what may mislead
+    #[default]
+    Text,
+    /// The `machine` of a record
+    Json,
+}
+
+/// `truebench memory`.
+#[derive(Debug, ClapArgs)]
+pub struct Memory {
+    /// Size of each array: elements (10M) or bytes (512MiB) [default: 4 x the sum of the last-level caches]
+    #[arg(long, value_name = "SIZE", value_parser = values::array_size)]
+    pub array_size: Option<u64>,
+    /// Only these kernels: copy, scale, add, triad, read, write, update
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub kernel: Vec<String>,
+    /// Stores that do or do not bypass the cache
+    #[arg(long, value_enum, default_value_t)]
+    pub stores: StoresChoice,
+    /// Instruction set: sse2, avx2, avx512, neon, portable [default: the widest]
+    #[arg(long, value_name = "SET", value_parser = simd)]
+    pub simd: Option<Simd>,
+    /// Elements between arrays besides, as STREAM's OFFSET
+    #[arg(long, value_name = "ELEMENTS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1 << 27))]
+    pub offset: u64,
+    /// Pages to ask for: default, thp, huge2m, huge1g
+    #[arg(long, value_name = "PAGES", default_value = "default")]
+    pub pages: Pages,
+    /// Threads [default: one for each core that we may use]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or CPUs such as 0-3,8 or {0,1},{2,3}
+    #[arg(long, value_name = "PLACES", default_value = "cores")]
+    pub places: Places,
+    /// OpenMP binding: close, spread, primary
+    #[arg(long, value_name = "BIND", default_value = "close")]
+    pub bind: Bind,
+    /// Memory modules, where the machine does not show them: channels x MT/s, such as 12x2666
+    #[arg(long, value_name = "NxMT")]
+    pub dimms: Option<Dimms>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}
+
+/// `--stores`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum StoresChoice {
+    /// Ordinary stores, which read the line first
+    Regular,
+    /// Non-temporal stores, which do not
+    Nt,
+    /// Both, and what a compiler and libc make of it
+    #[default]
+    Both,
+}
+
+impl StoresChoice {
+    /// The only stores, or `None` for both.
+    pub fn only(self) -> Option<Stores> {
+        match self {
+            StoresChoice::Regular => Some(Stores::Regular),
+            StoresChoice::Nt => Some(Stores::Nt),
+            StoresChoice::Both => None,
+        }
+    }
+}
+
+/// `truebench report`.
+#[derive(Debug, ClapArgs)]
+pub struct Report {
+    /// A record that truebench wrote
+    #[arg(value_name = "RECORD.json")]
+    pub record: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}
+
+/// `truebench explain`.
+#[derive(Debug, ClapArgs)]
+pub struct Explain {
+    /// A check's id or a term; without, the list of both
+    #[arg(value_name = "CHECK|TERM")]
+    pub what: Vec<String>,
+}
+
+/// `truebench completions`.
+#[derive(Debug, ClapArgs)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+fn format_name(text: &str) -> Result<&'static report::Format, String> {
+    report::format(text).ok_or_else(|| {
+        let names: Vec<&str> = report::FORMATS.iter().map(|format| format.name).collect();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+fn simd(text: &str) -> Result<Simd, String> {
+    let all = [Simd::Portable, Simd::Sse2, Simd::Avx2, Simd::Avx512, Simd::Neon];
+    all.into_iter().find(|set| set.word() == text).ok_or_else(|| {
+        let names: Vec<&str> = Simd::available().into_iter().map(Simd::word).collect();
+        format!("this processor has {}", names.join(", "))
+    })
+}

@@ -1,0 +1,8 @@
+//! The subcommands, one file each.
+
+pub mod completions;
+pub mod explain;
+pub mod host;
+pub mod memory;
+pub mod report;
+pub mod schema;

@@ -1,0 +1,30 @@
+//! `truebench report`.
+
+use std::process::ExitCode;
+
+use figure::Record;
+use figure::record::SCHEMA;
+
+use crate::args::Report;
+use crate::failure::Failure;
+use crate::output::Destination;
+
+/// Reads a record and prints it as it was judged.
+///
+/// # Errors
+/// Wrong usage when the file is no record; what could not be written.
+pub fn run(options: &Report) -> Result<ExitCode, Failure> {
+    let path = options.record.display();
+    let text = std::fs::read(&options.record)
+        .map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
+    let record: Record = serde_json::from_slice(&text)
+        .map_err(|error| Failure::usage(format!("{path}: is no truebench record: {error}")))?;
+    if record.schema > SCHEMA {
+        return Err(Failure::usage(format!(
+            "{path}: has record format {}, this truebench knows {SCHEMA}; use a newer truebench",
+            record.schema
+        )));
+    }
+    Destination::open(&options.output)?.write(&record)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,69 @@
+//! Exit codes (public API) and the one message that goes with them.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use figure::{Record, Verdict};
+
+/// Measured, nothing invalid.
+pub const OK: u8 = 0;
+/// Could not measure, or could not deliver.
+pub const NOT_MEASURED: u8 = 1;
+/// Wrong usage.
+pub const USAGE: u8 = 2;
+/// Some figure is invalid; with `--strict`: suspect or unverified.
+pub const INVALID: u8 = 3;
+/// Interrupted; what was measured is kept.
+pub const INTERRUPTED: u8 = 130;
+
+/// Why a command ends without its result.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// The user must change something.
+    pub fn usage(message: impl Display) -> Self {
+        Failure { code: USAGE, message: message.to_string() }
+    }
+
+    /// The machine did not let us.
+    pub fn measuring(message: impl Display) -> Self {
+        Failure { code: NOT_MEASURED, message: message.to_string() }
+    }
+
+    /// Adds to the message.
+    pub fn with(mut self, more: &str) -> Self {
+        self.message.push_str(more);
+        self
+    }
+
+    /// Prints the message and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        // Nothing can be done where even stderr is closed.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            format!("truebench: {}\n", self.message).as_bytes(),
+        );
+        ExitCode::from(self.code)
+    }
+}
+
+/// The exit code that a judged record asks for.
+pub fn code_of(record: &Record, strict: bool) -> u8 {
+    let measured = record.figures.iter().filter(|figure| figure.value.is_some()).count();
+    let bad = record.figures.iter().filter_map(|figure| figure.verdict).any(|verdict| {
+        verdict == Verdict::Invalid || (strict && verdict != Verdict::Valid)
+    });
+    if record.interrupted.is_some() {
+        INTERRUPTED
+    } else if measured == 0 {
+        NOT_MEASURED
+    } else if bad {
+        INVALID
+    } else {
+        OK
+    }
+}

@@ -1,0 +1,68 @@
+//! From a suite's plan to a judged record, with a view of what goes on.
+
+use std::time::Instant;
+
+use figure::record::{Observer, SCHEMA};
+use figure::{Machine, Record, Tool};
+use lab::events::Events;
+use lab::interrupt::Interrupt;
+use lab::session::{self, SuitePlan};
+use view::Live;
+
+use crate::failure::Failure;
+
+/// Measures a suite and judges what came of it. `complete` may add to the figures before they are judged.
+///
+/// # Errors
+/// When not even a signal handler can be installed.
+pub fn measure(
+    plan: &SuitePlan,
+    machine: Machine,
+    quiet: bool,
+    complete: fn(&mut [figure::Figure]),
+) -> Result<Record, Failure> {
+    let started = lab::timestamp();
+    let begun = Instant::now();
+    let interrupt = Interrupt::install()
+        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let (events, receiver) = Events::channel();
+    let watching = std::thread::spawn(move || {
+        let mut live = Live::new(quiet);
+        for event in receiver {
+            live.on(&event);
+        }
+        live.finish()
+    });
+    let outcome = session::run(plan, judge::gate, &events, &interrupt);
+    let dropped = events.dropped();
+    drop(events);
+    let cost = watching.join().unwrap_or_default();
+
+    let mut figures = outcome.figures;
+    complete(&mut figures);
+    let mut record = Record {
+        schema: SCHEMA,
+        tool: tool(),
+        machine,
+        started,
+        duration: begun.elapsed().as_secs_f64(),
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        interrupted: outcome.interrupted,
+        observer: Observer { draws: cost.draws, seconds: cost.time.as_secs_f64(), events_dropped: dropped },
+        figures,
+        findings: Vec::new(),
+    };
+    judge::judge(&mut record);
+    Ok(record)
+}
+
+/// This program.
+pub fn tool() -> Tool {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    Tool {
+        name: "truebench".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: format!("{profile}, {}, {}", std::env::consts::ARCH, env!("TRUEBENCH_RUSTC")),
+        simd: memory::simd::Simd::widest().word().to_owned(),
+    }
+}

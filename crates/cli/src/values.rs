@@ -1,0 +1,72 @@
+//! Values on the command line that are more than a number: sizes, times, shares.
+
+use std::time::Duration;
+
+use memory::kernels::ELEMENT;
+use parse_size::Config;
+
+/// An array size in elements: `10M` and `80_000_000` are elements, as STREAM counts; `80MB` and `512MiB` are
+/// bytes.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn array_size(text: &str) -> Result<u64, String> {
+    let error = || format!("'{text}' is no size: write elements (10M, 80000000) or bytes (80MB, 512MiB)");
+    let bytes = text.trim_end().ends_with(['b', 'B']);
+    let number = Config::new().parse_size(text).map_err(|_| error())?;
+    Ok(if bytes { number / ELEMENT } else { number })
+}
+
+/// A time: `30s`, `2min`, `1m 30s`, `500ms`; a bare number is seconds.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let bare = text.trim().parse::<f64>().ok().map(|number| Duration::try_from_secs_f64(number).ok());
+    let time = bare.unwrap_or_else(|| humantime::parse_duration(text).ok());
+    match time {
+        Some(time) if !time.is_zero() => Ok(time.as_secs_f64()),
+        _ => Err(format!("'{text}' is no time above zero: write 30s, 2min or 500ms")),
+    }
+}
+
+/// A share: `2%` or `0.02`.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.trim().strip_suffix('%') {
+        Some(percent) => (percent.trim(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value > 0.0 && value / unit < 1.0 => Ok(value / unit),
+        _ => Err(format!("'{text}' is no share above 0 and below 100 %: write 2% or 0.02")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_people_write_them() {
+        assert_eq!(array_size("10M"), Ok(10_000_000));
+        assert_eq!(array_size("80MB"), Ok(10_000_000));
+        assert_eq!(array_size("1MiB"), Ok(131_072));
+        assert_eq!(array_size("1"), Ok(1));
+        assert!(array_size("x").is_err() && array_size("-1").is_err() && array_size("").is_err());
+        assert!(array_size("99999999999999999999999").is_err());
+    }
+
+    #[test]
+    fn times_and_shares() {
+        assert_eq!(seconds("30s"), Ok(30.0));
+        assert_eq!(seconds("1m 30s"), Ok(90.0));
+        assert_eq!(seconds("0.5"), Ok(0.5));
+        assert!(["0", "-3", "soon", "nan", "1e400"].iter().all(|text| seconds(text).is_err()));
+        assert_eq!(share("2%"), Ok(0.02));
+        assert_eq!(share("0.02"), Ok(0.02));
+        assert!(["0", "100%", "-1%", "nan", "x"].iter().all(|text| share(text).is_err()));
+    }
+}

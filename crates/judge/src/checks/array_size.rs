@@ -1,0 +1,73 @@
+//! Are the arrays so large that they are read from memory?
+
+use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE};
+use figure::{Reading, format};
+
+use crate::check::{Answer, Check, Subject, observed, on_arrays};
+
+/// Each array against the caches together: STREAM's rule (stream.c, "each array must be at least 4 times the
+/// size of the available cache memory"). With less, part of what is counted comes from cache: even with
+/// random replacement a cache of a quarter of an array keeps something from one pass to the next.
+pub const CACHES: f64 = 4.0;
+
+/// Array size against all last-level caches that the CPUs in use can fill, and their L2, which a
+/// non-inclusive last level does not hold again.
+pub const CHECK: Check = Check {
+    id: "array-size",
+    question: "Are the arrays so large that they are read from memory, not from cache?",
+    reads: &[ARRAY_BYTES.name, LLC_BYTES.name, LLC_BASIS.name, MEMORY_LIMITED_BY.name, ROLE.name],
+    page: include_str!("../../../../docs/checks/array-size.md"),
+    // The points of a curve over array sizes are in cache by design.
+    applies: |subject| on_arrays(subject) && !subject.figure.at.contains_key("array"),
+    // Where caches are hidden, doubling the arrays answers the same question by experiment.
+    essential: |subject| !doubled(subject),
+    rule,
+};
+
+fn doubled(subject: &Subject) -> bool {
+    subject.record.figures.iter().any(|figure| {
+        figure.suite == subject.figure.suite
+            && figure.value.is_some()
+            && figure.conditions.get(ROLE).as_deref() == Some("doubled")
+    })
+}
+
+/// Each array in sizes of all caches in use (reads `array_bytes` and `cache.llc_in_use`).
+pub fn caches_per_array(subject: &Subject) -> Reading<f64> {
+    let Some(array) = subject.condition(ARRAY_BYTES) else {
+        return Reading::unknown("the figure does not tell its array size");
+    };
+    match subject.figure.evidence.get(LLC_BYTES) {
+        Reading::Value(caches) if caches > 0.0 => Reading::Value(array / caches),
+        Reading::Value(_) => Reading::unknown("no cache is shown"),
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let times = observed!(caches_per_array(subject));
+    let array = subject.condition(ARRAY_BYTES).unwrap_or(0.0);
+    let caches = format::bytes(array / times);
+    let basis = match subject.figure.evidence.get(LLC_BASIS).into_value() {
+        Some(basis) if !basis.is_empty() => format!(" ({basis})"),
+        _ => String::new(),
+    };
+    let size = format!(
+        "each array has {}, {} x the caches in use: {caches}{basis}",
+        format::bytes(array),
+        format::number(times)
+    );
+    if times >= CACHES {
+        return Answer::pass(size);
+    }
+    let consequence = if times < 1.0 { "; it fits in cache" } else { "; part of it stays in cache" };
+    match subject.figure.evidence.get(MEMORY_LIMITED_BY).into_value() {
+        Some(limit) if !limit.is_empty() => {
+            Answer::fail(format!("{size}{consequence}. No larger because of {limit}"), "see memory-limit")
+        }
+        _ => Answer::fail(
+            format!("{size}{consequence}"),
+            format!("use --array-size {} or more", (CACHES * array / times / 1e6).ceil() as u64 * 1_000_000),
+        ),
+    }
+}

@@ -1,0 +1,47 @@
+//! Does the figure have two values instead of one?
+
+use figure::{Outcome, format, stats};
+
+use crate::check::{Answer, Check, Levels, Subject, measured, never};
+
+/// Distance of the modes as a share of the median. Any two modes are worth a word: the median tells of one
+/// only. At a quarter neither mode is what the median says.
+const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
+
+/// A gap test over the values of the kept rounds, in the manner of Hartigan's dip (Annals of Statistics 13,
+/// 1985).
+pub const CHECK: Check = Check {
+    id: "bimodal",
+    question: "Does the figure have one value, or two?",
+    reads: &[],
+    page: include_str!("../../../../docs/checks/bimodal.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+/// Fewer rounds than this cannot show two modes (see [`stats::modes`]).
+const MIN_ROUNDS: usize = 8;
+/// A mode with fewer of the rounds than this is not what the median could have been.
+const MIN_SHARE: f64 = 0.25;
+
+fn rule(subject: &Subject) -> Answer {
+    let values = subject.figure.kept_values();
+    if values.len() < MIN_ROUNDS {
+        return Answer::unknown(format!("{} rounds are too few to tell two values from one", values.len()));
+    }
+    let Some(modes) = stats::modes(&values) else { return Answer::pass("one value") };
+    let apart = (modes.high - modes.low) / stats::median(&values).unwrap_or(modes.low).abs();
+    let minor = modes.low_share.min(1.0 - modes.low_share);
+    let outcome = if minor >= MIN_SHARE { APART.outcome(apart) } else { Outcome::Warn };
+    Answer::of(
+        outcome,
+        format!(
+            "two values: {} in {} of the rounds, {} in the others",
+            format::number(modes.low),
+            format::percent(modes.low_share),
+            format::number(modes.high)
+        ),
+        "find what has two states: where threads or pages land from round to round, boost, a periodic job",
+    )
+}

@@ -1,0 +1,55 @@
+//! Was the machine suspended, or its clock stepped, while we measured?
+
+use figure::evidence::{CLOCK_STEPPED, CLOCK_SUSPENDED};
+use figure::{Outcome, Round, format};
+
+use crate::check::{Answer, Check, Subject, measured, never, observed};
+
+/// A jump below this is the difference in time between reading two clocks, with an interrupt in between.
+const NOTHING: f64 = 0.010;
+/// The most that the kernel slews the clock to keep it right: 500 ppm (adjtimex(2)). Faster is a step.
+const SLEW: f64 = 500e-6;
+/// Share of the kept rounds from which on the median rests on rounds with a jump.
+const MANY_ROUNDS: f64 = 0.25;
+
+/// CLOCK_BOOTTIME and CLOCK_REALTIME against CLOCK_MONOTONIC (clock_gettime(2)). A guest that is migrated to
+/// another host or restored from a snapshot shows as a step of the former.
+pub const CHECK: Check = Check {
+    id: "clock-jump",
+    question: "Was the machine suspended, moved, or its clock stepped while we measured?",
+    reads: &[CLOCK_SUSPENDED.name, CLOCK_STEPPED.name],
+    page: include_str!("../../../../docs/checks/clock-jump.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+/// The seconds that a clock jumped by in this round, beyond what is ordinary.
+pub fn jump(round: &Round) -> Option<f64> {
+    let suspended = round.evidence.get(CLOCK_SUSPENDED).into_value().unwrap_or(0.0);
+    let stepped = round.evidence.get(CLOCK_STEPPED).into_value().unwrap_or(0.0);
+    let ordinary = NOTHING + SLEW * round.duration;
+    let most = if suspended.abs() > stepped.abs() { suspended } else { stepped };
+    (most.abs() > ordinary).then_some(most)
+}
+
+fn rule(subject: &Subject) -> Answer {
+    observed!(subject.figure.over_rounds(CLOCK_SUSPENDED));
+    observed!(subject.figure.over_rounds(CLOCK_STEPPED));
+    let jumps: Vec<f64> = subject.figure.kept().filter_map(jump).collect();
+    let Some(largest) = jumps.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())) else {
+        return Answer::pass("no clock jumped");
+    };
+    let rounds = subject.figure.kept().count();
+    let many = jumps.len() as f64 >= MANY_ROUNDS * rounds as f64;
+    Answer::of(
+        if many { Outcome::Fail } else { Outcome::Warn },
+        format!(
+            "a clock jumped in {} of {rounds} rounds, by {} at most",
+            jumps.len(),
+            format::seconds(largest)
+        ),
+        "measure while the machine is neither suspended nor migrated, and after its clock was set \
+         (chronyc tracking)",
+    )
+}

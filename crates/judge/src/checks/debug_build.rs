@@ -1,0 +1,35 @@
+//! Was a figure of compiled code taken with optimisation?
+
+use figure::evidence::SIMD;
+
+use crate::check::{Answer, Check, Subject, measured, never};
+
+/// Kernels whose machine code is the compiler's choice. Those written in assembly are the same in any build.
+const COMPILED: [&str; 2] = ["compiler", "portable"];
+
+/// The build of truebench, for figures whose speed depends on it.
+pub const CHECK: Check = Check {
+    id: "debug-build",
+    question: "Was the code under test compiled with optimisation?",
+    reads: &[SIMD.name],
+    page: include_str!("../../../../docs/checks/debug-build.md"),
+    applies: |subject| {
+        measured(subject) && subject.condition(SIMD).is_some_and(|simd| COMPILED.contains(&simd.as_str()))
+    },
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let build = &subject.record.tool.build;
+    if build.starts_with("debug") {
+        Answer::fail(
+            format!("this kernel is what the compiler made of a plain loop, and the build is '{build}'"),
+            "use a release build: cargo build --release",
+        )
+    } else if build.is_empty() {
+        Answer::unknown("the record does not tell its build")
+    } else {
+        Answer::pass(build.clone())
+    }
+}

@@ -1,0 +1,41 @@
+//! Did the figure rise or fall over the run?
+
+use figure::{format, stats};
+
+use crate::check::{Answer, Check, Levels, Subject, measured, never};
+
+/// How often a series without trend may look like one and be called so.
+const SIGNIFICANT: f64 = 0.01;
+/// Change from the first to the last round. Below 3 % a trend, though real, is within the usual interval; a
+/// figure that lost a quarter on the way is that of no moment.
+const TREND: Levels = Levels { warn: 0.03, fail: 0.25 };
+
+/// Theil-Sen slope and Mann-Kendall test over the kept rounds.
+pub const CHECK: Check = Check {
+    id: "drift",
+    question: "Did the figure rise or fall over the run?",
+    reads: &[],
+    page: include_str!("../../../../docs/checks/drift.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let values = subject.figure.kept_values();
+    let Some(drift) = stats::drift(&values) else {
+        return Answer::unknown(format!("{} rounds are too few to see a trend", values.len()));
+    };
+    let size = if drift.p < SIGNIFICANT { drift.total.abs() } else { 0.0 };
+    let detail = format!(
+        "{}{} from the first round to the last (p = {})",
+        if drift.total > 0.0 { "+" } else { "" },
+        format::percent(drift.total),
+        format::number(drift.p)
+    );
+    TREND.answer(
+        size,
+        detail,
+        "warm up longer, or find what changes: heat (sensors), clock frequency, memory filling up (vmstat 1)",
+    )
+}

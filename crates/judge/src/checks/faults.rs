@@ -1,0 +1,52 @@
+//! Did our threads fault while the clock ran?
+
+use figure::evidence::{ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, THREADS};
+use figure::format;
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
+
+/// Faults have no place in a timed region whose memory was touched before: half of what would be said of time
+/// that others took.
+const FAULTING: Levels = Levels { warn: 0.01, fail: 0.05 };
+/// Seconds of a minor fault on a small page: entry, allocation, clearing of 4 KiB. An order of magnitude.
+const MINOR: f64 = 1e-6;
+/// Seconds of a minor fault on a 2 MiB page, which is cleared at about 10 GB/s.
+const MINOR_HUGE: f64 = 200e-6;
+/// Seconds of a major fault: a read from disk. An order of magnitude.
+const MAJOR: f64 = 1e-3;
+
+/// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD.
+pub const CHECK: Check = Check {
+    id: "faults",
+    question: "Did our threads take page faults while the clock ran?",
+    reads: &[
+        ARRAY_BYTES.name,
+        FAULT_MINOR.name,
+        FAULT_MAJOR.name,
+        PAGES_HUGE_SHARE.name,
+        THREADS.name,
+        CPUS.name,
+    ],
+    page: include_str!("../../../../docs/checks/faults.md"),
+    // Where allocation is what is measured, faults belong to the figure.
+    applies: on_arrays,
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let minor = observed!(subject.figure.sum(FAULT_MINOR));
+    let major = observed!(subject.figure.sum(FAULT_MAJOR));
+    let huge = subject.figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0);
+    let each = if huge >= 0.5 { MINOR_HUGE } else { MINOR };
+    // Threads fault side by side; a disk serves one after the other.
+    let share = minor * each / subject.cpu_seconds() + major * MAJOR / subject.seconds();
+    FAULTING.answer(
+        share,
+        format!(
+            "{minor} minor and {major} major faults in the timed region: about {} of the time",
+            format::percent(share)
+        ),
+        "use smaller arrays, so that they stay in memory; see swap, memory-limit and numa-balancing",
+    )
+}

@@ -1,0 +1,42 @@
+//! Was the memory there, and written, before the clock ran?
+
+use figure::evidence::{ARRAY_BYTES, MEMORY_NONZERO, MEMORY_RESIDENT};
+use figure::format;
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
+
+/// Share of the arrays that is not backed by memory of its own. Reading it reads one page of zeros from the
+/// first-level cache, so the figure is off by about that share. The little below 1 % is the rounding of
+/// smaps to pages at the ends of a range.
+const UNTOUCHED: Levels = Levels { warn: 0.01, fail: 0.05 };
+
+/// Rss of our own range (/proc/self/smaps), and a sample of every array read back.
+pub const CHECK: Check = Check {
+    id: "first-touch",
+    question: "Was all memory touched with non-zero data before the clock ran?",
+    reads: &[ARRAY_BYTES.name, MEMORY_RESIDENT.name, MEMORY_NONZERO.name],
+    page: include_str!("../../../../docs/checks/first-touch.md"),
+    applies: on_arrays,
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let evidence = &subject.figure.evidence;
+    if evidence.get(MEMORY_NONZERO).into_value() == Some(false) {
+        return Answer::fail(
+            "the arrays do not hold the non-zero data that first touch wrote",
+            "measure again; if it recurs, report the record as a defect of truebench",
+        );
+    }
+    let resident = observed!(evidence.get(MEMORY_RESIDENT));
+    let answer = UNTOUCHED.answer(
+        1.0 - resident,
+        format!("{} of the arrays is resident", format::percent(resident)),
+        "use smaller arrays, so that they stay resident; see swap and memory-limit",
+    );
+    if answer.fix.is_none() {
+        observed!(evidence.get(MEMORY_NONZERO));
+    }
+    answer
+}

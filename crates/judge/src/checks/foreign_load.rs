@@ -1,0 +1,65 @@
+//! Did others run on our CPUs?
+
+use figure::evidence::{
+    CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, PSI_CPU, RUN_DELAY_WORST, THREAD_SECONDS_MAX,
+    THREAD_SECONDS_MEDIAN, THREADS,
+};
+use figure::format;
+
+use super::loss::{LOST_TIME, loss, tick_noise};
+use crate::check::{Answer, Check, Subject, measured, never, observed};
+
+/// Busy time of the CPUs in use (/proc/stat) less our own CPU time. Pressure (/proc/pressure/cpu,
+/// Documentation/accounting/psi.rst) stands in the detail only: it speaks of the whole machine and of our own
+/// waiting too.
+pub const CHECK: Check = Check {
+    id: "foreign-load",
+    question: "Did other programs run on our CPUs while we measured?",
+    reads: &[
+        CPU_FOREIGN.name,
+        CPU_FOREIGN_RESOLUTION.name,
+        PSI_CPU.name,
+        CPUS.name,
+        THREADS.name,
+        RUN_DELAY_WORST.name,
+        THREAD_SECONDS_MAX.name,
+        THREAD_SECONDS_MEDIAN.name,
+    ],
+    page: include_str!("../../../../docs/checks/foreign-load.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let foreign = observed!(subject.figure.sum(CPU_FOREIGN));
+    observed!(subject.figure.sum(CPU_FOREIGN_RESOLUTION));
+    let noise = tick_noise(subject);
+    let lost = loss(subject, (foreign - noise).max(0.0));
+    let blur = noise / subject.cpu_seconds();
+    if lost < LOST_TIME.warn && blur >= LOST_TIME.fail {
+        return Answer::unknown(format!(
+            "too short for clock ticks, which resolve {} of its CPU time",
+            format::percent(blur)
+        ));
+    }
+    let share = foreign / subject.cpu_seconds();
+    let mut detail = format!(
+        "others used {} of our CPUs' time ({}; clock ticks resolve {})",
+        format::percent(share),
+        format::seconds(foreign),
+        format::percent(blur)
+    );
+    if lost > 1.5 * share {
+        detail += &format!(", and one thread fell behind by {}", format::percent(lost));
+    }
+    if let Some(pressure) = subject.figure.sum(PSI_CPU).into_value() {
+        let share = pressure / subject.seconds();
+        detail += &format!("; some task waited for a CPU {} of the time", format::percent(share));
+    }
+    LOST_TIME.answer(
+        lost,
+        detail,
+        "stop what else runs here (top, sorted by CPU), or measure on CPUs that are free: --places LIST",
+    )
+}

@@ -1,0 +1,43 @@
+//! Was somebody put in our threads' place again and again?
+
+use figure::evidence::{CPUS, INVOLUNTARY_SWITCHES, RUN_DELAY, THREADS};
+use figure::format;
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, measured, never, observed};
+
+/// Involuntary switches a second on each CPU from which on it was shared. Two threads on one CPU alternate at
+/// the end of each slice, which is looked at once a tick: 50 times a second each at HZ=100, more often with a
+/// faster tick (update_curr, kernel/sched/fair.c). Alone on its CPU a thread gives way to kernel threads
+/// only, some ten times a second, and so briefly that the waiting below tells the two apart.
+const SHARED_RATE: f64 = 40.0;
+/// Waiting below this share of the CPU time is not worth a word, however often it happened: a quarter of
+/// what would be a warning.
+const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 4.0;
+
+/// ru_nivcsw of getrusage(2), RUSAGE_THREAD. Never more than a warning: how much was lost, the run-queue
+/// delay tells.
+pub const CHECK: Check = Check {
+    id: "involuntary-switches",
+    question: "Were our threads switched out again and again while they wanted to run?",
+    reads: &[INVOLUNTARY_SWITCHES.name, RUN_DELAY.name, CPUS.name, THREADS.name],
+    page: include_str!("../../../../docs/checks/involuntary-switches.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let switches = observed!(subject.figure.sum(INVOLUNTARY_SWITCHES));
+    let rate = switches / subject.cpu_seconds();
+    let waited = subject.figure.sum(RUN_DELAY).into_value().map(|delay| delay / subject.cpu_seconds());
+    let mut detail = format!("{} involuntary switches a second on each CPU", format::number(rate));
+    if let Some(waited) = waited {
+        detail += &format!(", {} of the CPU time spent waiting", format::percent(waited));
+    }
+    if rate >= SHARED_RATE && waited.is_none_or(|waited| waited >= NEGLIGIBLE_WAIT) {
+        Answer::warn(detail, "find who shares these CPUs: top, pidstat -w 1")
+    } else {
+        Answer::pass(detail)
+    }
+}

@@ -1,0 +1,47 @@
+//! How much of a figure lost CPU time can explain. Not a check: what several checks share.
+//!
+//! Steal, throttling, interrupts and foreign load all take CPU time away from threads that wanted it. The
+//! question is never whether that happened (it always does) but whether it can have moved the figure.
+
+use figure::evidence::{CPU_FOREIGN_RESOLUTION, RUN_DELAY_WORST};
+
+use super::stragglers;
+use crate::check::{Levels, Subject};
+
+/// Levels for lost time as a share of the figure's time. The usual target for the 95 % interval is a
+/// half-width of 2 %: less than that is lost in it. At 10 % the figure is the disturbance's as much as the
+/// machine's: the differences that people buy machines by are of that size. All causes and the waiting that
+/// they cause share these levels, so that a cause fails whenever its consequence does.
+pub const LOST_TIME: Levels = Levels { warn: 0.02, fail: 0.10 };
+
+/// The share of the figure's time that `lost` seconds of CPU time can have cost.
+///
+/// Spread evenly, the cost is their share of all CPU time. But in work divided beforehand everybody waits for
+/// the slowest thread, and on 48 CPUs one thread that loses half of its time is 1 % of the CPU time and
+/// halves the figure. So where one thread visibly fell behind (it waited on a run queue, or was late), the
+/// lost time is held against that thread alone, as far as it fell behind.
+///
+/// Reads `cpus`, `threads`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`.
+pub fn loss(subject: &Subject, lost: f64) -> f64 {
+    let even = lost / subject.cpu_seconds();
+    let alone = lost / subject.seconds();
+    even.max(alone.min(fell_behind(subject)))
+}
+
+/// The share of its time that the worst thread lost, if that is enough to be spoken of; else 0.
+fn fell_behind(subject: &Subject) -> f64 {
+    let waited = subject.figure.sum(RUN_DELAY_WORST).into_value().unwrap_or(0.0) / subject.seconds();
+    let late = stragglers::lateness(subject).into_value().unwrap_or(0.0);
+    let waited = if waited >= LOST_TIME.warn { waited } else { 0.0 };
+    let late = if late >= stragglers::LATE.warn { late } else { 0.0 };
+    waited.max(late)
+}
+
+/// What clock ticks can resolve over all kept rounds, in seconds (reads `cpu.foreign_resolution`).
+///
+/// /proc/stat counts most times by sampling at every tick, so each round errs by up to one tick for each CPU,
+/// up or down; such errors add up like a random walk, with the root of the number of rounds.
+pub fn tick_noise(subject: &Subject) -> f64 {
+    let steps = subject.figure.over_rounds(CPU_FOREIGN_RESOLUTION).into_value().unwrap_or_default();
+    steps.iter().map(|step| step * step).sum::<f64>().sqrt()
+}

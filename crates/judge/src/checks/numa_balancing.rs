@@ -1,0 +1,41 @@
+//! Did the kernel move pages between NUMA nodes while we measured?
+
+use figure::evidence::{VM_NUMA_HINTS, VM_NUMA_MIGRATED};
+use figure::format;
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, measured, never, observed};
+
+/// Seconds that a page moved costs: a hinting fault, the copy of 4 KiB, the flush of the address on all CPUs.
+/// An order of magnitude.
+const MOVED_PAGE: f64 = 1e-5;
+
+/// /proc/vmstat numa_pages_migrated and numa_hint_faults; kernel.numa_balancing
+/// (Documentation/admin-guide/sysctl/kernel.rst).
+pub const CHECK: Check = Check {
+    id: "numa-balancing",
+    question: "Did the kernel move pages between NUMA nodes while we measured?",
+    reads: &[VM_NUMA_MIGRATED.name, VM_NUMA_HINTS.name],
+    page: include_str!("../../../../docs/checks/numa-balancing.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let numa = &subject.machine().numa;
+    if numa.nodes.len() == 1 {
+        return Answer::pass("there is one NUMA node: nowhere to move pages to");
+    }
+    let moved = observed!(subject.figure.sum(VM_NUMA_MIGRATED));
+    let hints = match subject.figure.sum(VM_NUMA_HINTS).into_value() {
+        Some(hints) => format!(", {hints} hinting faults"),
+        None => String::new(),
+    };
+    let share = moved * MOVED_PAGE / subject.seconds();
+    LOST_TIME.answer(
+        share,
+        format!("the kernel moved {moved} pages{hints}: about {} of the time", format::percent(share)),
+        "switch it off while measuring (as root): sysctl -w kernel.numa_balancing=0",
+    )
+}

@@ -1,0 +1,56 @@
+//! Did every thread stay where it was put?
+
+use figure::evidence::{CPUS, PLACE_READBACK, PLACE_SAMPLES, PLACE_STRAYED, PLACES, SCHED_MIGRATIONS};
+
+use crate::check::{Answer, Check, Subject, always, observed, pinned};
+
+/// The affinity mask read back after it was set (sched_getaffinity(2)), and the current CPU (getcpu(2))
+/// sampled while the kernel ran.
+pub const CHECK: Check = Check {
+    id: "placement-held",
+    question: "Did every thread stay on the CPUs that it was pinned to?",
+    reads: &[
+        CPUS.name,
+        PLACES.name,
+        PLACE_READBACK.name,
+        PLACE_STRAYED.name,
+        PLACE_SAMPLES.name,
+        SCHED_MIGRATIONS.name,
+    ],
+    page: include_str!("../../../../docs/checks/placement-held.md"),
+    applies: pinned,
+    essential: always,
+    rule,
+};
+
+const FIX: &str = "something changes our affinity (a cpuset, a tuning daemon, CPU hotplug): look for it with \
+                   taskset -cp PID and in cpuset.cpus.effective, stop it, and measure again";
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    if figure.evidence.get(PLACE_READBACK).into_value() == Some(false) {
+        return Answer::fail("the affinity mask read back is not the one that was set", FIX);
+    }
+    let strayed = observed!(figure.sum(PLACE_STRAYED));
+    let samples = observed!(figure.sum(PLACE_SAMPLES));
+    if strayed > 0.0 {
+        return Answer::fail(format!("{strayed} of {samples} samples found a thread outside its place"), FIX);
+    }
+    observed!(figure.evidence.get(PLACE_READBACK));
+    if samples == 0.0 {
+        return Answer::unknown("the current CPU was never sampled while running");
+    }
+    // Within a place of several CPUs the kernel may move a thread; one that has a single CPU cannot move.
+    let migrations = figure.sum(SCHED_MIGRATIONS).into_value();
+    let single = subject.condition(PLACES).as_deref() == Some("threads");
+    match migrations {
+        Some(moves) if single && moves > 0.0 => Answer::warn(
+            format!("{moves} migrations, though every thread has one CPU; no sample saw a thread elsewhere"),
+            FIX,
+        ),
+        Some(moves) => {
+            Answer::pass(format!("{samples} samples, all in place; {moves} migrations within places"))
+        }
+        None => Answer::pass(format!("{samples} samples, all in place")),
+    }
+}

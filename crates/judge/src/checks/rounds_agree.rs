@@ -1,0 +1,60 @@
+//! Do the rounds agree?
+
+use figure::evidence::TARGET;
+use figure::{format, stats};
+
+use crate::check::{Answer, Check, Levels, Subject, measured, never};
+
+/// The half-width of the interval may be this many times what was aimed at before it is worth a warning: the
+/// interval is printed with the figure and speaks for itself.
+const TARGETS: f64 = 2.5;
+/// The usual target (`--target 2%`), where the record does not tell.
+const USUAL_TARGET: f64 = 0.02;
+/// Least half-width that is warned of: a shared machine on a good day stays below.
+const MIN_WARN: f64 = 0.05;
+/// A figure known to a quarter is not known.
+const FAIL: f64 = 0.25;
+
+/// The 95 % interval of the median over rounds.
+///
+/// With 6 to 8 rounds that interval is their whole range, and a single outlier makes it wide while it leaves
+/// the median alone. So the middle half of the rounds must be wide too: half as wide as the interval may be,
+/// which for normally distributed rounds it is.
+pub const CHECK: Check = Check {
+    id: "rounds-agree",
+    question: "Do the rounds agree with one another?",
+    reads: &[TARGET.name],
+    page: include_str!("../../../../docs/checks/rounds-agree.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    let values = figure.kept_values();
+    let (Some(value), Some(interval)) = (figure.value, &figure.interval) else {
+        return Answer::unknown(format!("{} rounds give no interval", values.len()));
+    };
+    let target = figure.evidence.get(TARGET).into_value().unwrap_or(USUAL_TARGET);
+    let levels = Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL };
+    let half_width = interval.relative_half_width(value);
+    let quartile = |q| stats::quantile(&values, q).unwrap_or(value);
+    let middle_half = (quartile(0.75) - quartile(0.25)) / 2.0 / value.abs();
+    let spread = half_width.min(2.0 * middle_half);
+    let (low, high) = stats::range(&values).unwrap_or((value, value));
+    levels.answer(
+        if spread.is_nan() { f64::INFINITY } else { spread },
+        format!(
+            "{:.0} % interval +-{} from {} rounds (lowest {}, highest {} {})",
+            interval.level * 100.0,
+            format::percent(half_width),
+            interval.rounds,
+            format::number(low),
+            format::number(high),
+            figure.unit
+        ),
+        "look for what changes from round to round; more rounds make the interval narrower: --rounds N, \
+         --max-time",
+    )
+}

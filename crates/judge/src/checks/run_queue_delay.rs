@@ -1,0 +1,39 @@
+//! Did our threads wait for a CPU although they wanted to run?
+
+use figure::evidence::{RUN_DELAY, RUN_DELAY_WORST};
+use figure::format;
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, always, measured, observed};
+
+/// Second field of /proc/self/task/TID/schedstat (Documentation/scheduler/sched-stats.rst): nanoseconds on a
+/// run queue. It needs no privilege, no tick and no hypervisor's help, and it sees any competitor inside this
+/// system, whatever its name.
+pub const CHECK: Check = Check {
+    id: "run-queue-delay",
+    question: "Did our threads wait for a CPU although they wanted to run?",
+    reads: &[RUN_DELAY_WORST.name, RUN_DELAY.name],
+    page: include_str!("../../../../docs/checks/run-queue-delay.md"),
+    applies: measured,
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let worst = observed!(subject.figure.sum(RUN_DELAY_WORST));
+    let all = match subject.figure.sum(RUN_DELAY).into_value() {
+        Some(all) => format!("; all threads together {}", format::seconds(all)),
+        None => String::new(),
+    };
+    let share = worst / subject.seconds();
+    LOST_TIME.answer(
+        share,
+        format!(
+            "the thread that waited longest stood on a run queue for {} of the time ({}{all})",
+            format::percent(share),
+            format::seconds(worst)
+        ),
+        "find who competes for these CPUs: too many threads of our own, a CPU quota, or another program \
+         (see the reasons above this one)",
+    )
+}

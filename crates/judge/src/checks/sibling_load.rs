@@ -1,0 +1,37 @@
+//! Did others run on the other hardware threads of our cores?
+
+use figure::evidence::{CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, THREADS};
+use figure::format;
+
+use super::loss::tick_noise;
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// Busy time of the unused siblings as a share of our CPUs' time. Two hardware threads share one core's
+/// execution units and caches: a busy sibling takes up to about half of them. So these are twice the levels
+/// of time that is lost outright.
+const BUSY: Levels = Levels { warn: 0.04, fail: 0.20 };
+
+/// /proc/stat of the SMT siblings (topology/thread_siblings_list) that we do not use ourselves.
+pub const CHECK: Check = Check {
+    id: "sibling-load",
+    question: "Did other programs run on the other hardware threads of our cores?",
+    reads: &[CPU_SIBLING.name, CPU_FOREIGN_RESOLUTION.name, CPUS.name, THREADS.name],
+    page: include_str!("../../../../docs/checks/sibling-load.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let busy = observed!(subject.figure.sum(CPU_SIBLING));
+    let beyond = (busy - tick_noise(subject)).max(0.0) / subject.cpu_seconds();
+    BUSY.answer(
+        beyond,
+        format!(
+            "siblings of our CPUs that we do not use were busy for {} of our time",
+            format::percent(busy / subject.cpu_seconds())
+        ),
+        "stop what runs there, or take the siblings too (--places threads), or switch SMT off (as root): \
+         echo off > /sys/devices/system/cpu/smt/control",
+    )
+}

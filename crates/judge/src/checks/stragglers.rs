@@ -1,0 +1,101 @@
+//! Did all threads finish together?
+
+use figure::evidence::{
+    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU, THREAD_START_SKEW,
+    THREADS,
+};
+use figure::{Reading, format, stats};
+
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// Share of the slowest thread's time that the others waited for it. Cores at different distances from memory
+/// differ by some per cent on any machine; a quarter is a thread that was held up.
+pub const LATE: Levels = Levels { warn: 0.10, fail: 0.25 };
+
+/// Working time of each thread in the median sample of each round.
+pub const CHECK: Check = Check {
+    id: "stragglers",
+    question: "Did all threads start and finish together?",
+    reads: &[
+        THREADS.name,
+        THREAD_SECONDS_MAX.name,
+        THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
+        THREAD_SLOWEST_CPU.name,
+        THREAD_START_SKEW.name,
+    ],
+    page: include_str!("../../../../docs/checks/stragglers.md"),
+    applies: |subject| measured(subject) && subject.condition(THREADS).is_some_and(|threads| threads > 1.0),
+    essential: never,
+    rule,
+};
+
+/// How late the slowest thread was, as a share of its time, in a typical round: 1 - median/slowest (reads
+/// `thread.seconds_max` and `thread.seconds_median`).
+pub fn lateness(subject: &Subject) -> Reading<f64> {
+    share_in_typical_round(subject, |slowest, median| 1.0 - median / slowest, THREAD_SECONDS_MAX)
+}
+
+/// How long the last thread started after the first, as a share of the median thread's working time.
+fn start_skew(subject: &Subject) -> Reading<f64> {
+    share_in_typical_round(subject, |skew, median| skew / median, THREAD_START_SKEW)
+}
+
+/// The median over rounds of a share made of `key` and the median thread's time.
+fn share_in_typical_round(
+    subject: &Subject,
+    share: fn(f64, f64) -> f64,
+    key: figure::evidence::Key<f64>,
+) -> Reading<f64> {
+    let times = subject.figure.over_rounds(key);
+    let medians = subject.figure.over_rounds(THREAD_SECONDS_MEDIAN);
+    match (times, medians) {
+        (Reading::Value(times), Reading::Value(medians)) => {
+            let shares: Vec<f64> =
+                times.iter().zip(medians).map(|(time, median)| share(*time, median)).collect();
+            Reading::or_unknown(stats::median(&shares).filter(|share| share.is_finite()), "no working times")
+        }
+        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
+    }
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let late = observed!(lateness(subject)).min(0.999);
+    let skew = start_skew(subject).into_value().unwrap_or(0.0);
+    if skew > late && skew >= LATE.warn {
+        return LATE.answer(
+            skew,
+            format!("the last thread started {} of the working time after the first", format::percent(skew)),
+            "the samples are too short for so many threads: use larger arrays",
+        );
+    }
+    let mut detail = format!("the slowest thread took {} longer", format::percent(late / (1.0 - late)));
+    let times = [THREAD_SECONDS_MIN, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MAX]
+        .map(|key| subject.typical(key).into_value());
+    if let [Some(min), Some(median), Some(max)] = times {
+        detail += &format!(
+            " than the median one (first {}, median {}, last {})",
+            format::seconds(min),
+            format::seconds(median),
+            format::seconds(max)
+        );
+    } else {
+        detail += " than the median one";
+    }
+    if let Some(cpu) = usual_slowest(subject) {
+        detail += &format!("; mostly on CPU {cpu}");
+    }
+    LATE.answer(
+        late,
+        detail,
+        "see the reasons above; if there is none, compare that CPU's core with others: truebench memory \
+         --places LIST",
+    )
+}
+
+/// The CPU that was slowest in more than half of the rounds, if one was.
+fn usual_slowest(subject: &Subject) -> Option<f64> {
+    let cpus = subject.figure.over_rounds(THREAD_SLOWEST_CPU).into_value()?;
+    let middle = stats::quantile(&cpus, 0.5)?;
+    (cpus.iter().filter(|cpu| **cpu == middle).count() * 2 > cpus.len()).then_some(middle)
+}

@@ -1,0 +1,158 @@
+//! Does every thread have a core of its own?
+
+use std::collections::BTreeMap;
+
+use figure::evidence::{BIND, CPUS, PLACES, RUN_DELAY_WORST};
+use figure::{CpuList, Outcome, format};
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, never, pinned};
+
+/// Threads against the cores of their places (cpuN/topology/core_cpus_list).
+///
+/// Two threads of one core are slower than two cores and make all others wait at the barrier, so that the
+/// figure is a bandwidth of neither. Where places are hardware threads, sharing cores was asked for: that is
+/// a figure of its own right, as long as it is even.
+pub const CHECK: Check = Check {
+    id: "threads-on-distinct-cores",
+    question: "Does every thread have a core of its own?",
+    reads: &[CPUS.name, PLACES.name, BIND.name, RUN_DELAY_WORST.name],
+    page: include_str!("../../../../docs/checks/threads-on-distinct-cores.md"),
+    applies: pinned,
+    essential: never,
+    rule,
+};
+
+const FIX: &str = "use one thread for each core: --places cores with no more threads than cores";
+
+fn rule(subject: &Subject) -> Answer {
+    let topology = &subject.machine().topology;
+    let places = subject.condition(PLACES).unwrap_or_else(|| "list".to_owned());
+    let mut threads_at: BTreeMap<u32, u32> = BTreeMap::new();
+    for cpu in subject.thread_cpus() {
+        *threads_at.entry(cpu).or_default() += 1;
+    }
+    // First: more threads than CPUs in a place, known even where cores are not.
+    for (&cpu, &threads) in &threads_at {
+        if threads < 2 {
+            continue;
+        }
+        let Some(place) = place_of(subject, &places, cpu) else {
+            return Answer::unknown(format!(
+                "which CPUs belong to the place ({places}) of CPU {cpu} is not known"
+            ));
+        };
+        if threads as usize > place.len() {
+            return crowded(subject, &places, &place, threads);
+        }
+    }
+    if let Some(reason) = &topology.unknown {
+        return Answer::unknown(reason);
+    }
+    match places.as_str() {
+        "ll_caches" | "numa_domains" | "sockets" => within_wide_places(subject, &places, &threads_at),
+        _ => within_cores(subject, &places, &threads_at),
+    }
+}
+
+/// More threads in a place than it has CPUs. A place of an explicit list is recorded by its first CPU only:
+/// it may hold more, and then its threads did not wait for one another.
+fn crowded(subject: &Subject, places: &str, place: &CpuList, threads: u32) -> Answer {
+    let detail = format!("{threads} threads share CPU {place}");
+    if places != "list" {
+        return Answer::fail(detail, FIX);
+    }
+    let waited = subject.figure.sum(RUN_DELAY_WORST).into_value().map(|delay| delay / subject.seconds());
+    match waited {
+        None => Answer::fail(detail, FIX),
+        Some(waited) if LOST_TIME.outcome(waited) == Outcome::Pass => Answer::pass(format!(
+            "{threads} threads in the place that begins at CPU {place}: they did not wait"
+        )),
+        Some(waited) => Answer::of(
+            LOST_TIME.outcome(waited),
+            format!("{detail} and waited for {} of the time", format::percent(waited)),
+            FIX,
+        ),
+    }
+}
+
+/// Places of one core or less: count threads for each core.
+fn within_cores(subject: &Subject, places: &str, threads_at: &BTreeMap<u32, u32>) -> Answer {
+    let machine = subject.machine();
+    // Core -> (threads on it, hardware threads that it offers, its CPUs).
+    let mut cores: BTreeMap<u32, (u32, u32, &CpuList)> = BTreeMap::new();
+    for (&cpu, &threads) in threads_at {
+        let Some(logical) = machine.cpu(cpu) else {
+            return Answer::unknown(format!("which core CPU {cpu} belongs to is not known"));
+        };
+        let offered = usable(subject, &logical.siblings).len() as u32;
+        cores.entry(logical.core).or_insert((0, offered, &logical.siblings)).0 += threads;
+    }
+    let threads: u32 = threads_at.values().sum();
+    let most = cores.values().map(|core| core.0).max().unwrap_or(0);
+    let Some((_, _, siblings)) = cores.values().find(|core| core.0 > 1) else {
+        return Answer::pass(format!("threads: {threads}, each on a core of its own"));
+    };
+    // A core that could run as many as the fullest one and does not.
+    let uneven = cores.values().any(|&(used, offered, _)| used < most.min(offered));
+    let shared = cores.values().filter(|core| core.0 > 1).count();
+    let detail = format!("threads: {threads}, cores: {}, of which {shared} run more than one", cores.len());
+    let asked = places == "threads" || subject.condition(BIND).as_deref() == Some("primary");
+    if asked && !uneven {
+        Answer::pass(format!("{detail}, evenly and by choice"))
+    } else if places == "list" && !uneven {
+        Answer::warn(format!("{detail}: CPUs {siblings} are hardware threads of one core"), FIX)
+    } else {
+        Answer::fail(
+            format!("{detail}: the threads on CPUs {siblings} share a core and all others wait for them"),
+            FIX,
+        )
+    }
+}
+
+/// Places of several cores: the kernel chooses within them; there must be a core for each thread.
+fn within_wide_places(subject: &Subject, places: &str, threads_at: &BTreeMap<u32, u32>) -> Answer {
+    let machine = subject.machine();
+    for (&cpu, &threads) in threads_at {
+        let Some(place) = place_of(subject, places, cpu) else {
+            return Answer::unknown(format!(
+                "which CPUs belong to the place ({places}) of CPU {cpu} is not known"
+            ));
+        };
+        let cores: CpuList =
+            place.iter().filter_map(|cpu| machine.cpu(cpu)).map(|logical| logical.core).collect();
+        if cores.is_empty() {
+            return Answer::unknown(format!("which cores CPUs {place} belong to is not known"));
+        }
+        if threads as usize > cores.len() {
+            return Answer::fail(
+                format!("{threads} threads in a place of {} cores (CPUs {place})", cores.len()),
+                FIX,
+            );
+        }
+    }
+    Answer::pass(format!("places ({places}): {}, each with a core for every thread in it", threads_at.len()))
+}
+
+/// The CPUs that we may use of the place whose first CPU is `cpu`.
+fn place_of(subject: &Subject, places: &str, cpu: u32) -> Option<CpuList> {
+    let machine = subject.machine();
+    let place = match places {
+        "cores" => machine.cpu(cpu)?.siblings.clone(),
+        "ll_caches" => machine.last_level_of(cpu)?.cpus.clone(),
+        "numa_domains" => machine.numa.nodes.iter().find(|node| node.cpus.contains(cpu))?.cpus.clone(),
+        "sockets" => {
+            let package = machine.cpu(cpu)?.package;
+            let cpus = machine.topology.cpus.iter();
+            cpus.filter(|logical| logical.package == package).map(|logical| logical.cpu).collect()
+        }
+        _ => CpuList::from_iter([cpu]),
+    };
+    Some(usable(subject, &place))
+}
+
+/// Those of `cpus` that we may use; all, if the mask is not known.
+fn usable(subject: &Subject, cpus: &CpuList) -> CpuList {
+    let allowed = &subject.machine().topology.allowed;
+    if allowed.is_empty() { cpus.clone() } else { cpus.intersection(allowed) }
+}

@@ -1,0 +1,40 @@
+//! Are there CPUs enough for the threads?
+
+use figure::CpuList;
+use figure::evidence::{CPUS, THREADS};
+
+use crate::check::{Answer, Check, Subject, measured, never};
+
+/// Threads against the affinity mask of the process (sched_getaffinity(2)), which a cpuset narrows too.
+pub const CHECK: Check = Check {
+    id: "threads-within-mask",
+    question: "Are there as many CPUs as threads, and may we use them?",
+    reads: &[THREADS.name, CPUS.name],
+    page: include_str!("../../../../docs/checks/threads-within-mask.md"),
+    applies: |subject| measured(subject) && subject.condition(THREADS).is_some(),
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let allowed = &subject.machine().topology.allowed;
+    if allowed.is_empty() {
+        return Answer::unknown("the affinity mask is not in the record");
+    }
+    let threads = subject.condition(THREADS).unwrap_or(1.0);
+    let outside = subject.thread_cpus().into_iter().collect::<CpuList>().difference(allowed);
+    let fix = format!(
+        "use --threads {} or fewer, or widen the mask: taskset, cpuset.cpus, docker --cpuset-cpus",
+        allowed.len()
+    );
+    if threads > allowed.len() as f64 {
+        Answer::fail(
+            format!("{threads} threads, but only {} CPUs are allowed ({allowed})", allowed.len()),
+            fix,
+        )
+    } else if !outside.is_empty() {
+        Answer::fail(format!("CPUs {outside} are used, but only {allowed} are allowed"), fix)
+    } else {
+        Answer::pass(format!("threads: {threads}; allowed CPUs: {allowed}"))
+    }
+}

@@ -1,0 +1,58 @@
+//! Did a CPU quota stop our threads while we measured?
+
+use figure::evidence::{
+    CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CPUS, RUN_DELAY_WORST, THREAD_SECONDS_MAX,
+    THREAD_SECONDS_MEDIAN, THREADS,
+};
+use figure::{Reading, format};
+
+use super::loss::{LOST_TIME, loss};
+use crate::check::{Answer, Check, Subject, measured, never};
+
+/// cpu.stat of our cgroup and its ancestors: throttled_usec (v2), throttled_time (v1). The kernel adds up the
+/// time of every CPU that stood still, so this is CPU time.
+pub const CHECK: Check = Check {
+    id: "throttled",
+    question: "Did a CPU quota stop our threads while we measured?",
+    reads: &[
+        CGROUP_THROTTLED.name,
+        CGROUP_THROTTLED_PERIODS.name,
+        CPUS.name,
+        THREADS.name,
+        RUN_DELAY_WORST.name,
+        THREAD_SECONDS_MAX.name,
+        THREAD_SECONDS_MEDIAN.name,
+    ],
+    page: include_str!("../../../../docs/checks/throttled.md"),
+    applies: measured,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let cgroup = &subject.machine().cgroup;
+    let throttled = match subject.figure.sum(CGROUP_THROTTLED) {
+        Reading::Value(throttled) => throttled,
+        // Every group was seen and none has a quota: then nothing can have throttled us.
+        Reading::Unknown(_)
+            if cgroup.unknown.is_none() && !cgroup.levels.is_empty() && cgroup.quota_cpus().is_none() =>
+        {
+            return Answer::pass("no control group that we are in has a CPU quota");
+        }
+        Reading::Unknown(reason) => return Answer::unknown(reason),
+    };
+    let periods = match subject.figure.sum(CGROUP_THROTTLED_PERIODS).into_value() {
+        Some(periods) => format!(" (in {periods} periods)"),
+        None => String::new(),
+    };
+    let lost = loss(subject, throttled);
+    LOST_TIME.answer(
+        lost,
+        format!(
+            "throttled for {}{periods}: {} of the time",
+            format::seconds(throttled),
+            format::percent(lost)
+        ),
+        "raise the CPU quota, or use no more threads than it has CPUs; repeating does not help",
+    )
+}

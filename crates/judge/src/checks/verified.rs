@@ -1,0 +1,35 @@
+//! Did the kernel compute what it should have?
+
+use figure::evidence::{ARRAY_BYTES, VERIFIED, VERIFIED_ERROR};
+use figure::format;
+
+use crate::check::{Answer, Check, Subject, always, observed, on_arrays};
+
+/// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
+pub const CHECK: Check = Check {
+    id: "verified",
+    question: "Do the arrays hold what the kernels must have left in them?",
+    reads: &[ARRAY_BYTES.name, VERIFIED.name, VERIFIED_ERROR.name],
+    page: include_str!("../../../../docs/checks/verified.md"),
+    applies: on_arrays,
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let evidence = &subject.figure.evidence;
+    let right = observed!(evidence.get(VERIFIED));
+    let error = match evidence.get(VERIFIED_ERROR).into_value() {
+        Some(error) => format!("largest relative error {}", format::number(error)),
+        None => "no finite error: NaN or infinity".to_owned(),
+    };
+    if right {
+        Answer::pass(format!("every array holds what it must; {error}"))
+    } else {
+        Answer::fail(
+            format!("the arrays do not hold what the kernels must have left; {error}"),
+            "measure again; if it recurs, test the memory (memtest86+, or memtester without a reboot) and \
+             report the record as a defect of truebench",
+        )
+    }
+}

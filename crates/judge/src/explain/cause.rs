@@ -1,0 +1,115 @@
+//! What made a figure invalid or suspect, and what that does to the number.
+
+use figure::{CheckResult, Outcome, Verdict};
+
+use crate::check::Subject;
+
+/// What a condition that did not hold does to a bandwidth or rate.
+struct Effect {
+    /// The consequence, to follow "so that".
+    consequence: &'static str,
+    /// Ids of the checks that have it.
+    checks: &'static [&'static str],
+}
+
+/// The class table. A check that is not in it is told without a consequence.
+const EFFECTS: &[Effect] = &[
+    Effect {
+        consequence: "the number means nothing: the work may not have been done",
+        checks: &["verified"],
+    },
+    Effect { consequence: "the number cannot be right", checks: &["above-limit"] },
+    Effect { consequence: "the figure is no better than they are", checks: &["sources"] },
+    Effect { consequence: "the figure is of this build and not of the machine", checks: &["debug-build"] },
+    Effect {
+        consequence: "the figure is too low for so many threads: they took turns",
+        checks: &["threads-within-mask", "quota", "throttled"],
+    },
+    Effect {
+        consequence: "the figure is too low for the cores in use: two threads share the buffers of one, and all wait",
+        checks: &["threads-on-distinct-cores"],
+    },
+    Effect {
+        consequence: "the figure is too high for memory",
+        checks: &["array-size", "doubling", "first-touch"],
+    },
+    Effect {
+        consequence: "the figure holds the kernel's work on pages besides that of memory",
+        checks: &["swap", "faults"],
+    },
+    Effect {
+        consequence: "the figure holds other page walks than its name says, and another run may get other pages",
+        checks: &["page-size"],
+    },
+    Effect {
+        consequence: "the figure belongs to no one placement of threads and memory",
+        checks: &["placement-held", "numa-placement", "numa-balancing"],
+    },
+    Effect {
+        consequence: "no figure that rests on these times can be trusted",
+        checks: &["clock-jump", "clock-granularity"],
+    },
+    Effect {
+        consequence: "the figure is too low: it tells of the lost time as much as of the machine",
+        checks: &[
+            "steal",
+            "interrupts",
+            "foreign-load",
+            "sibling-load",
+            "run-queue-delay",
+            "involuntary-switches",
+            "memory-errors",
+        ],
+    },
+    Effect { consequence: "the figure belongs to no one clock", checks: &["thermal", "frequency"] },
+    Effect {
+        consequence: "the figure is the speed of the slowest thread, for which all waited",
+        checks: &["unequal-cores", "stragglers"],
+    },
+    Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
+    Effect {
+        consequence: "another run may give another value",
+        checks: &["drift", "rounds-agree", "again", "copy-scale", "write-allocate"],
+    },
+];
+
+/// The first reason, with its consequence, of an invalid or suspect figure.
+pub(super) fn says(subject: &Subject) -> Option<String> {
+    let verdict = subject.figure.verdict?;
+    let (word, decides) = match verdict {
+        Verdict::Invalid => ("Invalid", Outcome::Fail),
+        Verdict::Suspect => ("Suspect", Outcome::Warn),
+        Verdict::Valid | Verdict::Unverified => return None,
+    };
+    let first = subject.figure.checks.iter().find(|check| check.outcome == decides)?;
+    Some(sentence(word, first))
+}
+
+fn sentence(word: &str, check: &CheckResult) -> String {
+    let detail = check.detail.trim_end_matches('.');
+    match consequence(&check.id) {
+        Some(consequence) => format!("{word} ({}): {detail}, so that {consequence}.", check.id),
+        None => format!("{word} ({}): {detail}.", check.id),
+    }
+}
+
+fn consequence(id: &str) -> Option<&'static str> {
+    EFFECTS.iter().find(|effect| effect.checks.contains(&id)).map(|effect| effect.consequence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_names_checks_that_exist_each_once() {
+        let mut ids: Vec<_> = EFFECTS.iter().flat_map(|effect| effect.checks).collect();
+        for id in &ids {
+            assert!(crate::check::all().any(|check| check.id == **id), "no check {id}");
+        }
+        let named = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), named);
+    }
+}

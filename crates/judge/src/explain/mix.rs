@@ -1,0 +1,87 @@
+//! Copy against triad: memory moves less when it has to turn between reads and writes more often.
+//!
+//! Study 1, step 8: with non-temporal stores copy (1:1) reaches 183 and triad (2:1) 197 GB/s; with regular stores
+//! their traffic (2:1 and 3:1) is the same. The rival cause, a copy loop that is slower by itself, is excluded
+//! when the two move the same with regular stores.
+
+use super::write_allocate::EXPLAINED;
+use super::{Rule, moved, near, pair, partner, usable, value};
+use crate::check::Subject;
+use crate::relations::partner::{
+    NON_TEMPORAL, REGULAR, is_headline, kernel, same_arrays, same_setting, stores,
+};
+use crate::relations::traffic::{mix, traffic};
+
+/// A difference that is one.
+const BELOW: f64 = 0.97;
+/// Traffic this close is called the same.
+const SAME: f64 = 0.05;
+
+pub(super) const RULE: Rule = Rule { name: "mix", says };
+
+fn says(subject: &Subject) -> Option<String> {
+    if !is_headline(subject.figure) {
+        return None;
+    }
+    match stores(subject.figure)?.as_str() {
+        NON_TEMPORAL => non_temporal(subject),
+        REGULAR => regular(subject),
+        _ => None,
+    }
+}
+
+/// A non-temporal figure below non-temporal triad.
+fn non_temporal(subject: &Subject) -> Option<String> {
+    let figure = subject.figure;
+    let triad = partner(subject, "triad", NON_TEMPORAL, None)?;
+    let (ours, theirs) = (mix(figure)?, mix(triad)?);
+    if ours.reads == 0.0
+        || ours.read_share() >= theirs.read_share()
+        || traffic(figure)? > traffic(triad)? * BELOW
+    {
+        return None;
+    }
+    let claim = format!(
+        "Below {} ({}) by the mix of reads and writes, {ours} against {theirs}",
+        triad.id,
+        value(triad)
+    );
+    let regular = partner(subject, &kernel(figure)?, REGULAR, None);
+    let triad = partner(subject, "triad", REGULAR, None);
+    let (Some(regular), Some(triad)) = (regular, triad) else {
+        return Some(format!("{claim}; a slower loop is not ruled out, without regular stores to compare."));
+    };
+    near(traffic(regular)?, traffic(triad)?, SAME).then(|| {
+        format!(
+            "{claim}; a slower loop is ruled out, as with regular stores both move the same ({} and {}).",
+            moved(regular),
+            moved(triad)
+        )
+    })
+}
+
+/// A regular figure whose non-temporal twin gains less than the bytes predict, because the twin's mix is another.
+fn regular(subject: &Subject) -> Option<String> {
+    let figure = subject.figure;
+    let pair = pair(subject)?;
+    let (gain, expected) = (pair.gain()?, pair.traffic_ratio()?);
+    if gain > expected * (1.0 - SAME) || gain < expected * EXPLAINED {
+        return None;
+    }
+    let ours = mix(figure)?;
+    let twin = mix(pair.nt)?;
+    let alike = subject.record.figures.iter().find(|other| {
+        usable(other)
+            && is_headline(other)
+            && stores(other).as_deref() == Some(NON_TEMPORAL)
+            && same_setting(other, figure)
+            && same_arrays(other, figure)
+            && mix(other) == Some(ours)
+            && traffic(other).zip(traffic(figure)).is_some_and(|(a, b)| near(a, b, SAME))
+    })?;
+    Some(format!(
+        "The rest is the mix of reads and writes, {ours} here and {twin} there: {}, {ours} too, moves {}.",
+        alike.id,
+        moved(alike)
+    ))
+}

@@ -1,0 +1,63 @@
+//! Do copy and scale agree, which move the same bytes?
+
+use figure::Figure;
+use figure::format;
+
+use super::partner::{self, NON_TEMPORAL, REGULAR};
+use crate::check::{Answer, Check, Subject, never};
+
+/// The multiplication of scale hides behind memory entirely: study 1 has the two within 1.3 % with regular and
+/// 0.2 % with non-temporal stores. Four times that is not noise.
+const SAME: f64 = 0.05;
+
+/// Copy against scale.
+pub const CHECK: Check = Check {
+    id: "copy-scale",
+    question: "Do copy and scale agree, which move the same bytes?",
+    reads: &partner::reads::<11>(&[]),
+    page: include_str!("../../../../docs/checks/copy-scale.md"),
+    applies: |subject| pair(subject).is_some(),
+    essential: never,
+    rule,
+};
+
+/// (copy, scale), if the subject is one of them. Baselines are none of our kernels: a compiler may turn either
+/// loop into a call of memcpy.
+fn pair<'a>(subject: &Subject<'a>) -> Option<(&'a Figure, &'a Figure)> {
+    let figure = subject.figure;
+    let stores = partner::stores(figure)?;
+    if !partner::is_headline(figure) || !matches!(stores.as_str(), REGULAR | NON_TEMPORAL) {
+        return None;
+    }
+    match partner::kernel(figure)?.as_str() {
+        "copy" => Some((figure, partner::find(subject, "scale", &stores, None)?)),
+        "scale" => Some((partner::find(subject, "copy", &stores, None)?, figure)),
+        _ => None,
+    }
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some((copy, scale)) = pair(subject) else {
+        return Answer::unknown("copy and scale were not both measured");
+    };
+    let ratio = match partner::ratio(copy, scale) {
+        Ok(ratio) => ratio,
+        Err(reason) => return Answer::unknown(reason),
+    };
+    let seen = partner::ratio_text(&ratio);
+    if ratio.same(SAME) {
+        return Answer::pass(format!("{} is {seen} of {}", copy.id, scale.id));
+    }
+    let slower = if ratio.value < 1.0 { copy } else { scale };
+    Answer::warn(
+        format!(
+            "{} and {} move the same bytes and differ by {} ({seen} copy against scale): {} is disturbed, or \
+             limited by something other than memory",
+            copy.id,
+            scale.id,
+            format::percent((ratio.value - 1.0).abs()),
+            slower.id,
+        ),
+        "look at the other reasons of both figures; repeat with --kernel copy,scale and more --rounds",
+    )
+}

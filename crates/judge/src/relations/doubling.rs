@@ -1,0 +1,104 @@
+//! Does twice the array size give the same bandwidth?
+//!
+//! The only test of "memory, not cache" that needs no knowledge of the caches: guests see last-level caches that
+//! are hidden, copied from another size, or shared with neighbours (reference: WSL #6964, cloud-hypervisor #1769).
+
+use figure::evidence::{ARRAY_BYTES, LLC_BYTES, MEMORY_LIMITED_BY};
+use figure::{Figure, Reading, format};
+
+use super::partner::{self, AGAIN, BASELINE, DOUBLED};
+use crate::check::{Answer, Check, Subject};
+
+/// A fall that measurement cannot make: twice the repetition that is aimed at, rounded up.
+const WARN_FALL: f64 = 0.03;
+/// At this fall a good part of the figure is cache: at a cache five times as fast as memory, 12 % of the
+/// accesses served from it.
+const FAIL_FALL: f64 = 0.10;
+/// Arrays count as doubled from this ratio on; where memory is short they may not be quite twice as large.
+const MIN_GROWTH: f64 = 1.5;
+
+/// The doubling test.
+pub const CHECK: Check = Check {
+    id: "doubling",
+    question: "Does twice the array size give the same bandwidth?",
+    reads: &partner::reads::<13>(&[LLC_BYTES.name, MEMORY_LIMITED_BY.name]),
+    page: include_str!("../../../../docs/checks/doubling.md"),
+    applies,
+    essential,
+    rule,
+};
+
+fn applies(subject: &Subject) -> bool {
+    let role = partner::role(subject.figure);
+    let of_kernel = partner::kernel(subject.figure).is_some() && subject.figure.series.is_none();
+    of_kernel && matches!(role.as_deref(), None | Some(AGAIN | BASELINE))
+}
+
+/// Where the caches are known, the size rule answers the question; where they are not, nothing else can.
+fn essential(subject: &Subject) -> bool {
+    matches!(subject.figure.evidence.get(LLC_BYTES), Reading::Unknown(_))
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some(doubled) = doubled(subject) else {
+        return Answer::unknown(match subject.figure.evidence.get(MEMORY_LIMITED_BY) {
+            Reading::Value(limit) if !limit.is_empty() => {
+                format!("not measured with doubled arrays: {limit}")
+            }
+            _ => "not measured with doubled arrays".to_owned(),
+        });
+    };
+    if doubled.value.is_none() {
+        let reason = doubled.reason.as_deref().unwrap_or("no reason recorded");
+        return Answer::unknown(format!("no value with doubled arrays: {reason}"));
+    }
+    let Some(single) = single(subject, doubled) else {
+        return Answer::unknown(format!("{} has no partner with half its arrays", doubled.id));
+    };
+    let ratio = match partner::ratio(doubled, single) {
+        Ok(ratio) => ratio,
+        Err(reason) => return Answer::unknown(reason),
+    };
+    let sizes = |figure: &Figure| figure.conditions.get(ARRAY_BYTES).map_or("?".to_owned(), format::bytes);
+    let (from, to) = (sizes(single), sizes(doubled));
+    let seen = format!("{} with {to} instead of {from} arrays", partner::ratio_text(&ratio));
+    let fall = 1.0 - ratio.value;
+    if fall <= WARN_FALL || ratio.high >= 1.0 {
+        return Answer::pass(format!("the same from memory: {} is {seen}", single.id));
+    }
+    let detail = format!("still partly in cache: {} falls by {} ({seen})", single.id, format::percent(fall));
+    let fix = format!("use larger arrays: --array-size {} or more", to.replace(' ', ""));
+    if fall > FAIL_FALL { Answer::fail(detail, fix) } else { Answer::warn(detail, fix) }
+}
+
+/// The figure with doubled arrays that speaks for the subject: of its own kernel and stores if there is one, else
+/// of its stores, else any. It may have no value.
+fn doubled<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
+    let of = subject.figure;
+    let size = of.conditions.get(ARRAY_BYTES)?;
+    let likeness = |other: &Figure| {
+        let kernel = partner::kernel(other) == partner::kernel(of);
+        let stores = partner::stores(other) == partner::stores(of);
+        (other.value.is_some(), stores, kernel)
+    };
+    subject
+        .record
+        .figures
+        .iter()
+        .filter(|other| partner::role(other).as_deref() == Some(DOUBLED))
+        .filter(|other| partner::same_setting(of, other))
+        .filter(|other| other.conditions.get(ARRAY_BYTES).is_some_and(|bytes| bytes >= size * MIN_GROWTH))
+        .max_by_key(|other| likeness(other))
+}
+
+/// The headline that `doubled` doubles, with the subject's arrays.
+fn single<'a>(subject: &Subject<'a>, doubled: &Figure) -> Option<&'a Figure> {
+    subject.record.figures.iter().find(|other| {
+        other.value.is_some()
+            && partner::is_headline(other)
+            && partner::kernel(other) == partner::kernel(doubled)
+            && partner::stores(other) == partner::stores(doubled)
+            && partner::same_setting(other, doubled)
+            && partner::same_arrays(other, subject.figure)
+    })
+}

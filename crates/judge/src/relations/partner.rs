@@ -1,0 +1,130 @@
+//! Which figures of a record belong together: by their conditions, never by their ids.
+
+use figure::Figure;
+use figure::evidence::{
+    ARRAY_BYTES, BIND, CPUS, KERNEL, OFFSET_BYTES, PAGES_ASKED, PLACES, ROLE, SIMD, STORES, THREADS,
+};
+use figure::stats::{Ratio, paired_ratio};
+
+use crate::check::Subject;
+
+/// `role` of the figure with doubled arrays.
+pub const DOUBLED: &str = "doubled";
+/// `role` of a figure measured a second time in the same run.
+pub const AGAIN: &str = "again";
+/// `role` of what a compiler or the C library makes of a kernel.
+pub const BASELINE: &str = "baseline";
+
+/// `stores` of ordinary stores, which allocate the line in cache.
+pub const REGULAR: &str = "regular";
+/// `stores` of non-temporal stores.
+pub const NON_TEMPORAL: &str = "nt";
+
+/// For [`Check::reads`](crate::check::Check::reads): the 11 conditions that finding a partner reads, then the
+/// relation's own; `N` is their number.
+pub const fn reads<const N: usize>(own: &[&'static str]) -> [&'static str; N] {
+    const PARTNER: [&str; 11] = [
+        KERNEL.name,
+        STORES.name,
+        ROLE.name,
+        SIMD.name,
+        ARRAY_BYTES.name,
+        THREADS.name,
+        CPUS.name,
+        PLACES.name,
+        BIND.name,
+        PAGES_ASKED.name,
+        OFFSET_BYTES.name,
+    ];
+    assert!(N == PARTNER.len() + own.len());
+    let mut all = [""; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < PARTNER.len() { PARTNER[i] } else { own[i - PARTNER.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// The figure's kernel, if it is one of a kernel at all.
+pub fn kernel(figure: &Figure) -> Option<String> {
+    figure.conditions.get(KERNEL)
+}
+
+/// How the figure's kernel stores.
+pub fn stores(figure: &Figure) -> Option<String> {
+    figure.conditions.get(STORES)
+}
+
+/// Why the figure is there, if it is no headline.
+pub fn role(figure: &Figure) -> Option<String> {
+    figure.conditions.get(ROLE)
+}
+
+/// Whether the figure is a headline of a kernel: not a repetition, a doubling or a baseline, and no point of a
+/// curve (whose arrays may be in cache by design).
+pub fn is_headline(figure: &Figure) -> bool {
+    kernel(figure).is_some() && role(figure).is_none() && figure.series.is_none()
+}
+
+/// Whether two figures were measured by the same threads on the same places.
+pub fn same_threads(a: &Figure, b: &Figure) -> bool {
+    let (x, y) = (&a.conditions, &b.conditions);
+    x.get(THREADS) == y.get(THREADS)
+        && x.get(CPUS) == y.get(CPUS)
+        && x.get(PLACES) == y.get(PLACES)
+        && x.get(BIND) == y.get(BIND)
+}
+
+/// Whether two figures were measured by the same threads, on the same places, with the same pages.
+pub fn same_setting(a: &Figure, b: &Figure) -> bool {
+    let (x, y) = (&a.conditions, &b.conditions);
+    a.suite == b.suite
+        && a.series == b.series
+        && a.unit == b.unit
+        && a.convention == b.convention
+        && same_threads(a, b)
+        && x.get(PAGES_ASKED) == y.get(PAGES_ASKED)
+        && x.get(OFFSET_BYTES) == y.get(OFFSET_BYTES)
+}
+
+/// Whether two figures used arrays of the same size.
+pub fn same_arrays(a: &Figure, b: &Figure) -> bool {
+    a.conditions.get(ARRAY_BYTES) == b.conditions.get(ARRAY_BYTES)
+}
+
+/// The measured figure of `kernel`, `stores` and `role` under the subject's conditions; of several, the one with
+/// the subject's instruction set.
+pub fn find<'a>(subject: &Subject<'a>, kernel: &str, stores: &str, role: Option<&str>) -> Option<&'a Figure> {
+    let of = subject.figure;
+    let simd = of.conditions.get(SIMD);
+    let fits = |other: &&Figure| {
+        other.value.is_some()
+            && !std::ptr::eq(*other, of)
+            && self::kernel(other).as_deref() == Some(kernel)
+            && self::stores(other).as_deref() == Some(stores)
+            && self::role(other).as_deref() == role
+            && same_setting(of, other)
+            && same_arrays(of, other)
+    };
+    let mut first = None;
+    for other in subject.record.figures.iter().filter(fits) {
+        if other.conditions.get(SIMD) == simd {
+            return Some(other);
+        }
+        first = first.or(Some(other));
+    }
+    first
+}
+
+/// The ratio a/b over the kept rounds, in the order they were measured. The reason if there are too few.
+pub fn ratio(a: &Figure, b: &Figure) -> Result<Ratio, String> {
+    paired_ratio(&a.kept_values(), &b.kept_values()).ok_or_else(|| {
+        format!("{} and {} have fewer than {} kept rounds in common", a.id, b.id, figure::check::MIN_ROUNDS)
+    })
+}
+
+/// A ratio for people, with the interval of its median: `1.34x [1.33, 1.36]`.
+pub fn ratio_text(ratio: &Ratio) -> String {
+    format!("{:.3}x [{:.3}, {:.3}]", ratio.value, ratio.low, ratio.high)
+}

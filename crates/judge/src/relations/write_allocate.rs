@@ -1,0 +1,73 @@
+//! Do regular and non-temporal stores differ as write-allocate lets them?
+//!
+//! A gain anywhere between none (the processor avoids the write-allocate, or its non-temporal stores are slow)
+//! and what the saved reads allow is a property of the machine and left to the explanation. Outside, one of the
+//! two figures is not what its name says.
+
+use figure::evidence::{COUNTED_BYTES, TRAFFIC_BYTES};
+
+use super::partner;
+use super::traffic::StorePair;
+use crate::check::{Answer, Check, Subject, never};
+
+/// Measurement and mix blur the bounds by this much: a mix of reads and writes is worth up to 10 % (study 1: 2:1
+/// against 1:1 is 203 against 188 GB/s).
+const TOLERANCE: f64 = 0.10;
+/// The gain agrees with write-allocate alone up to this share above the ratio of the traffic.
+const AGREES: f64 = 0.05;
+/// Whole lines cost at worst three transfers, like a regular store (Xeon 7500), and come out a quarter too low.
+/// Only lines written in parts, eight 8-byte writes for one of 64, halve a bandwidth.
+const WORST_GAIN: f64 = 0.5;
+/// Below this gain non-temporal stores bring nothing.
+pub(crate) const NO_GAIN: f64 = 1.05;
+
+/// Regular against non-temporal stores.
+pub const CHECK: Check = Check {
+    id: "write-allocate",
+    question: "Do regular and non-temporal stores differ as write-allocate lets them?",
+    reads: &partner::reads::<13>(&[COUNTED_BYTES.name, TRAFFIC_BYTES.name]),
+    page: include_str!("../../../../docs/checks/write-allocate.md"),
+    applies: |subject| StorePair::of(subject).is_some(),
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let Some(pair) = StorePair::of(subject) else { return Answer::unknown("not measured with both stores") };
+    let Some(bytes) = pair.traffic_ratio() else { return Answer::unknown("traffic not declared") };
+    let gain = match partner::ratio(pair.nt, pair.regular) {
+        Ok(gain) => gain,
+        Err(reason) => return Answer::unknown(reason),
+    };
+    let seen = format!(
+        "{} is {} of {}; write-allocate alone allows {bytes:.2}x",
+        pair.nt.id,
+        partner::ratio_text(&gain),
+        pair.regular.id
+    );
+    if gain.high < WORST_GAIN {
+        return Answer::warn(
+            format!(
+                "non-temporal stores are far too slow: {seen}; their lines leave in parts, or it is disturbed"
+            ),
+            "compare with --simd sse2 and with another --offset; look at the other reasons of both figures",
+        );
+    }
+    // What the saved reads allow when reads under way are the limit; no bound where none is left.
+    let most = pair.read_ratio().map(|reads| reads.max(bytes));
+    if let Some(most) = most.filter(|most| gain.low > most * (1.0 + TOLERANCE)) {
+        return Answer::warn(
+            format!(
+                "more than the saved reads can give ({most:.2}x at most): {seen}; the regular figure is disturbed"
+            ),
+            "look at the other reasons of both figures; repeat with --stores both and more --rounds",
+        );
+    }
+    Answer::pass(if gain.value < NO_GAIN {
+        format!("no gain by non-temporal stores: {seen}")
+    } else if gain.value <= bytes * (1.0 + AGREES) {
+        format!("agrees: {seen}")
+    } else {
+        format!("within what the saved reads allow: {seen}")
+    })
+}

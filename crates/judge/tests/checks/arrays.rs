@@ -1,0 +1,187 @@
+//! Memory: enough, large enough, there, where it should be.
+
+use figure::Outcome::*;
+use figure::Unit;
+use figure::evidence::*;
+use figure::series::{Coordinate, CoordinateValue};
+
+use crate::build::{Case, MIB, ROUND_SECONDS, quiet_vm, server};
+
+#[test]
+fn verified_results() {
+    assert_eq!(quiet_vm().says("verified"), Pass);
+    assert_eq!(quiet_vm().with(VERIFIED, false).says("verified"), Fail);
+    let blind = quiet_vm().unknown(VERIFIED, "the worker died").answer("verified").unwrap();
+    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+}
+
+#[test]
+fn debug_builds_matter_where_the_compiler_chose_the_code() {
+    let debug = |simd: &str| {
+        let mut case = quiet_vm().with(SIMD, simd.into());
+        case.0.tool.build = "debug, rustc 1.90".into();
+        case
+    };
+    assert_eq!(debug("avx512").answer("debug-build"), None);
+    assert_eq!(debug("compiler").says("debug-build"), Fail);
+    assert_eq!(debug("portable").says("debug-build"), Fail);
+    assert_eq!(quiet_vm().with(SIMD, "compiler".into()).says("debug-build"), Pass);
+}
+
+fn arrays(mib: f64) -> Case {
+    quiet_vm().with(ARRAY_BYTES, mib * MIB)
+}
+
+#[test]
+fn arrays_are_four_times_the_caches() {
+    assert_eq!(arrays(256.0).says("array-size"), Pass);
+    assert_eq!(arrays(255.0).says("array-size"), Fail);
+    let detail = |mib| arrays(mib).answer("array-size").unwrap().detail;
+    assert!(detail(255.0).contains("part of it stays in cache"), "{}", detail(255.0));
+    assert!(detail(10.0).contains("fits in cache"), "{}", detail(10.0));
+    assert!(arrays(10.0).answer("array-size").unwrap().fix.unwrap().contains("--array-size 269000000"));
+    assert_eq!(arrays(10.0).answer("memory-limit").unwrap().outcome, Pass, "the user chose them");
+}
+
+#[test]
+fn points_of_a_ladder_are_in_cache_by_design() {
+    let mut point = arrays(1.0);
+    let at = Coordinate { value: CoordinateValue::Number(1e6), unit: Some(Unit::BYTES) };
+    point.figure().at.insert("array".into(), at);
+    assert_eq!(point.answer("array-size"), None);
+}
+
+#[test]
+fn hidden_caches_are_essential_unless_arrays_were_doubled() {
+    let mut hidden = quiet_vm().unknown(LLC_BYTES, "no cache is shown");
+    let answer = hidden.answer("array-size").unwrap();
+    assert_eq!((answer.outcome, answer.essential), (Unknown, true));
+    assert_eq!(quiet_vm().with(LLC_BYTES, 0.0).says("array-size"), Unknown);
+    let mut doubled = hidden.0.figures[0].clone();
+    doubled.id = "suite.triad.nt.doubled".into();
+    doubled.conditions.set(ROLE, "doubled".into());
+    hidden.0.figures.push(doubled);
+    assert!(!hidden.answer("array-size").unwrap().essential);
+    hidden.0.figures[1].value = None;
+    assert!(hidden.answer("array-size").unwrap().essential, "the doubled figure has no value");
+}
+
+#[test]
+fn short_memory_is_the_cause_of_small_arrays() {
+    let short = arrays(100.0).with(MEMORY_LIMITED_BY, "memory.max of /box".into());
+    assert_eq!((short.says("memory-limit"), short.says("array-size")), (Fail, Fail));
+    assert!(short.answer("array-size").unwrap().detail.contains("memory.max of /box"));
+    assert_eq!(short.judged().1[0], "memory-limit");
+    let enough = arrays(300.0).with(MEMORY_LIMITED_BY, "memory.max of /box".into());
+    assert_eq!(enough.says("memory-limit"), Pass);
+    assert_eq!(enough.unknown(LLC_BYTES, "hidden").says("memory-limit"), Warn);
+}
+
+#[test]
+fn memory_limits_met() {
+    assert_eq!(quiet_vm().with(CGROUP_MEMORY_EVENTS, 0.0).says("memory-limit"), Pass);
+    assert_eq!(quiet_vm().with(CGROUP_MEMORY_EVENTS, 1.0).says("memory-limit"), Warn);
+    assert_eq!(quiet_vm().says("memory-limit"), Pass, "no group has a limit");
+    let limited = quiet_vm().machine(|machine| machine.cgroup.levels[0].memory_limit = Some(1 << 30));
+    assert_eq!(limited.says("memory-limit"), Unknown);
+    assert_eq!(quiet_vm().unknown(MEMORY_LIMITED_BY, "x").says("memory-limit"), Unknown);
+}
+
+#[test]
+fn swapping_counts_by_what_it_costs() {
+    let swapping = || quiet_vm().with(VM_SWAPPED, 5000.0);
+    assert_eq!(quiet_vm().says("swap"), Pass);
+    assert_eq!(swapping().says("swap"), Pass, "nobody waited for it");
+    assert_eq!(swapping().of_time(PSI_MEMORY, 0.021).says("swap"), Warn);
+    assert_eq!(swapping().of_time(PSI_MEMORY, 0.101).says("swap"), Fail);
+    assert_eq!(swapping().unknown(PSI_MEMORY, "no PSI").says("swap"), Fail, "0.5 s a round, estimated");
+    assert_eq!(quiet_vm().with(VM_SWAPPED, 5.0).unknown(PSI_MEMORY, "no PSI").says("swap"), Pass);
+    assert_eq!(quiet_vm().with(VM_DIRECT_SCAN, 2e4).unknown(PSI_MEMORY, "no PSI").says("swap"), Warn);
+    assert_eq!(quiet_vm().unknown(VM_SWAPPED, "no vmstat").says("swap"), Unknown);
+}
+
+#[test]
+fn memory_is_touched_first() {
+    assert_eq!(quiet_vm().with(MEMORY_RESIDENT, 0.995).says("first-touch"), Pass);
+    assert_eq!(quiet_vm().with(MEMORY_RESIDENT, 0.985).says("first-touch"), Warn);
+    assert_eq!(quiet_vm().with(MEMORY_RESIDENT, 0.94).says("first-touch"), Fail);
+    assert_eq!(quiet_vm().with(MEMORY_NONZERO, false).says("first-touch"), Fail);
+    assert_eq!(quiet_vm().unknown(MEMORY_NONZERO, "x").says("first-touch"), Unknown);
+    let blind = quiet_vm().unknown(MEMORY_RESIDENT, "no smaps").answer("first-touch").unwrap();
+    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+}
+
+#[test]
+fn pages_asked_for_and_obtained() {
+    let pages = |asked: &str, share| quiet_vm().with(PAGES_ASKED, asked.into()).with(PAGES_HUGE_SHARE, share);
+    assert_eq!(pages("default", 0.0).says("page-size"), Pass);
+    assert_eq!(pages("default", 0.6).says("page-size"), Pass);
+    for asked in ["thp", "huge2m"] {
+        assert_eq!(pages(asked, 1.0).says("page-size"), Pass);
+        assert_eq!(pages(asked, 0.91).says("page-size"), Pass);
+        assert_eq!(pages(asked, 0.89).says("page-size"), Warn);
+        assert_eq!(pages(asked, 0.49).says("page-size"), Fail);
+    }
+    assert_eq!(pages("huge1g", 1.0).with(PAGES_SIZE, 2.0 * MIB).says("page-size"), Fail);
+    assert_eq!(pages("huge1g", 1.0).with(PAGES_SIZE, 1024.0 * MIB).says("page-size"), Pass);
+    let essential = |asked| {
+        let answer = pages(asked, 1.0).unknown(PAGES_HUGE_SHARE, "no smaps").answer("page-size").unwrap();
+        assert_eq!(answer.outcome, Unknown);
+        answer.essential
+    };
+    assert!(essential("thp") && !essential("default"));
+}
+
+#[test]
+fn one_node_has_no_numa_troubles() {
+    for check in ["numa-balancing", "numa-placement"] {
+        assert_eq!(quiet_vm().says(check), Pass, "{check}");
+        assert_eq!(quiet_vm().unknown(NUMA_LOCAL_SHARE, "EPERM").says(check), Pass, "{check}");
+    }
+}
+
+#[test]
+fn numa_balancing_by_the_pages_moved() {
+    let moved = |share: f64| server().with(VM_NUMA_MIGRATED, share * ROUND_SECONDS / 1e-5);
+    assert_eq!(server().says("numa-balancing"), Pass);
+    assert_eq!(moved(0.019).says("numa-balancing"), Pass);
+    assert_eq!(moved(0.021).says("numa-balancing"), Warn);
+    assert_eq!(moved(0.101).says("numa-balancing"), Fail);
+    assert_eq!(server().unknown(VM_NUMA_MIGRATED, "not built in").says("numa-balancing"), Unknown);
+}
+
+#[test]
+fn numa_placement_by_the_share_that_is_local() {
+    let local = |share| server().with(NUMA_LOCAL_SHARE, share);
+    assert_eq!(local(0.96).says("numa-placement"), Pass);
+    assert_eq!(local(0.94).says("numa-placement"), Warn);
+    assert_eq!(local(0.79).says("numa-placement"), Fail);
+    assert_eq!(server().unknown(NUMA_LOCAL_SHARE, "EPERM").says("numa-placement"), Unknown);
+    // One thread of 48 with all its memory remote: 2 % of the pages, and everybody waits.
+    let one = local(1.0 - 1.0 / 48.0).with(THREAD_SECONDS_MAX, 0.0395 / 0.6);
+    assert_eq!(one.says("numa-placement"), Fail);
+    assert_eq!(one.judged().1[0], "numa-placement");
+}
+
+#[test]
+fn memory_errors() {
+    assert_eq!(server().says("memory-errors"), Pass);
+    assert_eq!(server().in_first(1, EDAC_CORRECTED, 1.0).says("memory-errors"), Warn);
+    assert_eq!(server().with(EDAC_CORRECTED, 10.0 * ROUND_SECONDS).says("memory-errors"), Fail);
+    assert_eq!(quiet_vm().says("memory-errors"), Unknown);
+}
+
+#[test]
+fn faults_by_the_time_they_take() {
+    // Two CPUs: 1 s of CPU time a round, so that a fault of 1 us is 1e-6 of it.
+    let minor = |faults| quiet_vm().with(FAULT_MINOR, faults);
+    assert_eq!(minor(9_900.0).says("faults"), Pass);
+    assert_eq!(minor(10_100.0).says("faults"), Warn);
+    assert_eq!(minor(51_000.0).says("faults"), Fail);
+    assert_eq!(minor(300.0).with(PAGES_HUGE_SHARE, 1.0).says("faults"), Fail, "300 huge pages cleared");
+    assert_eq!(quiet_vm().in_first(1, FAULT_MAJOR, 1.0).says("faults"), Pass);
+    assert_eq!(quiet_vm().with(FAULT_MAJOR, 6.0).says("faults"), Warn);
+    assert_eq!(quiet_vm().with(FAULT_MAJOR, 26.0).says("faults"), Fail);
+    let blind = quiet_vm().unknown(FAULT_MINOR, "x").answer("faults").unwrap();
+    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+}

@@ -1,0 +1,320 @@
+//! A tiny builder: a figure with the evidence of an undisturbed run, to be disturbed one thing at a time.
+
+use figure::evidence::*;
+use figure::evidence::{FactType, Key, Scope};
+use figure::host::{
+    Cache, CacheKind, Caches, Cgroup, CgroupLevel, LogicalCpu, Memory, Node, Numa, Peak, Topology,
+    Virtualisation,
+};
+use figure::{
+    Better, CheckResult, Convention, CpuList, Evidence, Figure, Machine, Outcome, Reading, Record, Round,
+    Tool, Unit, Verdict,
+};
+
+/// Rounds of an undisturbed figure.
+pub const ROUNDS: usize = 8;
+/// Seconds of each.
+pub const ROUND_SECONDS: f64 = 0.5;
+/// Values that agree as those of a quiet machine do: a median of 20 and an interval of +-1 %.
+const QUIET: [f64; ROUNDS] = [20.0, 20.1, 19.9, 20.05, 19.95, 20.0, 20.15, 19.85];
+
+/// A figure in its record.
+#[derive(Clone, Debug)]
+pub struct Case(pub Record);
+
+/// What a quiet two-CPU virtual machine shows of a bandwidth figure: no sensors, no siblings, no DIMMs.
+pub fn quiet_vm() -> Case {
+    let group = CgroupLevel { version: 1, directory: "/sys/fs/cgroup/cpu".into(), ..CgroupLevel::default() };
+    let machine = Machine {
+        topology: topology(2, 1),
+        caches: Caches { instances: vec![llc(64 << 20, "0-1")], unknown: None },
+        memory: Memory { peak: Reading::unknown("no SMBIOS tables"), ..Memory::default() },
+        numa: Numa { nodes: vec![node(0, "0-1", 10)], unknown: None },
+        virtualisation: Virtualisation {
+            hypervisor: Reading::Value("kvm".into()),
+            ..Virtualisation::default()
+        },
+        cgroup: Cgroup { levels: vec![group], unknown: None },
+        ..Machine::default()
+    };
+    let mut figure = Figure::planned("suite.triad.nt", "suite", "triad", Unit::GB_PER_S, Better::Higher);
+    figure.convention = Some(Convention::StreamCounted);
+    figure.rounds = QUIET.iter().map(|value| round(*value)).collect();
+    figure.summarise();
+    let tool = Tool {
+        name: "truebench".into(),
+        version: "0".into(),
+        build: "release, rustc 1.90".into(),
+        simd: "avx2".into(),
+    };
+    let record = Record {
+        schema: figure::record::SCHEMA,
+        tool,
+        machine,
+        started: "2026-01-01T00:00:00Z".into(),
+        duration: 10.0,
+        command: vec![],
+        interrupted: None,
+        observer: Default::default(),
+        figures: vec![figure],
+        findings: vec![],
+    };
+    Case(record)
+        .with(THREADS, 2.0)
+        .with(PLACES, "cores".into())
+        .with(BIND, "close".into())
+        .with(CPUS, vec![0.0, 1.0])
+        .with(KERNEL, "triad".into())
+        .with(STORES, "nt".into())
+        .with(SIMD, "avx2".into())
+        .with(ARRAY_BYTES, 256.0 * MIB)
+        .with(ARRAYS_USED, 3.0)
+        .with(DATA_TOUCHED, 768.0 * MIB)
+        .with(PAGES_ASKED, "default".into())
+        .with(COUNTED_BYTES, 24.0)
+        .with(TRAFFIC_BYTES, 24.0)
+        .with(SAMPLE_SHORTEST, 0.040)
+        .with(CLOCK_GRANULARITY, 20e-9)
+        .with(CLOCK_COST, 25e-9)
+        .with(CLOCK_SOURCE, "time stamp counter".into())
+        .with(CLOCK_SUSPENDED, 1e-6)
+        .with(CLOCK_STEPPED, 40e-6)
+        .with(TARGET, 0.02)
+        .with(CANARY_BEFORE, 3.4)
+        .with(CANARY_AFTER, 3.39)
+        .with(CANARY_CHANGE, 0.004)
+        .with(CANARY_SPREAD, 0.006)
+        .with(PLACE_READBACK, true)
+        .with(PLACE_STRAYED, 0.0)
+        .with(PLACE_SAMPLES, 60.0)
+        .unknown(SCHED_MIGRATIONS, "no nr_migrations in /proc/TID/sched")
+        .with(RUN_DELAY, 0.002)
+        .with(RUN_DELAY_WORST, 0.0015)
+        .with(INVOLUNTARY_SWITCHES, 18.0)
+        .with(VOLUNTARY_SWITCHES, 6.0)
+        .with(THREAD_SECONDS_MIN, 0.039)
+        .with(THREAD_SECONDS_MEDIAN, 0.0395)
+        .with(THREAD_SECONDS_MAX, 0.040)
+        .with(THREAD_SLOWEST_CPU, 1.0)
+        .with(THREAD_START_SKEW, 2e-6)
+        .with(CPU_STEAL, 0.0)
+        .with(CPU_FOREIGN, 0.01)
+        .with(CPU_FOREIGN_RESOLUTION, 0.02)
+        .unknown(CPU_SIBLING, "no SMT siblings are shown, but a hypervisor may hide them")
+        .with(IRQ_COUNT, 500.0)
+        .with(SOFTIRQ_TIME, 0.0)
+        .with(PSI_CPU, 0.003)
+        .with(PSI_MEMORY, 0.0)
+        .with(VM_SWAPPED, 0.0)
+        .with(VM_DIRECT_SCAN, 0.0)
+        .unknown(VM_NUMA_MIGRATED, "/proc/vmstat: no numa_pages_migrated")
+        .unknown(THERMAL_THROTTLES, "no thermal_throttle directory")
+        .unknown(EDAC_CORRECTED, "no memory controller is shown")
+        .unknown(CGROUP_THROTTLED, "no group counts")
+        .unknown(CGROUP_THROTTLED_PERIODS, "no group counts")
+        .unknown(CGROUP_MEMORY_EVENTS, "no group counts")
+        .with(FAULT_MINOR, 3.0)
+        .with(FAULT_MAJOR, 0.0)
+        .with(MEMORY_RESIDENT, 1.0)
+        .with(MEMORY_NONZERO, true)
+        .with(MEMORY_AVAILABLE, 24e9)
+        .with(MEMORY_LIMITED_BY, String::new())
+        .with(PAGES_HUGE_SHARE, 0.0)
+        .with(PAGES_SIZE, 4096.0)
+        .with(NUMA_LOCAL_SHARE, 1.0)
+        .with(VERIFIED, true)
+        .with(VERIFIED_ERROR, 0.0)
+        .with(LLC_BYTES, 64.0 * MIB)
+        .with(LLC_BASIS, "one L3".into())
+}
+
+/// A two-socket server of 48 cores and 96 hardware threads, one thread on each core, and everything readable.
+pub fn server() -> Case {
+    quiet_vm()
+        .machine(|machine| {
+            machine.topology = topology(48, 2);
+            machine.caches.instances = vec![llc(57 << 20, "0-23,48-71"), llc(57 << 20, "24-47,72-95")];
+            machine.numa.nodes = vec![node(0, "0-23,48-71", 10), node(1, "24-47,72-95", 21)];
+            machine.virtualisation.hypervisor = Reading::Value("none".into());
+            machine.memory.peak = Reading::Value(Peak {
+                channels: 12,
+                mt_per_s: 2666,
+                bytes_per_s: 255.936e9,
+                basis: "12 x DDR4-2666".into(),
+            });
+        })
+        .with(THREADS, 48.0)
+        .with(CPUS, (0..48).map(f64::from).collect())
+        .with(ARRAY_BYTES, 640.0 * MIB)
+        .with(LLC_BYTES, 114.0 * MIB)
+        .with(CPU_FOREIGN_RESOLUTION, 0.48)
+        .with(CPU_SIBLING, 0.1)
+        .with(VM_NUMA_MIGRATED, 0.0)
+        .with(VM_NUMA_HINTS, 0.0)
+        .with(THERMAL_THROTTLES, 0.0)
+        .with(EDAC_CORRECTED, 0.0)
+}
+
+pub const MIB: f64 = 1024.0 * 1024.0;
+
+impl Case {
+    /// Sets a condition, a fact of the figure, or a fact of every round, as the key's scope says.
+    pub fn with<T: FactType + Clone>(mut self, key: Key<T>, value: T) -> Self {
+        match key.scope {
+            Scope::Condition => self.figure().conditions.set(key, value),
+            Scope::Figure => self.figure().evidence.put(key, value),
+            Scope::Round => {
+                for round in &mut self.figure().rounds {
+                    round.evidence.put(key, value.clone());
+                }
+            }
+        }
+        self
+    }
+
+    /// A share of the time of one CPU, in every round.
+    pub fn of_time(self, key: Key<f64>, share: f64) -> Self {
+        self.with(key, share * ROUND_SECONDS)
+    }
+
+    /// A share of the time of all CPUs in use, in every round.
+    pub fn of_cpu_time(mut self, key: Key<f64>, share: f64) -> Self {
+        let cpus = self.figure().conditions.get(CPUS).map_or(1.0, |cpus| cpus.len() as f64);
+        self.of_time(key, share * cpus)
+    }
+
+    /// A fact of the first `n` rounds only.
+    pub fn in_first<T: FactType + Clone>(mut self, n: usize, key: Key<T>, value: T) -> Self {
+        for round in self.figure().rounds.iter_mut().take(n) {
+            round.evidence.put(key, value.clone());
+        }
+        self
+    }
+
+    /// A fact that could not be observed.
+    pub fn unknown<T>(mut self, key: Key<T>, reason: &str) -> Self {
+        match key.scope {
+            Scope::Condition => unreachable!("a condition is always known"),
+            Scope::Figure => self.figure().evidence.put_unknown(key, reason),
+            Scope::Round => {
+                for round in &mut self.figure().rounds {
+                    round.evidence.put_unknown(key, reason);
+                }
+            }
+        }
+        self
+    }
+
+    /// Rounds of these values, with the evidence of the first one.
+    pub fn values(mut self, values: &[f64]) -> Self {
+        let evidence = self.figure().rounds.first().map(|round| round.evidence.clone()).unwrap_or_default();
+        self.figure().rounds =
+            values.iter().map(|value| Round { evidence: evidence.clone(), ..round(*value) }).collect();
+        self.figure().summarise();
+        self
+    }
+
+    /// A change to the machine.
+    pub fn machine(mut self, change: impl FnOnce(&mut Machine)) -> Self {
+        change(&mut self.0.machine);
+        self
+    }
+
+    /// Keeps only facts and conditions of these names: what a rule that declares them may see.
+    pub fn only(mut self, names: &[&str]) -> Self {
+        let mut json = serde_json::to_value(self.figure()).unwrap();
+        let keep = |facts: &mut serde_json::Value| {
+            facts.as_object_mut().unwrap().retain(|name, _| names.contains(&name.as_str()));
+        };
+        keep(&mut json["conditions"]);
+        keep(&mut json["evidence"]);
+        json["rounds"].as_array_mut().unwrap().iter_mut().for_each(|round| keep(&mut round["evidence"]));
+        *self.figure() = serde_json::from_value(json).unwrap();
+        self
+    }
+
+    /// The figure under test.
+    pub fn figure(&mut self) -> &mut Figure {
+        &mut self.0.figures[0]
+    }
+
+    /// What the check of this name answers; `None` if it does not apply.
+    pub fn answer(&self, id: &str) -> Option<CheckResult> {
+        let check = judge::find(id).unwrap_or_else(|| panic!("no check {id}"));
+        check.apply(&judge::check::Subject { figure: &self.0.figures[0], record: &self.0 })
+    }
+
+    /// Its outcome; panics if it does not apply.
+    pub fn says(&self, id: &str) -> Outcome {
+        self.answer(id).unwrap_or_else(|| panic!("{id} does not apply")).outcome
+    }
+
+    /// The verdict and the ids of the reasons, first cause first.
+    pub fn judged(&self) -> (Verdict, Vec<String>) {
+        let mut record = self.0.clone();
+        judge::judge(&mut record);
+        let figure = &record.figures[0];
+        (figure.verdict.unwrap(), judge::reasons(figure).map(|check| check.id.clone()).collect())
+    }
+}
+
+/// A round of one sample.
+pub fn round(value: f64) -> Round {
+    Round {
+        started: "2026-01-01T00:00:00Z".into(),
+        duration: ROUND_SECONDS,
+        samples: vec![value],
+        evidence: Evidence::default(),
+        kept: true,
+        reason: None,
+    }
+}
+
+/// `cores` cores of `smt` hardware threads, numbered as Linux does: all first threads, then all second ones;
+/// with more than two cores, half of them in each of two packages.
+pub fn topology(cores: u32, smt: u32) -> Topology {
+    let cpus: Vec<LogicalCpu> = (0..cores * smt)
+        .map(|cpu| {
+            let core = cpu % cores;
+            let package = if cores > 2 { core / (cores / 2) } else { 0 };
+            LogicalCpu {
+                cpu,
+                core,
+                package,
+                node: Some(package),
+                siblings: (0..smt).map(|thread| core + thread * cores).collect(),
+                ..LogicalCpu::default()
+            }
+        })
+        .collect();
+    let all: CpuList = cpus.iter().map(|cpu| cpu.cpu).collect();
+    Topology { online: all.clone(), allowed: all, cpus, ..Topology::default() }
+}
+
+fn llc(size: u64, cpus: &str) -> Cache {
+    Cache {
+        level: 3,
+        kind: CacheKind::Unified,
+        size,
+        line: Some(64),
+        ways: None,
+        cpus: cpus.parse().unwrap(),
+    }
+}
+
+fn node(node: u32, cpus: &str, distance: u32) -> Node {
+    Node { node, cpus: cpus.parse().unwrap(), memory: None, distances: vec![distance] }
+}
+
+/// A control group with a CPU quota.
+pub fn quota(cpus: f64) -> Cgroup {
+    Cgroup {
+        levels: vec![CgroupLevel {
+            version: 2,
+            directory: "/sys/fs/cgroup/box".into(),
+            quota_cpus: Some(cpus),
+            ..CgroupLevel::default()
+        }],
+        unknown: None,
+    }
+}

@@ -1,0 +1,183 @@
+//! What every check must be: documented, named once, honest about what it reads.
+
+use std::collections::BTreeSet;
+
+use figure::evidence::*;
+use figure::{Outcome, Verdict};
+use judge::checks::ALL;
+
+use crate::build::{Case, quiet_vm, quota, server};
+
+#[test]
+fn names_are_kebab_case_and_distinct() {
+    let mut seen = BTreeSet::new();
+    for check in judge::check::all() {
+        let id = check.id;
+        assert!(id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{id}");
+        assert!(!id.is_empty() && !id.starts_with('-') && !id.ends_with('-') && !id.contains("--"), "{id}");
+        assert!(seen.insert(id), "{id} twice");
+        assert_eq!(judge::find(id).map(|found| found.id), Some(id));
+    }
+    assert!(judge::find("no-such-check").is_none());
+}
+
+#[test]
+fn every_check_has_a_page() {
+    for check in ALL {
+        let (id, page) = (check.id, check.page);
+        assert!(page.starts_with(&format!("# {id}\n\n{}\n", check.question)), "{id}: title or question");
+        for section in ["**Evidence.** ", "**Rule.** ", "**Fix.** "] {
+            let text =
+                page.split_once(section).map(|(_, text)| text.split("\n\n").next().unwrap_or("").trim());
+            assert!(text.is_some_and(|text| text.len() > 15), "{id}: {section}");
+        }
+        assert!(check.question.ends_with('?'), "{id}");
+    }
+}
+
+#[test]
+fn what_a_check_reads_exists_and_stands_on_its_page() {
+    for check in ALL {
+        for name in check.reads {
+            assert!(figure::evidence::ALL.iter().any(|key| key.name == *name), "{}: {name}", check.id);
+        }
+        for name in check.reads.iter().filter(|name| name.contains('.')) {
+            assert!(
+                check.page.contains(&format!("`{name}`")),
+                "{}: its page does not tell of {name}",
+                check.id
+            );
+        }
+        let mut once: Vec<_> = check.reads.to_vec();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), check.reads.len(), "{}: a name twice", check.id);
+    }
+}
+
+/// Situations in which rules take different ways.
+fn situations() -> Vec<Case> {
+    let memory_short = quiet_vm().with(ARRAY_BYTES, 1e8).with(MEMORY_LIMITED_BY, "1 GB of memory".into());
+    let mut all = vec![
+        quiet_vm(),
+        server(),
+        quiet_vm().with(VERIFIED, false),
+        quiet_vm().with(SIMD, "compiler".into()),
+        quiet_vm().machine(|machine| machine.topology.allowed = "0".parse().unwrap()),
+        server().with(CPUS, vec![0.0, 48.0]).with(THREADS, 2.0).with(PLACES, "list".into()),
+        server().with(CPUS, vec![0.0, 0.0]).with(PLACES, "list".into()).of_time(RUN_DELAY_WORST, 0.5),
+        server().with(CPUS, vec![0.0, 0.0]).with(BIND, "primary".into()),
+        quiet_vm().machine(|machine| machine.cgroup = quota(0.2)).of_cpu_time(CGROUP_THROTTLED, 0.8),
+        memory_short.clone(),
+        memory_short.unknown(LLC_BYTES, "hidden"),
+        quiet_vm().with(VM_SWAPPED, 1e5).of_time(PSI_MEMORY, 0.3),
+        quiet_vm().with(VM_SWAPPED, 1e5).unknown(PSI_MEMORY, "no PSI"),
+        quiet_vm().with(MEMORY_RESIDENT, 0.5),
+        quiet_vm().with(PAGES_ASKED, "thp".into()),
+        quiet_vm().with(PAGES_ASKED, "huge1g".into()).with(PAGES_HUGE_SHARE, 1.0),
+        server().with(VM_NUMA_MIGRATED, 1e5).with(NUMA_LOCAL_SHARE, 0.7),
+        server().with(NUMA_LOCAL_SHARE, 0.98).with(THREAD_SECONDS_MAX, 0.08),
+        server().with(THERMAL_THROTTLES, 3.0).with(CANARY_CHANGE, 0.2),
+        server().of_time(CPU_STEAL, 0.5).of_time(RUN_DELAY_WORST, 0.5).with(THREAD_SECONDS_MAX, 0.08),
+        server().of_time(CPU_FOREIGN, 0.9).of_time(RUN_DELAY_WORST, 0.5),
+        quiet_vm().of_cpu_time(SOFTIRQ_TIME, 0.3).of_cpu_time(CPU_SIBLING, 0.3),
+        quiet_vm().with(INVOLUNTARY_SWITCHES, 900.0).of_cpu_time(RUN_DELAY, 0.1),
+        quiet_vm().with(FAULT_MINOR, 1e5).with(PAGES_HUGE_SHARE, 1.0),
+        quiet_vm().with(CLOCK_STEPPED, 3.0).with(SAMPLE_SHORTEST, 1e-6),
+        quiet_vm().with(PLACE_STRAYED, 1.0).with(PLACES, "threads".into()).with(SCHED_MIGRATIONS, 1.0),
+        quiet_vm().with(CANARY_SPREAD, 0.3).with(THREAD_START_SKEW, 0.03),
+        server().with(CPUS, vec![0.0, 99.0]),
+        quiet_vm().with(PLACES, "threads".into()).with(SCHED_MIGRATIONS, 1.0),
+        quiet_vm().of_cpu_time(SOFTIRQ_TIME, 0.024),
+        quiet_vm().with(THREAD_SECONDS_MAX, 0.06).machine(|machine| {
+            machine.topology.cpus[0].kind = Some("performance".into());
+            machine.topology.cpus[1].kind = Some("efficiency".into());
+        }),
+        quiet_vm().with(CGROUP_MEMORY_EVENTS, 3.0),
+        quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
+    ];
+    for lost in [CPU_STEAL, CGROUP_THROTTLED, CPU_FOREIGN, SOFTIRQ_TIME, CPU_SIBLING] {
+        let throttled = quiet_vm().machine(|machine| machine.cgroup = quota(0.2));
+        let busy = throttled.with(CGROUP_THROTTLED_PERIODS, 2.0).with(FAULT_MINOR, 2e4);
+        // Four threads, not pinned; one of them lost time, and waited for it or was late.
+        let four = busy.clone().with(THREADS, 4.0).with(CPUS, vec![]).of_time(lost, 0.35);
+        all.push(four.clone().of_time(RUN_DELAY_WORST, 0.15));
+        all.push(four.with(THREAD_SECONDS_MAX, 0.05));
+        // Two threads on one CPU.
+        all.push(busy.with(CPUS, vec![0.0, 0.0]).of_time(lost, 0.15));
+    }
+    all
+}
+
+#[test]
+fn rules_read_only_what_they_declare() {
+    for (number, case) in situations().iter().enumerate() {
+        for check in ALL {
+            let seen = case.answer(check.id);
+            let declared = case.clone().only(check.reads).answer(check.id);
+            assert_eq!(seen, declared, "{} in situation {number}", check.id);
+        }
+    }
+}
+
+#[test]
+fn every_declared_fact_matters_somewhere() {
+    let mut idle = Vec::new();
+    for check in ALL {
+        for name in check.reads {
+            let rest: Vec<&str> = check.reads.iter().copied().filter(|other| other != name).collect();
+            let matters = situations().into_iter().any(|case| {
+                let declared = case.only(check.reads);
+                declared.answer(check.id) != declared.clone().only(&rest).answer(check.id)
+            });
+            // `role` belongs to another figure of the record, the doubled one.
+            if !matters && *name != ROLE.name {
+                idle.push((check.id, *name));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "declared and not read: {idle:#?}");
+}
+
+#[test]
+fn without_evidence_nothing_passes_that_needs_it() {
+    let conditions: Vec<&str> = figure::evidence::ALL
+        .iter()
+        .filter(|key| key.scope == figure::evidence::Scope::Condition)
+        .map(|key| key.name)
+        .collect();
+    // A machine of several nodes and groups that are not shown: nothing passes for want of an occasion.
+    let blind = server().machine(|machine| machine.cgroup = Default::default()).only(&conditions);
+    for check in ALL.iter().filter(|check| check.reads.iter().any(|name| name.contains('.'))) {
+        // Their evidence is on the machine, or decides only in a situation that is not this one.
+        if ["threads-on-distinct-cores", "rounds-agree", "sources"].contains(&check.id) {
+            continue;
+        }
+        assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);
+    }
+    assert_eq!(blind.judged().0, Verdict::Unverified);
+}
+
+#[test]
+fn a_fix_comes_with_warn_and_fail_only() {
+    for case in situations() {
+        for check in ALL {
+            let Some(answer) = case.answer(check.id) else { continue };
+            let wrong = matches!(answer.outcome, Outcome::Warn | Outcome::Fail);
+            assert_eq!(answer.fix.is_some(), wrong, "{}: {answer:?}", check.id);
+            assert!(!answer.detail.is_empty() && answer.fix.as_deref() != Some(""), "{}", check.id);
+            assert!(!answer.detail.contains("NaN") && !answer.detail.contains("inf"), "{}", answer.detail);
+        }
+    }
+}
+
+#[test]
+fn judging_twice_is_the_same() {
+    for case in situations() {
+        let mut once = case.0.clone();
+        judge::judge(&mut once);
+        let mut twice = once.clone();
+        judge::judge(&mut twice);
+        assert_eq!(once, twice);
+    }
+}

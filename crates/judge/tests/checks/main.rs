@@ -1,0 +1,12 @@
+//! The checks on one figure, as a specification: each rule at and around its levels, what it says when it
+//! cannot see, and which reason comes first when several hold.
+
+mod arrays;
+mod build;
+mod causes;
+mod cpus;
+mod form;
+mod gates;
+mod numbers;
+mod threads;
+mod time;

@@ -1,0 +1,127 @@
+//! Threads against CPUs, cores and quotas.
+
+use figure::Outcome::{self, *};
+use figure::evidence::*;
+use figure::host::Cgroup;
+
+use crate::build::{Case, quiet_vm, quota, server};
+
+#[test]
+fn threads_within_mask() {
+    let check = "threads-within-mask";
+    assert_eq!(quiet_vm().says(check), Pass);
+    let one = quiet_vm().machine(|machine| machine.topology.allowed = "0".parse().unwrap());
+    let answer = one.answer(check).unwrap();
+    assert_eq!(answer.outcome, Fail);
+    assert_eq!(answer.detail, "2 threads, but only 1 CPUs are allowed (0)");
+    assert!(answer.fix.unwrap().contains("--threads 1"));
+    assert_eq!(quiet_vm().with(CPUS, vec![0.0, 7.0]).says(check), Fail);
+    assert_eq!(
+        quiet_vm().machine(|machine| machine.topology.allowed = Default::default()).says(check),
+        Unknown
+    );
+}
+
+/// `threads` hardware threads of the 48-core server, in Linux's order: all cores once, then again.
+fn on_server(threads: u32, places: &str) -> Case {
+    let cpus = (0..threads).map(|thread| f64::from(thread % 96)).collect();
+    server().with(THREADS, threads.into()).with(PLACES, places.into()).with(CPUS, cpus)
+}
+
+fn distinct(case: Case) -> Outcome {
+    case.says("threads-on-distinct-cores")
+}
+
+#[test]
+fn a_core_for_each_thread() {
+    assert_eq!(distinct(on_server(48, "cores")), Pass);
+    assert_eq!(distinct(on_server(1, "cores")), Pass);
+    let same_core = server().with(CPUS, vec![3.0, 3.0]);
+    assert_eq!(distinct(same_core.clone()), Fail, "two threads in a place of one core");
+    assert_eq!(distinct(same_core.with(BIND, "primary".into())), Pass, "asked for");
+    let three = server().with(CPUS, vec![3.0, 3.0, 3.0]).with(BIND, "primary".into());
+    assert_eq!(distinct(three), Fail, "three threads on two hardware threads");
+}
+
+#[test]
+fn hardware_threads_are_a_choice_if_even() {
+    assert_eq!(distinct(on_server(96, "threads")), Pass, "every core runs two");
+    let answer = on_server(49, "threads").answer("threads-on-distinct-cores").unwrap();
+    assert_eq!(answer.outcome, Fail, "STREAM with 49 threads on 48 cores is no valid case");
+    assert!(answer.detail.contains("CPUs 0,48 share a core"), "{}", answer.detail);
+    let packed = server().with(PLACES, "threads".into()).with(CPUS, vec![0.0, 48.0, 1.0, 49.0]);
+    assert_eq!(distinct(packed), Pass, "two cores, both full");
+}
+
+#[test]
+fn a_hybrid_machine_full_of_threads_is_even() {
+    // Core 0 has two hardware threads (CPUs 0 and 2), core 1 has one.
+    let hybrid =
+        quiet_vm().with(PLACES, "threads".into()).with(CPUS, vec![0.0, 1.0, 2.0]).machine(|machine| {
+            machine.topology = crate::build::topology(2, 2);
+            machine.topology.cpus.truncate(3);
+            machine.topology.cpus[1].siblings = "1".parse().unwrap();
+            machine.topology.allowed = "0-2".parse().unwrap();
+        });
+    assert_eq!(distinct(hybrid), Pass);
+}
+
+#[test]
+fn a_list_may_not_have_meant_to_share_a_core() {
+    assert_eq!(distinct(server().with(PLACES, "list".into()).with(CPUS, vec![0.0, 48.0])), Warn);
+    assert_eq!(distinct(server().with(PLACES, "list".into()).with(CPUS, vec![0.0, 48.0, 1.0])), Fail);
+    let twice = server().with(PLACES, "list".into()).with(CPUS, vec![5.0, 5.0]);
+    assert_eq!(distinct(twice.clone().of_time(RUN_DELAY_WORST, 0.5)), Fail);
+    assert_eq!(distinct(twice.clone().of_time(RUN_DELAY_WORST, 0.001)), Pass, "the place holds more CPUs");
+    assert_eq!(distinct(twice.unknown(RUN_DELAY_WORST, "no schedstat")), Fail);
+}
+
+#[test]
+fn wide_places_need_a_core_for_each_thread() {
+    for places in ["sockets", "numa_domains", "ll_caches"] {
+        let on = |first: u32, second: u32| {
+            let cpus = [vec![0.0; first as usize], vec![24.0; second as usize]].concat();
+            distinct(server().with(PLACES, places.into()).with(CPUS, cpus))
+        };
+        assert_eq!(on(24, 24), Pass, "{places}");
+        assert_eq!(on(25, 24), Fail, "{places}");
+        assert_eq!(on(49, 0), Fail, "{places}");
+    }
+}
+
+#[test]
+fn where_cores_are_not_known_only_crowding_is() {
+    let blind = |case: Case| case.machine(|machine| machine.topology.unknown = Some("no topology".into()));
+    assert_eq!(distinct(blind(quiet_vm())), Unknown);
+    assert_eq!(distinct(blind(quiet_vm().with(CPUS, vec![0.0, 0.0]))), Fail);
+    assert_eq!(distinct(quiet_vm().machine(|machine| machine.topology.cpus.clear())), Unknown);
+    assert_eq!(quiet_vm().with(CPUS, vec![]).answer("threads-on-distinct-cores"), None, "not pinned");
+}
+
+#[test]
+fn quota_against_threads() {
+    let under = |cpus| quiet_vm().machine(|machine| machine.cgroup = quota(cpus));
+    assert_eq!(quiet_vm().says("quota"), Pass);
+    assert_eq!(under(2.0).says("quota"), Pass);
+    assert_eq!(under(1.9).says("quota"), Fail, "what it did could not be seen");
+    assert_eq!(under(1.9).with(CGROUP_THROTTLED, 0.0).says("quota"), Warn, "not yet");
+    assert_eq!(under(1.9).of_cpu_time(CGROUP_THROTTLED, 0.05).says("quota"), Warn);
+    assert_eq!(under(1.9).of_cpu_time(CGROUP_THROTTLED, 0.11).says("quota"), Fail);
+    let fix = under(1.9).answer("quota").unwrap().fix.unwrap();
+    assert!(fix.contains("--threads 1,") && fix.contains("echo max > /sys/fs/cgroup/box/cpu.max"), "{fix}");
+    assert!(!under(0.2).answer("quota").unwrap().fix.unwrap().contains("--threads"));
+    assert_eq!(quiet_vm().machine(|machine| machine.cgroup = Cgroup::default()).says("quota"), Unknown);
+    let hidden = Cgroup { levels: vec![], unknown: Some("/proc/self/cgroup: no such file".into()) };
+    assert_eq!(quiet_vm().machine(|machine| machine.cgroup = hidden).says("quota"), Unknown);
+}
+
+#[test]
+fn throttled_time() {
+    let at = |share| quiet_vm().of_cpu_time(CGROUP_THROTTLED, share).with(CGROUP_THROTTLED_PERIODS, 4.0);
+    assert_eq!(at(0.0).says("throttled"), Pass);
+    assert_eq!(at(0.019).says("throttled"), Pass);
+    assert_eq!(at(0.021).says("throttled"), Warn);
+    assert_eq!(at(0.101).says("throttled"), Fail);
+    assert_eq!(quiet_vm().says("throttled"), Pass, "no group has a quota");
+    assert_eq!(quiet_vm().machine(|machine| machine.cgroup = quota(1.0)).says("throttled"), Unknown);
+}

@@ -1,0 +1,96 @@
+//! Capturing: the files of the list, read through the tree and put into an archive.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use figure::Reading;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+use super::files::{FILES, GROUP_FILES, Keep, expand};
+use super::{CaptureError, MAX_BYTES, MAX_FILES, Summary};
+use crate::{Asked, Tree, describe};
+
+/// A tar header, and the most that padding adds.
+const TAR_OVERHEAD: u64 = 1024;
+
+/// Saves the machine of `tree` in the archive `out` (`.tar.zst`).
+///
+/// # Errors
+/// If `out` cannot be written, or the tree holds no machine, or one that is too large.
+pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
+    let mut archive = tar::Builder::new(Vec::new());
+    let mut summary = Summary::default();
+    let mut taken = 0;
+    for (path, keep) in wanted(tree) {
+        let content = match keep {
+            Keep::Presence => Vec::new(),
+            // Sizes in /sys are a page whatever the file holds: read first, then write what was there.
+            Keep::All | Keep::Part(_) => match tree.bytes(&path) {
+                Reading::Value(content) => content,
+                Reading::Unknown(reason) => {
+                    summary.unreadable.push(reason);
+                    continue;
+                }
+            },
+        };
+        let content = if let Keep::Part(part) = keep { part(&content) } else { content };
+        summary.files += 1;
+        summary.bytes += content.len() as u64;
+        taken += content.len() as u64 + TAR_OVERHEAD;
+        if summary.files > MAX_FILES || taken > MAX_BYTES {
+            return Err(CaptureError::TooLarge);
+        }
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        let failed = |source| CaptureError::Io { what: "write", path: out.to_owned(), source };
+        archive.append_data(&mut header, &path, content.as_slice()).map_err(failed)?;
+    }
+    if summary.files == 0 {
+        return Err(CaptureError::Empty(tree.root().to_owned()));
+    }
+    // The compressor panics on a reader or writer that fails; memory does not.
+    let plain = archive.into_inner().map_err(|source| CaptureError::Io {
+        what: "write",
+        path: out.to_owned(),
+        source,
+    })?;
+    let packed = compress_to_vec(plain.as_slice(), CompressionLevel::Fastest);
+    summary.archive_bytes = packed.len() as u64;
+    let written = File::create(out).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        file.write_all(&packed)?;
+        file.flush()
+    });
+    match written {
+        Ok(()) => Ok(summary),
+        Err(source) => Err(CaptureError::Io { what: "write", path: out.to_owned(), source }),
+    }
+}
+
+/// Every path to keep, once. Directories that fit a pattern are not files and drop out, save where presence
+/// is all that counts.
+fn wanted(tree: &Tree) -> Vec<(String, Keep)> {
+    let mut seen = BTreeSet::new();
+    let mut wanted = Vec::new();
+    for pattern in FILES {
+        for path in expand(tree, pattern.path) {
+            let file = matches!(pattern.keep, Keep::Presence) || tree.path(&path).is_file();
+            if file && seen.insert(path.clone()) {
+                wanted.push((path, pattern.keep));
+            }
+        }
+    }
+    // Where our groups are, the description knows.
+    for level in describe(tree, &Asked::default()).cgroup.levels {
+        for name in GROUP_FILES {
+            let path = format!("{}/{name}", level.directory.trim_start_matches('/'));
+            if tree.path(&path).is_file() && seen.insert(path.clone()) {
+                wanted.push((path, Keep::All));
+            }
+        }
+    }
+    wanted
+}

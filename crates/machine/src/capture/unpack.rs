@@ -1,0 +1,96 @@
+//! Unpacking an archive that somebody sent: it may be anything.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use ruzstd::decoding::StreamingDecoder;
+
+use super::{CaptureError, MAX_BYTES, MAX_FILES};
+use crate::tree::MAX_FILE;
+
+/// The window that the decompressor may be asked to keep. Ours is 128 KiB; zstd's highest ordinary level has
+/// 8 MiB.
+const MAX_WINDOW: u64 = 8 << 20;
+
+/// Unpacks `archive` into the new or empty directory `into`, and returns how many files there are. `into` is
+/// then the root of a [`Tree`](crate::Tree).
+///
+/// Only regular files with plain relative names are accepted, so nothing is written outside of `into`; entries,
+/// the size of each and the size of all are limited.
+///
+/// # Errors
+/// At the first entry that is not as it should be; what was unpacked before stays in `into`.
+pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
+    let io = |what, path: &Path| {
+        let path = path.to_owned();
+        move |source| CaptureError::Io { what, path, source }
+    };
+    let foreign = |reason: String| CaptureError::Foreign { path: archive.to_owned(), reason };
+
+    fs::create_dir_all(into).map_err(io("create", into))?;
+    if fs::read_dir(into).map_err(io("read", into))?.next().is_some() {
+        let source = io::Error::new(io::ErrorKind::DirectoryNotEmpty, "the directory is not empty");
+        return Err(CaptureError::Io { what: "unpack into", path: into.to_owned(), source });
+    }
+    let file = File::open(archive).map_err(io("read", archive))?;
+    let decoder = StreamingDecoder::new_with_max_window_size(BufReader::new(file), MAX_WINDOW)
+        .map_err(|error| foreign(error.to_string()))?;
+    // Not the limit of ours: that of an error, so that a cut archive is not taken for a whole one.
+    let mut tar = tar::Archive::new(Limited { inner: decoder, left: MAX_BYTES });
+    let mut files = 0;
+    for entry in tar.entries().map_err(|error| foreign(error.to_string()))? {
+        let mut entry = entry.map_err(|error| foreign(error.to_string()))?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let shown: String = name.chars().take(100).collect();
+        if !entry.header().entry_type().is_file() {
+            return Err(foreign(format!("'{shown}' is no regular file")));
+        }
+        let Some(path) = plain(&name) else {
+            return Err(foreign(format!("'{shown}' is no plain relative path")));
+        };
+        files += 1;
+        if files > MAX_FILES || entry.size() > MAX_FILE {
+            return Err(CaptureError::TooLarge);
+        }
+        let path = into.join(path);
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory).map_err(io("create", directory))?;
+        }
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).open(&path).map_err(io("create", &path))?;
+        io::copy(&mut entry, &mut file).map_err(|error| foreign(error.to_string()))?;
+    }
+    if files == 0 {
+        return Err(foreign("it is empty".to_owned()));
+    }
+    Ok(files)
+}
+
+/// The most bytes of a path and of a part of it: Linux's PATH_MAX and NAME_MAX.
+const MAX_PATH: usize = 4096;
+
+/// A relative path without `..`, or nothing.
+fn plain(name: &str) -> Option<PathBuf> {
+    let path = Path::new(name);
+    let normal = path.components().all(|part| matches!(part, Component::Normal(_)));
+    (normal && !name.is_empty() && name.len() < MAX_PATH && !name.ends_with('/')).then(|| path.to_owned())
+}
+
+/// A reader that fails behind so many bytes.
+struct Limited<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::other(CaptureError::TooLarge));
+        }
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.inner.read(&mut buffer[..room])?;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}

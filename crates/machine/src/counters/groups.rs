@@ -1,0 +1,182 @@
+//! What the limits of our cgroup and its ancestors did to us: time throttled, memory limits met.
+//!
+//! Of several groups the one that grew most counts, not the sum: a thread that an ancestor stops is not stopped
+//! a second time by its own group, and memory.events of a group holds those of its descendants.
+
+use figure::evidence::{CGROUP_MEMORY_EVENTS, CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS};
+use figure::host::{Cgroup, CgroupLevel};
+use figure::{Evidence, Reading};
+
+use super::{both, grown};
+use crate::Tree;
+
+/// What is watched of our groups.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    quotas: Limits,
+    memory: Limits,
+}
+
+/// The groups that count how often they held us back by one sort of limit.
+#[derive(Clone, Debug)]
+struct Limits {
+    files: Vec<File>,
+    /// What it means that no group counts: a known 0, or unknown.
+    none: Reading<f64>,
+    /// Why some groups cannot be seen, if so: a 0 of the others then proves nothing.
+    unseen: Option<String>,
+}
+
+/// One file of one group.
+#[derive(Clone, Debug)]
+struct File {
+    path: String,
+    version: u8,
+}
+
+/// `cpu.stat` of one group.
+#[derive(Clone, Copy, Debug)]
+pub struct Throttling {
+    periods: u64,
+    ns: u64,
+}
+
+/// What our groups counted, innermost first.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    throttling: Vec<Reading<Throttling>>,
+    memory: Vec<Reading<u64>>,
+}
+
+impl Groups {
+    /// Finds the files of our groups that count.
+    pub fn new(tree: &Tree, cgroup: &Cgroup) -> Self {
+        // A group without bandwidth control (the root of v2, a group without the cpu controller) has no
+        // nr_throttled, and cannot have a quota either.
+        let throttles = |path: &str| match tree.text(path) {
+            Reading::Value(text) => field(&text, "nr_throttled").is_some(),
+            Reading::Unknown(_) => true,
+        };
+        let stat = |_: &CgroupLevel| "cpu.stat";
+        let events =
+            |level: &CgroupLevel| if level.version == 1 { "memory.failcnt" } else { "memory.events" };
+        Groups {
+            quotas: Limits::new(tree, cgroup, "CPU quota", stat, throttles, |level| {
+                level.quota_cpus.is_some()
+            }),
+            memory: Limits::new(
+                tree,
+                cgroup,
+                "memory limit",
+                events,
+                |_| true,
+                |level| level.memory_limit.is_some(),
+            ),
+        }
+    }
+
+    /// Reads what they count now.
+    pub fn read(&self, tree: &Tree) -> Numbers {
+        Numbers {
+            throttling: self.quotas.read(tree, throttling),
+            memory: self.memory.read(tree, memory_events),
+        }
+    }
+
+    /// Writes the change.
+    pub fn write(&self, evidence: &mut Evidence, before: &Numbers, after: &Numbers) {
+        let quota =
+            |read: fn(&Throttling) -> u64| self.quotas.growth(&before.throttling, &after.throttling, read);
+        evidence.put_reading(CGROUP_THROTTLED, quota(|stat| stat.ns).map(|ns| ns / 1e9));
+        evidence.put_reading(CGROUP_THROTTLED_PERIODS, quota(|stat| stat.periods));
+        let events = self.memory.growth(&before.memory, &after.memory, |&events| events);
+        evidence.put_reading(CGROUP_MEMORY_EVENTS, events);
+    }
+}
+
+impl Limits {
+    fn new(
+        tree: &Tree,
+        cgroup: &Cgroup,
+        what: &str,
+        name: impl Fn(&CgroupLevel) -> &'static str,
+        counts: impl Fn(&str) -> bool,
+        limited: impl Fn(&CgroupLevel) -> bool,
+    ) -> Self {
+        let mut files = Vec::new();
+        let mut none = Reading::Value(0.0);
+        for level in &cgroup.levels {
+            let path = format!("{}/{}", level.directory, name(level));
+            if tree.exists(&path) && counts(&path) {
+                files.push(File { path, version: level.version });
+            } else if !tree.exists(&level.directory) {
+                none = Reading::Unknown(format!("{}: no such directory", level.directory));
+            } else if limited(level) {
+                none = Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
+            }
+        }
+        if cgroup.levels.is_empty() {
+            let reason = cgroup.unknown.as_deref().unwrap_or("no control groups are shown");
+            none = Reading::unknown(reason);
+        }
+        let unseen = cgroup.unknown.clone().or_else(|| none.reason().map(str::to_owned));
+        Limits { files, none, unseen }
+    }
+
+    fn read<T>(&self, tree: &Tree, parse: fn(&File, &str) -> Reading<T>) -> Vec<Reading<T>> {
+        let read = |file: &File| match tree.text(&file.path) {
+            Reading::Value(text) => parse(file, &text),
+            Reading::Unknown(reason) => Reading::Unknown(reason),
+        };
+        self.files.iter().map(read).collect()
+    }
+
+    /// The largest growth over the groups. Growth that was seen stands even if another group could not be read;
+    /// "none" stands only if all could.
+    fn growth<T>(
+        &self,
+        before: &[Reading<T>],
+        after: &[Reading<T>],
+        number: impl Fn(&T) -> u64,
+    ) -> Reading<f64> {
+        let mut largest = if self.files.is_empty() { self.none.clone() } else { Reading::Value(0.0) };
+        let mut unseen = self.unseen.clone();
+        for ((file, before), after) in self.files.iter().zip(before).zip(after) {
+            match both(before, after, |before, after| grown(&file.path, number(before), number(after))) {
+                Reading::Value(growth) => {
+                    largest = largest.map(|largest| largest.max(growth as f64));
+                }
+                Reading::Unknown(reason) => unseen = Some(reason),
+            }
+        }
+        match (largest, unseen) {
+            (Reading::Value(0.0), Some(reason)) => Reading::Unknown(reason),
+            (largest, _) => largest,
+        }
+    }
+}
+
+/// cpu.stat: v1 counts throttled time in ns, v2 in us (Documentation/scheduler/sched-bwc.rst).
+fn throttling(file: &File, text: &str) -> Reading<Throttling> {
+    let ns = match file.version {
+        1 => field(text, "throttled_time"),
+        _ => field(text, "throttled_usec").map(|us| us.saturating_mul(1000)),
+    };
+    let stat = field(text, "nr_throttled").zip(ns).map(|(periods, ns)| Throttling { periods, ns });
+    Reading::or_unknown(stat, &format!("{}: no nr_throttled and throttled time", file.path))
+}
+
+/// memory.events (v2): how often memory.high made us reclaim and memory.max was met; memory.failcnt (v1): how
+/// often the limit was met.
+fn memory_events(file: &File, text: &str) -> Reading<u64> {
+    let events = match file.version {
+        1 => text.parse().ok(),
+        _ => field(text, "high").zip(field(text, "max")).map(|(high, max)| high.saturating_add(max)),
+    };
+    Reading::or_unknown(events, &format!("{}: no count of met limits", file.path))
+}
+
+/// The number after `name` in a file of lines `name number`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}

@@ -1,0 +1,173 @@
+//! /proc/interrupts: how often the CPUs in use were interrupted.
+
+use std::collections::BTreeMap;
+
+use figure::{CpuList, Reading};
+
+use crate::Tree;
+
+const FILE: &str = "/proc/interrupts";
+
+/// Interrupts by row label (`24`, `LOC`, `IPI0`), over the CPUs in use, modulo 2^32: the kernel's own counters
+/// are 32 bits wide and wrap (a timer at 1000 Hz does after 50 days), and sums and differences modulo 2^32
+/// come through that unharmed.
+pub type Counts = BTreeMap<String, u32>;
+
+/// Rows that count errors of the interrupt controller for the whole machine, in the place of CPU 0
+/// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
+const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
+
+/// The columns of `cpus`.
+pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
+    match tree.bytes(FILE) {
+        Reading::Value(bytes) => parse(&bytes, cpus),
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
+}
+
+fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
+    // A text that was cut short would pass for fewer interrupts.
+    if !bytes.ends_with(b"\n") {
+        return Reading::Unknown(format!("{FILE}: the text is cut short"));
+    }
+    let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let wanted = match columns(lines.next().unwrap_or_default(), cpus) {
+        Ok(wanted) => wanted,
+        Err(reason) => return Reading::Unknown(reason),
+    };
+    let mut counts = Counts::new();
+    for line in lines {
+        let Some(colon) = line.iter().position(|&byte| byte == b':') else {
+            return Reading::Unknown(format!("{FILE}: a row without a label"));
+        };
+        let label = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
+        if TOTALS.contains(&label.as_str()) {
+            continue;
+        }
+        match row(&line[colon + 1..], &wanted) {
+            Some(count) => *counts.entry(label).or_default() = count,
+            None => return Reading::Unknown(format!("{FILE}: row {label} has too few numbers")),
+        }
+    }
+    Reading::Value(counts)
+}
+
+/// Positions of `cpus` in the header. Only online CPUs have a column: after `CPU0` may stand `CPU2`.
+fn columns(header: &[u8], cpus: &CpuList) -> Result<Vec<usize>, String> {
+    let shown: Vec<Option<u32>> = words(header)
+        .map(|word| std::str::from_utf8(word.strip_prefix(b"CPU")?).ok()?.parse().ok())
+        .collect();
+    let wanted: Vec<usize> =
+        (0..shown.len()).filter(|&column| shown[column].is_some_and(|cpu| cpus.contains(cpu))).collect();
+    if cpus.is_empty() {
+        return Err("no CPU is in use".to_owned());
+    }
+    match cpus.iter().find(|&cpu| !shown.contains(&Some(cpu))) {
+        Some(cpu) => Err(format!("{FILE}: no column for CPU {cpu}, which is or was offline")),
+        None => Ok(wanted),
+    }
+}
+
+/// The sum of the wanted columns (ascending) of one row; `None` if one of them is no number.
+fn row(line: &[u8], wanted: &[usize]) -> Option<u32> {
+    let mut numbers = words(line);
+    let mut next = 0;
+    let mut sum = 0u32;
+    for &column in wanted {
+        let word = numbers.nth(column - next)?;
+        next = column + 1;
+        sum = sum.wrapping_add(number(word)?);
+    }
+    Some(sum)
+}
+
+/// A decimal number modulo 2^32.
+fn number(word: &[u8]) -> Option<u32> {
+    word.iter().try_fold(0u32, |value, &byte| {
+        let digit = byte.is_ascii_digit().then(|| u32::from(byte - b'0'))?;
+        Some(value.wrapping_mul(10).wrapping_add(digit))
+    })
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
+}
+
+/// Interrupts between two moments. A row that came in between (a driver was loaded) began at 0; one that went
+/// took its count with it.
+pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
+    if let Some(gone) = before.keys().find(|label| !after.contains_key(*label)) {
+        return Reading::Unknown(format!("{FILE}: row {gone} disappeared in between"));
+    }
+    let mut sum = 0.0;
+    for (label, &after) in after {
+        let growth = after.wrapping_sub(before.get(label).copied().unwrap_or(0));
+        // No row grows by 2^31 within a round; a step back looks like it.
+        if growth > u32::MAX / 2 {
+            return Reading::Unknown(format!("{FILE}: row {label} went backwards"));
+        }
+        sum += f64::from(growth);
+    }
+    Reading::Value(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "\
+           CPU0       CPU2       CPU3
+ 24:          1          2          3  IO-APIC   5-edge      ACPI:Ged
+LOC: 4294967290      61205         50   Local timer interrupts
+ERR:          7
+";
+    const AFTER: &str = "\
+           CPU0       CPU2       CPU3
+ 24:          1          4         13  IO-APIC   5-edge      ACPI:Ged
+ 25:          0          5         90  PCI-MSIX  nvme0
+LOC:          4      61305        150   Local timer interrupts
+ERR:         99
+";
+
+    fn counts(text: &str, cpus: &str) -> Reading<Counts> {
+        parse(text.as_bytes(), &cpus.parse().unwrap())
+    }
+
+    fn between(before: &str, after: &str, cpus: &str) -> Reading<f64> {
+        growth(&counts(before, cpus).into_value().unwrap(), &counts(after, cpus).into_value().unwrap())
+    }
+
+    #[test]
+    fn columns_follow_the_header_not_the_position() {
+        assert_eq!(between(BEFORE, AFTER, "2"), Reading::Value(2.0 + 5.0 + 100.0));
+        assert_eq!(between(BEFORE, AFTER, "3"), Reading::Value(10.0 + 90.0 + 100.0));
+        assert_eq!(between(BEFORE, AFTER, "2-3"), Reading::Value(307.0));
+    }
+
+    #[test]
+    fn a_counter_that_wraps_at_32_bits_has_grown() {
+        assert_eq!(between(BEFORE, AFTER, "0"), Reading::Value(10.0));
+    }
+
+    #[test]
+    fn a_cpu_without_column_is_unknown() {
+        let reading = counts(BEFORE, "0-1");
+        assert_eq!(reading.reason(), Some("/proc/interrupts: no column for CPU 1, which is or was offline"));
+    }
+
+    #[test]
+    fn a_row_that_goes_or_falls_back_is_unknown() {
+        assert_eq!(
+            between(AFTER, BEFORE, "2").reason(),
+            Some("/proc/interrupts: row 25 disappeared in between")
+        );
+        let fell = AFTER.replace("61305", "61204");
+        assert_eq!(between(BEFORE, &fell, "2").reason(), Some("/proc/interrupts: row LOC went backwards"));
+    }
+
+    #[test]
+    fn a_text_cut_short_is_unknown() {
+        assert!(counts(&AFTER[..AFTER.len() - 1], "0").reason().unwrap().contains("cut short"));
+        assert!(counts("   CPU0 CPU2\n LOC: 12\n", "2").reason().unwrap().contains("row LOC"));
+    }
+}

@@ -1,0 +1,161 @@
+//! /proc/stat: where the time of each CPU went.
+
+use std::collections::BTreeMap;
+
+use figure::{CpuList, Reading};
+
+use super::grown;
+use crate::Tree;
+
+const FILE: &str = "/proc/stat";
+
+/// Ticks a second of the times in /proc: `sysconf(_SC_CLK_TCK)`, 100 by ABI on x86-64 and aarch64, whatever
+/// the kernel's own HZ is (include/uapi/asm-generic/param.h).
+pub const USER_HZ: f64 = 100.0;
+
+/// The columns of a `cpuN` line (proc_stat(5)). `guest` and `guest_nice` follow and are left out, because user
+/// and nice hold them already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    User,
+    Nice,
+    System,
+    Irq = 5,
+    Softirq,
+    Steal,
+}
+
+/// Columns that are kept: up to steal.
+const COLUMNS: usize = 8;
+
+/// Time in which a CPU worked for somebody. Idle and iowait are no work; stolen time is not the CPU's.
+pub const BUSY: &[Column] = &[Column::User, Column::Nice, Column::System, Column::Irq, Column::Softirq];
+
+impl Column {
+    fn name(self) -> &'static str {
+        match self {
+            Column::User => "user",
+            Column::Nice => "nice",
+            Column::System => "system",
+            Column::Irq => "irq",
+            Column::Softirq => "softirq",
+            Column::Steal => "steal",
+        }
+    }
+}
+
+/// Ticks by CPU and column; old kernels, and what imitates one, show fewer columns.
+pub type Times = BTreeMap<u32, Vec<u64>>;
+
+/// The lines of `cpus`.
+pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Times> {
+    match tree.bytes(FILE) {
+        Reading::Value(bytes) => parse(&bytes, cpus),
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
+}
+
+fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {
+    let mut times = Times::new();
+    for line in bytes.split(|&byte| byte == b'\n') {
+        // The cpu lines stand first; the `intr` line after them may hold thousands of numbers.
+        let Some(line) = line.strip_prefix(b"cpu") else { break };
+        let Ok(line) = std::str::from_utf8(line) else {
+            return Reading::Unknown(format!("{FILE}: not a text"));
+        };
+        let mut words = line.split_ascii_whitespace();
+        // The line of all CPUs together, "cpu  1 2 …", has no number of its own.
+        if line.starts_with(' ') {
+            continue;
+        }
+        let Some(cpu) = words.next().and_then(|word| word.parse::<u32>().ok()) else {
+            return Reading::Unknown(format!("{FILE}: a line 'cpu…' without a CPU number"));
+        };
+        if !cpus.contains(cpu) {
+            continue;
+        }
+        match words.take(COLUMNS).map(str::parse).collect::<Result<Vec<u64>, _>>() {
+            Ok(ticks) => times.insert(cpu, ticks),
+            Err(_) => return Reading::Unknown(format!("{FILE}: not a number in the line of CPU {cpu}")),
+        };
+    }
+    Reading::Value(times)
+}
+
+/// Seconds that `cpus` together spent in `columns`.
+pub fn growth(before: &Times, after: &Times, cpus: &CpuList, columns: &[Column]) -> Reading<f64> {
+    if cpus.is_empty() {
+        return Reading::unknown("no CPU is in use");
+    }
+    let mut ticks: u64 = 0;
+    for cpu in cpus.iter() {
+        let (Some(before), Some(after)) = (before.get(&cpu), after.get(&cpu)) else {
+            return Reading::Unknown(format!("{FILE}: no line for CPU {cpu}, which is or was offline"));
+        };
+        // gVisor and the like print a line of zeros for each CPU: a CPU that never even idled is not counted.
+        if after.iter().all(|&column| column == 0) {
+            return Reading::Unknown(format!("{FILE}: all zeros for CPU {cpu}: this kernel does not count"));
+        }
+        for &column in columns {
+            let (Some(&before), Some(&after)) = (before.get(column as usize), after.get(column as usize))
+            else {
+                return Reading::Unknown(format!("{FILE}: no column '{}' in this kernel", column.name()));
+            };
+            match grown(&format!("{FILE}: {} of CPU {cpu}", column.name()), before, after) {
+                Reading::Value(growth) => ticks = ticks.saturating_add(growth),
+                Reading::Unknown(reason) => return Reading::Unknown(reason),
+            }
+        }
+    }
+    Reading::Value(ticks as f64 / USER_HZ)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(text: &str) -> Times {
+        parse(text.as_bytes(), &"0-9".parse().unwrap()).into_value().unwrap()
+    }
+
+    fn spent(before: &str, after: &str, cpus: &str, columns: &[Column]) -> Reading<f64> {
+        growth(&times(before), &times(after), &cpus.parse().unwrap(), columns)
+    }
+
+    #[test]
+    fn a_guest_is_counted_once_and_idle_not_at_all() {
+        //                user nice system idle iowait irq softirq steal guest guest_nice
+        let before = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 100 10 50 900 70 1 2 5 40 4\nintr 1\n";
+        let after = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 200 12 53 990 60 5 7 6 140 6\nintr 2\n";
+        assert_eq!(spent(before, after, "0", BUSY), Reading::Value(1.14));
+        assert_eq!(spent(before, after, "0", &[Column::Steal]), Reading::Value(0.01));
+        assert_eq!(spent(before, after, "0", &[Column::Irq, Column::Softirq]), Reading::Value(0.09));
+    }
+
+    #[test]
+    fn columns_that_an_old_kernel_lacks_are_unknown() {
+        let reading = spent("cpu0 1 2 3 4\n", "cpu0 2 3 4 5\n", "0", &[Column::Steal]);
+        assert_eq!(reading.reason(), Some("/proc/stat: no column 'steal' in this kernel"));
+        let reading = spent("cpu0 1 2 3 4\n", "cpu0 2 3 4 5\n", "0", &[Column::User, Column::System]);
+        assert_eq!(reading, Reading::Value(0.02));
+    }
+
+    #[test]
+    fn steal_that_runs_backwards_is_unknown() {
+        let reading = spent("cpu0 1 1 1 1 1 1 1 9\n", "cpu0 2 2 2 2 2 2 2 8\n", "0", &[Column::Steal]);
+        assert_eq!(reading.reason(), Some("/proc/stat: steal of CPU 0 went backwards: 9, then 8"));
+    }
+
+    #[test]
+    fn a_cpu_that_went_offline_is_unknown() {
+        let both = "cpu0 1 1 1 1 1 1 1 1\ncpu1 1 1 1 1 1 1 1 1\n";
+        let reading = spent(both, "cpu0 2 2 2 2 2 2 2 2\n", "0-1", BUSY);
+        assert_eq!(reading.reason(), Some("/proc/stat: no line for CPU 1, which is or was offline"));
+    }
+
+    #[test]
+    fn zeros_since_boot_are_no_observation() {
+        let zeros = "cpu0 0 0 0 0 0 0 0 0 0 0\n";
+        assert!(spent(zeros, zeros, "0", &[Column::Steal]).reason().unwrap().contains("does not count"));
+    }
+}

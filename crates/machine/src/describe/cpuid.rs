@@ -1,0 +1,152 @@
+//! What the processor says of itself by CPUID. It speaks of the CPU that we run on, so only for the live tree.
+
+use figure::format;
+use figure::host::{Cache, CacheKind, Topology};
+use raw_cpuid::{CacheType, CpuId, Hypervisor};
+
+/// A cache as CPUID leaf 4 (Intel) or 8000_001D (AMD) describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    level: u32,
+    kind: CacheKind,
+    size: u64,
+    line: u32,
+    ways: u32,
+    /// APIC ids reserved for the threads that share it: an upper bound of their number.
+    sharing: usize,
+}
+
+/// The caches of the CPU that we run on.
+pub fn caches() -> Vec<Said> {
+    let Some(parameters) = CpuId::new().get_cache_parameters() else { return Vec::new() };
+    // The list ends with a cache of type null; an emulator may forget that end.
+    parameters
+        .take(16)
+        .filter_map(|cache| {
+            let kind = match cache.cache_type() {
+                CacheType::Data => CacheKind::Data,
+                CacheType::Instruction => CacheKind::Instruction,
+                CacheType::Unified => CacheKind::Unified,
+                _ => return None,
+            };
+            let parts = [
+                cache.associativity(),
+                cache.physical_line_partitions(),
+                cache.coherency_line_size(),
+                cache.sets(),
+            ];
+            let size = parts.iter().try_fold(1u64, |size, part| size.checked_mul(*part as u64))?;
+            Some(Said {
+                level: cache.level().into(),
+                kind,
+                size,
+                line: cache.coherency_line_size() as u32,
+                ways: cache.associativity() as u32,
+                sharing: cache.max_cores_for_cache().max(1),
+            })
+        })
+        .filter(|cache| cache.size > 0 && cache.level > 0)
+        .collect()
+}
+
+/// Instances for every online CPU where sysfs shows none. Who shares one is not known; as many consecutive CPUs
+/// as CPUID reserves ids for, all if that is more than there are.
+pub fn instances(said: &[Said], topology: &Topology) -> Vec<Cache> {
+    let cpus: Vec<u32> = topology.online.iter().collect();
+    let one_level = |cache: &Said| {
+        let (cache, size) = (*cache, cache.sharing);
+        cpus.chunks(size)
+            .map(move |sharers| Cache {
+                level: cache.level,
+                kind: cache.kind,
+                size: cache.size,
+                line: Some(cache.line),
+                ways: Some(cache.ways),
+                cpus: sharers.iter().copied().collect(),
+            })
+            .collect::<Vec<_>>()
+    };
+    said.iter().flat_map(one_level).collect()
+}
+
+/// Where CPUID tells another last level than sysfs did.
+pub fn contradiction(instances: &[Cache], said: &[Said]) -> Option<String> {
+    let last =
+        said.iter().filter(|cache| cache.kind != CacheKind::Instruction).max_by_key(|cache| cache.level)?;
+    let name = |level: u32, size: u64| format!("L{level} of {}", format::bytes(size as f64));
+    // Unequal cores (hybrid, or packages of two sorts) have unequal caches: one that agrees is enough.
+    let same_level = |cache: &&Cache| cache.level == last.level && cache.kind != CacheKind::Instruction;
+    match instances.iter().filter(same_level).map(|cache| cache.size).max() {
+        None => Some(format!("CPUID tells of an {}, which /sys does not show", name(last.level, last.size))),
+        Some(size) if instances.iter().filter(same_level).all(|cache| cache.size != last.size) => Some(
+            format!("/sys shows an {}, CPUID an {}", name(last.level, size), name(last.level, last.size)),
+        ),
+        Some(_) => None,
+    }
+}
+
+/// The hypervisor by CPUID leaf 4000_0000, if one shows itself: its name, and what it signs with.
+pub fn hypervisor() -> Option<(&'static str, String)> {
+    let cpuid = CpuId::new();
+    if !cpuid.get_feature_info()?.has_hypervisor() {
+        return None;
+    }
+    let signature = {
+        let leaf = raw_cpuid::cpuid!(0x4000_0000);
+        let bytes: Vec<u8> =
+            [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
+        String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned()
+    };
+    let name = match cpuid.get_hypervisor_info().map(|info| info.identify()) {
+        Some(Hypervisor::KVM) => "kvm",
+        Some(Hypervisor::VMware) => "vmware",
+        Some(Hypervisor::HyperV) => "microsoft",
+        Some(Hypervisor::Xen) => "xen",
+        Some(Hypervisor::Bhyve) => "bhyve",
+        Some(Hypervisor::QEMU) => "qemu",
+        _ => match signature.as_str() {
+            "VBoxVBoxVBox" => "virtualbox",
+            "ACRNACRNACRN" => "acrn",
+            "lrpepyh vr" | "prl hyperv" => "parallels",
+            _ => "unknown hypervisor",
+        },
+    };
+    Some((name, signature))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn l3(size: u64) -> Said {
+        Said { level: 3, kind: CacheKind::Unified, size, line: 64, ways: 16, sharing: 64 }
+    }
+
+    fn cache(level: u32, size: u64) -> Cache {
+        let kind = CacheKind::Unified;
+        Cache { level, kind, size, line: None, ways: None, cpus: "0-1".parse().unwrap() }
+    }
+
+    #[test]
+    fn a_hidden_or_other_last_level_is_told() {
+        let told = |shown: &[Cache], size| contradiction(shown, &[l3(size)]);
+        assert_eq!(told(&[cache(3, 1 << 20)], 1 << 20), None);
+        assert_eq!(
+            told(&[cache(2, 1 << 20)], 1 << 25).unwrap(),
+            "CPUID tells of an L3 of 32 MiB, which /sys does not show"
+        );
+        assert_eq!(
+            told(&[cache(3, 1 << 24)], 1 << 25).unwrap(),
+            "/sys shows an L3 of 16 MiB, CPUID an L3 of 32 MiB"
+        );
+    }
+
+    #[test]
+    fn without_sysfs_the_ids_reserved_bound_the_sharing() {
+        let topology = Topology { online: "0-3".parse().unwrap(), ..Default::default() };
+        let l2 = Said { level: 2, sharing: 2, ..l3(1 << 20) };
+        let lists: Vec<String> =
+            instances(&[l2, l3(1 << 25)], &topology).iter().map(|cache| cache.cpus.to_string()).collect();
+        assert_eq!(lists, ["0-1", "2-3", "0-3"]);
+    }
+}

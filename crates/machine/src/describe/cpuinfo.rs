@@ -1,0 +1,133 @@
+//! /proc/cpuinfo: the one file that every kernel has and no two architectures write alike.
+
+use std::collections::BTreeMap;
+
+use figure::{CpuList, Reading};
+
+use crate::Tree;
+
+/// Blocks kept. Linux numbers at most 8192 CPUs on any architecture (NR_CPUS of x86-64).
+const MAX_BLOCKS: usize = 8192;
+
+/// The file, cut into one block of fields for each CPU.
+#[derive(Clone, Debug, Default)]
+pub struct Cpuinfo {
+    /// Fields before the first "processor" line, and those of blocks without one (Arm's `Features` of old
+    /// kernels, s390's and sparc64's whole file).
+    common: BTreeMap<String, String>,
+    /// Fields of each CPU.
+    blocks: BTreeMap<u32, BTreeMap<String, String>>,
+    /// Why it could not be read.
+    pub unknown: Option<String>,
+}
+
+impl Cpuinfo {
+    /// Reads it.
+    pub fn read(tree: &Tree) -> Self {
+        match tree.text("/proc/cpuinfo") {
+            Reading::Value(text) => Cpuinfo::parse(&text),
+            Reading::Unknown(reason) => Cpuinfo { unknown: Some(reason), ..Default::default() },
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut info = Cpuinfo::default();
+        let mut current = None;
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once(':') else {
+                // An empty line ends a block.
+                if line.trim().is_empty() {
+                    current = None;
+                }
+                continue;
+            };
+            let (key, value) = (key.trim(), value.trim());
+            // s390 writes "processor 0: version = …"; Arm's old "Processor : ARMv7" is no number.
+            let named = key.strip_prefix("processor").map(str::trim);
+            let number = match named {
+                Some("") => value.parse::<u32>().ok(),
+                Some(number) => number.parse::<u32>().ok(),
+                None => None,
+            };
+            if let Some(cpu) = number {
+                current =
+                    (info.blocks.len() < MAX_BLOCKS && cpu <= figure::cpulist::MAX_NUMBER).then_some(cpu);
+                if let Some(cpu) = current {
+                    info.blocks.entry(cpu).or_default();
+                }
+                continue;
+            }
+            let fields = match current {
+                Some(cpu) => info.blocks.entry(cpu).or_default(),
+                None => &mut info.common,
+            };
+            fields.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+        }
+        info
+    }
+
+    /// The CPUs that it lists: those that are online.
+    pub fn cpus(&self) -> CpuList {
+        self.blocks.keys().copied().collect()
+    }
+
+    /// A field of one CPU, else the common one.
+    pub fn of(&self, cpu: u32, key: &str) -> Option<&str> {
+        let own = self.blocks.get(&cpu).and_then(|fields| fields.get(key));
+        own.or_else(|| self.common.get(key)).map(String::as_str)
+    }
+
+    /// A field of the first CPU that has one of `keys`, else the common one.
+    pub fn first(&self, keys: &[&str]) -> Option<&str> {
+        let mut fields = self.blocks.values().take(1).chain([&self.common]);
+        fields.find_map(|fields| keys.iter().find_map(|key| fields.get(*key))).map(String::as_str)
+    }
+
+    /// Whether the first CPU has this flag (x86 `flags`, Arm `Features`).
+    pub fn has_flag(&self, flag: &str) -> bool {
+        self.flags().any(|present| present == flag)
+    }
+
+    /// Flags of the first CPU.
+    pub fn flags(&self) -> impl Iterator<Item = &str> {
+        self.first(&["flags", "Features", "features", "isa"]).unwrap_or_default().split_whitespace()
+    }
+
+    /// Whether this is an x86.
+    pub fn is_x86(&self) -> bool {
+        self.first(&["vendor_id"]).is_some() && self.first(&["flags"]).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x86_and_arm_have_a_block_for_each_cpu() {
+        let info = Cpuinfo::parse(
+            "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu lm\n\nprocessor\t: 7\ncore id\t: 3\n",
+        );
+        assert_eq!(info.cpus().to_string(), "0,7");
+        assert!(info.is_x86() && info.has_flag("lm") && !info.has_flag("fp"));
+        assert_eq!(info.of(7, "core id"), Some("3"));
+    }
+
+    #[test]
+    fn old_arm_states_features_once_after_all() {
+        let info = Cpuinfo::parse(
+            "Processor\t: ARMv7 Processor rev 4 (v7l)\nprocessor\t: 0\nBogoMIPS\t: 1\n\nprocessor\t: 1\n\nFeatures\t: neon\n",
+        );
+        assert_eq!(info.cpus().to_string(), "0-1");
+        assert!(info.has_flag("neon"));
+    }
+
+    #[test]
+    fn s390_puts_the_number_into_the_key() {
+        let info = Cpuinfo::parse(
+            "vendor_id       : IBM/S390\nprocessor 1: version = 00\nprocessor 2: version = 00\n",
+        );
+        assert_eq!(info.cpus().to_string(), "1-2");
+        assert_eq!(info.first(&["vendor_id"]), Some("IBM/S390"));
+    }
+}

@@ -1,0 +1,88 @@
+//! Memory: how much, its modules, the theoretical peak, and the pools of huge pages.
+
+use figure::Reading;
+use figure::host::{HugePool, Memory, Virtualisation};
+
+use super::channels::{self, Slot};
+use super::{Asked, smbios, udev};
+use crate::Tree;
+
+const POOLS: &str = "/sys/kernel/mm/hugepages";
+
+/// Describes memory.
+pub fn describe(tree: &Tree, asked: &Asked, virtualisation: &Virtualisation) -> Memory {
+    let meminfo = tree.text("/proc/meminfo");
+    let field = |name: &str| match &meminfo {
+        Reading::Value(text) => {
+            let value = text.lines().find_map(|line| kib(line.strip_prefix(name)?.strip_prefix(':')?));
+            Reading::or_unknown(value, &format!("/proc/meminfo has no {name}"))
+        }
+        Reading::Unknown(reason) => Reading::Unknown(reason.clone()),
+    };
+    let (slots, source) = slots(tree, virtualisation);
+    let peak = match asked.dimms {
+        Some(dimms) => Reading::Value(dimms.peak()),
+        None => match &slots {
+            Reading::Value(_) if virtualisation.is_guest() => Reading::unknown(
+                "a guest's memory modules are its hypervisor's invention; state the host's with --dimms, such as 12x2666",
+            ),
+            Reading::Value(slots) => channels::peak(slots, source),
+            Reading::Unknown(reason) => {
+                Reading::Unknown(format!("{reason}; state the modules with --dimms, such as 12x2666"))
+            }
+        },
+    };
+    Memory {
+        total: field("MemTotal"),
+        available: field("MemAvailable"),
+        swap: field("SwapTotal"),
+        modules: slots.map(|slots| slots.into_iter().filter_map(|slot| slot.module).collect()),
+        peak,
+        hugetlb: pools(tree),
+    }
+}
+
+/// `   123 kB` in bytes. (procfs-core multiplies unchecked, which a damaged number overflows.)
+pub fn kib(text: &str) -> Option<u64> {
+    text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The slots: from the firmware's own table, which only root may read, else from what udev made of it for all.
+fn slots(tree: &Tree, virtualisation: &Virtualisation) -> (Reading<Vec<Slot>>, &'static str) {
+    let table = match tree.bytes(smbios::TABLE) {
+        Reading::Value(table) => match smbios::slots(&table) {
+            slots if slots.is_empty() => format!("{}: no memory device in it", smbios::TABLE),
+            slots => return (Reading::Value(slots), "SMBIOS"),
+        },
+        Reading::Unknown(reason) => reason,
+    };
+    if let Reading::Value(database) = tree.text(udev::DATABASE) {
+        let slots = udev::slots(&database);
+        if !slots.is_empty() {
+            return (Reading::Value(slots), "SMBIOS by udev");
+        }
+    }
+    let reason = if table.ends_with("permission denied") {
+        format!("{table}: the firmware's table of memory modules is for root only")
+    } else if virtualisation.is_guest() {
+        format!("this guest shows no memory modules ({table})")
+    } else {
+        format!("no table of memory modules ({table})")
+    };
+    (Reading::Unknown(reason), "")
+}
+
+fn pools(tree: &Tree) -> Vec<HugePool> {
+    let sizes = tree.names(POOLS).into_iter().filter_map(|name| {
+        let kib: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
+        let count = |file: &str| tree.number(format!("{POOLS}/{name}/{file}")).into_value();
+        Some(HugePool {
+            page: kib.checked_mul(1024)?,
+            reserved: count("nr_hugepages")?,
+            free: count("free_hugepages")?,
+        })
+    });
+    let mut pools: Vec<HugePool> = sizes.collect();
+    pools.sort_by_key(|pool| pool.page);
+    pools
+}

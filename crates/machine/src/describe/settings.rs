@@ -1,0 +1,287 @@
+//! Kernel settings that move figures, in the kernel's words.
+
+use std::collections::BTreeSet;
+
+use figure::Reading;
+use figure::host::Setting;
+
+use crate::Tree;
+
+const CPU: &str = "/sys/devices/system/cpu";
+const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
+const SUPPLIES: &str = "/sys/class/power_supply";
+
+/// How the text of a file becomes the value of a setting.
+type Form = fn(&str) -> String;
+
+/// Settings that are one file each: name, file, form.
+const FILES: [(&str, &str, Form); 15] = [
+    ("transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled", chosen),
+    ("transparent_hugepage_defrag", "/sys/kernel/mm/transparent_hugepage/defrag", chosen),
+    ("numa_balancing", "/proc/sys/kernel/numa_balancing", as_is),
+    ("smt", "/sys/devices/system/cpu/smt/control", as_is),
+    ("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource", as_is),
+    ("clocksource_available", "/sys/devices/system/clocksource/clocksource0/available_clocksource", as_is),
+    ("aslr", "/proc/sys/kernel/randomize_va_space", as_is),
+    ("overcommit", "/proc/sys/vm/overcommit_memory", as_is),
+    ("swappiness", "/proc/sys/vm/swappiness", as_is),
+    ("zone_reclaim_mode", "/proc/sys/vm/zone_reclaim_mode", as_is),
+    ("ksm", "/sys/kernel/mm/ksm/run", as_is),
+    ("isolated", "/sys/devices/system/cpu/isolated", or_none),
+    ("nohz_full", "/sys/devices/system/cpu/nohz_full", or_none),
+    ("perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid", as_is),
+    ("sched_autogroup", "/proc/sys/kernel/sched_autogroup_enabled", as_is),
+];
+
+/// All settings, in a fixed order: those of one file, then those made of several.
+pub fn describe(tree: &Tree) -> Vec<Setting> {
+    let mut settings: Vec<Setting> = FILES
+        .iter()
+        .map(|(name, file, form)| setting(name, tree.text(file).map(|text| form(&text)), file))
+        .collect();
+    settings.extend(
+        [
+            ("governor", "scaling_governor"),
+            ("scaling_driver", "scaling_driver"),
+            ("energy_preference", "energy_performance_preference"),
+        ]
+        .map(|(name, file)| setting(name, policies(tree, file), &format!("{POLICIES}/policy*/{file}"))),
+    );
+    settings.push(boost(tree));
+    settings.push(setting("mitigations", mitigations(tree), &format!("{CPU}/vulnerabilities")));
+    settings.push(setting("power", power(tree), SUPPLIES));
+    settings
+}
+
+fn setting(name: &str, value: Reading<String>, source: &str) -> Setting {
+    Setting {
+        name: name.to_owned(),
+        value: value.map(|value| value.chars().take(MAX_VALUE).collect()),
+        source: source.to_owned(),
+    }
+}
+
+/// Characters of a value: the longest real one (mitigations) has some 300.
+const MAX_VALUE: usize = 1000;
+
+fn as_is(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn or_none(text: &str) -> String {
+    // nohz_full prints "(null)" where no CPU is in it.
+    if text.is_empty() || text == "(null)" { "none".to_owned() } else { as_is(text) }
+}
+
+/// `always [madvise] never`: the word in brackets.
+fn chosen(text: &str) -> String {
+    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
+    inside.map_or_else(|| as_is(text), str::to_owned)
+}
+
+/// The distinct values over all cpufreq policies; before Linux 4.3 each CPU had its directory of its own.
+fn policies(tree: &Tree, file: &str) -> Reading<String> {
+    let mut values = BTreeSet::new();
+    for policy in tree.numbered(POLICIES, "policy") {
+        values.extend(tree.text(format!("{POLICIES}/policy{policy}/{file}")).into_value());
+    }
+    if values.is_empty() {
+        for cpu in tree.numbered(CPU, "cpu") {
+            values.extend(tree.text(format!("{CPU}/cpu{cpu}/cpufreq/{file}")).into_value());
+        }
+    }
+    if values.is_empty() {
+        let reason = if tree.numbered(POLICIES, "policy").is_empty() {
+            format!("{POLICIES} shows no policy: the clock is not set by this kernel")
+        } else {
+            format!("no policy in {POLICIES} has {file}")
+        };
+        return Reading::Unknown(reason);
+    }
+    Reading::Value(values.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// `on` or `off`; intel_pstate states the opposite (no_turbo).
+fn boost(tree: &Tree) -> Setting {
+    let files = [(format!("{CPU}/intel_pstate/no_turbo"), "0"), (format!("{POLICIES}/boost"), "1")];
+    for (file, on) in &files {
+        if let Reading::Value(text) = tree.text(file)
+            && matches!(text.as_str(), "0" | "1")
+        {
+            let value = if text == *on { "on" } else { "off" };
+            return setting("boost", Reading::Value(value.to_owned()), file);
+        }
+    }
+    let reason = format!("neither {} nor {} is there", files[0].0, files[1].0);
+    setting("boost", Reading::Unknown(reason), &files[1].0)
+}
+
+/// `mitigated: retbleed, spectre_v2; vulnerable: mds`, before it `off by boot parameter` if so.
+fn mitigations(tree: &Tree) -> Reading<String> {
+    let directory = format!("{CPU}/vulnerabilities");
+    let (mut mitigated, mut vulnerable, mut seen) = (Vec::new(), Vec::new(), 0);
+    for name in tree.names(&directory) {
+        let Reading::Value(state) = tree.text(format!("{directory}/{name}")) else { continue };
+        seen += 1;
+        // "Mitigation: …", "Vulnerable…", "Not affected", "KVM: Mitigation: …", "Processor vulnerable",
+        // "Unknown: …".
+        if state.contains("Mitigation:") {
+            mitigated.push(name);
+        } else if state.to_ascii_lowercase().contains("vulnerable") {
+            vulnerable.push(name);
+        }
+    }
+    let off =
+        command_line(tree).value().is_some_and(|line| line.split(' ').any(|word| word == "mitigations=off"));
+    if seen == 0 && !off {
+        return Reading::Unknown(format!("{directory} is not there"));
+    }
+    let list =
+        |what: &str, names: Vec<String>| (!names.is_empty()).then(|| format!("{what}: {}", names.join(", ")));
+    let parts = [
+        off.then(|| "off by boot parameter".to_owned()),
+        list("mitigated", mitigated),
+        list("vulnerable", vulnerable),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Reading::Value(if parts.is_empty() { "none needed".to_owned() } else { parts.join("; ") })
+}
+
+/// `mains`, or `battery` where no mains supply is online.
+fn power(tree: &Tree) -> Reading<String> {
+    let (mut mains, mut online, mut battery) = (false, false, false);
+    for name in tree.names(SUPPLIES) {
+        let field =
+            |file: &str| tree.text(format!("{SUPPLIES}/{name}/{file}")).into_value().unwrap_or_default();
+        match field("type").as_str() {
+            "Mains" | "USB" => {
+                mains = true;
+                online |= field("online") == "1";
+            }
+            // A wireless mouse has a battery too, of scope "Device".
+            "Battery" if field("scope") != "Device" => battery = true,
+            _ => {}
+        }
+    }
+    match (mains && online, battery) {
+        (true, _) => Reading::Value("mains".to_owned()),
+        (false, true) => Reading::Value("battery".to_owned()),
+        (false, false) => Reading::Unknown(format!("{SUPPLIES} shows neither mains nor battery")),
+    }
+}
+
+/// The kernel's release.
+pub fn release(tree: &Tree) -> Reading<String> {
+    match tree.text("/proc/sys/kernel/osrelease") {
+        Reading::Value(release) => Reading::Value(release),
+        Reading::Unknown(reason) => {
+            let version = tree.text("/proc/version").into_value();
+            Reading::or_unknown(version.and_then(|text| Some(text.split(' ').nth(2)?.to_owned())), &reason)
+        }
+    }
+}
+
+/// The boot parameters that move figures. The others may hold names, addresses and secrets, and a record is
+/// made to be shown to others.
+pub fn command_line(tree: &Tree) -> Reading<String> {
+    tree.text("/proc/cmdline").map(|line| telling_parameters(&line))
+}
+
+/// Boot parameters kept (Documentation/admin-guide/kernel-parameters.txt): clock, scheduling, memory, mitigations.
+const TELLING: [&str; 62] = [
+    "acpi_cppc",
+    "amd_prefcore",
+    "amd_pstate",
+    "clocksource",
+    "cpufreq.default_governor",
+    "cpuidle.off",
+    "default_hugepagesz",
+    "hpet",
+    "hugepages",
+    "hugepagesz",
+    "hugetlb_cma",
+    "idle",
+    "init_on_alloc",
+    "init_on_free",
+    "intel_idle.max_cstate",
+    "intel_iommu",
+    "intel_pstate",
+    "iommu",
+    "iommu.passthrough",
+    "irqaffinity",
+    "isolcpus",
+    "kfence.sample_interval",
+    "kthread_cpus",
+    "l1tf",
+    "maxcpus",
+    "mce",
+    "mds",
+    "mem",
+    "memmap",
+    "mitigations",
+    "movable_node",
+    "no-kvmclock",
+    "no-steal-acc",
+    "nohz",
+    "nohz_full",
+    "nopti",
+    "noretpoline",
+    "nosmt",
+    "nospectre_v1",
+    "nospectre_v2",
+    "nowatchdog",
+    "nr_cpus",
+    "numa",
+    "numa_balancing",
+    "page_alloc.shuffle",
+    "page_poison",
+    "possible_cpus",
+    "preempt",
+    "processor.max_cstate",
+    "psi",
+    "pti",
+    "rcu_nocbs",
+    "retbleed",
+    "skew_tick",
+    "slub_debug",
+    "spec_store_bypass_disable",
+    "spectre_v2",
+    "swapaccount",
+    "threadirqs",
+    "transparent_hugepage",
+    "tsc",
+    "tsx",
+];
+
+/// The words of a command line that are known to move figures, up to the `--` behind which the init program's
+/// begin.
+pub fn telling_parameters(line: &str) -> String {
+    let telling = |word: &&str| TELLING.binary_search(&word.split('=').next().unwrap_or(word)).is_ok();
+    line.split_whitespace().take_while(|word| *word != "--").filter(telling).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_boot_parameters_are_kept() {
+        let line = "BOOT_IMAGE=/vmlinuz root=UUID=1-2 isolcpus=2-3 ks.password=secret mitigations=off nosmt -- --token=x mem=1G";
+        assert_eq!(telling_parameters(line), "isolcpus=2-3 mitigations=off nosmt");
+        assert_eq!(telling_parameters(&telling_parameters(line)), telling_parameters(line));
+    }
+
+    #[test]
+    fn every_parameter_of_the_list_is_found() {
+        for name in TELLING {
+            assert_eq!(telling_parameters(name), name, "the list is not sorted");
+        }
+    }
+
+    #[test]
+    fn the_chosen_word_stands_in_brackets() {
+        assert_eq!(chosen("always [madvise] never"), "madvise");
+        assert_eq!(chosen("odd"), "odd");
+        assert_eq!(or_none("(null)"), "none");
+    }
+}

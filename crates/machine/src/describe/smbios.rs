@@ -1,0 +1,159 @@
+//! Memory devices in the SMBIOS table (DMTF DSP0134, type 17).
+//!
+//! A parser of our own, because the table may be damaged: the crate dmidecode slices the table with the length
+//! that the entry point states (it panics if the table is shorter), wants an entry point at all, and drops
+//! a device for one bad string. It serves as witness in the tests instead.
+
+use figure::host::Module;
+
+use super::channels::Slot;
+
+/// The kernel's copy of the table: for root only, since it holds serial numbers.
+pub const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
+/// Slots of one machine: 16 sockets with 24 each would have 384.
+const MAX_SLOTS: usize = 1024;
+
+const MEMORY_DEVICE: u8 = 17;
+const END_OF_TABLE: u8 = 127;
+/// Strings that identify the owner: serial number and asset tag.
+const IDENTITIES: [usize; 2] = [0x18, 0x19];
+
+/// One structure: the formatted area with its header, and the strings behind it.
+#[derive(Clone, Copy)]
+struct Structure<'a> {
+    area: &'a [u8],
+    strings: &'a [u8],
+}
+
+/// The structures up to the end of the table, or up to the first that does not fit into it.
+fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
+    let mut rest = table;
+    std::iter::from_fn(move || {
+        let length = usize::from(*rest.get(1)?);
+        // The header has 4 bytes: a shorter structure would repeat for ever.
+        if length < 4 || rest[0] == END_OF_TABLE {
+            return None;
+        }
+        let area = rest.get(..length)?;
+        // Strings end with an empty one; without any string there are still two zeros.
+        let tail = &rest[length..];
+        let end = tail.windows(2).position(|pair| pair == [0, 0])? + 2;
+        rest = &tail[end..];
+        Some(Structure { area, strings: &tail[..end] })
+    })
+}
+
+impl<'a> Structure<'a> {
+    fn byte(self, offset: usize) -> Option<u8> {
+        self.area.get(offset).copied()
+    }
+
+    fn word(self, offset: usize) -> Option<u16> {
+        Some(u16::from_le_bytes([self.byte(offset)?, self.byte(offset + 1)?]))
+    }
+
+    fn double(self, offset: usize) -> Option<u32> {
+        Some(u32::from(self.word(offset)?) | u32::from(self.word(offset + 2)?) << 16)
+    }
+
+    /// The string whose number stands at `offset`; empty if it has none.
+    fn string(self, offset: usize) -> String {
+        let number = usize::from(self.byte(offset).unwrap_or(0));
+        let strings = self.strings.split(|byte| *byte == 0);
+        let string = number.checked_sub(1).and_then(|index| strings.clone().nth(index)).unwrap_or_default();
+        String::from_utf8_lossy(string).trim().to_owned()
+    }
+}
+
+/// All memory devices, with and without a module. Empty if there is none, or the table is damaged from the start.
+pub fn slots(table: &[u8]) -> Vec<Slot> {
+    structures(table)
+        .filter(|structure| structure.area[0] == MEMORY_DEVICE)
+        .take(MAX_SLOTS)
+        .map(slot)
+        .collect()
+}
+
+fn slot(device: Structure<'_>) -> Slot {
+    let (locator, bank) = (device.string(0x10), device.string(0x11));
+    let module = size(device).map(|size| Module {
+        locator: locator.clone(),
+        bank: bank.clone(),
+        size,
+        kind: kind(device.byte(0x12).unwrap_or(0)),
+        speed: speed(device, 0x15, 0x54),
+        configured: speed(device, 0x20, 0x58),
+        width: device.word(0x0a).filter(|width| !matches!(width, 0 | 0xffff)),
+    });
+    Slot { locator, bank, module }
+}
+
+/// Bytes; `None` for an empty slot or an unknown size.
+fn size(device: Structure<'_>) -> Option<u64> {
+    match device.word(0x0c)? {
+        0 | 0xffff => None,
+        // 32 GiB - 1 MiB and more: the extended size, in MiB, bit 31 reserved.
+        0x7fff => Some(u64::from(device.double(0x1c)? & 0x7fff_ffff) << 20).filter(|size| *size > 0),
+        kib if kib & 0x8000 != 0 => Some(u64::from(kib & 0x7fff) << 10).filter(|size| *size > 0),
+        mib => Some(u64::from(mib) << 20),
+    }
+}
+
+/// MT/s: a word, or the double word that replaces it when it is 0xffff (SMBIOS 3.3).
+fn speed(device: Structure<'_>, short: usize, extended: usize) -> Option<u32> {
+    match device.word(short)? {
+        0 => None,
+        0xffff => device.double(extended).map(|speed| speed & 0x7fff_ffff).filter(|speed| *speed > 0),
+        speed => Some(speed.into()),
+    }
+}
+
+/// Table 79 of DSP0134 3.7, "Memory Device: Type".
+fn kind(code: u8) -> String {
+    let name = match code {
+        0x03 => "DRAM",
+        0x07 => "RAM",
+        0x08 => "ROM",
+        0x09 => "flash",
+        0x0f => "SDRAM",
+        0x12 => "DDR",
+        0x13 => "DDR2",
+        0x14 => "DDR2 FB-DIMM",
+        0x18 => "DDR3",
+        0x19 => "FBD2",
+        0x1a => "DDR4",
+        0x1b => "LPDDR",
+        0x1c => "LPDDR2",
+        0x1d => "LPDDR3",
+        0x1e => "LPDDR4",
+        0x1f => "persistent memory",
+        0x20 => "HBM",
+        0x21 => "HBM2",
+        0x22 => "DDR5",
+        0x23 => "LPDDR5",
+        0x24 => "HBM3",
+        code => return format!("type {code:#04x}"),
+    };
+    name.to_owned()
+}
+
+/// The table reduced to its memory devices, without their serial numbers and asset tags: what may leave the
+/// machine.
+pub fn reduced(table: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::new();
+    for device in structures(table).filter(|structure| structure.area[0] == MEMORY_DEVICE).take(MAX_SLOTS) {
+        let hidden: Vec<usize> =
+            IDENTITIES.iter().filter_map(|at| device.byte(*at).map(usize::from)).collect();
+        kept.extend(device.area);
+        for (index, string) in device.strings.split(|byte| *byte == 0).enumerate() {
+            // Two empty strings stand behind the last one: the end.
+            let hide = hidden.contains(&(index + 1));
+            kept.extend(string.iter().map(|byte| if hide { b'x' } else { *byte }));
+            kept.push(0);
+        }
+        // The split yields one piece more than there are zeros.
+        kept.pop();
+    }
+    kept.extend([END_OF_TABLE, 4, 0xff, 0xfe, 0, 0]);
+    kept
+}

@@ -1,0 +1,289 @@
+//! CPUs and how they belong together: /sys/devices/system/cpu (Documentation/admin-guide/cputopology.rst).
+//!
+//! Groups are taken from the kernel's lists of CPUs, as lscpu and hwloc do, and not from its ids: those are -1
+//! on many machines, and core ids repeat in every package.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use figure::host::{LogicalCpu, Numa, Topology};
+use figure::{CpuList, Reading};
+
+use super::cpuinfo::Cpuinfo;
+use crate::Tree;
+
+/// The kernel's directory of CPUs.
+pub const CPUS: &str = "/sys/devices/system/cpu";
+/// CPUs looked at: Linux allows at most 8192 (NR_CPUS of x86-64); a damaged list may name more.
+const MAX_CPUS: usize = 8192;
+/// Hardware threads of one core: 8 is the most ever made (POWER8 to 10, UltraSPARC T2), and Power10 shows two
+/// of its cores as one of 8. A longer list is damaged.
+const MAX_THREADS_PER_CORE: usize = 8;
+
+/// The online CPUs, by the first source that names any.
+pub fn online(tree: &Tree, cpuinfo: &Cpuinfo) -> CpuList {
+    let directories: CpuList = tree.numbered(CPUS, "cpu").into_iter().take(MAX_CPUS).collect();
+    let listed = tree.list(format!("{CPUS}/online")).into_value().unwrap_or_default();
+    let present = if directories.is_empty() { listed.clone() } else { listed.intersection(&directories) };
+    let some = |cpus: CpuList| (!cpus.is_empty()).then_some(cpus);
+    let found = some(present)
+        .or_else(|| some(cpuinfo.cpus()))
+        .or_else(|| some(proc_stat(tree)))
+        .or_else(|| some(directories.iter().filter(|cpu| !switched_off(tree, *cpu)).collect()))
+        .unwrap_or(listed);
+    found.iter().take(MAX_CPUS).collect()
+}
+
+fn switched_off(tree: &Tree, cpu: u32) -> bool {
+    tree.text(format!("{CPUS}/cpu{cpu}/online")).value().is_some_and(|text| text == "0")
+}
+
+/// The `cpuN` lines of /proc/stat: online CPUs.
+fn proc_stat(tree: &Tree) -> CpuList {
+    let Reading::Value(text) = tree.text("/proc/stat") else { return CpuList::new() };
+    let names = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok());
+    names.filter(|cpu| *cpu <= figure::cpulist::MAX_NUMBER).collect()
+}
+
+/// Describes the online CPUs.
+pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) -> Topology {
+    let lists = |cpu: u32, names: &[&str]| members(tree, &format!("{CPUS}/cpu{cpu}/topology"), names);
+    let mut unknown = None;
+
+    let cores = cores(&online, cpuinfo, |cpu| lists(cpu, &["core_cpus", "thread_siblings"]), &mut unknown);
+    // The groups above are asked of each core's first CPU, so that no core lies in two of them.
+    let firsts: CpuList = cores.groups.iter().filter_map(CpuList::first).collect();
+    let of_core = |group: Groups| -> BTreeMap<u32, u32> {
+        let index = |core: &CpuList| core.first().and_then(|first| group.of.get(&first)).copied();
+        cores
+            .groups
+            .iter()
+            .filter_map(|core| Some((core, index(core)?)))
+            .flat_map(|(core, index)| core.iter().map(move |cpu| (cpu, index)))
+            .collect()
+    };
+    let packages = of_core(packages(cpuinfo, &firsts, lists));
+    let clusters = of_core(optional(tree, &firsts, "cluster_id", |cpu| lists(cpu, &["cluster_cpus"])));
+    let dies = of_core(optional(tree, &firsts, "die_id", |cpu| lists(cpu, &["die_cpus"])));
+    let mut nodes = BTreeMap::new();
+    for node in &numa.nodes {
+        for cpu in node.cpus.iter() {
+            nodes.entry(cpu).or_insert(node.node);
+        }
+    }
+    let mut kinds = kinds(tree, &online);
+
+    let cpus = online
+        .iter()
+        .map(|cpu| {
+            let core = cores.of.get(&cpu).copied().unwrap_or_default();
+            LogicalCpu {
+                cpu,
+                core,
+                cluster: clusters.get(&cpu).copied(),
+                die: dies.get(&cpu).copied(),
+                package: packages.get(&cpu).copied().unwrap_or_default(),
+                node: nodes.get(&cpu).copied(),
+                siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
+                kind: kinds.remove(&cpu),
+                max_mhz: max_mhz(tree, cpu),
+            }
+        })
+        .collect();
+
+    Topology {
+        offline: offline(tree, &online),
+        possible: tree.list(format!("{CPUS}/possible")),
+        allowed: allowed(tree, &online),
+        cpus,
+        unknown: unknown.or_else(|| online.is_empty().then(|| "the tree shows no CPU".to_owned())),
+        online,
+    }
+}
+
+/// CPUs cut into groups, each in one of them.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Ascending by their first CPU.
+    groups: Vec<CpuList>,
+    /// Index of the group of each CPU.
+    of: BTreeMap<u32, u32>,
+}
+
+impl Groups {
+    /// Cuts `cpus` by what `members` says of the first CPU of each group; what the others say is not asked, so
+    /// that contradicting lists cannot put a CPU into two groups. CPUs of which nothing is said have no group.
+    fn cut(cpus: &CpuList, mut members: impl FnMut(u32) -> Option<CpuList>) -> Groups {
+        let mut cut = Groups::default();
+        for cpu in cpus.iter() {
+            if cut.of.contains_key(&cpu) {
+                continue;
+            }
+            let Some(said) = members(cpu) else { continue };
+            let free = |other: &u32| cpus.contains(*other) && !cut.of.contains_key(other);
+            let group: CpuList = said.iter().filter(free).chain([cpu]).collect();
+            let index = cut.groups.len() as u32;
+            cut.of.extend(group.iter().map(|member| (member, index)));
+            cut.groups.push(group);
+        }
+        cut
+    }
+}
+
+/// Cores by sibling lists, else by /proc/cpuinfo's ids, else each CPU its own.
+fn cores(
+    online: &CpuList,
+    cpuinfo: &Cpuinfo,
+    siblings: impl Fn(u32) -> Option<CpuList>,
+    unknown: &mut Option<String>,
+) -> Groups {
+    let by_ids = ids(online, cpuinfo, &["physical id", "core id"]);
+    let (mut silent, mut oversized) = (0, 0);
+    let cut = Groups::cut(online, |cpu| {
+        match siblings(cpu).or_else(|| by_ids.get(&cpu).cloned()) {
+            Some(list) if list.len() <= MAX_THREADS_PER_CORE => return Some(list),
+            Some(_) => oversized += 1,
+            None => silent += 1,
+        }
+        Some(CpuList::new())
+    });
+    if oversized > 0 {
+        *unknown = Some(format!(
+            "{oversized} CPUs claim to share a core with more than {MAX_THREADS_PER_CORE} threads, as no \
+             processor has: each counts as a core"
+        ));
+    } else if silent > 0 {
+        let which = if silent == online.len() { "the CPUs".to_owned() } else { format!("{silent} CPUs") };
+        *unknown = Some(format!(
+            "neither {CPUS}/cpuN/topology nor /proc/cpuinfo tells the cores of {which}: each counts as a core"
+        ));
+    }
+    cut
+}
+
+/// Packages by lists, else by ids; a core of which nothing is said counts to the first.
+///
+/// Arm kernels before 4.19 called each cluster a package, and nothing in their trees tells better.
+fn packages(cpuinfo: &Cpuinfo, firsts: &CpuList, lists: impl Fn(u32, &[&str]) -> Option<CpuList>) -> Groups {
+    let by_ids = ids(firsts, cpuinfo, &["physical id"]);
+    Groups::cut(firsts, |cpu| {
+        lists(cpu, &["package_cpus", "core_siblings"]).or_else(|| by_ids.get(&cpu).cloned())
+    })
+}
+
+/// Clusters or dies: only where the kernel gives them an id. Without one its list is each core alone (-1, or
+/// 65535 where it prints it unsigned).
+fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Option<CpuList>) -> Groups {
+    Groups::cut(firsts, |cpu| {
+        let id: i64 = tree.number(format!("{CPUS}/cpu{cpu}/topology/{id}")).into_value()?;
+        if (0..i64::from(u16::MAX)).contains(&id) { list(cpu) } else { None }
+    })
+}
+
+/// CPUs with the same values of these /proc/cpuinfo fields, under the first of them, which is the one that
+/// [`Groups::cut`] asks.
+fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuList> {
+    let mut groups: BTreeMap<Vec<&str>, Vec<u32>> = BTreeMap::new();
+    for cpu in cpus.iter() {
+        if let Some(id) = keys.iter().map(|key| cpuinfo.of(cpu, key)).collect::<Option<Vec<_>>>() {
+            groups.entry(id).or_default().push(cpu);
+        }
+    }
+    groups.into_values().filter_map(|group| Some((*group.first()?, group.into_iter().collect()))).collect()
+}
+
+/// A list of CPUs in `directory`, by the first of `names` that is there: as `NAME_list`, else as the mask
+/// `NAME` of older kernels.
+pub fn members(tree: &Tree, directory: &str, names: &[&str]) -> Option<CpuList> {
+    names.iter().find_map(|name| {
+        let list = tree.list(format!("{directory}/{name}_list")).into_value();
+        list.or_else(|| mask(tree.text(format!("{directory}/{name}")).value()?))
+            .filter(|list| !list.is_empty())
+    })
+}
+
+/// The kernel's mask format: 32-bit words in hexadecimal, the highest first, with commas between.
+pub fn mask(text: &str) -> Option<CpuList> {
+    let mut cpus = CpuList::new();
+    for (word, digits) in text.trim().rsplit(',').enumerate() {
+        let bits = u32::from_str_radix(digits, 16).ok()?;
+        let base =
+            u32::try_from(word).ok()?.checked_mul(32).filter(|base| *base <= figure::cpulist::MAX_NUMBER)?;
+        for bit in (0..32).filter(|bit| bits & (1 << bit) != 0) {
+            cpus.insert(base + bit);
+        }
+    }
+    Some(cpus)
+}
+
+/// CPUs that are there and do not run: present less online.
+fn offline(tree: &Tree, online: &CpuList) -> CpuList {
+    let present = tree.list(format!("{CPUS}/present")).into_value();
+    let directories = || tree.numbered(CPUS, "cpu").into_iter().take(MAX_CPUS).collect();
+    present.unwrap_or_else(directories).difference(online)
+}
+
+/// Our affinity mask. A tree without /proc/self/status is a description by others: there all CPUs are ours.
+fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
+    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
+    let field = |name| status.lines().find_map(|line| line.strip_prefix(name));
+    let list = field("Cpus_allowed_list:").and_then(|list| list.parse::<CpuList>().ok());
+    let listed = list.or_else(|| mask(field("Cpus_allowed:")?));
+    match listed.map(|list| list.intersection(online)) {
+        Some(list) if !list.is_empty() => list,
+        _ => online.clone(),
+    }
+}
+
+/// What sort of core each CPU is, on a machine with more than one sort.
+///
+/// Not from acpi_cppc/highest_perf: identical cores of one AMD or Intel chip carry different ranks there
+/// (preferred cores, Documentation/admin-guide/pm/amd-pstate.rst).
+fn kinds(tree: &Tree, online: &CpuList) -> BTreeMap<u32, String> {
+    let pmu = |name: &str| tree.list(format!("/sys/devices/{name}/cpus")).into_value().unwrap_or_default();
+    let sorts =
+        [("cpu_core", "performance"), ("cpu_atom", "efficiency"), ("cpu_lowpower", "low-power efficiency")];
+    let mut kinds = BTreeMap::new();
+    for (name, kind) in sorts {
+        kinds.extend(pmu(name).intersection(online).iter().map(|cpu| (cpu, kind.to_owned())));
+    }
+    if kinds.values().collect::<BTreeSet<_>>().len() > 1 {
+        return kinds;
+    }
+    let capacity =
+        |cpu| Some((cpu, tree.number::<u32>(format!("{CPUS}/cpu{cpu}/cpu_capacity")).into_value()?));
+    let capacities: Vec<(u32, u32)> = online.iter().filter_map(capacity).collect();
+    let differ = capacities.windows(2).any(|pair| pair[0].1 != pair[1].1);
+    let named = capacities.into_iter().map(|(cpu, capacity)| (cpu, format!("capacity {capacity}")));
+    if differ { named.collect() } else { BTreeMap::new() }
+}
+
+/// cpufreq counts in kHz.
+fn max_mhz(tree: &Tree, cpu: u32) -> Option<f64> {
+    let khz: u64 = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq")).into_value()?;
+    Some(khz as f64 / 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_read_as_the_kernel_writes_them() {
+        assert_eq!(mask("0000,11111111,00000001").unwrap().to_string(), "0,32,36,40,44,48,52,56,60");
+        assert_eq!(mask("3").unwrap().to_string(), "0-1");
+        assert_eq!(mask("xyz"), None);
+        assert_eq!(mask("1ffffffff"), None);
+    }
+
+    #[test]
+    fn contradicting_lists_still_cut_into_groups() {
+        let cpus: CpuList = "0-3".parse().unwrap();
+        let said = |cpu: u32| match cpu {
+            0 => Some("0-1,77".parse().unwrap()),
+            2 => Some("1-3".parse().unwrap()),
+            _ => None,
+        };
+        let cut = Groups::cut(&cpus, said);
+        assert_eq!(cut.groups.iter().map(CpuList::to_string).collect::<Vec<_>>(), ["0-1", "2-3"]);
+    }
+}

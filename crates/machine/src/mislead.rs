@@ -1,0 +1,359 @@
+//! What may mislead whoever measures on a machine: each with its reason and, where one would change it, the exact
+//! command. Pure: the machine is not touched, and no command is ever run by us.
+
+use std::collections::BTreeSet;
+
+use figure::host::{CgroupLevel, HostNote, Machine};
+use figure::{CpuList, Reading, format};
+
+const CPU: &str = "/sys/devices/system/cpu";
+
+/// A question to a machine.
+type Question = fn(&Machine) -> Option<HostNote>;
+
+/// The questions, those that move figures most first: what we may not use, what others do to us, what changes
+/// by itself while we measure, what is merely set in one way.
+const QUESTIONS: &[Question] = &[
+    quota,
+    allowed,
+    memory_limit,
+    hidden_groups,
+    guest,
+    last_level,
+    battery,
+    hybrid,
+    governor,
+    boost,
+    topology_unknown,
+    offline,
+    numa_balancing,
+    smt,
+    huge_pages,
+    swap,
+    clocksource,
+    same_page_merging,
+    mitigations,
+    dimms,
+    perf_events,
+];
+
+/// What may mislead here, most important first.
+pub fn notes(machine: &Machine) -> Vec<HostNote> {
+    QUESTIONS.iter().filter_map(|question| question(machine)).collect()
+}
+
+fn note(about: &str, reason: String, command: Option<String>) -> Option<HostNote> {
+    Some(HostNote { about: about.to_owned(), reason, command })
+}
+
+fn setting<'a>(machine: &'a Machine, name: &str) -> Option<&'a str> {
+    machine.kernel.setting(name)?.value.value().map(String::as_str)
+}
+
+fn cpus_in_words(count: usize) -> String {
+    format!("{count} CPU{}", if count == 1 { "" } else { "s" })
+}
+
+fn quota(machine: &Machine) -> Option<HostNote> {
+    let (quota, level) = machine.cgroup.quota_cpus()?;
+    let allowed = machine.topology.allowed.len();
+    if quota >= allowed as f64 {
+        return None;
+    }
+    let command = match level.version {
+        1 => format!("echo -1 | sudo tee {}", quoted(&format!("{}/cpu.cfs_quota_us", level.directory))),
+        _ => format!("echo max | sudo tee {}", quoted(&format!("{}/cpu.max", level.directory))),
+    };
+    let reason = format!(
+        "{} may use {} CPUs' worth of time, and its threads may run on {}: more threads than that are stopped \
+         in the middle of every period. In a container set the limit where it was started, or use fewer threads",
+        level.directory,
+        format::number(quota),
+        cpus_in_words(allowed)
+    );
+    note("CPU quota", reason, Some(command))
+}
+
+fn allowed(machine: &Machine) -> Option<HostNote> {
+    let topology = &machine.topology;
+    if topology.allowed.len() >= topology.online.len() {
+        return None;
+    }
+    let narrow =
+        |level: &&CgroupLevel| level.cpuset.as_ref().is_some_and(|set| !topology.online.is_subset(set));
+    let by = match machine.cgroup.levels.iter().find(narrow) {
+        Some(level) => format!("the cpuset of {}", level.directory),
+        None => "the affinity mask that we were started with".to_owned(),
+    };
+    let reason = format!(
+        "we may run on {} of {} ({}), by {by}: figures are of this part of the machine",
+        topology.allowed.len(),
+        cpus_in_words(topology.online.len()),
+        topology.allowed
+    );
+    // A mask can be widened up to the cpuset; a cpuset is its owner's.
+    let command =
+        by.starts_with("the affinity").then(|| format!("taskset -c {} truebench …", topology.online));
+    note("CPUs that we may use", reason, command)
+}
+
+fn memory_limit(machine: &Machine) -> Option<HostNote> {
+    let (room, level) = machine.cgroup.memory_room()?;
+    let available = *machine.memory.available.value().unwrap_or(&u64::MAX);
+    if room >= available {
+        return None;
+    }
+    let reason = format!(
+        "{} has room for {} more under its limit of {}: arrays stay below that, however much memory the machine has",
+        level.directory,
+        format::bytes(room as f64),
+        format::bytes(level.memory_limit.unwrap_or(0) as f64)
+    );
+    let command = match level.version {
+        1 => format!("echo -1 | sudo tee {}", quoted(&format!("{}/memory.limit_in_bytes", level.directory))),
+        _ => format!(
+            "echo max | sudo tee {} {}",
+            quoted(&format!("{}/memory.max", level.directory)),
+            quoted(&format!("{}/memory.high", level.directory))
+        ),
+    };
+    note("memory limit", reason, Some(command))
+}
+
+fn hidden_groups(machine: &Machine) -> Option<HostNote> {
+    let unknown = machine.cgroup.unknown.as_ref()?;
+    let reason =
+        format!("limits that we cannot see may stop us: {unknown}. The throttling counters tell if they do");
+    machine.virtualisation.container.as_ref().and_then(|_| note("limits out of sight", reason, None))
+}
+
+fn guest(machine: &Machine) -> Option<HostNote> {
+    let name = machine.virtualisation.hypervisor.value().filter(|name| *name != "none")?;
+    let reason = format!(
+        "this is a guest ({name}): the hypervisor may take CPUs away (steal), share cores and caches with \
+         strangers and back memory as it likes. Watch the checks steal and run-delay; repeat at another time"
+    );
+    note("virtual machine", reason, None)
+}
+
+fn last_level(machine: &Machine) -> Option<HostNote> {
+    let odd = machine.caches.unknown.as_ref()?;
+    let reason =
+        format!("{odd}. A memory figure needs arrays of four times the real cache: trust the doubling check");
+    note("last-level cache", reason, None)
+}
+
+fn battery(machine: &Machine) -> Option<HostNote> {
+    (setting(machine, "power")? == "battery")
+        .then(|| "on battery the firmware lowers clocks and power limits. Plug in".to_owned())
+        .and_then(|reason| note("battery", reason, None))
+}
+
+fn hybrid(machine: &Machine) -> Option<HostNote> {
+    let kinds: BTreeSet<&str> = machine.topology.cpus.iter().filter_map(|cpu| cpu.kind.as_deref()).collect();
+    if kinds.len() < 2 {
+        return None;
+    }
+    let of = |kind: &str| -> CpuList {
+        machine
+            .topology
+            .cpus
+            .iter()
+            .filter(|cpu| cpu.kind.as_deref() == Some(kind))
+            .map(|cpu| cpu.cpu)
+            .collect()
+    };
+    let listed: Vec<String> = kinds.iter().map(|kind| format!("{kind}: {}", of(kind))).collect();
+    let fastest = kinds.iter().find(|kind| **kind == "performance").copied().or_else(|| {
+        kinds
+            .iter()
+            .max_by_key(|kind| kind.strip_prefix("capacity ").and_then(|n| n.parse::<u32>().ok()))
+            .copied()
+    })?;
+    let reason = format!(
+        "cores of {} sorts ({}): the slowest thread decides. Measure one sort at a time",
+        kinds.len(),
+        listed.join("; ")
+    );
+    note("unequal cores", reason, Some(format!("truebench memory --places {}", of(fastest))))
+}
+
+fn governor(machine: &Machine) -> Option<HostNote> {
+    let governors = setting(machine, "governor")?;
+    if governors == "performance" {
+        return None;
+    }
+    let reason =
+        format!("the clock follows the load ({governors}): a short figure may be taken on the way up");
+    note(
+        "frequency governor",
+        reason,
+        Some(format!("echo performance | sudo tee {CPU}/cpufreq/policy*/scaling_governor")),
+    )
+}
+
+fn boost(machine: &Machine) -> Option<HostNote> {
+    let setting = machine.kernel.setting("boost")?;
+    if setting.value.value()? != "on" {
+        return None;
+    }
+    let off = if setting.source.ends_with("no_turbo") { 1 } else { 0 };
+    let reason =
+        "the clock rises above its base while few cores are busy and the package is cool: figures depend \
+                  on what ran before, and do not scale with threads"
+            .to_owned();
+    note("turbo", reason, Some(format!("echo {off} | sudo tee {}", quoted(&setting.source))))
+}
+
+fn topology_unknown(machine: &Machine) -> Option<HostNote> {
+    let unknown = machine.topology.unknown.as_ref()?;
+    note("cores", format!("{unknown}. Two threads may share a core unseen"), None)
+}
+
+fn offline(machine: &Machine) -> Option<HostNote> {
+    let offline = &machine.topology.offline;
+    if offline.is_empty() {
+        return None;
+    }
+    // Siblings that SMT control switched off come back by that control only.
+    if matches!(setting(machine, "smt"), Some("off" | "forceoff")) {
+        let reason =
+            format!("{} ({offline}) are off, some or all as SMT siblings", cpus_in_words(offline.len()));
+        return note("offline CPUs", reason, Some(format!("echo on | sudo tee {CPU}/smt/control")));
+    }
+    let reason = format!(
+        "{} ({offline}) are switched off: this is not the whole machine",
+        cpus_in_words(offline.len())
+    );
+    let each: Vec<String> = offline.iter().map(|cpu| cpu.to_string()).collect();
+    let command = format!("for cpu in {}; do echo 1 | sudo tee {CPU}/cpu$cpu/online; done", each.join(" "));
+    note("offline CPUs", reason, Some(command))
+}
+
+fn numa_balancing(machine: &Machine) -> Option<HostNote> {
+    let on = setting(machine, "numa_balancing").is_some_and(|value| value != "0");
+    if !on || machine.numa.nodes.len() < 2 {
+        return None;
+    }
+    let reason =
+        "the kernel unmaps pages to see who uses them, and moves them between nodes while we measure"
+            .to_owned();
+    note("NUMA balancing", reason, Some("sudo sysctl kernel.numa_balancing=0".to_owned()))
+}
+
+fn smt(machine: &Machine) -> Option<HostNote> {
+    if machine.topology.cpus.iter().all(|cpu| cpu.siblings.len() < 2) {
+        return None;
+    }
+    let reason = "two CPUs of one core share its caches and units: what runs on the sibling slows us, and threads beyond \
+                  one for each core add little. We place one thread on each core; switch it off only to exclude strangers"
+        .to_owned();
+    note("SMT", reason, Some(format!("echo off | sudo tee {CPU}/smt/control")))
+}
+
+fn huge_pages(machine: &Machine) -> Option<HostNote> {
+    let chosen = setting(machine, "transparent_hugepage").filter(|chosen| *chosen != "always")?;
+    let effect = "pages of 4 KiB need more TLB entries than there are, which costs bandwidth";
+    let reason = match chosen {
+        "madvise" => {
+            format!("only programs that ask get huge pages: {effect} in those that do not. --pages thp asks")
+        }
+        _ => format!("no program gets huge pages without reserving them: {effect}"),
+    };
+    let command = match chosen {
+        "madvise" => "truebench memory --pages thp".to_owned(),
+        _ => "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
+    };
+    note("transparent huge pages", reason, Some(command))
+}
+
+fn swap(machine: &Machine) -> Option<HostNote> {
+    let bytes = *machine.memory.swap.value()?;
+    if bytes == 0 {
+        return None;
+    }
+    let reason = format!(
+        "{} of swap: under pressure arrays may be written out while they are measured",
+        format::bytes(bytes as f64)
+    );
+    note("swap", reason, Some("sudo swapoff -a".to_owned()))
+}
+
+/// Clock sources that are read without entering the kernel.
+const FAST_CLOCKS: [&str; 5] =
+    ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
+
+fn clocksource(machine: &Machine) -> Option<HostNote> {
+    let current = setting(machine, "clocksource").filter(|current| !FAST_CLOCKS.contains(current))?;
+    let available = setting(machine, "clocksource_available").unwrap_or_default();
+    let better = FAST_CLOCKS.iter().find(|fast| available.split(' ').any(|name| name == **fast));
+    let reason = format!(
+        "time is read from {current}, which costs a system call or worse: short samples lose precision"
+    );
+    let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    note("clock source", reason, better.map(|fast| format!("echo {fast} | sudo tee {file}")))
+}
+
+fn same_page_merging(machine: &Machine) -> Option<HostNote> {
+    if setting(machine, "ksm")? != "1" {
+        return None;
+    }
+    let reason = "the kernel compares and merges equal pages in the background".to_owned();
+    note("same-page merging (KSM)", reason, Some("echo 0 | sudo tee /sys/kernel/mm/ksm/run".to_owned()))
+}
+
+fn mitigations(machine: &Machine) -> Option<HostNote> {
+    let state = setting(machine, "mitigations").filter(|state| *state != "none needed")?;
+    let reason = format!(
+        "system calls, faults and context switches cost what the mitigations add ({state}): compare only machines \
+         with the same. To see the cost, boot with mitigations=off, on a machine without secrets"
+    );
+    note("mitigations", reason, None)
+}
+
+fn dimms(machine: &Machine) -> Option<HostNote> {
+    let Reading::Unknown(reason) = &machine.memory.peak else { return None };
+    let reason = format!("no peak bandwidth to hold figures against: {reason}");
+    // Reading the table needs root; our own words suffice elsewhere.
+    let command = if reason.contains("permission denied") {
+        "sudo dmidecode -t memory | grep -E 'Locator|Speed'"
+    } else {
+        "truebench memory --dimms 12x2666"
+    };
+    note("memory modules", reason, Some(command.to_owned()))
+}
+
+fn perf_events(machine: &Machine) -> Option<HostNote> {
+    let level: i32 = setting(machine, "perf_event_paranoid")?.parse().ok()?;
+    if level <= 0 {
+        return None;
+    }
+    let reason = format!(
+        "perf_event_paranoid is {level}: without root the memory controllers' counters cannot confirm the traffic"
+    );
+    note("performance counters", reason, Some("sudo sysctl kernel.perf_event_paranoid=0".to_owned()))
+}
+
+/// A path as one word of a shell command. Paths come from the tree, which may be foreign.
+fn quoted(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,:@+=".contains(&byte);
+    if path.bytes().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_foreign_path_cannot_become_a_command() {
+        assert_eq!(quoted("/sys/fs/cgroup/a.slice/cpu.max"), "/sys/fs/cgroup/a.slice/cpu.max");
+        assert_eq!(quoted("/a b/$(reboot)"), "'/a b/$(reboot)'");
+        assert_eq!(quoted("/a';reboot;'"), "'/a'\\'';reboot;'\\'''");
+    }
+
+    #[test]
+    fn of_an_unknown_machine_only_the_missing_peak_is_said() {
+        let about: Vec<String> = notes(&Machine::default()).into_iter().map(|note| note.about).collect();
+        assert_eq!(about, ["memory modules"]);
+    }
+}

@@ -1,0 +1,116 @@
+//! One line for each figure, for spreadsheets and data frames.
+//!
+//! The columns are the same for every record: a later version may append some, but never renames, reorders
+//! or removes one. Numbers are as exact as in the record; what a figure does not have is an empty field.
+
+use std::io::{self, Write};
+
+use figure::evidence::{ALL, CPUS, Fact, Scope};
+use figure::format::plain;
+use figure::series::CoordinateValue;
+use figure::{Figure, Record};
+
+use crate::{Format, Options, reasons, summary};
+
+pub(crate) const FORMAT: Format = Format { name: "csv", about: "one line for each figure", write };
+
+/// A column: its name, and the field of a figure.
+type Column = (&'static str, fn(&Figure) -> String);
+
+/// The columns before the conditions.
+const COLUMNS: &[Column] = &[
+    ("id", |figure| text(&figure.id)),
+    ("suite", |figure| text(&figure.suite)),
+    ("name", |figure| text(&figure.name)),
+    ("status", |figure| name(&figure.status)),
+    ("value", |figure| optional(figure.value)),
+    ("unit", |figure| text(figure.unit.symbol())),
+    ("convention", |figure| figure.convention.as_ref().map_or_else(String::new, name)),
+    ("better", |figure| name(&figure.better)),
+    ("interval_low", |figure| optional(figure.interval.as_ref().map(|interval| interval.low))),
+    ("interval_high", |figure| optional(figure.interval.as_ref().map(|interval| interval.high))),
+    ("best", |figure| optional(figure.best)),
+    ("rounds", |figure| figure.kept().count().to_string()),
+    ("limit", |figure| optional(figure.limit.as_ref().map(|limit| limit.value))),
+    ("limit_basis", |figure| figure.limit.as_ref().map_or_else(String::new, |limit| text(&limit.basis))),
+    ("verdict", |figure| figure.verdict.map_or_else(String::new, |verdict| verdict.to_string())),
+    ("check", |figure| reasons::of(figure).first().map_or_else(String::new, |reason| text(&reason.id))),
+    ("reason", reason),
+    ("series", |figure| figure.series.as_deref().map_or_else(String::new, text)),
+    ("at", at),
+];
+
+fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let conditions: Vec<&str> =
+        ALL.iter().filter(|key| key.scope == Scope::Condition).map(|key| key.name).collect();
+    let mut table = ::csv::Writer::from_writer(out);
+    table.write_record(COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied()))?;
+    for figure in &record.figures {
+        let fields = COLUMNS.iter().map(|(_, field)| field(figure));
+        table.write_record(fields.chain(conditions.iter().map(|key| condition(figure, key))))?;
+    }
+    table.flush()
+}
+
+/// The first reason why a figure is not valid, or why it has no value.
+fn reason(figure: &Figure) -> String {
+    match (reasons::of(figure).first(), &figure.reason) {
+        (Some(reason), _) => text(&reason.detail),
+        (None, Some(reason)) => text(reason),
+        (None, None) => String::new(),
+    }
+}
+
+/// `array=65536 B; node=0`.
+fn at(figure: &Figure) -> String {
+    let places: Vec<String> = figure
+        .at
+        .iter()
+        .map(|(axis, coordinate)| {
+            let value = match &coordinate.value {
+                CoordinateValue::Number(value) => number(*value),
+                CoordinateValue::Name(name) => name.clone(),
+            };
+            let unit = coordinate.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+            format!("{axis}={value}{unit}")
+        })
+        .collect();
+    text(&places.join("; "))
+}
+
+fn condition(figure: &Figure, key: &str) -> String {
+    match figure.conditions.iter().find(|(name, _)| *name == key) {
+        None => String::new(),
+        Some((_, Fact::Flag(flag))) => flag.to_string(),
+        Some((_, Fact::Number(value))) => number(*value),
+        Some((_, Fact::Text(value))) => text(value),
+        Some((name, Fact::Numbers(values))) if name == CPUS.name => summary::cpu_list(values).to_string(),
+        Some((_, Fact::Numbers(values))) => {
+            values.iter().map(|value| number(*value)).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, number)
+}
+
+/// The shortest text that reads back as the same number.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
+/// The name that a value has in the JSON record.
+fn name(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+/// Foreign text. A spreadsheet takes a field that begins with one of these signs for a formula (OWASP, "CSV
+/// injection"), so an apostrophe goes before it.
+fn text(foreign: &str) -> String {
+    let shown = plain(foreign);
+    if shown.starts_with(['=', '+', '-', '@']) { format!("'{shown}") } else { shown }
+}

@@ -1,0 +1,45 @@
+//! How many digits of a figure are shown: the same for all values of a table, so that columns can be read
+//! downwards.
+
+use figure::format::number;
+
+use crate::outline::Section;
+
+/// Decimals that show four digits of the section's largest value, so that a column can be read downwards;
+/// `None` where the units differ.
+pub(crate) fn decimals(section: &Section) -> Option<usize> {
+    section.unit?;
+    let largest = section.rows.iter().filter_map(|row| row.figure.value).map(f64::abs).fold(0.0, f64::max);
+    match largest {
+        v if v >= 1e9 => None,
+        v if v >= 1000.0 => Some(0),
+        v if v >= 100.0 => Some(1),
+        v if v >= 10.0 => Some(2),
+        v if v >= 1.0 => Some(3),
+        _ => None,
+    }
+}
+
+/// A value with the column's decimals, unless they would leave less than two digits of it.
+pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
+    match decimals {
+        Some(decimals) if value == 0.0 || value.abs() * 10f64.powi(decimals as i32) >= 10.0 => {
+            format!("{value:.decimals$}")
+        }
+        _ => number(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_keeps_its_decimals_unless_nothing_would_be_left() {
+        assert_eq!(fixed(136.94, Some(1)), "136.9");
+        assert_eq!(fixed(8.0, Some(1)), "8.0");
+        assert_eq!(fixed(0.0, Some(1)), "0.0");
+        assert_eq!(fixed(0.0123, Some(1)), "0.0123");
+        assert_eq!(fixed(1e300, None), "1.00e300");
+    }
+}

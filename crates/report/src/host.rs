@@ -1,0 +1,93 @@
+//! What a machine is, as `truebench host` prints it: a headline, a drawing of packages, caches, cores and
+//! threads, memory, limits, settings, and last, where the eye stays, what may mislead whoever measures here.
+//!
+//! What is not known is said, dimmed, with the reason. The text carries ANSI styles; callers print it through
+//! `anstream`, which drops them where the output is no terminal or NO_COLOR is set. Nothing is told by
+//! colour alone.
+
+mod domains;
+mod drawing;
+mod limits;
+mod memory;
+mod processor;
+mod sheet;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use figure::format::plain;
+use figure::host::HostNote;
+use figure::{Machine, Reading};
+
+use sheet::{Sheet, WARNING};
+
+/// From this width on a setting's file is told beside its value.
+const WIDTH_FOR_SOURCE: usize = 120;
+
+/// The text of `truebench host`. Lines keep within `width` columns (but not within less than
+/// [`MIN_WIDTH`](crate::MIN_WIDTH)), except commands, which stay whole so that they can be copied.
+pub fn host(machine: &Machine, notes: &[HostNote], width: usize) -> String {
+    let mut sheet = Sheet::new(width.max(crate::MIN_WIDTH));
+    processor::headline(&mut sheet, machine);
+    processor::topology(&mut sheet, machine);
+    processor::caches(&mut sheet, machine);
+    memory::memory(&mut sheet, machine);
+    memory::numa(&mut sheet, machine);
+    limits::limits(&mut sheet, machine);
+    settings(&mut sheet, machine);
+    misleading(&mut sheet, notes);
+    sheet.into_text()
+}
+
+/// Kernel settings that move figures; those that are not known last, with the reason that they share.
+fn settings(sheet: &mut Sheet, machine: &Machine) {
+    let kernel = &machine.kernel;
+    sheet.title("Settings that move figures");
+    let longest = kernel.settings.iter().map(|setting| setting.name.chars().count()).max().unwrap_or(0);
+    sheet.set_names(longest.max("boot parameters".len()) + 2);
+    sheet.reading("kernel", &kernel.release, |release| plain(release));
+    let mut unknowns: Vec<(String, Vec<String>)> = Vec::new();
+    for setting in &kernel.settings {
+        let name = plain(&setting.name);
+        match &setting.value {
+            Reading::Value(value) => {
+                let source = Some(&setting.source).filter(|_| sheet.width() >= WIDTH_FOR_SOURCE);
+                sheet.entry_with_aside(
+                    &name,
+                    &plain(value),
+                    &source.map_or(String::new(), |file| plain(file)),
+                );
+            }
+            Reading::Unknown(reason) => match unknowns.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, names)) => names.push(name),
+                None => unknowns.push((reason.clone(), vec![name])),
+            },
+        }
+    }
+    if kernel.settings.is_empty() {
+        sheet.note("none could be read");
+    }
+    // The longest value of all, and the last resort of whoever looks for a difference between machines.
+    sheet.reading("boot parameters", &kernel.command_line, |line| plain(line));
+    for (reason, names) in unknowns {
+        sheet.note(&format!("{} {}", names.join(", "), sheet::unknown(&reason)));
+    }
+}
+
+/// Each note with its reason, and the command that would change it on a line of its own.
+fn misleading(sheet: &mut Sheet, notes: &[HostNote]) {
+    sheet.title("What may mislead here");
+    if notes.is_empty() {
+        sheet.note("nothing that truebench knows of");
+    }
+    for note in notes {
+        sheet.item("!", WARNING, &plain(&note.about), &plain(&note.reason));
+        if let Some(command) = &note.command {
+            sheet.command(command);
+        }
+    }
+    if notes.iter().any(|note| note.command.is_some()) {
+        sheet.gap();
+        sheet.note("truebench changes nothing on its own; → is the command that does");
+    }
+}

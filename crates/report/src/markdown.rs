@@ -1,0 +1,152 @@
+//! Tables and findings for an issue, a pull request or a wiki (GitHub Flavored Markdown).
+
+use std::io::{self, Write};
+
+use figure::format::{percent, plain, plain_to, seconds};
+use figure::{Record, Status};
+
+use crate::digits::{decimals, fixed};
+use crate::outline::{Row, Section};
+use crate::{Format, Options, mark, outline, reasons, summary};
+
+pub(crate) const FORMAT: Format =
+    Format { name: "markdown", about: "tables and findings for issues and wikis", write };
+
+fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let tool = &record.tool;
+    let host =
+        record.machine.hostname.value().map_or_else(String::new, |name| format!(" on {}", escaped(name)));
+    writeln!(out, "## {} {}{host}\n", escaped(&tool.name), escaped(&tool.version))?;
+    writeln!(out, "- Machine: {}", escaped(&summary::machine(&record.machine)))?;
+    for (name, text) in summary::setup(record) {
+        writeln!(out, "- {name}: {}", escaped(&text))?;
+    }
+    writeln!(out, "- Build: {}; up to {}", escaped(&tool.build), escaped(&tool.simd))?;
+    writeln!(out, "- Run: {}, {}", escaped(&record.started), seconds(record.duration))?;
+    if let Some(reason) = &record.interrupted {
+        writeln!(out, "- **Not finished**: {}", escaped(reason))?;
+    }
+    for section in outline::sections(record) {
+        table(&section, out)?;
+    }
+    causes(record, out)?;
+    if !record.findings.is_empty() {
+        writeln!(out, "\n### Findings\n")?;
+        for finding in &record.findings {
+            let mark = mark::of_severity(finding.severity);
+            let mark = if mark == "-" { String::new() } else { format!("{mark} ") };
+            writeln!(out, "- {mark}{}", escaped(&finding.text))?;
+        }
+    }
+    let missing = outline::without_value(record);
+    if !missing.is_empty() {
+        writeln!(out, "\n### Not measured\n")?;
+        for (status, reason, figures) in &missing {
+            let ids: Vec<String> = figures.iter().map(|figure| escaped(&figure.id)).collect();
+            let state = match status {
+                Status::NotAvailable => "not available",
+                Status::Failed => "failed",
+                Status::Interrupted | Status::Measured => "not reached",
+            };
+            writeln!(out, "- {}: {state}: {}", ids.join(", "), escaped(reason))?;
+        }
+    }
+    Ok(())
+}
+
+fn table(section: &Section, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n### {}\n", escaped(&section.title))?;
+    let unit = section.unit.map_or("value".to_owned(), |unit| escaped(unit.symbol()));
+    let decimals = decimals(section);
+    let has_limit = section.rows.iter().any(|row| row.figure.limit.is_some());
+    let mut head: Vec<String> = section.heads.iter().map(|head| escaped(head)).collect();
+    let mut rule = vec!["---"; head.len()];
+    head.push(unit);
+    head.push("95 % interval".to_owned());
+    rule.extend(["---:"; 2]);
+    if has_limit {
+        head.push("of limit".to_owned());
+        rule.push("---:");
+    }
+    head.push("verdict".to_owned());
+    rule.push("---");
+    writeln!(out, "| {} |", head.join(" | "))?;
+    writeln!(out, "| {} |", rule.join(" | "))?;
+    for row in &section.rows {
+        let mut cells: Vec<String> = row.labels.iter().map(|label| escaped(label)).collect();
+        let unit = if section.unit.is_none() {
+            format!(" {}", escaped(row.figure.unit.symbol()))
+        } else {
+            String::new()
+        };
+        cells.push(
+            row.figure.value.map_or("—".to_owned(), |value| format!("{}{unit}", fixed(value, decimals))),
+        );
+        cells.push(interval(row, decimals));
+        if has_limit {
+            cells.push(of_limit(row));
+        }
+        cells.push(verdict(row));
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+fn interval(row: &Row, decimals: Option<usize>) -> String {
+    row.figure.interval.as_ref().map_or("—".to_owned(), |interval| {
+        format!("{} to {}", fixed(interval.low, decimals), fixed(interval.high, decimals))
+    })
+}
+
+fn of_limit(row: &Row) -> String {
+    match (&row.figure.limit, row.figure.value) {
+        (Some(limit), Some(value)) if limit.value != 0.0 => percent(value / limit.value),
+        _ => "—".to_owned(),
+    }
+}
+
+fn verdict(row: &Row) -> String {
+    let Some(verdict) = row.figure.verdict else { return "not judged".to_owned() };
+    let text = format!("{} {verdict}", mark::of(verdict));
+    match reasons::of(row.figure).first() {
+        Some(reason) => format!("{text}: {}", escaped(&plain_to(&reason.id, 40))),
+        None => text,
+    }
+}
+
+fn causes(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    let causes = reasons::causes(record.figures.iter());
+    if causes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n### Why not valid\n")?;
+    for cause in &causes {
+        let ids: Vec<String> = cause.figures.iter().map(|figure| escaped(&figure.id)).collect();
+        let mark = mark::of(cause.verdict);
+        let (id, detail) = (escaped(&cause.reason.id), escaped(&cause.reason.detail));
+        let fix =
+            cause.reason.fix.as_deref().map_or_else(String::new, |fix| format!(" Do: {}", escaped(fix)));
+        writeln!(out, "- {mark} {} **{id}**: {detail}.{fix} ({})", cause.verdict, ids.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Foreign text in which nothing is taken for markup, a link, an image or a mention.
+fn escaped(foreign: &str) -> String {
+    let mut text = String::new();
+    for c in plain(foreign).chars() {
+        match c {
+            '<' => text.push_str("&lt;"),
+            '>' => text.push_str("&gt;"),
+            '&' => text.push_str("&amp;"),
+            // A mention would notify a stranger.
+            '@' => text.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '#' | '|' | '!' | '~' => {
+                text.push('\\');
+                text.push(c);
+            }
+            _ => text.push(c),
+        }
+    }
+    text
+}

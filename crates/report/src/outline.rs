@@ -1,0 +1,183 @@
+//! The order in which people read figures: headlines in tables, kernels with their store types one below the
+//! other, then curves, then baselines and controls; what has no value apart.
+
+use figure::evidence::{KERNEL, ROLE, STORES};
+use figure::format::{bytes, number, plain, plain_to};
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Convention, Figure, Record, Status, Unit, Verdict};
+
+/// The longest label in a table; longer ones are cut, the id is in the other formats.
+const MAX_LABEL: usize = 60;
+
+/// A table of figures that can be compared: one suite, one purpose, one byte convention.
+#[derive(Debug)]
+pub(crate) struct Section<'a> {
+    /// What its figures have in common.
+    pub title: String,
+    /// Whether these are the suite's own figures, not its baselines and controls.
+    pub headline: bool,
+    /// The unit, if it is the same for all.
+    pub unit: Option<&'a Unit>,
+    /// Heads of the label columns.
+    pub heads: Vec<String>,
+    /// The figures.
+    pub rows: Vec<Row<'a>>,
+}
+
+/// One figure in a table.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    /// Its labels, as many as the section has heads.
+    pub labels: Vec<String>,
+    /// The figure, measured.
+    pub figure: &'a Figure,
+    /// For non-temporal stores: the value as a multiple of that with regular stores, if neither is invalid.
+    pub gain: Option<f64>,
+}
+
+/// What puts figures into the same section.
+#[derive(PartialEq)]
+struct Kind<'a> {
+    suite: &'a str,
+    role: Option<String>,
+    series: Option<&'a str>,
+    convention: Option<Convention>,
+    kernel: bool,
+}
+
+impl<'a> Kind<'a> {
+    fn of(figure: &'a Figure) -> Self {
+        let role = figure.conditions.get(ROLE).filter(|role| !role.is_empty());
+        let series = figure.series.as_deref();
+        let kernel = series.is_none()
+            && figure.conditions.get(KERNEL).is_some()
+            && figure.conditions.get(STORES).is_some();
+        Kind { suite: &figure.suite, role, series, convention: figure.convention, kernel }
+    }
+
+    fn is_headline(&self) -> bool {
+        self.role.is_none()
+    }
+
+    fn title(&self) -> String {
+        let mut title = plain_to(self.suite, MAX_LABEL);
+        match (self.role.as_deref(), self.series) {
+            (Some("baseline"), _) => title.push_str(", baselines: other code on the same arrays"),
+            (Some("doubled"), _) => title.push_str(", control: twice the arrays must give the same"),
+            (Some("again"), _) => title.push_str(", control: measured again, apart in time"),
+            (Some(role), _) => title.push_str(&format!(", {}", plain_to(role, MAX_LABEL))),
+            (None, Some(series)) => title = plain(series),
+            (None, None) => {}
+        }
+        if let Some(convention) = self.convention {
+            title.push_str(&format!(", {convention}"));
+        }
+        title
+    }
+}
+
+/// The sections of a record, headlines first; within one kind, the record's order.
+pub(crate) fn sections(record: &Record) -> Vec<Section<'_>> {
+    let mut groups: Vec<(Kind, Vec<&Figure>)> = Vec::new();
+    for figure in record.figures.iter().filter(|figure| figure.status == Status::Measured) {
+        let kind = Kind::of(figure);
+        match groups.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, figures)) => figures.push(figure),
+            None => groups.push((kind, vec![figure])),
+        }
+    }
+    groups.sort_by_key(|(kind, _)| !kind.is_headline());
+    groups.into_iter().map(|(kind, figures)| section(&kind, figures)).collect()
+}
+
+fn section<'a>(kind: &Kind, mut figures: Vec<&'a Figure>) -> Section<'a> {
+    let (heads, rows) = if kind.kernel {
+        // All stores of one kernel together, kernels in the order in which they first appear.
+        let order: Vec<String> = figures.iter().map(|figure| kernel(figure)).collect();
+        figures.sort_by_key(|figure| order.iter().position(|name| *name == kernel(figure)));
+        let rows = figures.iter().map(|figure| Row {
+            labels: vec![kernel(figure), stores(figure)],
+            figure,
+            gain: gain(figure, &figures),
+        });
+        // What libc or a compiler does about stores is not known; theirs is a name of the code.
+        let way = if kind.role.as_deref() == Some("baseline") { "code" } else { "stores" };
+        (vec!["kernel".to_owned(), way.to_owned()], rows.collect())
+    } else if kind.series.is_some() {
+        let axes: Vec<&String> = figures.first().map_or_else(Vec::new, |figure| figure.at.keys().collect());
+        let rows = figures.iter().map(|figure| Row {
+            labels: axes
+                .iter()
+                .map(|axis| figure.at.get(*axis).map_or_else(String::new, coordinate))
+                .collect(),
+            figure,
+            gain: None,
+        });
+        (axes.iter().map(|axis| plain_to(axis, MAX_LABEL)).collect(), rows.collect())
+    } else {
+        let rows = figures.iter().map(|figure| Row {
+            labels: vec![plain_to(&figure.name, MAX_LABEL)],
+            figure,
+            gain: None,
+        });
+        (vec!["figure".to_owned()], rows.collect::<Vec<_>>())
+    };
+    let unit = figures.first().map(|figure| &figure.unit);
+    let unit = unit.filter(|unit| figures.iter().all(|figure| figure.unit == **unit));
+    Section { title: kind.title(), headline: kind.is_headline(), unit, heads, rows }
+}
+
+fn kernel(figure: &Figure) -> String {
+    plain_to(&figure.conditions.get(KERNEL).unwrap_or_default(), MAX_LABEL)
+}
+
+fn stores(figure: &Figure) -> String {
+    plain_to(&figure.conditions.get(STORES).unwrap_or_default(), MAX_LABEL)
+}
+
+/// How a non-temporal figure compares with the regular one of the same kernel.
+fn gain(figure: &Figure, figures: &[&Figure]) -> Option<f64> {
+    if stores(figure) != "nt" {
+        return None;
+    }
+    let regular =
+        figures.iter().find(|other| stores(other) == "regular" && kernel(other) == kernel(figure))?;
+    let sound = [figure, *regular].iter().all(|f| f.verdict.is_some_and(|v| v != Verdict::Invalid));
+    let ratio = figure.value? / regular.value?;
+    (sound && ratio.is_finite()).then_some(ratio)
+}
+
+/// A position on an axis: `64 KiB`, `12`, `node 1`.
+pub(crate) fn coordinate(coordinate: &Coordinate) -> String {
+    match (&coordinate.value, &coordinate.unit) {
+        (CoordinateValue::Name(name), _) => plain_to(name, MAX_LABEL),
+        (CoordinateValue::Number(value), Some(unit)) if *unit == Unit::BYTES => bytes(*value),
+        (CoordinateValue::Number(value), Some(unit)) if *unit != Unit::ONE => {
+            format!("{} {}", number(*value), plain_to(unit.symbol(), MAX_LABEL))
+        }
+        (CoordinateValue::Number(value), _) if value.fract() == 0.0 && value.abs() < 1e15 => {
+            format!("{value}")
+        }
+        (CoordinateValue::Number(value), _) => number(*value),
+    }
+}
+
+/// Ids as short as they can be: without the suite's name where the record has only one suite.
+pub(crate) fn short_id(record: &Record, figure: &Figure) -> String {
+    let one_suite = record.figures.iter().all(|other| other.suite == figure.suite);
+    let short = figure.id.strip_prefix(figure.suite.as_str()).and_then(|rest| rest.strip_prefix('.'));
+    plain_to(short.filter(|_| one_suite).unwrap_or(&figure.id), 64)
+}
+
+/// Figures without a value, those of the same status and reason together.
+pub(crate) fn without_value(record: &Record) -> Vec<(Status, String, Vec<&Figure>)> {
+    let mut groups: Vec<(Status, String, Vec<&Figure>)> = Vec::new();
+    for figure in record.figures.iter().filter(|figure| figure.status != Status::Measured) {
+        let reason = plain(figure.reason.as_deref().unwrap_or("no reason was recorded"));
+        match groups.iter_mut().find(|(status, known, _)| *status == figure.status && *known == reason) {
+            Some((_, _, figures)) => figures.push(figure),
+            None => groups.push((figure.status, reason, vec![figure])),
+        }
+    }
+    groups
+}

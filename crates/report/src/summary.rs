@@ -1,0 +1,166 @@
+//! A record in a few lines: the machine, the setup, and how many figures are worth what.
+
+use std::collections::BTreeSet;
+
+use figure::evidence::{
+    ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CPUS, FactType, Key, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE,
+    PLACES, ROLE, SIMD, THREADS,
+};
+use figure::format::{bytes, percent, plain, plain_to};
+use figure::{CpuList, Figure, Machine, Record, Status, Verdict};
+
+use crate::mark::VERDICTS;
+
+/// The machine in one line.
+pub(crate) fn machine(machine: &Machine) -> String {
+    let topology = &machine.topology;
+    let distinct = |of: fn(&figure::host::LogicalCpu) -> u32| {
+        topology.cpus.iter().map(of).collect::<BTreeSet<u32>>().len()
+    };
+    let mut parts = vec![match machine.cpu.model.value() {
+        Some(model) => plain_to(model, 64),
+        None => "CPU model not known".to_owned(),
+    }];
+    if !topology.cpus.is_empty() {
+        let cpus = topology.cpus.len();
+        let allowed = topology.allowed.intersection(&topology.online).len();
+        let mut count = if topology.unknown.is_some() {
+            counted(cpus, "CPU")
+        } else {
+            let packages = distinct(|cpu| cpu.package);
+            let cores = distinct(|cpu| cpu.core);
+            format!("{}, {}, {}", counted(packages, "socket"), counted(cores, "core"), counted(cpus, "CPU"))
+        };
+        if allowed > 0 && allowed < cpus {
+            count.push_str(&format!(" ({allowed} allowed)"));
+        }
+        parts.push(count);
+    }
+    if let Some(total) = machine.memory.total.value() {
+        parts.push(bytes(*total as f64));
+    }
+    if let Some(peak) = machine.memory.peak.value() {
+        parts.push(plain_to(&peak.basis, 64));
+    }
+    match machine.virtualisation.hypervisor.value().map(String::as_str) {
+        Some("none") => {}
+        Some(hypervisor) => parts.push(format!("{} guest", plain_to(hypervisor, 32))),
+        None => parts.push("hypervisor not known".to_owned()),
+    }
+    if let Some(container) = &machine.virtualisation.container {
+        parts.push(format!("in {}", plain_to(container, 32)));
+    }
+    if let Some((quota, _)) = machine.cgroup.quota_cpus() {
+        parts.push(format!("CPU quota {}", figure::format::number(quota)));
+    }
+    if let Some(release) = machine.kernel.release.value() {
+        parts.push(format!("Linux {}", plain_to(release, 64)));
+    }
+    parts.join("; ")
+}
+
+/// `1 core`, `2 cores`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// With what the headline figures were measured: one part for the threads, one for the arrays, each empty if
+/// nothing is recorded. A condition that differs between figures lists its values.
+pub(crate) fn setup(record: &Record) -> Vec<(&'static str, String)> {
+    // Baselines and controls have their own conditions; their tables name them.
+    let is_headline = |figure: &Figure| figure.conditions.get(ROLE).is_none_or(|role| role.is_empty());
+    let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured);
+    let figures: Vec<&Figure> = measured.filter(|figure| is_headline(figure)).collect();
+    let mut threads = Vec::new();
+    if let Some(count) = each(&figures, THREADS, |count| format!("{count}")) {
+        let noun = if count == "1" { "thread" } else { "threads" };
+        threads.push(format!("{count} {noun}"));
+    }
+    if let Some(cpus) = each(&figures, CPUS, |cpus| cpu_list(&cpus).to_string()) {
+        threads.push(format!("on CPUs {}", plain_to(&cpus, 64)));
+    }
+    if let Some(places) = each(&figures, PLACES, |places| plain_to(&places, 32)) {
+        threads.push(format!("places {places}"));
+    }
+    if let Some(bind) = each(&figures, BIND, |bind| plain_to(&bind, 32)) {
+        threads.push(format!("bind {bind}"));
+    }
+    if let Some(simd) = each(&figures, SIMD, |simd| plain_to(&simd, 32)) {
+        threads.push(format!("code {simd}"));
+    }
+    let mut arrays = Vec::new();
+    if let Some(size) = each(&figures, ARRAY_BYTES, bytes) {
+        arrays.push(format!("{size} each"));
+    }
+    if let Some(total) = each(&figures, ARRAYS_TOTAL_BYTES, bytes) {
+        arrays.push(format!("{total} in all"));
+    }
+    if let Some(pages) = each(&figures, PAGES_ASKED, |pages| plain_to(&pages, 32)) {
+        arrays.push(format!("pages {pages}{}", pages_obtained(&figures)));
+    }
+    vec![("Threads", threads.join(", ")), ("Arrays", arrays.join(", "))]
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .collect()
+}
+
+/// What pages were really obtained: the least share over the figures.
+fn pages_obtained(figures: &[&Figure]) -> String {
+    let least = figures
+        .iter()
+        .filter_map(|figure| figure.evidence.get(PAGES_HUGE_SHARE).into_value())
+        .reduce(f64::min);
+    let size = figures.iter().find_map(|figure| figure.evidence.get(PAGES_SIZE).into_value());
+    match (least, size) {
+        (Some(share), _) if share > 0.0 => format!(" ({} in huge pages)", percent(share)),
+        (Some(_), Some(size)) => format!(" (obtained: {})", bytes(size)),
+        (Some(_), None) => " (no huge page obtained)".to_owned(),
+        (None, _) => String::new(),
+    }
+}
+
+/// The most distinct values of a condition that are listed.
+const MAX_VALUES: usize = 4;
+
+/// The distinct values of a condition over the figures that have it.
+fn each<T: FactType>(figures: &[&Figure], key: Key<T>, show: impl Fn(T) -> String) -> Option<String> {
+    let mut values: Vec<String> = Vec::new();
+    for value in figures.iter().filter_map(|figure| figure.conditions.get(key)).map(show) {
+        if !value.is_empty() && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    if values.len() > MAX_VALUES {
+        values.truncate(MAX_VALUES);
+        values.push("…".to_owned());
+    }
+    (!values.is_empty()).then(|| values.join(" | "))
+}
+
+/// CPU numbers as recorded in a condition; what is no CPU number is left out.
+pub(crate) fn cpu_list(cpus: &[f64]) -> CpuList {
+    let is_number =
+        |cpu: &f64| cpu.fract() == 0.0 && (0.0..=f64::from(figure::cpulist::MAX_NUMBER)).contains(cpu);
+    cpus.iter().copied().filter(is_number).map(|cpu| cpu as u32).collect()
+}
+
+/// How many figures there are of each verdict, best verdict first.
+pub(crate) fn verdicts(record: &Record) -> Vec<(Verdict, usize)> {
+    let count = |verdict| record.figures.iter().filter(|figure| figure.verdict == Some(verdict)).count();
+    VERDICTS.into_iter().map(|verdict| (verdict, count(verdict))).filter(|(_, count)| *count > 0).collect()
+}
+
+/// How many rounds there were, how many of them were set aside, and for which reasons, most frequent first.
+pub(crate) fn disturbed(record: &Record) -> (usize, usize, Vec<(String, usize)>) {
+    let rounds: Vec<_> = record.figures.iter().flat_map(|figure| &figure.rounds).collect();
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for round in rounds.iter().filter(|round| !round.kept) {
+        let reason = plain(round.reason.as_deref().unwrap_or("no reason was recorded"));
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    (rounds.len(), rounds.iter().filter(|round| !round.kept).count(), reasons)
+}

@@ -1,0 +1,45 @@
+//! The report that someone decides from, on a terminal.
+//!
+//! From the top: what was measured on what, the headline figures with their verdicts, what matters most about
+//! them, why some are not valid and what to do, then explanations, baselines and what is missing. A reader
+//! who stops after the first screen has seen everything that changes a decision.
+
+use std::io::{self, Write};
+
+use figure::Record;
+use figure::format::plain;
+
+use crate::{Format, MIN_WIDTH, Options, outline};
+
+mod body;
+mod header;
+mod page;
+mod table;
+
+use page::Page;
+
+pub(crate) const FORMAT: Format =
+    Format { name: "text", about: "for people: tables, findings, explanations", write };
+
+fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(options.width.max(MIN_WIDTH), options.colour);
+    header::header(&mut page, record);
+    let sections = outline::sections(record);
+    for section in sections.iter().filter(|section| section.headline) {
+        table::table(&mut page, section);
+    }
+    if !sections.is_empty() {
+        header::legend(&mut page, record);
+    }
+    body::findings(&mut page, record);
+    body::causes(&mut page, record);
+    body::explanations(&mut page, record);
+    for section in sections.iter().filter(|section| !section.headline) {
+        table::table(&mut page, section);
+    }
+    body::without_value(&mut page, record);
+    body::unobserved(&mut page, record);
+    body::rounds(&mut page, record);
+    body::next(&mut page, record, options.saved_to.as_deref().map(plain).as_deref());
+    out.write_all(page.text().as_bytes())
+}

@@ -1,0 +1,162 @@
+//! What is said below the tables: findings, causes with their remedies, explanations, and what is missing.
+
+use anstyle::Style;
+use figure::format::plain;
+use figure::{Figure, Record, Status};
+
+use super::page::{INDENT, Page};
+use crate::reasons::Cause;
+use crate::{mark, outline, reasons, summary};
+
+/// The most figures that are listed by name in one place.
+const MAX_LISTED: usize = 12;
+/// The most reasons for repeated rounds that are listed.
+const MAX_REASONS: usize = 3;
+
+/// What matters most.
+pub(super) fn findings(page: &mut Page, record: &Record) {
+    if record.findings.is_empty() {
+        return;
+    }
+    page.title("Findings");
+    for finding in &record.findings {
+        let style = mark::severity_style(finding.severity);
+        page.item(mark::of_severity(finding.severity), style, &plain(&finding.text));
+    }
+}
+
+/// Why figures are not valid: each cause once, with the figures it spoils and what to do.
+pub(super) fn causes(page: &mut Page, record: &Record) {
+    let causes = reasons::causes(record.figures.iter());
+    if causes.is_empty() {
+        return;
+    }
+    page.title("Why not valid");
+    for cause in &causes {
+        let style = mark::style(mark::colour(cause.verdict));
+        let head = format!("{}: {}", cause.reason.id, listed(record, &cause.figures));
+        page.item(mark::of(cause.verdict), style, &head);
+        let pad = " ".repeat(INDENT + 2);
+        page.paragraph(&pad, &pad, &told(record, cause));
+        if let Some(fix) = &cause.reason.fix {
+            page.paragraph(&format!("{pad}do: "), &format!("{pad}    "), fix);
+        }
+        if !cause.further.is_empty() {
+            page.paragraph(&format!("{pad}also: "), &format!("{pad}      "), &cause.further.join(", "));
+        }
+    }
+}
+
+/// What was seen; where each figure has numbers of its own, those of the first.
+fn told(record: &Record, cause: &Cause) -> String {
+    match cause.figures.first() {
+        Some(first) if !cause.alike => {
+            format!("{}: {}", outline::short_id(record, first), cause.reason.detail)
+        }
+        _ => cause.reason.detail.clone(),
+    }
+}
+
+/// Figures by name, as many as one line bears.
+fn listed(record: &Record, figures: &[&Figure]) -> String {
+    let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured).count();
+    if figures.len() == measured && measured > 2 {
+        return format!("all {measured} figures");
+    }
+    let names: Vec<String> = figures.iter().map(|figure| outline::short_id(record, figure)).collect();
+    if names.len() > MAX_LISTED {
+        format!("{} and {} more", names[..MAX_LISTED - 2].join(", "), names.len() - MAX_LISTED + 2)
+    } else {
+        names.join(", ")
+    }
+}
+
+/// Why the figures are what they are: each sentence once.
+pub(super) fn explanations(page: &mut Page, record: &Record) {
+    let mut told: Vec<(String, Vec<&Figure>)> = Vec::new();
+    for figure in &record.figures {
+        let Some(why) = figure.why.as_deref().map(plain).filter(|why| !why.is_empty()) else { continue };
+        match told.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, figures)) => figures.push(figure),
+            None => told.push((why, vec![figure])),
+        }
+    }
+    if told.is_empty() {
+        return;
+    }
+    page.title("Why the figures are what they are");
+    let names: Vec<String> = told.iter().map(|(_, figures)| listed(record, figures)).collect();
+    let column = column(&names);
+    for ((why, _), name) in told.iter().zip(&names) {
+        page.entry(INDENT, name, column, why);
+    }
+}
+
+/// The width of a column of names: that of the longest, but no outlier decides.
+fn column(names: &[String]) -> usize {
+    /// A wider column takes too much from the sentences beside it.
+    const MAX_COLUMN: usize = 22;
+    let width = |name: &String| textwrap::core::display_width(name);
+    names.iter().map(width).filter(|width| *width <= MAX_COLUMN).max().unwrap_or(MAX_COLUMN)
+}
+
+/// Figures that have no value, and why.
+pub(super) fn without_value(page: &mut Page, record: &Record) {
+    let groups = outline::without_value(record);
+    if groups.is_empty() {
+        return;
+    }
+    page.title("Not measured");
+    for (status, reason, figures) in &groups {
+        let state = match status {
+            Status::NotAvailable => "not available",
+            Status::Failed => "failed",
+            Status::Interrupted => "not reached",
+            Status::Measured => "measured",
+        };
+        page.item("-", Style::new(), &format!("{}: {state}: {reason}", listed(record, figures)));
+    }
+}
+
+/// What could not be seen here and therefore was not judged.
+pub(super) fn unobserved(page: &mut Page, record: &Record) {
+    let unobserved = reasons::unobserved(record.figures.iter());
+    if unobserved.is_empty() {
+        return;
+    }
+    page.title("Could not be observed here");
+    let names: Vec<String> = unobserved.iter().map(|(id, _)| id.clone()).collect();
+    let column = column(&names);
+    for (id, detail) in &unobserved {
+        page.entry(INDENT, id, column, detail);
+    }
+}
+
+/// How many rounds were disturbed, and by what.
+pub(super) fn rounds(page: &mut Page, record: &Record) {
+    let (all, dropped, why) = summary::disturbed(record);
+    if dropped == 0 {
+        return;
+    }
+    let mut parts: Vec<String> =
+        why.iter().take(MAX_REASONS).map(|(reason, count)| format!("{count} × {reason}")).collect();
+    let more: usize = why.iter().skip(MAX_REASONS).map(|(_, count)| count).sum();
+    if more > 0 {
+        parts.push(format!("{more} × for other reasons"));
+    }
+    page.title("Rounds set aside");
+    let text = format!("{dropped} of {}: {}", summary::counted(all, "round"), parts.join("; "));
+    page.item("-", Style::new(), &text);
+}
+
+/// Where to go from here.
+pub(super) fn next(page: &mut Page, record: &Record, saved_to: Option<&str>) {
+    page.gap();
+    let causes = reasons::causes(record.figures.iter());
+    let topic = causes.iter().find(|cause| cause.reason.has_page).map_or("verdict", |cause| &cause.reason.id);
+    page.paragraph("", "  ", &format!("More: truebench explain {topic}"));
+    match saved_to {
+        Some(path) => page.paragraph("", "  ", &format!("Record, with all rounds and evidence: {path}")),
+        None => page.paragraph("", "  ", "Not saved; to keep all rounds and evidence: --format json -o FILE"),
+    }
+}

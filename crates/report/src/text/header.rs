@@ -1,0 +1,81 @@
+//! The first lines: which run this is, on what, and how many figures are worth what; and the legend.
+
+use figure::evidence::STORES;
+use figure::format::{plain, plain_to, seconds};
+use figure::{Record, Severity, Status};
+
+use super::page::{GLUE, Page};
+use crate::{mark, summary};
+
+/// Width of the names in front of the lines.
+const NAMES: usize = 8;
+
+pub(super) fn header(page: &mut Page, record: &Record) {
+    let tool = &record.tool;
+    let host =
+        record.machine.hostname.value().map_or_else(String::new, |h| format!(" on {}", plain_to(h, 64)));
+    page.title(&format!(
+        "{} {} ({}){host}, {}",
+        plain(&tool.name),
+        plain_to(&tool.version, 40),
+        plain_to(&tool.build, 80),
+        plain_to(&record.started, 40)
+    ));
+    page.entry(0, "Machine", NAMES, &summary::machine(&record.machine));
+    for (name, text) in summary::setup(record) {
+        page.entry(0, name, NAMES, &text);
+    }
+    page.entry(0, "Figures", NAMES, &counts(record));
+    if let Some(reason) = &record.interrupted {
+        page.gap();
+        let style = mark::severity_style(Severity::Error);
+        let text = format!("Not finished: {}. What was measured before is below.", sentence(&plain(reason)));
+        page.item("✗", style, &text);
+    }
+}
+
+/// A reason without its full stop, so that a sentence can go on.
+fn sentence(text: &str) -> &str {
+    text.trim_end_matches('.')
+}
+
+/// `14 measured in 48 s: 11 valid, 3 suspect; 2 not available`.
+fn counts(record: &Record) -> String {
+    let of = |status| record.figures.iter().filter(|figure| figure.status == status).count();
+    let measured = of(Status::Measured);
+    let mut text = format!("{measured} measured in {}", seconds(record.duration));
+    let verdicts: Vec<String> = summary::verdicts(record)
+        .iter()
+        .map(
+            |(verdict, count)| {
+                if *count == measured { format!("all {verdict}") } else { format!("{count} {verdict}") }
+            },
+        )
+        .collect();
+    if !verdicts.is_empty() {
+        text.push_str(&format!(": {}", verdicts.join(", ")));
+    }
+    let others = [
+        (Status::NotAvailable, "not available"),
+        (Status::Failed, "failed"),
+        (Status::Interrupted, "not reached"),
+    ];
+    for (status, name) in others {
+        if of(status) > 0 {
+            text.push_str(&format!("; {} {name}", of(status)));
+        }
+    }
+    text
+}
+
+/// What the signs in the tables mean, those that occur.
+pub(super) fn legend(page: &mut Page, record: &Record) {
+    let mut parts = vec!["±: 95 % interval of the median".to_owned()];
+    if record.figures.iter().any(|figure| figure.conditions.get(STORES).as_deref() == Some("nt")) {
+        parts.push("nt: non-temporal stores".to_owned());
+    }
+    let mark = |verdict| format!("{}{GLUE}{}", mark::of(verdict), mark::meaning(verdict));
+    parts.extend(summary::verdicts(record).into_iter().map(|(verdict, _)| mark(verdict)));
+    page.gap();
+    page.aside(&parts.join("; "));
+}

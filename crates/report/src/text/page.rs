@@ -1,0 +1,163 @@
+//! Lines of text that keep within a width.
+
+use anstyle::Style;
+use textwrap::WordSplitter;
+
+/// Prose wider than this is hard to read, however wide the terminal: the eye loses the next line.
+const MAX_MEASURE: usize = 100;
+
+/// How far the contents of a block stand in from its title.
+pub(super) const INDENT: usize = 2;
+
+/// A page under construction.
+pub(super) struct Page {
+    width: usize,
+    colour: bool,
+    text: String,
+}
+
+impl Page {
+    pub(super) fn new(width: usize, colour: bool) -> Self {
+        Page { width, colour, text: String::new() }
+    }
+
+    /// Columns of the page.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether colours may be used.
+    pub(super) fn colour(&self) -> bool {
+        self.colour
+    }
+
+    /// The finished text.
+    pub(super) fn text(self) -> String {
+        self.text
+    }
+
+    /// `text` in `style`, or as it is where there is no colour.
+    pub(super) fn paint(&self, style: Style, text: &str) -> String {
+        if self.colour && !style.is_plain() {
+            format!("{}{text}{}", style.render(), style.render_reset())
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// An empty line, unless there is one already or nothing before.
+    pub(super) fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// The title of a block, after a gap.
+    pub(super) fn title(&mut self, title: &str) {
+        self.gap();
+        let style = Style::new().bold();
+        for line in textwrap::wrap(title, self.options("", "")) {
+            let line = self.paint(style, &line);
+            self.line(&line);
+        }
+    }
+
+    /// A line that is known to fit.
+    pub(super) fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    /// A paragraph: the first line begins with `first`, the others with `rest`.
+    pub(super) fn paragraph(&mut self, first: &str, rest: &str, text: &str) {
+        for line in textwrap::wrap(&glued(text), self.options(first, rest)) {
+            self.line(&line.replace(GLUE, " "));
+        }
+    }
+
+    /// A paragraph that stands back: explains the page rather than the figures.
+    pub(super) fn aside(&mut self, text: &str) {
+        let dimmed = Style::new().dimmed();
+        let pad = " ".repeat(INDENT);
+        for line in textwrap::wrap(&glued(text), self.options(&pad, &pad)) {
+            let line = self.paint(dimmed, &line.replace(GLUE, " "));
+            self.line(&line);
+        }
+    }
+
+    /// A paragraph of a block: a mark, then text that hangs behind it.
+    pub(super) fn item(&mut self, mark: &str, style: Style, text: &str) {
+        let first = format!("{:INDENT$}{} ", "", self.paint(style, mark));
+        let rest = " ".repeat(INDENT + 2);
+        self.paragraph(&first, &rest, text);
+    }
+
+    /// A name and what is to be said of it, in two columns; one below the other where the name is too long
+    /// for its column.
+    pub(super) fn entry(&mut self, indent: usize, name: &str, column: usize, text: &str) {
+        let behind = indent + column + 2;
+        let length = textwrap::core::display_width(name);
+        let rest = " ".repeat(if behind * 2 > self.width { indent + 2 } else { behind });
+        if length > column || behind * 2 > self.width {
+            let pad = " ".repeat(indent);
+            self.paragraph(&pad, &pad, name);
+            self.paragraph(&rest, &rest, text);
+        } else {
+            let first = format!("{:indent$}{name}{:pad$}", "", "", pad = column - length + 2);
+            self.paragraph(&first, &rest, text);
+        }
+    }
+
+    fn options<'a>(&self, first: &'a str, rest: &'a str) -> textwrap::Options<'a> {
+        // Commands must stay copyable: no word is split at its hyphens. Only what fits on no line is broken.
+        textwrap::Options::new(self.width.min(MAX_MEASURE))
+            .initial_indent(first)
+            .subsequent_indent(rest)
+            .word_splitter(WordSplitter::NoHyphenation)
+    }
+}
+
+/// Stands for a space at which no line may end; [`figure::format::plain`] leaves none in foreign text.
+pub(super) const GLUE: char = '\u{a0}';
+
+/// The longest unit that is kept on the line of its number.
+const MAX_UNIT: usize = 4;
+
+/// Binds numbers to their units, so that no line begins with `%` or `GB/s`.
+fn glued(text: &str) -> String {
+    let mut glued = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        let unit = word.trim_end().trim_end_matches([',', '.', ';', ':', ')']);
+        let is_unit = unit.len() <= MAX_UNIT && unit.starts_with(|c: char| c.is_alphabetic() || c == '%');
+        let ends_with_number =
+            glued.strip_suffix(' ').is_some_and(|t| t.ends_with(|c: char| c.is_ascii_digit()));
+        if is_unit && ends_with_number {
+            glued.pop();
+            glued.push(GLUE);
+        }
+        glued.push_str(word);
+    }
+    glued
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        let mut page = Page::new(40, false);
+        page.paragraph("", "", "The rate that was seen by this was 12.5 %, not 183 GB/s in the 3 rounds.");
+        assert_eq!(
+            page.text(),
+            "The rate that was seen by this was\n12.5 %, not 183 GB/s in the 3 rounds.\n"
+        );
+    }
+
+    #[test]
+    fn nothing_is_painted_without_colour() {
+        let style = Style::new().bold();
+        assert_eq!(Page::new(40, false).paint(style, "x"), "x");
+        assert_eq!(Page::new(40, true).paint(style, "x"), "\u{1b}[1mx\u{1b}[0m");
+    }
+}

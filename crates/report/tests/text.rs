@@ -1,0 +1,144 @@
+//! The text report: what it says, and that it keeps within its width.
+
+mod sample;
+
+use figure::{Outcome, Record, Verdict};
+use report::{MIN_WIDTH, Options};
+use unicode_width::UnicodeWidthStr;
+
+fn text(record: &Record, options: &Options) -> String {
+    let mut out = Vec::new();
+    (report::format("text").unwrap().write)(record, options, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn at(width: usize, record: &Record) -> String {
+    text(record, &Options::new(width))
+}
+
+fn every_record() -> Vec<Record> {
+    vec![
+        sample::empty(),
+        sample::quiet(),
+        sample::full(),
+        sample::interrupted(),
+        sample::hostile(),
+        sample::extreme(),
+        sample::curve(),
+    ]
+}
+
+#[test]
+fn full_at_60() {
+    insta::assert_snapshot!(at(60, &sample::full()));
+}
+
+#[test]
+fn full_at_80() {
+    insta::assert_snapshot!(at(80, &sample::full()));
+}
+
+#[test]
+fn full_at_200() {
+    insta::assert_snapshot!(at(200, &sample::full()));
+}
+
+#[test]
+fn quiet_at_80() {
+    insta::assert_snapshot!(at(80, &sample::quiet()));
+}
+
+#[test]
+fn interrupted_at_80() {
+    insta::assert_snapshot!(at(80, &sample::interrupted()));
+}
+
+#[test]
+fn empty_at_80() {
+    insta::assert_snapshot!(at(80, &sample::empty()));
+}
+
+#[test]
+fn curve_at_80() {
+    insta::assert_snapshot!(at(80, &sample::curve()));
+}
+
+#[test]
+fn no_line_is_wider_than_the_page() {
+    for (number, record) in every_record().iter().enumerate() {
+        for width in MIN_WIDTH..=210 {
+            let text = at(width, record);
+            for line in text.lines() {
+                assert!(
+                    line.width() <= width,
+                    "record {number} at {width}: {} columns: {line}",
+                    line.width()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_line_ends_in_white_space() {
+    for record in every_record() {
+        assert!(at(100, &record).lines().all(|line| line == line.trim_end()));
+    }
+}
+
+#[test]
+fn foreign_text_cannot_steer_the_terminal_and_is_bounded() {
+    let text = at(80, &sample::hostile());
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+    assert!(!text.contains('\u{202e}'));
+    assert!(!text.contains("owned"), "the title that an escape sequence would set is not shown");
+    // 40 foreign texts of 3 kB each; none may fill the screen.
+    assert!(text.len() < 40_000, "{} bytes", text.len());
+}
+
+#[test]
+fn each_verdict_has_a_mark_of_its_own_without_colour() {
+    let text = at(80, &sample::full());
+    for cell in ["✓ valid", "! suspect: steal", "✗ invalid: array-size", "? unverified: rounds"] {
+        assert!(text.contains(cell), "{cell}");
+    }
+    assert!(!text.contains('\u{1b}'));
+}
+
+#[test]
+fn colour_changes_no_character() {
+    let options = Options { colour: true, ..Options::new(80) };
+    for record in [sample::full(), sample::interrupted(), sample::curve()] {
+        let coloured = text(&record, &options);
+        assert!(coloured.contains('\u{1b}'));
+        let stripped: Vec<String> = coloured.lines().map(figure::format::plain).collect();
+        // `plain` also folds white space, so compare word by word.
+        let words =
+            |lines: Vec<String>| lines.join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let expected = at(80, &record).lines().map(str::to_owned).collect();
+        assert_eq!(words(stripped), words(expected));
+    }
+}
+
+#[test]
+fn a_cause_is_told_once_with_its_figures_and_its_remedy() {
+    let mut record = sample::quiet();
+    for figure in &mut record.figures {
+        let check = sample::check("array-size", Outcome::Fail, "too small", Some("--array-size 4GiB"));
+        *figure = sample::judged(figure.clone(), vec![check]);
+        assert_eq!(figure.verdict, Some(Verdict::Invalid));
+    }
+    let text = at(80, &record);
+    assert_eq!(text.matches("--array-size 4GiB").count(), 1);
+    assert!(text.contains("array-size: all 8 figures"));
+    assert!(text.contains("8 measured in 48.3 s: all invalid"));
+    assert!(!text.contains('×'), "no ratio of invalid figures");
+}
+
+#[test]
+fn the_way_to_more_is_told() {
+    let options = Options { saved_to: Some("out/record.json".into()), ..Options::new(80) };
+    let text = text(&sample::full(), &options);
+    assert!(text.contains("truebench explain array-size"), "the worst check that has a page");
+    assert!(text.ends_with("out/record.json\n"));
+}

@@ -1,0 +1,70 @@
+//! The progress line: what it says at any moment.
+
+use std::fmt;
+
+use figure::format::{number, plain, plain_to, seconds};
+
+/// Characters of the bar.
+const BAR: usize = 20;
+
+/// An estimated duration in whole seconds: the estimate is no better.
+pub(crate) fn about(estimate: f64) -> String {
+    let whole = estimate.ceil();
+    if whole < 120.0 { format!("{whole} s") } else { seconds(whole) }
+}
+
+/// What is known of a running suite.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    suite: String,
+    done: f64,
+    seconds_left: Option<f64>,
+    /// The last round, or what is prepared.
+    doing: String,
+}
+
+impl Line {
+    /// At the start of a suite.
+    pub(crate) fn of_suite(suite: &str) -> Self {
+        Line { suite: plain_to(suite, 32), ..Line::default() }
+    }
+
+    /// Something is prepared.
+    pub(crate) fn preparing(&mut self, what: &str) {
+        self.doing = plain(what);
+    }
+
+    /// What is prepared, as a line of its own.
+    pub(crate) fn prepared(&self) -> String {
+        if self.suite.is_empty() { self.doing.clone() } else { format!("{}: {}", self.suite, self.doing) }
+    }
+
+    /// A round ended.
+    pub(crate) fn measured(
+        &mut self,
+        figure: &str,
+        value: Option<f64>,
+        unit: &str,
+        kept: bool,
+        done: f64,
+        seconds_left: f64,
+    ) {
+        self.done = if done.is_finite() { done.clamp(0.0, 1.0) } else { 0.0 };
+        self.seconds_left = Some(seconds_left).filter(|left| left.is_finite() && *left >= 0.0);
+        let value =
+            value.map_or("no value".to_owned(), |value| format!("{} {}", number(value), plain_to(unit, 16)));
+        let aside = if kept { "" } else { " (disturbed, set aside)" };
+        self.doing = format!("{} {value}{aside}", plain_to(figure, 48));
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let full = (self.done * BAR as f64) as usize;
+        write!(f, "{}{} {:>3.0} %", "█".repeat(full), "░".repeat(BAR - full), self.done * 100.0)?;
+        if let Some(left) = self.seconds_left {
+            write!(f, "  {} left", about(left))?;
+        }
+        write!(f, "  {}", self.doing)
+    }
+}

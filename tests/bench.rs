@@ -1,0 +1,42 @@
+//! Running truebench, and reading what it says.
+
+use std::process::{Command, Output};
+
+use figure::Record;
+
+/// Options that keep a run under two seconds: arrays far too small, which is judged and is not what is tested.
+pub const SMALL: &[&str] = &["memory", "--array-size", "200000", "--rounds", "6"];
+
+/// The command, with colours off and no terminal.
+pub fn truebench(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_truebench"));
+    command.args(arguments).env_remove("COLUMNS").env_remove("NO_COLOR");
+    command
+}
+
+/// Runs to the end.
+pub fn run(arguments: &[&str]) -> Output {
+    truebench(arguments).output().expect("truebench starts")
+}
+
+/// Standard output as text.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+/// Standard error as text.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+/// The record on standard output.
+pub fn record(output: &Output) -> Record {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("no record: {error}\n{}\n{}", stdout(output), stderr(output)))
+}
+
+/// Ids of the checks of a figure that are not a pass, in the order of the record.
+pub fn reasons(record: &Record, id: &str) -> Vec<String> {
+    let figure = record.figure(id).unwrap_or_else(|| panic!("no figure {id}"));
+    judge::reasons(figure).map(|check| check.id.clone()).collect()
+}

@@ -1,0 +1,147 @@
+//! However a run ends: what was measured is kept, and nothing is left behind.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Stdio};
+use std::time::{Duration, Instant};
+
+use figure::{Record, Status};
+
+use crate::bench::{SMALL, truebench};
+
+/// Many rounds: the run is stopped long before they are done.
+const ENDLESS: &[&str] = &["--rounds", "10000", "--kernel", "triad", "--format", "json"];
+/// How long to wait for what must happen soon.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Starts an endless run of an array size of its own, by which its processes are told from others', and
+/// waits until it measures.
+fn start(elements: &str, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let arguments = [&["memory", "--array-size", elements], ENDLESS, more].concat();
+    let mut child =
+        truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("first touch") {
+        line.clear();
+        assert_ne!(lines.read_line(&mut line).unwrap(), 0, "ended early");
+    }
+    // The worker is there once it has children of its own to show; rounds follow within milliseconds.
+    until(|| workers_of(child.id()) > 0);
+    (child, lines)
+}
+
+/// Waits for a condition; fails when it does not come about.
+fn until(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain");
+        std::thread::yield_now();
+    }
+}
+
+/// Descendants of a process.
+fn descendants(pid: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let parents: Vec<(u32, u32)> = entries
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+            Some((pid, parent))
+        })
+        .collect();
+    let mut found = vec![pid];
+    let mut next = 0;
+    while next < found.len() {
+        let parent = found[next];
+        found.extend(parents.iter().filter(|(_, p)| *p == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+fn workers_of(pid: u32) -> usize {
+    // The guardian and the worker below it.
+    descendants(pid).len().saturating_sub(1)
+}
+
+fn alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z')))
+}
+
+fn signal(pid: u32, signal: i32) {
+    // SAFETY: a signal to a process that this test started and has not waited for.
+    assert_eq!(unsafe { libc::kill(pid as i32, signal) }, 0);
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    let (mut child, _stderr) = start("210000", &[]);
+    let processes = descendants(child.id());
+    signal(child.id(), libc::SIGINT);
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let record: Record = serde_json::from_str(&text).unwrap();
+    assert!(record.interrupted.unwrap().contains("Ctrl-C"));
+    for figure in &record.figures {
+        let measured = figure.kept().count() > 0;
+        let wanted = if measured { Status::Measured } else { Status::Interrupted };
+        assert_eq!(figure.status, wanted, "{}", figure.id);
+    }
+    assert!(!processes.iter().any(|&pid| alive(pid)), "nothing is left behind");
+}
+
+#[test]
+fn a_killed_run_leaves_no_process() {
+    let (mut child, _stderr) = start("220000", &[]);
+    let processes = descendants(child.id());
+    assert!(processes.len() >= 2);
+    signal(child.id(), libc::SIGKILL);
+    child.wait().unwrap();
+    until(|| !processes.iter().any(|&pid| alive(pid)));
+}
+
+#[test]
+fn a_killed_worker_costs_its_figure_and_no_more() {
+    let (mut child, _stderr) = start("230000", &["--rounds", "40"]);
+    // The worker is the one below the guardian.
+    let guardian = descendants(child.id())[0];
+    let worker = descendants(guardian)[0];
+    signal(worker, libc::SIGKILL);
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let record: Record = serde_json::from_str(&text).unwrap();
+    let cut: Vec<_> = record
+        .figures
+        .iter()
+        .filter(|figure| figure.reason.as_deref().is_some_and(|reason| reason.contains("SIGKILL")))
+        .collect();
+    assert_eq!(cut.len(), 1, "one figure was in hand");
+    assert!(record.figures.iter().filter(|figure| figure.kept().count() == 40).count() >= 2);
+}
+
+#[test]
+fn a_closed_pipe_is_said_and_no_panic() {
+    let arguments = [SMALL, &["--kernel", "copy"]].concat();
+    let mut child = truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut message = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(message.contains("stdout") && message.contains("closed"), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+}
+
+#[test]
+fn a_full_disk_is_said_and_leaves_no_half_file() {
+    // /dev/full is no place for a temporary file beside it, so stdout goes there instead.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let arguments = [SMALL, &["--kernel", "copy"]].concat();
+    let output = truebench(&arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("could not be written"), "{message}");
+}

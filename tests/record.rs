@@ -1,0 +1,106 @@
+//! The record: valid against its schema, whole, and with all evidence that checks read.
+
+use std::collections::BTreeSet;
+
+use figure::{Status, Verdict, evidence};
+
+use crate::bench::{SMALL, record, run, stderr, stdout, truebench};
+
+#[test]
+fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
+    let output = run(&[SMALL, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(3), "arrays in cache are invalid: {}", stderr(&output));
+
+    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
+    let mut compiler = boon::Compiler::new();
+    compiler.add_resource("record.json", schema).unwrap();
+    let mut schemas = boon::Schemas::new();
+    let index = compiler.compile("record.json", &mut schemas).unwrap();
+    let instance = serde_json::from_slice(&output.stdout).unwrap();
+    if let Err(error) = schemas.validate(&instance, index) {
+        panic!("{error:#}");
+    }
+
+    let record = record(&output);
+    let headlines = [
+        "copy.regular", "copy.nt", "scale.regular", "scale.nt", "add.regular", "add.nt", "triad.regular",
+        "triad.nt", "read.regular", "write.regular", "write.nt", "update.regular",
+    ];
+    for id in headlines {
+        let figure = record.figure(&format!("memory.{id}")).unwrap_or_else(|| panic!("no {id}"));
+        assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
+        assert_eq!(figure.kept().count(), 6);
+        assert!(figure.interval.is_some() && figure.value.unwrap() > 0.0);
+        assert!(figure.why.is_some() && figure.limit.is_some());
+        assert_eq!(figure.verdict, Some(Verdict::Invalid));
+    }
+}
+
+#[test]
+fn every_key_that_a_check_reads_is_written() {
+    let record = record(&run(&[SMALL, &["--kernel", "triad", "--format", "json"]].concat()));
+    let mut written = BTreeSet::new();
+    for figure in &record.figures {
+        written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));
+        written.extend(figure.conditions.iter().map(|(name, _)| name.to_owned()));
+        for round in &figure.rounds {
+            written.extend(round.evidence.iter().map(|(name, _)| name.to_owned()));
+        }
+    }
+    let known: BTreeSet<_> = evidence::ALL.iter().map(|key| key.name).collect();
+    for check in judge::check::all() {
+        for key in check.reads {
+            assert!(known.contains(key), "{} reads {key}, which is no key", check.id);
+            assert!(written.contains(*key), "{} reads {key}, which nobody wrote", check.id);
+        }
+    }
+}
+
+#[test]
+fn every_result_is_verified() {
+    let record = record(&run(&[SMALL, &["--format", "json", "--threads", "3"]].concat()));
+    for figure in &record.figures {
+        assert_eq!(figure.evidence.get(evidence::VERIFIED).into_value(), Some(true), "{}", figure.id);
+        let error = figure.evidence.get(evidence::VERIFIED_ERROR).into_value();
+        assert!(error.is_some_and(|error| error < 1e-12), "{}: {error:?}", figure.id);
+    }
+}
+
+#[test]
+fn a_saved_record_can_be_printed_in_every_format() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("record.json");
+    let path = file.to_str().unwrap();
+    let output = run(&[SMALL, &["--kernel", "copy,scale,add,triad", "-q", "-o", path]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(output.stdout.is_empty() && output.stderr.is_empty(), "quiet is quiet");
+    for (format, part) in [
+        ("text", "invalid"),
+        ("json", "\"schema\": 1"),
+        ("csv", "memory.triad.nt"),
+        ("markdown", "|"),
+        ("stream", "based on a variant of the STREAM benchmark code"),
+    ] {
+        let printed = run(&["report", path, "--format", format]);
+        assert_eq!(printed.status.code(), Some(0), "{}", stderr(&printed));
+        assert!(stdout(&printed).contains(part), "{format}: {}", stdout(&printed));
+    }
+    let text = stdout(&truebench(&["report", path]).env("COLUMNS", "60").output().unwrap());
+    assert!(!text.contains('\u{1b}'), "no colours into a pipe");
+    let stream = stdout(&run(&["report", path, "--format", "stream"]));
+    let triad = stream.lines().find(|line| line.starts_with("Triad:")).expect("STREAM's table");
+    let numbers: Vec<f64> = triad.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
+    assert_eq!(numbers.len(), 4, "{triad}");
+}
+
+#[test]
+fn a_file_that_is_no_record_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("x.json");
+    for content in ["", "{}", "[1,2", "\u{0}\u{1}"] {
+        std::fs::write(&file, content).unwrap();
+        let output = run(&["report", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{content:?}");
+        assert!(stderr(&output).contains("no truebench record"), "{}", stderr(&output));
+    }
+}

@@ -1,0 +1,87 @@
+//! Bad input gets one clear message and exit code 2, before anything is measured.
+
+use crate::bench::{SMALL, run, stderr, stdout};
+
+/// Runs with these arguments, expects wrong usage, and returns the message.
+fn refused(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+    assert!(stdout(&output).is_empty(), "{arguments:?}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+#[test]
+fn what_cannot_be_is_said_in_one_line() {
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["memory", "--array-size", "1"], &["--array-size 1", "at least"]),
+        (&["memory", "--array-size", "9999G"], &["--array-size", "at most"]),
+        (&["memory", "--threads", "0"], &["--threads 0", "at least one"]),
+        (&["memory", "--threads", "100000"], &["--threads 100000", "at most"]),
+        (&["memory", "--places", "9999"], &["CPU 9999", "does not exist"]),
+        (&["memory", "--kernel", "fma"], &["--kernel 'fma'", "copy, scale"]),
+        (&["memory", "--kernel", "update", "--stores", "nt"], &["update", "no such figure"]),
+        (&["memory", "-o", "/nonexistent/x.json"], &["/nonexistent/x.json", "cannot be written"]),
+        (&["memory", "-o", "/"], &["-o /", "directory"]),
+        (&["host", "--root", "/nonexistent"], &["/nonexistent", "no such"]),
+        (&["report", "/nonexistent.json"], &["/nonexistent.json", "cannot be read"]),
+        (&["explain", "no-such-check"], &["no such check or term"]),
+    ];
+    for (arguments, parts) in cases {
+        let message = refused(arguments);
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert!(message.starts_with("truebench: "), "{message}");
+        for part in *parts {
+            assert!(message.contains(part), "{arguments:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_value_is_refused_by_name() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["memory", "--array-size", "many"], "10M"),
+        (&["memory", "--max-time", "soon"], "30s"),
+        (&["memory", "--target", "200%"], "2%"),
+        (&["memory", "--rounds", "0"], "--rounds"),
+        (&["memory", "--pages", "4m"], "huge2m"),
+        (&["memory", "--places", "core"], "cores"),
+        (&["memory", "--bind", "near"], "spread"),
+        (&["memory", "--simd", "mmx"], "this processor has"),
+        (&["memory", "--dimms", "lots"], "--dimms"),
+        (&["memory", "--format", "xml"], "there are text"),
+        (&["memory", "--quick", "--thorough"], "cannot be used with"),
+        (&["memory", "--nonsense"], "--nonsense"),
+        (&["nonsense"], "nonsense"),
+        (&[], "Usage"),
+    ];
+    for (arguments, part) in cases {
+        let message = refused(arguments);
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_dry_run_prints_the_plan_and_measures_nothing() {
+    let output = run(&[SMALL, &["--dry-run", "--threads", "1"]].concat());
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text.contains("3 x 200000 elements of 1.5 MiB each"), "{text}");
+    assert!(text.contains("memory.triad.nt.doubled"), "{text}");
+    assert!(text.contains("exactly 6"), "{text}");
+}
+
+#[test]
+fn explain_lists_and_shows() {
+    let list = stdout(&run(&["explain"]));
+    assert!(list.contains("array-size") && list.contains("write-allocate"), "{list}");
+    assert!(stdout(&run(&["explain", "array-size"])).starts_with("# array-size"));
+    assert!(stdout(&run(&["explain", "first", "touch"])).to_lowercase().contains("first"));
+}
+
+#[test]
+fn version_and_completions() {
+    assert!(stdout(&run(&["--version"])).starts_with("truebench "));
+    assert!(stdout(&run(&["completions", "bash"])).contains("truebench"));
+}
