@@ -8,25 +8,23 @@ use figure::{Record, Status};
 
 use crate::bench::{SMALL, truebench};
 
-/// Many rounds: the run is stopped long before they are done.
-const ENDLESS: &[&str] = &["--rounds", "10000", "--kernel", "triad", "--format", "json"];
+/// More rounds than are ever measured: the run is stopped long before.
+const ENDLESS: &str = "10000";
 /// How long to wait for what must happen soon.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts an endless run of an array size of its own, by which its processes are told from others', and
-/// waits until it measures.
-fn start(elements: &str, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
-    let arguments = [&["memory", "--array-size", elements], ENDLESS, more].concat();
-    let mut child =
-        truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+/// Starts a run of so many rounds and waits until its worker is there.
+fn start(rounds: &str) -> (Child, BufReader<ChildStderr>) {
+    let arguments =
+        ["memory", "--array-size", "200000", "--rounds", rounds, "--kernel", "triad", "--format", "json"];
+    let mut child = truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("first touch") {
         line.clear();
         assert_ne!(lines.read_line(&mut line).unwrap(), 0, "ended early");
     }
-    // The worker is there once it has children of its own to show; rounds follow within milliseconds.
-    until(|| workers_of(child.id()) > 0);
+    until(|| descendants(child.id()).len() > 1);
     (child, lines)
 }
 
@@ -39,7 +37,7 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Descendants of a process.
+/// Descendants of a process: the guardian, then the worker below it.
 fn descendants(pid: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let parents: Vec<(u32, u32)> = entries
@@ -60,9 +58,11 @@ fn descendants(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-fn workers_of(pid: u32) -> usize {
-    // The guardian and the worker below it.
-    descendants(pid).len().saturating_sub(1)
+/// CPU time of a process in clock ticks: fields 14 and 15 of its stat file.
+fn cpu_ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 fn alive(pid: u32) -> bool {
@@ -77,7 +77,7 @@ fn signal(pid: u32, signal: i32) {
 
 #[test]
 fn ctrl_c_keeps_what_was_measured() {
-    let (mut child, _stderr) = start("210000", &[]);
+    let (mut child, _stderr) = start(ENDLESS);
     let processes = descendants(child.id());
     signal(child.id(), libc::SIGINT);
     let mut text = String::new();
@@ -95,7 +95,7 @@ fn ctrl_c_keeps_what_was_measured() {
 
 #[test]
 fn a_killed_run_leaves_no_process() {
-    let (mut child, _stderr) = start("220000", &[]);
+    let (mut child, _stderr) = start(ENDLESS);
     let processes = descendants(child.id());
     assert!(processes.len() >= 2);
     signal(child.id(), libc::SIGKILL);
@@ -105,10 +105,10 @@ fn a_killed_run_leaves_no_process() {
 
 #[test]
 fn a_killed_worker_costs_its_figure_and_no_more() {
-    let (mut child, _stderr) = start("230000", &["--rounds", "40"]);
-    // The worker is the one below the guardian.
-    let guardian = descendants(child.id())[0];
-    let worker = descendants(guardian)[0];
+    let (mut child, _stderr) = start("40");
+    let worker = descendants(child.id())[1];
+    // Preparing so small arrays takes some milliseconds; after 30 ticks of 10 ms it measures.
+    until(|| cpu_ticks(worker) >= 30);
     signal(worker, libc::SIGKILL);
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();

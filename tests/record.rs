@@ -23,8 +23,18 @@ fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
 
     let record = record(&output);
     let headlines = [
-        "copy.regular", "copy.nt", "scale.regular", "scale.nt", "add.regular", "add.nt", "triad.regular",
-        "triad.nt", "read.regular", "write.regular", "write.nt", "update.regular",
+        "copy.regular",
+        "copy.nt",
+        "scale.regular",
+        "scale.nt",
+        "add.regular",
+        "add.nt",
+        "triad.regular",
+        "triad.nt",
+        "read.regular",
+        "write.regular",
+        "write.nt",
+        "update.regular",
     ];
     for id in headlines {
         let figure = record.figure(&format!("memory.{id}")).unwrap_or_else(|| panic!("no {id}"));

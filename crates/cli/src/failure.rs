@@ -54,9 +54,11 @@ impl Failure {
 /// The exit code that a judged record asks for.
 pub fn code_of(record: &Record, strict: bool) -> u8 {
     let measured = record.figures.iter().filter(|figure| figure.value.is_some()).count();
-    let bad = record.figures.iter().filter_map(|figure| figure.verdict).any(|verdict| {
-        verdict == Verdict::Invalid || (strict && verdict != Verdict::Valid)
-    });
+    let bad = record
+        .figures
+        .iter()
+        .filter_map(|figure| figure.verdict)
+        .any(|verdict| verdict == Verdict::Invalid || (strict && verdict != Verdict::Valid));
     if record.interrupted.is_some() {
         INTERRUPTED
     } else if measured == 0 {

@@ -234,7 +234,7 @@ impl Virtualisation {
 pub struct Kernel {
     /// `6.1.0-18-amd64`.
     pub release: Reading<String>,
-    /// Boot parameters.
+    /// The boot parameters that move figures. The others are left out: they may hold names, addresses, secrets.
     pub command_line: Reading<String>,
     /// Settings that move figures, in a fixed order.
     pub settings: Vec<Setting>,

@@ -69,6 +69,11 @@ impl Tree {
         self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
+    /// A file's first line as a person may see it: see [`printable`].
+    pub fn line(&self, path: impl AsRef<Path>) -> Reading<String> {
+        self.text(path).map(|text| printable(text.lines().next().unwrap_or_default(), MAX_LINE))
+    }
+
     /// A file that holds one number.
     pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Reading<T> {
         let path = path.as_ref();
@@ -112,6 +117,15 @@ impl Tree {
     }
 }
 
+/// The longest name, model or value that is shown. Real ones have up to 100 characters.
+pub(crate) const MAX_LINE: usize = 256;
+
+/// Text of a foreign file as it may stand in a record: no control characters (a terminal would obey them), no
+/// more than `most` characters.
+pub(crate) fn printable(text: &str, most: usize) -> String {
+    text.trim().chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 /// Opens for reading, and does not wait: a foreign tree may hold a FIFO that nobody writes to.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
@@ -137,6 +151,12 @@ mod tests {
         let tree = Tree::at("/nonexistent");
         let reason = tree.number::<u64>("/sys/x").reason().unwrap().to_owned();
         assert_eq!(reason, "/sys/x: no such file or directory");
+    }
+
+    #[test]
+    fn what_a_file_says_is_bounded_and_harmless() {
+        assert_eq!(printable(" Xeon \u{1b}[2J\n", 80), "Xeon \u{fffd}[2J");
+        assert_eq!(printable(&"x".repeat(1 << 20), MAX_LINE).len(), MAX_LINE);
     }
 
     #[test]

@@ -336,7 +336,8 @@ pub fn set_limits(figures: &mut [Figure]) {
         let role = figure.conditions.get(key::ROLE);
         traffic_factor(figure) == 1.0 && role.as_deref() != Some("baseline")
     };
-    let measured = figures.iter().filter(certain).filter_map(|figure| Some((figure.value?, figure.id.clone())));
+    let measured =
+        figures.iter().filter(certain).filter_map(|figure| Some((figure.value?, figure.id.clone())));
     let Some((highest, id)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     let basis = format!("the highest traffic of this run ({id}); the theoretical peak is not known: --dimms");
     for figure in figures.iter_mut().filter(|figure| figure.value.is_some() && figure.limit.is_none()) {

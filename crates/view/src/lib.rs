@@ -92,11 +92,8 @@ impl Live {
                 self.in_round = false;
                 self.line = Line::of_suite(suite);
                 let noun = if *figures == 1 { "figure" } else { "figures" };
-                self.write_line(&format!(
-                    "{}: {figures} {noun}, about {}",
-                    plain(suite),
-                    line::about(*expected)
-                ));
+                let most = expected.map_or(String::new(), |most| format!(", at most {}", line::about(most)));
+                self.write_line(&format!("{}: {figures} {noun}{most}", plain(suite)));
             }
             Event::Preparing { what } => {
                 self.line.preparing(what);

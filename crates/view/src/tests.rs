@@ -34,7 +34,7 @@ impl Write for Log {
 }
 
 fn started() -> Event {
-    Event::SuiteStarted { suite: "memory".into(), figures: 14, seconds: 48.0 }
+    Event::SuiteStarted { suite: "memory".into(), figures: 14, seconds: Some(48.0) }
 }
 
 fn round() -> Event {
@@ -124,7 +124,10 @@ fn a_log_gets_notes_and_preparations_but_no_progress() {
     }
     live.on(&Event::SuiteFinished { suite: "memory".into() });
     let cost = live.finish();
-    assert_eq!(log.text(), "memory: 14 figures, about 48 s\nmemory: first touch of 11.5 GB\nclock stepped\n");
+    assert_eq!(
+        log.text(),
+        "memory: 14 figures, at most 48 s\nmemory: first touch of 11.5 GB\nclock stepped\n"
+    );
     assert_eq!(cost.draws, 3);
 }
 

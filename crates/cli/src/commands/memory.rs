@@ -80,7 +80,10 @@ fn describe(plan: &Plan) -> String {
     };
     let placement = &plan.placement;
     let cpus: Vec<String> = placement.threads.iter().map(|place| format!("{{{place}}}")).collect();
-    line("threads", &format!("{} ({}, {}): {}", cpus.len(), placement.places, placement.bind, cpus.join(",")));
+    line(
+        "threads",
+        &format!("{} ({}, {}): {}", cpus.len(), placement.places, placement.bind, cpus.join(",")),
+    );
     let array = (plan.sizes.elements * ELEMENT) as f64;
     line("arrays", &format!("3 x {} elements of {} each", plan.sizes.elements, bytes(array)));
     match &plan.cache {

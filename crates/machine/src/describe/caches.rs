@@ -12,6 +12,7 @@ use figure::{CpuList, Reading, format};
 use super::cpuinfo::Cpuinfo;
 use super::topology::{CPUS, members};
 use crate::Tree;
+use crate::tree::{MAX_LINE, printable};
 
 /// Cache directories looked at for each CPU: real ones have four or five.
 const MAX_INDICES: usize = 16;
@@ -123,7 +124,10 @@ fn none_shown(cpuinfo: &Cpuinfo, without_size: usize) -> String {
         format!("{CPUS}/cpuN/cache is missing: no cache is shown here")
     };
     if let Some(size) = cpuinfo.first(&["cache size"]) {
-        remark.push_str(&format!(" (/proc/cpuinfo names one of {size} without its level)"));
+        remark.push_str(&format!(
+            " (/proc/cpuinfo names one of {} without its level)",
+            printable(size, MAX_LINE)
+        ));
     }
     remark
 }

@@ -12,6 +12,10 @@ use crate::Tree;
 
 /// Ancestors looked at. Real trees are some ten deep; the kernel's own limit (cgroup.max.depth) is higher.
 const MAX_DEPTH: usize = 64;
+/// Hierarchies looked at: the kernel has some 15 controllers.
+const MAX_HIERARCHIES: usize = 32;
+/// Longer lines are damaged: a path has at most 4096 bytes (PATH_MAX).
+const MAX_LINE: usize = 16_384;
 /// v1 prints "no limit" as the largest multiple of the page size below 2⁶³. No machine has an exbibyte.
 const UNLIMITED: u64 = 1 << 60;
 /// Controllers of v1 whose limits move figures.
@@ -36,10 +40,11 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Cgroup {
             return Cgroup { levels: Vec::new(), unknown: Some(reason) };
         }
     };
-    let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
+    let short = |line: &&str| line.len() <= MAX_LINE;
+    let mounts: Vec<Mount> = mounts.lines().filter(short).filter_map(mount).take(MAX_HIERARCHIES).collect();
     let mut levels: Vec<CgroupLevel> = Vec::new();
     let mut unknown: Vec<String> = Vec::new();
-    for line in groups.lines() {
+    for line in groups.lines().filter(short).take(MAX_HIERARCHIES) {
         let mut fields = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
         let controllers: Vec<&str> = controllers.split(',').filter(|name| !name.is_empty()).collect();

@@ -5,6 +5,7 @@ use figure::host::Cpu;
 
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
+use crate::tree::{MAX_LINE, printable};
 
 /// More flags than any processor has (x86 has about 150): a damaged file must not fill the record.
 const MAX_FLAGS: usize = 1024;
@@ -20,10 +21,10 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
         vendor: Reading::or_unknown(vendor(cpuinfo), &missing("vendor")),
         model: Reading::or_unknown(model(cpuinfo), &missing("model")),
         microcode: Reading::or_unknown(
-            cpuinfo.first(&["microcode"]).map(str::to_owned),
+            cpuinfo.first(&["microcode"]).map(short),
             &missing("microcode revision"),
         ),
-        flags: cpuinfo.flags().take(MAX_FLAGS).map(str::to_owned).collect(),
+        flags: cpuinfo.flags().take(MAX_FLAGS).map(short).collect(),
         invariant_counter: invariant_counter(&architecture, cpuinfo),
         architecture,
     }
@@ -31,7 +32,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
 
 /// The kernel's own word (Linux 6.1 and later), else what /proc/cpuinfo gives away.
 fn architecture(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<String> {
-    if let Reading::Value(word) = tree.text("/proc/sys/kernel/arch")
+    if let Reading::Value(word) = tree.line("/proc/sys/kernel/arch")
         && !word.is_empty()
     {
         return Reading::Value(word);
@@ -58,20 +59,20 @@ fn architecture(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<String> {
 
 fn vendor(cpuinfo: &Cpuinfo) -> Option<String> {
     if let Some(vendor) = cpuinfo.first(&["vendor_id"]) {
-        return Some(vendor.to_owned());
+        return Some(short(vendor));
     }
     let implementer = cpuinfo.first(&["CPU implementer"])?;
     let name = number(implementer).and_then(|code| {
         IMPLEMENTERS.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned())
     });
-    Some(name.unwrap_or_else(|| format!("implementer {implementer}")))
+    Some(name.unwrap_or_else(|| format!("implementer {}", short(implementer))))
 }
 
 /// The name that the kernel prints; for Arm the parts' names, each once, in the order of their CPUs.
 fn model(cpuinfo: &Cpuinfo) -> Option<String> {
     let printed = ["model name", "Model Name", "cpu model", "cpu", "uarch"];
     if let Some(name) = cpuinfo.first(&printed).filter(|name| !name.is_empty() && *name != "-") {
-        return Some(name.to_owned());
+        return Some(short(name));
     }
     let mut names: Vec<String> = Vec::new();
     for cpu in cpuinfo.cpus().iter() {
@@ -93,7 +94,7 @@ fn arm_part(implementer: &str, part: &str) -> String {
     let known = number(implementer).zip(number(part)).and_then(|(implementer, part)| {
         PARTS.iter().find(|known| known.0 == implementer && known.1 == part).map(|known| known.2)
     });
-    known.map_or_else(|| format!("part {implementer}:{part}"), str::to_owned)
+    known.map_or_else(|| short(&format!("part {implementer}:{part}")), str::to_owned)
 }
 
 /// Counts at a constant rate in every state: x86 says so by two flags; Arm's and RISC-V's counters do by
@@ -107,6 +108,10 @@ fn invariant_counter(architecture: &Reading<String>, cpuinfo: &Cpuinfo) -> Readi
         Some(other) => Reading::Unknown(format!("not known how to tell on {other}")),
         None => Reading::unknown("the architecture is not known"),
     }
+}
+
+fn short(text: &str) -> String {
+    printable(text, MAX_LINE)
 }
 
 /// `0x41` or `65`.

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use figure::{CpuList, Reading};
 
 use crate::Tree;
+use crate::tree::printable;
 
 /// Blocks kept. Linux numbers at most 8192 CPUs on any architecture (NR_CPUS of x86-64).
 const MAX_BLOCKS: usize = 8192;
+/// Characters of a field kept: the flags of today's x86 take some 2000.
+const MAX_VALUE: usize = 16_384;
 
 /// The file, cut into one block of fields for each CPU.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +64,8 @@ impl Cpuinfo {
                 Some(cpu) => info.blocks.entry(cpu).or_default(),
                 None => &mut info.common,
             };
-            fields.entry(key.to_owned()).or_insert_with(|| value.to_owned());
+            // Flags are many words; a damaged file may be one line of megabytes.
+            fields.entry(key.to_owned()).or_insert_with(|| printable(value, MAX_VALUE));
         }
         info
     }

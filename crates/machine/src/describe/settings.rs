@@ -6,6 +6,7 @@ use figure::Reading;
 use figure::host::Setting;
 
 use crate::Tree;
+use crate::tree::printable;
 
 const CPU: &str = "/sys/devices/system/cpu";
 const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
@@ -56,7 +57,7 @@ pub fn describe(tree: &Tree) -> Vec<Setting> {
 fn setting(name: &str, value: Reading<String>, source: &str) -> Setting {
     Setting {
         name: name.to_owned(),
-        value: value.map(|value| value.chars().take(MAX_VALUE).collect()),
+        value: value.map(|value| printable(&value, MAX_VALUE)),
         source: source.to_owned(),
     }
 }
@@ -83,11 +84,11 @@ fn chosen(text: &str) -> String {
 fn policies(tree: &Tree, file: &str) -> Reading<String> {
     let mut values = BTreeSet::new();
     for policy in tree.numbered(POLICIES, "policy") {
-        values.extend(tree.text(format!("{POLICIES}/policy{policy}/{file}")).into_value());
+        values.extend(tree.line(format!("{POLICIES}/policy{policy}/{file}")).into_value());
     }
     if values.is_empty() {
         for cpu in tree.numbered(CPU, "cpu") {
-            values.extend(tree.text(format!("{CPU}/cpu{cpu}/cpufreq/{file}")).into_value());
+            values.extend(tree.line(format!("{CPU}/cpu{cpu}/cpufreq/{file}")).into_value());
         }
     }
     if values.is_empty() {
@@ -172,10 +173,10 @@ fn power(tree: &Tree) -> Reading<String> {
 
 /// The kernel's release.
 pub fn release(tree: &Tree) -> Reading<String> {
-    match tree.text("/proc/sys/kernel/osrelease") {
+    match tree.line("/proc/sys/kernel/osrelease") {
         Reading::Value(release) => Reading::Value(release),
         Reading::Unknown(reason) => {
-            let version = tree.text("/proc/version").into_value();
+            let version = tree.line("/proc/version").into_value();
             Reading::or_unknown(version.and_then(|text| Some(text.split(' ').nth(2)?.to_owned())), &reason)
         }
     }
@@ -184,8 +185,11 @@ pub fn release(tree: &Tree) -> Reading<String> {
 /// The boot parameters that move figures. The others may hold names, addresses and secrets, and a record is
 /// made to be shown to others.
 pub fn command_line(tree: &Tree) -> Reading<String> {
-    tree.text("/proc/cmdline").map(|line| telling_parameters(&line))
+    tree.text("/proc/cmdline").map(|line| printable(&telling_parameters(&line), MAX_COMMAND_LINE))
 }
+
+/// The longest command line that any architecture accepts (COMMAND_LINE_SIZE).
+const MAX_COMMAND_LINE: usize = 4096;
 
 /// Boot parameters kept (Documentation/admin-guide/kernel-parameters.txt): clock, scheduling, memory, mitigations.
 const TELLING: [&str; 62] = [

@@ -7,6 +7,7 @@
 use figure::host::Module;
 
 use super::channels::Slot;
+use crate::tree::{MAX_LINE, printable};
 
 /// The kernel's copy of the table: for root only, since it holds serial numbers.
 pub const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
@@ -61,7 +62,7 @@ impl<'a> Structure<'a> {
         let number = usize::from(self.byte(offset).unwrap_or(0));
         let strings = self.strings.split(|byte| *byte == 0);
         let string = number.checked_sub(1).and_then(|index| strings.clone().nth(index)).unwrap_or_default();
-        String::from_utf8_lossy(string).trim().to_owned()
+        printable(&String::from_utf8_lossy(string), MAX_LINE)
     }
 }
 

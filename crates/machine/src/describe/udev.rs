@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use figure::host::Module;
 
 use super::channels::Slot;
+use crate::tree::{MAX_LINE, printable};
 
 /// The database entry of the device "dmi/id".
 pub const DATABASE: &str = "/run/udev/data/+dmi:id";
@@ -35,7 +36,7 @@ pub fn slots(database: &str) -> Vec<Slot> {
 }
 
 fn slot(device: &BTreeMap<&str, &str>) -> Slot {
-    let text = |name: &str| device.get(name).copied().unwrap_or_default().trim().to_owned();
+    let text = |name: &str| printable(device.get(name).copied().unwrap_or_default(), MAX_LINE);
     let number = |name: &str| device.get(name).and_then(|value| value.parse::<u32>().ok()).filter(|n| *n > 0);
     let (locator, bank) = (text("LOCATOR"), text("BANK_LOCATOR"));
     let size = device.get("SIZE").and_then(|value| value.parse::<u64>().ok()).filter(|size| *size > 0);

@@ -5,6 +5,7 @@ use figure::host::Virtualisation;
 
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
+use crate::tree::{MAX_LINE, printable};
 
 /// An ACPI table, for the maker's name in its header (bytes 10 to 15; root only).
 pub const ACPI: &str = "sys/firmware/acpi/tables/FACP";
@@ -67,12 +68,13 @@ fn hypervisor(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<Found> {
         return none("no flag 'hypervisor' in /proc/cpuinfo".to_owned());
     }
     // Elsewhere no bit tells. Firmware that names a real maker does.
-    let maker = tree.text(format!("{DMI}/sys_vendor")).into_value().filter(|maker| !maker.is_empty());
+    let maker = tree.line(format!("{DMI}/sys_vendor")).into_value().filter(|maker| !maker.is_empty());
     if let Some(maker) = maker {
         return none(format!("DMI names {maker}, no hypervisor"));
     }
     let model = tree.text("/proc/device-tree/model").into_value().unwrap_or_default();
-    match model.trim_matches('\0') {
+    // Texts of a device tree end with a zero byte.
+    match printable(model.trim_matches('\0'), MAX_LINE).as_str() {
         "" | "linux,dummy-virt" => {
             Reading::unknown("nothing shows a hypervisor, but on this architecture nothing need to")
         }
@@ -105,7 +107,7 @@ fn cpuid(_: &Tree) -> Option<Found> {
 }
 
 fn by_dmi(tree: &Tree) -> Option<Found> {
-    let field = |name: &str| tree.text(format!("{DMI}/{name}")).into_value().unwrap_or_default();
+    let field = |name: &str| tree.line(format!("{DMI}/{name}")).into_value().unwrap_or_default();
     let (vendor, product) = (field("sys_vendor"), field("product_name"));
     let sign = || format!("DMI names {vendor:?}, {product:?}");
     if vendor.starts_with("Microsoft") && product == "Virtual Machine" {
@@ -124,7 +126,7 @@ fn by_dmi(tree: &Tree) -> Option<Found> {
 fn by_kernel(tree: &Tree) -> Option<Found> {
     let found = |name: &str, sign: &str| Some((name.to_owned(), sign.to_owned()));
     let text = |path: &str| tree.text(path).into_value().unwrap_or_default();
-    let kind = text("/sys/hypervisor/type");
+    let kind = tree.line("/sys/hypervisor/type").into_value().unwrap_or_default();
     if !kind.is_empty() {
         return Some((kind, "/sys/hypervisor/type".to_owned()));
     }
@@ -192,6 +194,6 @@ fn container(tree: &Tree) -> Option<Found> {
         return found("podman", "/run/.containerenv");
     }
     // systemd-nspawn and others that follow https://systemd.io/CONTAINER_INTERFACE.
-    let word = tree.text("/run/systemd/container").into_value().filter(|word| !word.is_empty())?;
-    Some((word.chars().take(40).collect(), "/run/systemd/container".to_owned()))
+    let word = tree.line("/run/systemd/container").into_value().filter(|word| !word.is_empty())?;
+    Some((word, "/run/systemd/container".to_owned()))
 }
