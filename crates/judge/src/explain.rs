@@ -41,8 +41,17 @@ pub const RULES: &[&Rule] = &[
 
 /// Sentences for one figure, at most: more is not read.
 const MOST: usize = 2;
-/// Checks that an unexplained figure names as ruled out, at most.
-const MOST_RULED_OUT: usize = 5;
+/// What an unexplained figure names as ruled out where the check passed: the usual suspects, in causal order.
+const SUSPECTS: &[&str] = &[
+    "array-size",
+    "numa-placement",
+    "faults",
+    "placement-held",
+    "steal",
+    "foreign-load",
+    "run-queue-delay",
+    "frequency",
+];
 
 /// Writes `why` on every measured figure of a judged record.
 pub(crate) fn explain(record: &mut Record) {
@@ -80,7 +89,7 @@ fn unexplained(figure: &Figure) -> String {
         .iter()
         .filter(|check| check.outcome == Outcome::Pass)
         .map(|check| check.id.as_str())
-        .take(MOST_RULED_OUT)
+        .filter(|id| SUSPECTS.contains(id))
         .collect();
     if passed.is_empty() {
         "Unexplained; nothing could be ruled out.".to_owned()

@@ -413,8 +413,8 @@ fn what_no_rule_explains_says_what_was_ruled_out() {
         fix: None,
         essential: false,
     };
-    record.figures[0].checks = vec![pass("steal"), pass("quota")];
-    says(&record, "memory.add.regular", &["Unexplained; ruled out: steal, quota."]);
+    record.figures[0].checks = vec![pass("steal"), pass("verified"), pass("frequency")];
+    says(&record, "memory.add.regular", &["Unexplained; ruled out: steal, frequency."]);
     // Near the peak there is nothing to explain.
     let record = with_peak(study_1());
     let mut near = record.clone();

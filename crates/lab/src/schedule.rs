@@ -93,7 +93,7 @@ impl Schedule {
                 return None;
             }
             // Popped from the end: even cycles go forward.
-            if self.cycle % 2 == 0 {
+            if self.cycle.is_multiple_of(2) {
                 self.pending.reverse();
             }
             self.cycle += 1;

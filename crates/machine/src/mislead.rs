@@ -131,7 +131,7 @@ fn guest(machine: &Machine) -> Option<HostNote> {
     let name = machine.virtualisation.hypervisor.value().filter(|name| *name != "none")?;
     let reason = format!(
         "this is a guest ({name}): the hypervisor may take CPUs away (steal), share cores and caches with \
-         strangers and back memory as it likes. Watch the checks steal and run-delay; repeat at another time"
+         strangers and back memory as it likes. Watch the checks steal and run-queue-delay; repeat at another time"
     );
     note("virtual machine", reason, None)
 }

@@ -52,59 +52,68 @@ unsafe fn copy_libc(a: *mut f64, _: *mut f64, c: *mut f64, elements: usize, _: f
     0.0
 }
 
-/// Three arrays as slices, so that the compiler knows what it would know in any program.
-///
-/// # Safety
-/// See [`Loop`]; the arrays do not overlap.
-unsafe fn slices<'a>(
-    a: *mut f64,
-    b: *mut f64,
-    c: *mut f64,
-    elements: usize,
-) -> (&'a mut [f64], &'a mut [f64], &'a mut [f64]) {
-    // SAFETY: as above.
-    unsafe {
-        (
-            std::slice::from_raw_parts_mut(a, elements),
-            std::slice::from_raw_parts_mut(b, elements),
-            std::slice::from_raw_parts_mut(c, elements),
-        )
+/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they do
+/// not overlap.
+macro_rules! plain_loop {
+    ($name:ident, $body:expr) => {
+        /// # Safety
+        /// See [`Loop`]; the arrays do not overlap.
+        unsafe fn $name(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64 {
+            // SAFETY: the caller vouches for the arrays.
+            unsafe {
+                let slice = |start: *mut f64| std::slice::from_raw_parts_mut(start, elements);
+                $body(slice(a), slice(b), slice(c), scalar);
+            }
+            0.0
+        }
+    };
+}
+
+plain_loop!(copy, plain_copy);
+plain_loop!(scale, plain_scale);
+plain_loop!(triad, plain_triad);
+
+#[inline(never)]
+#[allow(clippy::manual_memcpy, reason = "what the compiler makes of the plain loop is the question")]
+fn plain_copy(a: &mut [f64], _: &mut [f64], c: &mut [f64], _: f64) {
+    for (c, a) in c.iter_mut().zip(a) {
+        *c = *a;
     }
 }
 
-/// # Safety
-/// See [`Loop`].
 #[inline(never)]
-unsafe fn copy(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, _: f64) -> f64 {
-    // SAFETY: the caller's.
-    let (a, _, c) = unsafe { slices(a, b, c, elements) };
-    #[allow(clippy::manual_memcpy, reason = "what the compiler makes of the plain loop is the question")]
-    for i in 0..elements {
-        c[i] = a[i];
-    }
-    0.0
-}
-
-/// # Safety
-/// See [`Loop`].
-#[inline(never)]
-unsafe fn scale(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64 {
-    // SAFETY: the caller's.
-    let (_, b, c) = unsafe { slices(a, b, c, elements) };
+fn plain_scale(_: &mut [f64], b: &mut [f64], c: &mut [f64], scalar: f64) {
     for (b, c) in b.iter_mut().zip(c) {
         *b = scalar * *c;
     }
-    0.0
 }
 
-/// # Safety
-/// See [`Loop`].
 #[inline(never)]
-unsafe fn triad(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64 {
-    // SAFETY: the caller's.
-    let (a, b, c) = unsafe { slices(a, b, c, elements) };
+fn plain_triad(a: &mut [f64], b: &mut [f64], c: &mut [f64], scalar: f64) {
     for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
         *a = *b + scalar * *c;
     }
-    0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expected::Expected;
+    use crate::kernels::{Array, SCALAR};
+
+    #[test]
+    fn baselines_compute_what_the_kernels_do() {
+        for &(operation, origin) in BASELINES {
+            let start = Expected::default();
+            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.of(array); 128]);
+            let [a, b, c] = arrays.each_mut().map(|array| array.as_mut_ptr());
+            let code = kernel(operation, origin).expect("it is listed");
+            // SAFETY: three arrays of 128 elements.
+            unsafe { code(a, b, c, 128, SCALAR) };
+            let wanted = start.after(operation);
+            for (array, values) in [Array::A, Array::B, Array::C].into_iter().zip(&arrays) {
+                assert!(values.iter().all(|value| *value == wanted.of(array)), "{operation:?} {origin:?}");
+            }
+        }
+    }
 }

@@ -24,9 +24,9 @@ use crate::sizes;
 
 /// A sample lasts at least this long, by as many passes as that takes: 50 000 readings of a 20 ns clock.
 const SHORTEST_SAMPLE: f64 = 1e-3;
-/// A round lasts at least about this long, by as many samples as that takes: ten clock ticks of 10 ms, so that
+/// A round lasts at least about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that
 /// tick accounting (steal, foreign load) can say something.
-const SHORTEST_ROUND: f64 = 0.1;
+const SHORTEST_ROUND: f64 = 0.2;
 /// Samples of one round at most.
 const MOST_SAMPLES: usize = 64;
 /// Elements between two glances at the CPU: 8 MiB, a millisecond or so.

@@ -47,7 +47,7 @@ impl Expected {
     pub fn after_passes(self, operation: Operation, passes: u64) -> Self {
         match operation {
             // Every second pass undoes the one before.
-            Operation::Update if passes % 2 == 0 => self,
+            Operation::Update if passes.is_multiple_of(2) => self,
             _ if passes == 0 => self,
             _ => self.after(operation),
         }

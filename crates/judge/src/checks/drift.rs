@@ -6,9 +6,9 @@ use crate::check::{Answer, Check, Levels, Subject, measured, never};
 
 /// How often a series without trend may look like one and be called so.
 const SIGNIFICANT: f64 = 0.01;
-/// Change from the first to the last round. Below 3 % a trend, though real, is within the usual interval; a
+/// Change from the first to the last round. Below 5 % a trend, though real, is within the usual interval of a shared machine; a
 /// figure that lost a quarter on the way is that of no moment.
-const TREND: Levels = Levels { warn: 0.03, fail: 0.25 };
+const TREND: Levels = Levels { warn: 0.05, fail: 0.25 };
 
 /// Theil-Sen slope and Mann-Kendall test over the kept rounds.
 pub const CHECK: Check = Check {

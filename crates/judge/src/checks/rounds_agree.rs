@@ -7,11 +7,12 @@ use crate::check::{Answer, Check, Levels, Subject, measured, never};
 
 /// The half-width of the interval may be this many times what was aimed at before it is worth a warning: the
 /// interval is printed with the figure and speaks for itself.
-const TARGETS: f64 = 2.5;
+const TARGETS: f64 = 3.5;
 /// The usual target (`--target 2%`), where the record does not tell.
 const USUAL_TARGET: f64 = 0.02;
-/// Least half-width that is warned of: a shared machine on a good day stays below.
-const MIN_WARN: f64 = 0.05;
+/// Least half-width that is warned of: shared machines stay below, and up to there the interval itself, printed
+/// beside the value, says all that there is to say. STREAM without pinning (study 1, step 1) reaches 7.2 %.
+const MIN_WARN: f64 = 0.07;
 /// A figure known to a quarter is not known.
 const FAIL: f64 = 0.25;
 

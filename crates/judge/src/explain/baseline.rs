@@ -6,18 +6,18 @@
 //! x86.non_temporal_threshold with non-temporal stores; Scale, Add and Triad stay plain loops. So one table
 //! holds two kinds of stores.
 
-use figure::Figure;
+use figure::{Figure, format};
 
 use super::{Rule, near, partner, value};
 use crate::check::Subject;
 use crate::relations::partner::{BASELINE, NON_TEMPORAL, REGULAR, kernel, role, stores};
 
 /// A baseline is like a figure of ours when it is this close to it.
-const LIKE: f64 = 0.08;
+pub(super) const LIKE: f64 = 0.08;
 /// Below this distance of regular and non-temporal stores nothing tells them apart: twice [`LIKE`].
 const APART: f64 = 1.16;
 /// `stores` of what libc's memcpy does.
-const LIBC: &str = "libc";
+pub(super) const LIBC: &str = "libc";
 /// `stores` of what a compiler made of a plain loop.
 const COMPILER: &str = "compiler";
 
@@ -64,8 +64,21 @@ fn says(subject: &Subject) -> Option<String> {
             cited(regular),
             cited(nt)
         ))
+    } else if own > nt.value? {
+        let call = memcpy_call(subject, own).unwrap_or_default();
+        Some(format!(
+            "{what} pays no write-allocate at this size{call} and beats {}, whose single stream of reads a thread \
+             is then the limit, not memory{}.",
+            cited(nt),
+            beside_scale(subject, own)
+        ))
     } else {
-        None
+        Some(format!(
+            "{what} stores regularly and is {} below {}: on the same arrays and threads only its instructions \
+             differ.",
+            format::percent(1.0 - own / regular.value?),
+            cited(regular)
+        ))
     }
 }
 

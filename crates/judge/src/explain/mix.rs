@@ -2,13 +2,16 @@
 //!
 //! Study 1, step 8: with non-temporal stores copy (1:1) reaches 183 and triad (2:1) 197 GB/s; with regular stores
 //! their traffic (2:1 and 3:1) is the same. The rival cause, a copy loop that is slower by itself, is excluded
-//! when the two move the same with regular stores.
+//! when the two move the same with regular stores, and when libc's memcpy, of the same mix, is no faster.
 
+use figure::Figure;
+
+use super::baseline::{LIBC, LIKE};
 use super::write_allocate::EXPLAINED;
 use super::{Rule, moved, near, pair, partner, usable, value};
 use crate::check::Subject;
 use crate::relations::partner::{
-    NON_TEMPORAL, REGULAR, is_headline, kernel, same_arrays, same_setting, stores,
+    BASELINE, NON_TEMPORAL, REGULAR, is_headline, kernel, same_arrays, same_setting, stores,
 };
 use crate::relations::traffic::{mix, traffic};
 
@@ -41,6 +44,9 @@ fn non_temporal(subject: &Subject) -> Option<String> {
     {
         return None;
     }
+    if let Some(stream) = single_stream(subject, figure) {
+        return Some(format!("Below {} ({}) {stream}.", triad.id, value(triad)));
+    }
     let claim = format!(
         "Below {} ({}) by the mix of reads and writes, {ours} against {theirs}",
         triad.id,
@@ -68,6 +74,9 @@ fn regular(subject: &Subject) -> Option<String> {
     if gain > expected * (1.0 - SAME) || gain < expected * EXPLAINED {
         return None;
     }
+    if let Some(stream) = single_stream(subject, pair.nt) {
+        return Some(format!("The rest is lost by {} {stream}.", pair.nt.id));
+    }
     let ours = mix(figure)?;
     let twin = mix(pair.nt)?;
     let alike = subject.record.figures.iter().find(|other| {
@@ -84,4 +93,21 @@ fn regular(subject: &Subject) -> Option<String> {
         alike.id,
         moved(alike)
     ))
+}
+
+/// A rival of the mix: libc's memcpy moves more in the same mix, so that the mix is not the limit. Ours walks each
+/// array in one stream a thread; glibc's walks four pages at once above its non-temporal threshold
+/// (sysdeps/x86_64/multiarch/memmove-vec-unaligned-erms.S, large_memcpy_4x), which keeps more lines in flight.
+fn single_stream(subject: &Subject, figure: &Figure) -> Option<String> {
+    let copy = partner(subject, "copy", NON_TEMPORAL, None)?;
+    let libc = partner(subject, "copy", LIBC, Some(BASELINE))?;
+    (mix(figure)? == mix(copy)? && libc.value? > traffic(figure)? * (1.0 + LIKE)).then(|| {
+        format!(
+            "by its single stream of reads a thread, not by the mix of reads and writes: libc's memcpy, {} \
+             too, moves {} ({})",
+            mix(copy).map_or_else(String::new, |mix| mix.to_string()),
+            value(libc),
+            libc.id
+        )
+    })
 }

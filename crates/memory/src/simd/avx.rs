@@ -1,6 +1,7 @@
 //! AVX2 (32 B) and AVX-512 (64 B): one text, two vector widths.
 //!
-//! Each turn of a loop handles eight vectors. Pointers stand at the arrays' ends and one index counts up to
+//! Each turn of a storing loop handles four vectors: eight are 4 % slower with non-temporal stores (Sapphire
+//! Rapids, interleaved rounds), two are no faster. The summing loop handles eight. Pointers stand at the arrays' ends and one index counts up to
 //! zero, so that a turn has one addition and one branch. Multiply and add are separate instructions, so that
 //! results equal the reference's to the last bit; memory is the limit either way.
 
@@ -21,6 +22,18 @@ macro_rules! eight {
             $vector!("5", $r, $w, $store),
             $vector!("6", $r, $w, $store),
             $vector!("7", $r, $w, $store),
+        )
+    };
+}
+
+/// Four of them.
+macro_rules! four {
+    ($vector:ident, $r:literal, $w:literal, $store:literal) => {
+        concat!(
+            $vector!("0", $r, $w, $store),
+            $vector!("1", $r, $w, $store),
+            $vector!("2", $r, $w, $store),
+            $vector!("3", $r, $w, $store),
         )
     };
 }
@@ -204,8 +217,8 @@ macro_rules! storing {
                     concat!("vbroadcastsd ", $r, "15, xmm15"),
                     ".p2align 5",
                     "2:",
-                    eight!($vector, $r, $w, $store),
-                    concat!("add {i}, 8*", $w),
+                    four!($vector, $r, $w, $store),
+                    concat!("add {i}, 4*", $w),
                     "jnz 2b",
                     $fence,
                     "vzeroupper",
@@ -215,7 +228,6 @@ macro_rules! storing {
                     i = inout(reg) -((elements as u64 * ELEMENT) as i64) => _,
                     inout("xmm15") scalar => _,
                     out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
-                    out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
                     options(nostack),
                 );
             }

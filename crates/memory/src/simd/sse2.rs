@@ -21,6 +21,13 @@ macro_rules! eight {
     };
 }
 
+/// Four of them, as many as the wider sets' storing loops handle.
+macro_rules! four {
+    ($vector:ident, $store:literal) => {
+        concat!($vector!("0", $store), $vector!("1", $store), $vector!("2", $store), $vector!("3", $store))
+    };
+}
+
 macro_rules! copy {
     ($k:literal, $store:literal) => {
         concat!(
@@ -162,8 +169,8 @@ macro_rules! storing {
                     "unpcklpd xmm15, xmm15",
                     ".p2align 5",
                     "2:",
-                    eight!($vector, $store),
-                    "add {i}, 128",
+                    four!($vector, $store),
+                    "add {i}, 64",
                     "jnz 2b",
                     $fence,
                     a = in(reg) a.add(elements),
@@ -172,7 +179,7 @@ macro_rules! storing {
                     i = inout(reg) -((elements as u64 * ELEMENT) as i64) => _,
                     inout("xmm15") scalar => _,
                     out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
-                    out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _, out("xmm14") _,
+                    out("xmm14") _,
                     options(nostack),
                 );
             }

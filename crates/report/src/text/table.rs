@@ -25,7 +25,7 @@ const WIDTH_FOR_DETAIL: usize = 132;
 const MAX_ROWS: usize = 24;
 /// The longest unit that is printed: `cycles/pair`.
 const MAX_UNIT: usize = 12;
-/// The most limits that are listed: without and with the three factors of write-allocate.
+/// The most limits that are listed.
 const MAX_LIMITS: usize = 4;
 /// The longest detail in a row; the whole is told under "Why not valid".
 const MAX_DETAIL: usize = 120;
@@ -197,25 +197,31 @@ fn bounded_percent(share: f64) -> String {
     if share.abs() < 10.0 { percent(share) } else { ">999 %".to_owned() }
 }
 
-/// The limits that the section's figures are held against, each basis once.
+/// The limits that the section's figures are held against, each basis once: one limit on traffic is several
+/// in the figures' own counts.
 fn limits(page: &mut Page, section: &Section) {
     let decimals = decimals(section);
-    let mut told: Vec<String> = Vec::new();
+    let mut bases: Vec<(String, String, f64, f64)> = Vec::new();
     for row in &section.rows {
         let Some(limit) = &row.figure.limit else { continue };
-        let unit = plain_to(row.figure.unit.symbol(), MAX_UNIT);
-        let text = format!("{} {unit}, {}", fixed(limit.value, decimals), plain(&limit.basis));
-        if !told.contains(&text) {
-            told.push(text);
+        let (basis, unit) = (plain(&limit.basis), plain_to(row.figure.unit.symbol(), MAX_UNIT));
+        match bases.iter_mut().find(|known| (&known.0, &known.1) == (&basis, &unit)) {
+            Some((_, _, low, high)) => (*low, *high) = (low.min(limit.value), high.max(limit.value)),
+            None => bases.push((basis, unit, limit.value, limit.value)),
         }
     }
-    let more = told.len().saturating_sub(MAX_LIMITS);
-    told.truncate(MAX_LIMITS);
-    if more > 0 {
-        told.push(format!("and {more} more"));
-    }
-    for (at, text) in told.iter().enumerate() {
-        page.paragraph(if at == 0 { "  limit: " } else { "         " }, "         ", text);
+    let more = bases.len().saturating_sub(MAX_LIMITS);
+    let told = bases.iter().take(MAX_LIMITS).map(|(basis, unit, low, high)| {
+        let (low, high) = (fixed(*low, decimals), fixed(*high, decimals));
+        if low == high {
+            format!("{high} {unit}, {basis}")
+        } else {
+            format!("{low} to {high} {unit} by what each counts, {basis}")
+        }
+    });
+    let rest = (more > 0).then(|| format!("and {more} more"));
+    for (at, text) in told.chain(rest).enumerate() {
+        page.paragraph(if at == 0 { "  limit: " } else { "         " }, "         ", &text);
     }
 }
 

@@ -1,0 +1,216 @@
+//! A session with a real worker behind a real guardian: this program executes itself as both, so it has no
+//! test harness. Figures are named after what their round does.
+
+use std::time::{Duration, Instant};
+
+use figure::evidence::STOP_REASON;
+use figure::{Better, Event, Evidence, Figure, Round, Status, Unit};
+use lab::events::Events;
+use lab::interrupt::Interrupt;
+use lab::schedule::Rules;
+use lab::session::{Outcome, SuitePlan, run};
+use lab::worker::{Bench, Facts, serve};
+use lab::{guardian, worker};
+
+/// A test, given the process's signal handlers.
+type Test = fn(&Interrupt);
+
+const TESTS: &[(&str, Test)] = &[
+    ("a crash costs the figure in hand and no more", a_crash),
+    ("a hang is ended at its deadline", a_hang),
+    ("nonsense from a worker is no answer", nonsense),
+    ("a refused round leaves the worker alive", a_refusal),
+    ("what a worker leaves behind is killed", an_orphan),
+    ("a worker that cannot prepare fails all figures", no_preparation),
+    ("a worker that always dies is given up", death_after_death),
+    ("a disturbed round is repeated and kept in the record", a_disturbance),
+    ("rounds are interleaved and events sent", interleaving),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some(guardian::MARKER) => guardian::main(arguments[2].parse().unwrap(), &arguments[3]),
+        Some(worker::MARKER) => serve(prepare).unwrap(),
+        _ => {
+            let interrupt = Interrupt::install().unwrap();
+            for (name, test) in TESTS {
+                // A failed assertion ends the program with a failure.
+                test(&interrupt);
+                println!("test {name} ... ok");
+            }
+            println!("{} passed, 0 failed", TESTS.len());
+        }
+    }
+}
+
+/// Rounds by the figure's name.
+struct Actor {
+    rounds: u32,
+}
+
+fn prepare(plan: serde_json::Value, event: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String> {
+    match plan.as_str() {
+        Some("refuse") => return Err("no memory for that".to_owned()),
+        Some("die") => std::process::abort(),
+        _ => event(Event::Note { text: "prepared".to_owned() }),
+    }
+    Ok((Box::new(Actor { rounds: 0 }), Facts::default()))
+}
+
+impl Bench for Actor {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        self.rounds += 1;
+        match figure {
+            "crash" => std::process::abort(),
+            "hang" => loop {
+                std::thread::park();
+            },
+            "nonsense" => println!("this is no JSON"),
+            "refuse" => return Err("this figure cannot be".to_owned()),
+            "orphan" => {
+                // In a session of its own and with its parent gone, so that only a subreaper can find it.
+                std::process::Command::new("setsid").args(["-f", "sleep", "987654"]).status().unwrap();
+            }
+            _ => {}
+        }
+        Ok(Round {
+            started: lab::timestamp(),
+            duration: 0.0,
+            samples: vec![f64::from(self.rounds)],
+            evidence: Evidence::default(),
+            kept: true,
+            reason: None,
+        })
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}
+
+fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
+    SuitePlan {
+        suite: "actor",
+        setup: setup.into(),
+        figures: figures
+            .iter()
+            .map(|id| Figure::planned(*id, "actor", *id, Unit::ONE, Better::Neither))
+            .collect(),
+        rules: Rules { repeats: 2, ..Rules::exactly(6, 600.0) },
+        preparing: "nothing".to_owned(),
+        prepare_deadline: 60.0,
+        round_deadline: 60.0,
+    }
+}
+
+fn keep_all(_: &Round) -> Option<String> {
+    None
+}
+
+fn measure(plan: &SuitePlan, interrupt: &Interrupt) -> Outcome {
+    run(plan, keep_all, &Events::channel().0, interrupt)
+}
+
+/// Asserts that `good` has all its rounds and `bad` failed for a reason that holds `part`.
+fn holds(outcome: &Outcome, good: &[&str], bad: &str, part: &str) {
+    for figure in &outcome.figures {
+        if good.contains(&figure.id.as_str()) {
+            assert_eq!((figure.status, figure.kept().count()), (Status::Measured, 6), "{}", figure.id);
+        } else {
+            assert_eq!((figure.id.as_str(), figure.status), (bad, Status::Failed));
+            let reason = figure.reason.as_deref().unwrap();
+            assert!(reason.contains(part), "{reason}");
+        }
+    }
+}
+
+fn a_crash(interrupt: &Interrupt) {
+    let outcome = measure(&plan("", &["a", "crash", "b"]), interrupt);
+    holds(&outcome, &["a", "b"], "crash", "signal 6");
+}
+
+fn a_hang(interrupt: &Interrupt) {
+    let begun = Instant::now();
+    let outcome = measure(&SuitePlan { round_deadline: 1.0, ..plan("", &["a", "hang", "b"]) }, interrupt);
+    holds(&outcome, &["a", "b"], "hang", "no answer within");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+fn nonsense(interrupt: &Interrupt) {
+    holds(&measure(&plan("", &["a", "nonsense", "b"]), interrupt), &["a", "b"], "nonsense", "no answer");
+}
+
+fn a_refusal(interrupt: &Interrupt) {
+    let outcome = measure(&plan("", &["a", "refuse", "b"]), interrupt);
+    holds(&outcome, &["a", "b"], "refuse", "this figure cannot be");
+    // The worker counts its rounds over all figures: it was never started again.
+    let last = outcome.figures.iter().flat_map(|figure| figure.kept_values()).fold(0.0, f64::max);
+    assert_eq!(last, 13.0);
+}
+
+fn an_orphan(interrupt: &Interrupt) {
+    let outcome = measure(&plan("", &["orphan"]), interrupt);
+    holds(&outcome, &["orphan"], "", "");
+    assert!(!sleeper_runs(), "what the worker started outlived it");
+}
+
+fn sleeper_runs() -> bool {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.into_iter().any(|entry| {
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        command.windows(6).any(|bytes| bytes == b"987654")
+    })
+}
+
+fn no_preparation(interrupt: &Interrupt) {
+    let outcome = measure(&plan("refuse", &["a", "b"]), interrupt);
+    for figure in &outcome.figures {
+        assert_eq!(figure.status, Status::Failed);
+        assert_eq!(figure.reason.as_deref(), Some("no memory for that"));
+    }
+}
+
+fn death_after_death(interrupt: &Interrupt) {
+    let outcome = measure(&plan("die", &["a", "b"]), interrupt);
+    assert!(outcome.figures.iter().all(|figure| figure.status == Status::Failed));
+    let crashing = measure(&plan("", &["crash", "hang", "nonsense", "a"]).with_deadline(0.5), interrupt);
+    assert!(crashing.figures.iter().all(|figure| figure.status == Status::Failed));
+    let given_up = crashing.figures[3].reason.as_deref().unwrap();
+    assert!(given_up.contains("died too often"), "{given_up}");
+}
+
+trait WithDeadline {
+    fn with_deadline(self, seconds: f64) -> Self;
+}
+
+impl WithDeadline for SuitePlan {
+    fn with_deadline(self, seconds: f64) -> Self {
+        SuitePlan { round_deadline: seconds, ..self }
+    }
+}
+
+fn a_disturbance(interrupt: &Interrupt) {
+    // The first two rounds of the worker are called disturbed, and both may be repeated.
+    let gate = |round: &Round| (round.value() < Some(3.0)).then(|| "noise".to_owned());
+    let outcome = run(&plan("", &["a"]), gate, &Events::channel().0, interrupt);
+    let figure = &outcome.figures[0];
+    assert_eq!(figure.rounds.len(), 8);
+    assert_eq!(figure.kept().count(), 6);
+    assert!(figure.rounds[..2].iter().all(|round| round.reason.as_deref() == Some("noise")));
+    assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("rounds"));
+}
+
+fn interleaving(interrupt: &Interrupt) {
+    let (events, receiver) = Events::channel();
+    let outcome = run(&plan("", &["a", "b"]), keep_all, &events, interrupt);
+    // Forward, back, forward, …
+    assert_eq!(outcome.figures[0].kept_values(), [1.0, 4.0, 5.0, 8.0, 9.0, 12.0]);
+    drop(events);
+    let events: Vec<Event> = receiver.iter().collect();
+    assert!(matches!(events.first(), Some(Event::SuiteStarted { figures: 2, .. })));
+    assert!(matches!(events.last(), Some(Event::SuiteFinished { .. })));
+    assert!(events.contains(&Event::Note { text: "prepared".to_owned() }));
+    let finished = events.iter().filter(|event| matches!(event, Event::RoundFinished { .. }));
+    assert_eq!(finished.count(), 12);
+}
