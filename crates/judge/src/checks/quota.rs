@@ -55,7 +55,7 @@ fn rule(subject: &Subject) -> Answer {
         Some(0.0) => ("it has not throttled us yet".to_owned(), Outcome::Warn),
         Some(throttled) => (
             format!(
-                "it throttled us for {} of {}",
+                "it throttled us for {} (all CPUs together) in {}",
                 format::seconds(throttled),
                 format::seconds(subject.seconds())
             ),

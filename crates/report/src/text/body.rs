@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use figure::format::plain;
-use figure::{Figure, Record, Status};
+use figure::{Figure, Record, Status, Verdict};
 
 use super::page::{INDENT, Page};
 use crate::reasons::Cause;
@@ -71,10 +71,12 @@ fn listed(record: &Record, figures: &[&Figure]) -> String {
     }
 }
 
-/// Why the figures are what they are: each sentence once.
+/// Why the figures are what they are: each sentence once. An invalid figure explains nothing, and its cause has
+/// been told.
 pub(super) fn explanations(page: &mut Page, record: &Record) {
     let mut told: Vec<(String, Vec<&Figure>)> = Vec::new();
-    for figure in &record.figures {
+    let standing = |figure: &&Figure| figure.verdict != Some(Verdict::Invalid);
+    for figure in record.figures.iter().filter(standing) {
         let Some(why) = figure.why.as_deref().map(plain).filter(|why| !why.is_empty()) else { continue };
         match told.iter_mut().find(|(known, _)| *known == why) {
             Some((_, figures)) => figures.push(figure),
