@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use figure::{Outcome, Record, Verdict};
+use figure::{Outcome, Record, Status, Verdict, evidence};
 
 use crate::bench::{SMALL, reasons, record, run, stderr, truebench};
 
@@ -32,26 +32,32 @@ impl Drop for Hog {
     }
 }
 
-/// A control group with a CPU quota, removed when dropped.
-struct Quota(PathBuf);
+/// A control group with one limit, removed when dropped.
+struct Group(PathBuf);
 
-impl Quota {
-    /// A group that allows this share of one CPU; `None` where groups cannot be made (no rights, no controller).
-    fn of(share: f64) -> Option<Quota> {
-        let name = format!("truebench-test-{}", std::process::id());
-        let period = 100_000;
-        let quota = (f64::from(period) * share) as u32;
-        let v1 = Path::new("/sys/fs/cgroup/cpu").join(&name);
-        let v2 = Path::new("/sys/fs/cgroup").join(&name);
-        if std::fs::create_dir(&v1).is_ok() {
-            let group = Quota(v1);
-            std::fs::write(group.0.join("cpu.cfs_quota_us"), quota.to_string()).ok()?;
-            return Some(group);
-        }
-        std::fs::create_dir(&v2).ok()?;
-        let group = Quota(v2);
-        std::fs::write(group.0.join("cpu.max"), format!("{quota} {period}")).ok()?;
-        Some(group)
+impl Group {
+    /// A group of this v1 controller, or of v2, with the limit written to the version's own file; `None` where
+    /// groups cannot be made (no rights, no controller).
+    fn with(controller: &str, v1: (&str, String), v2: (&str, String)) -> Option<Group> {
+        let name = format!("truebench-test-{controller}-{}", std::process::id());
+        let root = Path::new("/sys/fs/cgroup");
+        [(root.join(controller), v1), (root.to_path_buf(), v2)].into_iter().find_map(|(parent, limit)| {
+            std::fs::create_dir(parent.join(&name)).ok()?;
+            let group = Group(parent.join(&name));
+            std::fs::write(group.0.join(limit.0), limit.1).ok()?;
+            Some(group)
+        })
+    }
+
+    /// A group that allows this share of one CPU.
+    fn with_quota(share: f64) -> Option<Group> {
+        let (quota, period) = ((100_000.0 * share) as u32, 100_000);
+        Group::with("cpu", ("cpu.cfs_quota_us", quota.to_string()), ("cpu.max", format!("{quota} {period}")))
+    }
+
+    /// A group that allows this much memory.
+    fn with_memory(bytes: u64) -> Option<Group> {
+        Group::with("memory", ("memory.limit_in_bytes", bytes.to_string()), ("memory.max", bytes.to_string()))
     }
 
     /// Runs truebench inside.
@@ -67,7 +73,7 @@ impl Quota {
     }
 }
 
-impl Drop for Quota {
+impl Drop for Group {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.0);
     }
@@ -127,7 +133,7 @@ fn a_stranger_on_our_cpu_is_seen() {
 
 #[test]
 fn a_quota_is_seen() {
-    let Some(group) = Quota::of(0.2) else {
+    let Some(group) = Group::with_quota(0.2) else {
         println!("no control group with a CPU quota can be made here: not tested");
         return;
     };
@@ -136,6 +142,52 @@ fn a_quota_is_seen() {
     assert_eq!(outcome(&record, "memory.triad.nt", "quota"), Some(Outcome::Fail));
     let (quota, _) = record.machine.cgroup.quota_cpus().expect("the group's quota");
     assert!((quota - 0.2).abs() < 1e-9);
+}
+
+#[test]
+fn a_memory_limit_is_kept_and_named() {
+    let limit = 400 << 20;
+    let Some(group) = Group::with_memory(limit) else {
+        println!("no control group with a memory limit can be made here: not tested");
+        return;
+    };
+    let output =
+        group.run(&["memory", "--rounds", "6", "--kernel", "triad", "--stores", "nt", "--format", "json"]);
+    let record = record(&output);
+    let triad = record.figure("memory.triad.nt").unwrap();
+    assert_eq!(triad.status, Status::Measured, "{:?}", triad.reason);
+    let bytes = triad.conditions.get(evidence::ARRAYS_TOTAL_BYTES).unwrap();
+    assert!(bytes < limit as f64, "{bytes}");
+    let (room, _) = record.machine.cgroup.memory_room().expect("the group's limit");
+    assert!(room <= limit);
+    // Where the caches are small the arrays fit all the same, and there is nothing to complain of.
+    let wanted = 3.0 * 4.0 * triad.evidence.get(evidence::LLC_BYTES).into_value().unwrap_or(f64::MAX);
+    if wanted > limit as f64 {
+        assert_eq!(reasons(&record, "memory.triad.nt")[0], "memory-limit");
+    }
+}
+
+#[test]
+fn huge_pages_that_are_not_reserved_are_not_available() {
+    let output = run(&[SMALL, &["--kernel", "triad", "--pages", "huge1g", "--format", "json"]].concat());
+    let record = record(&output);
+    let free = record.machine.memory.hugetlb.iter().any(|pool| pool.page == 1 << 30 && pool.free > 3);
+    let triad = record.figure("memory.triad.nt").unwrap();
+    if !free {
+        assert_eq!(triad.status, Status::NotAvailable);
+        assert_eq!(triad.value, None, "never filled by another");
+        assert_eq!(output.status.code(), Some(1), "nothing could be measured");
+    }
+}
+
+#[test]
+fn transparent_huge_pages_are_obtained_or_complained_of() {
+    let output = run(&[SMALL, &["--kernel", "triad", "--pages", "thp", "--format", "json"]].concat());
+    let record = record(&output);
+    let share = record.figure("memory.triad.nt").unwrap().evidence.get(evidence::PAGES_HUGE_SHARE);
+    let obtained = share.into_value().expect("smaps shows our own range") > 0.9;
+    let outcome = outcome(&record, "memory.triad.nt", "page-size");
+    assert_eq!(outcome == Some(Outcome::Pass), obtained, "{outcome:?}");
 }
 
 #[test]
@@ -152,7 +204,7 @@ fn a_hog_is_named_first() {
 #[test]
 #[ignore = "minutes: make test-long"]
 fn a_quota_is_named_first() {
-    let group = Quota::of(0.2).expect("rights to make a control group");
+    let group = Group::with_quota(0.2).expect("rights to make a control group");
     let output =
         group.run(&["memory", "--kernel", "triad", "--stores", "nt", "--rounds", "6", "--format", "json"]);
     let record = record(&output);

@@ -58,7 +58,7 @@ fn every_key_that_a_check_reads_is_written() {
         }
     }
     let known: BTreeSet<_> = evidence::ALL.iter().map(|key| key.name).collect();
-    for check in judge::check::all() {
+    for check in judge::all() {
         for key in check.reads {
             assert!(known.contains(key), "{} reads {key}, which is no key", check.id);
             assert!(written.contains(*key), "{} reads {key}, which nobody wrote", check.id);

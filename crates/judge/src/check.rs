@@ -171,16 +171,6 @@ impl Check {
     }
 }
 
-/// Every check and relation, in causal order.
-pub fn all() -> impl Iterator<Item = &'static Check> {
-    crate::checks::ALL.iter().copied().chain(crate::relations::ALL.iter().copied())
-}
-
-/// The check of this name.
-pub fn find(id: &str) -> Option<&'static Check> {
-    all().find(|check| check.id == id)
-}
-
 /// For [`Check::applies`] and [`Check::essential`]: always.
 pub fn always(_: &Subject) -> bool {
     true

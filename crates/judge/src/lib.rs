@@ -15,7 +15,6 @@ pub mod terms;
 
 use figure::{Figure, Outcome, Record, Verdict};
 
-pub use check::find;
 pub use gate::gate;
 
 /// Judges every measured figure of the record in place: checks, verdict, explanation; then the findings.
@@ -33,7 +32,7 @@ pub fn judge(record: &mut Record) {
             continue;
         }
         let subject = check::Subject { figure, record };
-        let mut checks: Vec<_> = check::all().filter_map(|check| check.apply(&subject)).collect();
+        let mut checks: Vec<_> = all().filter_map(|check| check.apply(&subject)).collect();
         // Stable: within one outcome the causal order of the list stays.
         checks.sort_by_key(|check| std::cmp::Reverse(check.outcome));
         let verdict = Verdict::of(&checks, rounds_behind(figure, record));
@@ -58,4 +57,14 @@ pub fn reasons(figure: &Figure) -> impl Iterator<Item = &figure::CheckResult> {
         matches!(check.outcome, Outcome::Fail | Outcome::Warn)
             || (check.essential && check.outcome == Outcome::Unknown)
     })
+}
+
+/// Every check and relation, in causal order.
+pub fn all() -> impl Iterator<Item = &'static check::Check> {
+    checks::ALL.iter().copied().chain(relations::ALL.iter().copied())
+}
+
+/// The check of this name.
+pub fn find(id: &str) -> Option<&'static check::Check> {
+    all().find(|check| check.id == id)
 }

@@ -16,7 +16,9 @@ pub fn run(options: &Explain) -> Result<ExitCode, Failure> {
     let text = if what.is_empty() {
         list()
     } else if let Some(check) = judge::find(&what) {
-        check.page.to_owned()
+        // Some checks are named after what they look for.
+        let term = judge::terms::term(&what).map_or(String::new(), |term| format!("\n{}", term.trim_end()));
+        format!("{}\n{term}", check.page.trim_end())
     } else if let Some(text) = judge::terms::term(&what) {
         text.to_owned()
     } else {
@@ -29,8 +31,8 @@ pub fn run(options: &Explain) -> Result<ExitCode, Failure> {
 
 fn list() -> String {
     let mut text = "Checks, causes before their consequences:\n".to_owned();
-    let width = judge::check::all().map(|check| check.id.len()).max().unwrap_or(0);
-    for check in judge::check::all() {
+    let width = judge::all().map(|check| check.id.len()).max().unwrap_or(0);
+    for check in judge::all() {
         let _ = writeln!(text, "  {:width$}  {}", check.id, check.question);
     }
     text.push_str("\nTerms:\n");

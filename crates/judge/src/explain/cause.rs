@@ -105,7 +105,7 @@ mod tests {
     fn the_table_names_checks_that_exist_each_once() {
         let mut ids: Vec<_> = EFFECTS.iter().flat_map(|effect| effect.checks).collect();
         for id in &ids {
-            assert!(crate::check::all().any(|check| check.id == **id), "no check {id}");
+            assert!(crate::all().any(|check| check.id == **id), "no check {id}");
         }
         let named = ids.len();
         ids.sort_unstable();

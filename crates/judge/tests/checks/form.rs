@@ -11,7 +11,7 @@ use crate::build::{Case, quiet_vm, quota, server};
 #[test]
 fn names_are_kebab_case_and_distinct() {
     let mut seen = BTreeSet::new();
-    for check in judge::check::all() {
+    for check in judge::all() {
         let id = check.id;
         assert!(id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{id}");
         assert!(!id.is_empty() && !id.starts_with('-') && !id.ends_with('-') && !id.contains("--"), "{id}");
