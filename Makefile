@@ -1,11 +1,19 @@
 # make run        set up what is missing, build, describe this machine, measure its memory
 # make test       formatting, lints, all tests
 # make lint       formatting and lints alone
-# make test-long  as well the aarch64 build with its kernels' tests, and real captured machines
+# make test-long  as well the aarch64 build and its tests, real captured machines, and the long end-to-end tests
+#                 (these need a quiet machine, and 10 minutes)
 # make clean      remove what was built, and the records that make run left
 #
-# A directory with captured /proc and /sys trees, one machine in each subdirectory (proc/ and sys/ below it, as
-# `truebench host --capture` writes them), widens test-long:   TRUEBENCH_TREES=DIR make test-long
+# A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
+# Each machine is a subdirectory or a .tar.gz with proc/ and sys/ in it, at its top or one level below; what lscpu
+# said of machine NAME, if there is a NAME.txt, is compared. util-linux keeps such machines:
+#
+#   git clone --depth 1 https://github.com/util-linux/util-linux
+#   mkdir trees
+#   cp util-linux/tests/ts/lscpu/dumps/*.tar.gz trees/
+#   for f in util-linux/tests/expected/lscpu/lscpu-*; do cp "$f" "trees/${f##*/lscpu-}.txt"; done
+#   export TRUEBENCH_TREES=$PWD/trees
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -23,7 +31,7 @@ ARM := aarch64-unknown-linux-gnu
 .PHONY: help run build test lint test-long clean setup setup-lint setup-arm
 
 help:
-	@sed -n 's/^# \?//;1,5p' Makefile
+	@sed -n 's/^# \?//;1,6p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. With -o the record goes to the file, and the text for people to stdout.
@@ -47,16 +55,24 @@ lint: setup-lint
 	@$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
+# qemu-user cannot execute an aarch64 program from an aarch64 program without binfmt_misc, which is the whole
+# machine's setting. So lab's session test, whose workers are the test itself, runs on x86-64 (make test) and on
+# real aarch64 machines only.
 test-long: test setup-arm
 	@export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 	export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+	$(CARGO) clippy --workspace --locked --target $(ARM) -- -D warnings
 	$(CARGO) build --workspace --locked --target $(ARM)
 	$(CARGO) test --package truebench-memory --locked --target $(ARM)
+	$(CARGO) test --package truebench-lab --lib --locked --target $(ARM)
+	echo "Not run under qemu: truebench-lab's session test (see the Makefile)"
 	if [ -n "$${TRUEBENCH_TREES:-}" ]; then
-	    $(CARGO) test --package truebench-machine --locked
+	    $(CARGO) test --package truebench-machine --locked --test captured -- --nocapture
 	else
 	    echo "TRUEBENCH_TREES is not set: no captured machines were read"
 	fi
+	echo "Long end-to-end tests, one after the other: 10 minutes on a machine that does nothing else"
+	$(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
 clean:
 	@$(CARGO) clean
@@ -73,4 +89,4 @@ setup-lint: setup
 
 setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
-	rustup target add $(ARM)
+	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)

@@ -136,8 +136,38 @@ fn a_closed_pipe_is_said_and_no_panic() {
 }
 
 #[test]
-fn a_full_disk_is_said_and_leaves_no_half_file() {
-    // /dev/full is no place for a temporary file beside it, so stdout goes there instead.
+fn what_is_no_file_is_written_to_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let kept = directory.path().join("kept.json");
+    std::fs::write(&kept, "old").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&kept, mode).unwrap();
+    let link = directory.path().join("link.json");
+    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    let null = directory.path().join("null");
+    std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+    for file in [&link, &null] {
+        let arguments = [SMALL, &["--kernel", "read", "-q", "-o", file.to_str().unwrap()]].concat();
+        assert_eq!(truebench(&arguments).output().unwrap().status.code(), Some(3));
+        assert!(file.is_symlink());
+    }
+    serde_json::from_slice::<Record>(&std::fs::read(&kept).unwrap()).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&kept).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 3, "no temporary file is left");
+}
+
+#[test]
+fn a_full_device_costs_the_file_and_not_the_report() {
+    let arguments = [SMALL, &["--kernel", "read", "-q", "-o", "/dev/full"]].concat();
+    let output = truebench(&arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("-o /dev/full: could not be written"));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("STREAM-counted"), "the text is what is left");
+}
+
+#[test]
+fn a_full_stdout_is_said() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let arguments = [SMALL, &["--kernel", "copy"]].concat();
     let output = truebench(&arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();

@@ -76,6 +76,20 @@ fn every_result_is_verified() {
     }
 }
 
+/// `update` changes the sign of what `read` sums, in the part of the arrays that both use; the doubled figure
+/// also reads the rest.
+#[test]
+fn a_doubled_sum_knows_both_parts_of_the_arrays() {
+    let record = record(&run(&[SMALL, &["--format", "json", "--kernel", "read,update"]].concat()));
+    let doubled = record.figure("memory.read.regular.doubled").unwrap();
+    assert_eq!(doubled.evidence.get(evidence::VERIFIED).into_value(), Some(true));
+    let elements = |figure: &figure::Figure| {
+        figure.evidence.get(evidence::THREAD_ELEMENTS).into_value().unwrap().iter().sum::<f64>()
+    };
+    let single = record.figure("memory.read.regular").unwrap();
+    assert_eq!(elements(doubled), 2.0 * elements(single));
+}
+
 #[test]
 fn a_saved_record_can_be_printed_in_every_format() {
     let directory = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use figure::{Record, Verdict};
+use figure::{Record, Status, Verdict};
 
 /// Measured, nothing invalid.
 pub const OK: u8 = 0;
@@ -54,11 +54,12 @@ impl Failure {
 /// The exit code that a judged record asks for.
 pub fn code_of(record: &Record, strict: bool) -> u8 {
     let measured = record.figures.iter().filter(|figure| figure.value.is_some()).count();
-    let bad = record
-        .figures
-        .iter()
-        .filter_map(|figure| figure.verdict)
-        .any(|verdict| verdict == Verdict::Invalid || (strict && verdict != Verdict::Valid));
+    let bad = record.figures.iter().any(|figure| match (figure.status, figure.verdict) {
+        (_, Some(Verdict::Invalid)) => true,
+        // What cannot be measured here is no defect of this run; what could and was not is.
+        (Status::NotAvailable, _) => false,
+        (_, verdict) => strict && verdict != Some(Verdict::Valid),
+    });
     if record.interrupted.is_some() {
         INTERRUPTED
     } else if measured == 0 {

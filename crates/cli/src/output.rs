@@ -1,6 +1,8 @@
 //! Where reports go: stdout, or a file that appears whole or not at all.
 
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
@@ -20,7 +22,7 @@ const ENDINGS: &[(&str, &str)] = &[("json", "json"), ("csv", "csv"), ("md", "mar
 #[derive(Debug)]
 pub struct Destination {
     format: &'static report::Format,
-    file: Option<(PathBuf, NamedTempFile)>,
+    file: Option<Target>,
     quiet: bool,
     no_color: bool,
 }
@@ -32,7 +34,7 @@ impl Destination {
     /// Wrong usage: the file cannot be written.
     pub fn open(options: &args::Output) -> Result<Destination, Failure> {
         let file = match &options.output {
-            Some(path) => Some((path.clone(), beside(path)?)),
+            Some(path) => Some(Target::check(path)?),
             None => None,
         };
         let ending = options.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
@@ -44,26 +46,20 @@ impl Destination {
     }
 
     /// Writes the record: to the file, if there is one, in the chosen format; and to stdout, as text if there
-    /// is a file.
+    /// is a file. Where the file fails, the text still comes, quiet or not: it is all that is left of the run.
     ///
     /// # Errors
     /// What could not be written where; a format that does not suit the record.
     pub fn write(self, record: &Record) -> Result<(), Failure> {
-        let mut saved_to = None;
-        if let Some((path, mut file)) = self.file {
-            let problem = |error: io::Error| unwritable(&path, &error);
-            let plain = report::Options::new(DEFAULT_WIDTH);
-            (self.format.write)(record, &plain, file.as_file_mut()).map_err(problem)?;
-            file.as_file().sync_all().map_err(problem)?;
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-            let _ = std::fs::set_permissions(file.path(), mode);
-            file.persist(&path).map_err(|error| unwritable(&path, &error.error))?;
-            saved_to = Some(path.display().to_string());
-            if self.quiet {
-                return Ok(());
+        let (mut saved_to, mut lost) = (None, None);
+        if let Some(target) = &self.file {
+            match target.write(self.format, record) {
+                Ok(()) if self.quiet => return Ok(()),
+                Ok(()) => saved_to = Some(target.asked.display().to_string()),
+                Err(error) => lost = Some(unwritable(&target.asked, &error)),
             }
         }
-        let format = if saved_to.is_some() { report::FORMATS[0].name } else { self.format.name };
+        let format = if self.file.is_some() { report::FORMATS[0].name } else { self.format.name };
         let format = report::format(format).unwrap_or(self.format);
         let colour = colour(self.no_color);
         let options = report::Options { width: width(), colour, saved_to: saved_to.clone() };
@@ -72,10 +68,73 @@ impl Destination {
             io::ErrorKind::Unsupported => Failure::usage(error),
             _ => Failure::measuring(error),
         })?;
-        print(&text).map_err(|failure| match &saved_to {
+        let printed = print(&text).map_err(|failure| match &saved_to {
             Some(_) => failure,
             None => failure.or_lost(),
-        })
+        });
+        lost.map_or(printed, Err)
+    }
+}
+
+/// The file of `-o`.
+#[derive(Debug)]
+struct Target {
+    /// As the user named it.
+    asked: PathBuf,
+    /// Behind all symbolic links, so that a link stays one.
+    path: PathBuf,
+    /// What is there, open, if it is no regular file (a pipe, /dev/null): written to, never replaced.
+    stream: Option<File>,
+    /// Permissions of the file that is there.
+    permissions: Option<Permissions>,
+}
+
+impl Target {
+    /// Finds out whether it can be written, and leaves nothing behind.
+    fn check(asked: &Path) -> Result<Target, Failure> {
+        if asked.is_dir() {
+            return Err(Failure::usage(format!("-o {}: is a directory; name a file", asked.display())));
+        }
+        let unusable = |error: io::Error| {
+            Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), error.kind()))
+        };
+        let there = std::fs::metadata(asked).ok();
+        if there.as_ref().is_some_and(|there| !there.is_file()) {
+            let stream = Some(OpenOptions::new().write(true).open(asked).map_err(unusable)?);
+            let path = asked.to_owned();
+            return Ok(Target { asked: path.clone(), path, stream, permissions: None });
+        }
+        let target = Target {
+            path: asked.canonicalize().unwrap_or_else(|_| asked.to_owned()),
+            asked: asked.to_owned(),
+            stream: None,
+            permissions: there.map(|there| there.permissions()),
+        };
+        target.beside().map_err(unusable)?;
+        Ok(target)
+    }
+
+    /// A temporary file in the same directory, to take its place.
+    fn beside(&self) -> io::Result<NamedTempFile> {
+        let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        // What the umask leaves of this, as for any new file.
+        let mut builder = tempfile::Builder::new();
+        builder.permissions(Permissions::from_mode(0o666));
+        builder.tempfile_in(directory.unwrap_or(Path::new(".")))
+    }
+
+    fn write(&self, format: &report::Format, record: &Record) -> io::Result<()> {
+        let options = report::Options::new(DEFAULT_WIDTH);
+        if let Some(mut stream) = self.stream.as_ref() {
+            return (format.write)(record, &options, &mut stream);
+        }
+        let mut file = self.beside()?;
+        (format.write)(record, &options, file.as_file_mut())?;
+        if let Some(permissions) = &self.permissions {
+            file.as_file().set_permissions(permissions.clone())?;
+        }
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map(drop).map_err(|error| error.error)
     }
 }
 
@@ -112,17 +171,6 @@ pub fn width() -> usize {
     let terminal = io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(io::stdout()).ok());
     let terminal = terminal.flatten().map(|size| usize::from(size.ws_col)).filter(|&width| width > 0);
     terminal.or(columns).unwrap_or(DEFAULT_WIDTH)
-}
-
-/// A temporary file in the directory of `path`, to take its place later.
-fn beside(path: &Path) -> Result<NamedTempFile, Failure> {
-    if path.is_dir() {
-        return Err(Failure::usage(format!("-o {}: is a directory; name a file", path.display())));
-    }
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    NamedTempFile::new_in(directory.unwrap_or(Path::new("."))).map_err(|error| {
-        Failure::usage(format!("-o {}: cannot be written: {}", path.display(), error.kind()))
-    })
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// Measures a suite and judges what came of it. `complete` may add to the figures before they are judged.
 ///
 /// # Errors
-/// When not even a signal handler can be installed.
+/// When not even a signal handler can be installed or a thread started.
 pub fn measure(
     plan: &SuitePlan,
     machine: Machine,
@@ -26,13 +26,15 @@ pub fn measure(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let (events, receiver) = Events::channel();
-    let watching = std::thread::spawn(move || {
+    let watching = std::thread::Builder::new().spawn(move || {
         let mut live = Live::new(quiet);
         for event in receiver {
             live.on(&event);
         }
         live.finish()
     });
+    let watching = watching
+        .map_err(|error| Failure::measuring(format!("no thread could be started for the view: {error}")))?;
     let outcome = session::run(plan, judge::gate, &events, &interrupt);
     let dropped = events.dropped();
     drop(events);

@@ -58,9 +58,15 @@ impl Barrier {
         Ok(())
     }
 
-    /// Releases every waiting thread with an error, now and for ever.
+    /// Releases every waiting thread with an error, until it is mended.
     pub fn break_it(&self) {
         self.broken.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes a broken barrier whole. No thread may be waiting.
+    pub fn mend(&self) {
+        self.waiting.store(0, Ordering::Relaxed);
+        self.broken.store(false, Ordering::Release);
     }
 }
 

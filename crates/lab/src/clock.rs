@@ -10,9 +10,11 @@ pub type Ticks = u64;
 /// Readings taken to find granularity and cost.
 const PROBES: usize = 2000;
 /// Length of each of the two calibrations of the counter against CLOCK_MONOTONIC_RAW.
+#[cfg(target_arch = "x86_64")]
 const CALIBRATION_NS: u64 = 5_000_000;
 /// Two calibrations that differ by more than this share do not prove a constant rate. One reading of the
 /// pair may be late by an interrupt of some microseconds in 5 ms.
+#[cfg(target_arch = "x86_64")]
 const CALIBRATION_TOLERANCE: f64 = 0.002;
 
 /// A clock that every thread of the process may read.
@@ -36,7 +38,7 @@ enum Kind {
 pub struct Precision {
     /// Smallest positive difference between two successive readings, in seconds.
     pub granularity: f64,
-    /// Median time of one reading, in seconds.
+    /// Mean time of one reading, in seconds (the median is 0 where the clock is coarse).
     pub cost: f64,
 }
 

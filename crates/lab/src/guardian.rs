@@ -33,13 +33,18 @@ pub fn main(lifeline: i32, name: &str) -> ! {
     };
     // Only the worker may hold the data pipes: truebench must see their end when the worker is gone.
     close_data_pipes();
-    std::thread::spawn(move || {
+    let watching = std::thread::Builder::new().spawn(move || {
         let mut pipe = std::fs::File::from(lifeline);
         // Nothing is ever written: read returns when the other end is closed.
         let _ = pipe.read(&mut [0]);
         kill_descendants();
         exit(130);
     });
+    if let Err(error) = watching {
+        eprintln!("truebench: the guardian of the {name} worker has no thread: {error}");
+        kill_descendants();
+        exit(126);
+    }
     let status = worker.wait();
     kill_descendants();
     exit(status.map_or(126, code));

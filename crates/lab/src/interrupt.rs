@@ -17,7 +17,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Takes over SIGINT, SIGTERM and SIGHUP. A second one of them ends the process at once, with 128 + its
+    /// Takes over SIGINT, SIGTERM and SIGHUP, but for those that this process was started to ignore (nohup, or
+    /// in the background of a shell without job control). A second one ends the process at once, with 128 + its
     /// number.
     ///
     /// # Errors
@@ -26,7 +27,7 @@ impl Interrupt {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let signal = Arc::new(AtomicUsize::new(0));
         let again = Arc::new(AtomicBool::new(false));
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        for number in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&number| !ignored(number)) {
             // Order matters: the shutdown looks at the flag that the second action sets.
             signal_hook::flag::register_conditional_shutdown(number, 128 + number, again.clone())?;
             signal_hook::flag::register(number, again.clone())?;
@@ -49,5 +50,14 @@ impl Interrupt {
     /// Readable once a signal came.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
+    }
+}
+
+/// Whether a signal is ignored now.
+fn ignored(number: i32) -> bool {
+    // SAFETY: all zeros is a valid sigaction; without a new action the call only writes the old one to it.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(number, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
     }
 }

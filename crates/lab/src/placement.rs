@@ -99,7 +99,8 @@ impl FromStr for Places {
     type Err = PlacementError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text.trim() {
+        let compact: String = text.split_whitespace().collect();
+        Ok(match compact.as_str() {
             "threads" => Places::Threads,
             "cores" => Places::Cores,
             "ll_caches" => Places::LlCaches,

@@ -106,6 +106,7 @@ pub struct Pool {
     jobs: Vec<Sender<Job>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
+    barrier: Arc<Barrier>,
     /// The clock that all threads use.
     pub clock: Arc<Clock>,
     /// Whether every thread read back exactly the mask that was set.
@@ -122,10 +123,10 @@ impl Pool {
         let (clock, barrier) = (Arc::new(clock), Arc::new(Barrier::new(count)));
         let (done_sender, done) = channel();
         let (ready_sender, ready) = channel();
-        let mut pool = Pool { jobs: Vec::new(), done, threads: Vec::new(), clock, readback: true };
+        let mut pool = Pool { jobs: Vec::new(), done, threads: Vec::new(), barrier, clock, readback: true };
         for (index, place) in placement.threads.iter().enumerate() {
             let (job_sender, jobs) = channel::<Job>();
-            let (place, clock, barrier) = (place.clone(), pool.clock.clone(), barrier.clone());
+            let (place, clock, barrier) = (place.clone(), pool.clock.clone(), pool.barrier.clone());
             let (ready, done) = (ready_sender.clone(), done_sender.clone());
             let body = move || {
                 let pinned = affinity::set(&place).and_then(|()| affinity::get());
@@ -172,7 +173,7 @@ impl Pool {
     /// Runs `job` on every thread and waits; results in thread order. The calling thread sleeps meanwhile.
     ///
     /// # Errors
-    /// [`PoolError::Job`] when a thread panics; the pool is then of no more use.
+    /// [`PoolError::Job`] when a thread panics: the first that did. All threads are then idle again.
     pub fn run<T, F>(&self, job: F) -> Result<Vec<T>, PoolError>
     where
         T: Send + 'static,
@@ -190,14 +191,22 @@ impl Pool {
             let _ = sender.send(job.clone());
         }
         drop(job);
+        let mut failed = None;
+        // All answers are waited for: one left over would be taken for an answer of the next job.
         for _ in 0..self.threads() {
             match self.done.recv() {
                 Ok((_, Ok(()))) => {}
-                Ok((index, Err(reason))) => return Err(PoolError::Job { index, reason }),
+                Ok((index, Err(reason))) => {
+                    failed.get_or_insert(PoolError::Job { index, reason });
+                }
                 Err(_) => {
                     return Err(PoolError::Job { index: 0, reason: "all threads are gone".to_owned() });
                 }
             }
+        }
+        if let Some(error) = failed {
+            self.barrier.mend();
+            return Err(error);
         }
         let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(results.iter_mut().filter_map(Option::take).collect())
@@ -264,6 +273,12 @@ mod tests {
             })
             .unwrap_err();
         assert!(matches!(error, PoolError::Job { index: 1, .. }), "{error}");
+        let seats = pool.run(|seat| seat.wait().map(|()| seat.index));
+        assert_eq!(
+            seats.unwrap(),
+            [Ok(0), Ok(1), Ok(2)],
+            "the next job finds all threads and a whole barrier"
+        );
     }
 
     #[test]

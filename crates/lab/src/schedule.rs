@@ -100,10 +100,11 @@ impl Schedule {
         }
     }
 
-    /// Whether one more disturbed round of this figure may be repeated; counts it if so.
-    pub fn may_repeat(&mut self, index: usize) -> bool {
+    /// Whether one more disturbed round of this figure may be repeated, `elapsed` seconds into the suite; counts it
+    /// if so. Not when the time is spent: a disturbed round says more than none.
+    pub fn may_repeat(&mut self, index: usize, elapsed: f64) -> bool {
         let figure = &mut self.figures[index];
-        let may = figure.repeated < self.rules.repeats;
+        let may = figure.repeated < self.rules.repeats && elapsed + figure.longest <= self.rules.max_time;
         if may {
             figure.repeated += 1;
             // At once, so that pairs of figures stay near one another.
@@ -224,12 +225,13 @@ mod tests {
     fn a_disturbed_round_is_repeated_at_once_and_not_for_ever() {
         let mut schedule = Schedule::new(RULES, 2);
         assert_eq!(schedule.next(0.0), Some(0));
-        assert!(schedule.may_repeat(0));
+        assert!(schedule.may_repeat(0, 0.0));
         assert_eq!(schedule.next(0.0), Some(0));
-        assert!(schedule.may_repeat(0));
+        assert!(schedule.may_repeat(0, 0.0));
         assert_eq!(schedule.next(0.0), Some(0));
-        assert!(!schedule.may_repeat(0));
+        assert!(!schedule.may_repeat(0, 0.0));
         assert_eq!(schedule.next(0.0), Some(1));
+        assert!(!schedule.may_repeat(1, RULES.max_time + 1.0), "no time is left for it");
     }
 
     #[test]

@@ -152,8 +152,13 @@ impl Session<'_> {
 
     fn take(&mut self, index: usize, mut round: Round, gate: Gate) {
         let value = round.value();
+        if value.is_none() {
+            // Never counted, it would be measured again for ever.
+            self.fail(index, "a round gave no sample");
+            return;
+        }
         if let Some(reason) = gate(&round)
-            && self.schedule.may_repeat(index)
+            && self.schedule.may_repeat(index, self.begun.elapsed().as_secs_f64())
         {
             round.kept = false;
             round.reason = Some(reason);

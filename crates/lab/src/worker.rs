@@ -88,6 +88,7 @@ pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<d
 /// When the pipes break or a line is no request.
 pub fn serve(prepare: Prepare) -> std::io::Result<()> {
     guardian::die_with_parent();
+    raise_descriptor_limit();
     let mut input = std::io::stdin().lock().lines();
     let mut output = std::io::stdout().lock();
     let mut send = |reply: &Reply| -> std::io::Result<()> {
@@ -119,6 +120,14 @@ pub fn serve(prepare: Prepare) -> std::io::Result<()> {
         send(&reply)?;
     }
     Ok(())
+}
+
+/// Every pool thread keeps two files of its own counters open, so 512 threads exceed the usual soft limit of 1024.
+/// The soft limit is for select(2), which nobody here uses; a process may raise it to the hard one.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
 }
 
 /// Why a request got no good answer.

@@ -1,5 +1,8 @@
 //! A session with a real worker behind a real guardian: this program executes itself as both, so it has no
 //! test harness. Figures are named after what their round does.
+//!
+//! Not under qemu-user: there the second execution fails with ENOEXEC unless binfmt_misc knows the architecture, so
+//! `make test-long` leaves this program out for aarch64, and says so.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
 //! Machines that are not synthetic: trees below the directory in TRUEBENCH_TREES, each a subdirectory or a `.tar.gz`
-//! with proc and sys in it, such as the dumps that util-linux keeps for lscpu. `make test-long` sets the variable.
+//! with proc and sys in it, such as the dumps that util-linux keeps for lscpu. The Makefile says how to get them.
 //!
 //! Beside a tree NAME may lie `NAME.txt`, lscpu's own output for it: then CPUs, cores and sockets are compared.
 

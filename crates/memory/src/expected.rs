@@ -7,6 +7,8 @@ use crate::kernels::{Array, Operation, SCALAR, UPDATE_FACTOR};
 const START: [f64; 3] = [0.1, 0.2, 0.3];
 /// Below this magnitude the arrays are filled anew, untimed: denormal numbers would slow the arithmetic.
 const SMALLEST: f64 = 1e-100;
+/// Above this magnitude likewise: scale, add and triad in turn grow by some 15 % a cycle, without end.
+const LARGEST: f64 = 1e100;
 /// Largest relative error of an element, as in STREAM's epsilon for doubles.
 pub const TOLERANCE: f64 = 1e-13;
 /// Largest relative error of a sum of millions of elements, in many partial sums.
@@ -23,6 +25,9 @@ impl Default for Expected {
 }
 
 impl Expected {
+    /// Nobody knows: worn, so that the arrays are filled anew.
+    pub const UNKNOWN: Expected = Expected([f64::NAN; 3]);
+
     /// The value of an array's elements.
     pub fn of(&self, array: Array) -> f64 {
         self.0[array as usize]
@@ -55,7 +60,7 @@ impl Expected {
 
     /// Whether the arrays should be filled anew before they are used again.
     pub fn is_worn(&self) -> bool {
-        self.0.iter().any(|value| !value.is_finite() || value.abs() < SMALLEST)
+        self.0.iter().any(|value| !(SMALLEST..=LARGEST).contains(&value.abs()))
     }
 }
 
@@ -93,6 +98,15 @@ mod tests {
         let pass = |e: Expected| [Copy, Scale, Add, Triad].into_iter().fold(e, Expected::after);
         let end = (0..5000).fold(Expected::default(), |e, _| pass(e));
         assert!(!end.is_worn(), "{end:?}");
+    }
+
+    #[test]
+    fn values_that_grow_are_worn_before_they_overflow() {
+        let cycle = |e: Expected| [Scale, Add, Triad].into_iter().fold(e, Expected::after);
+        let all = std::iter::successors(Some(Expected::default()), |e| Some(cycle(*e)));
+        let worn = all.take(10_000).find(Expected::is_worn).expect("they grow");
+        assert!(worn.0.iter().all(|value| value.is_finite()), "{worn:?}");
+        assert!(Expected::UNKNOWN.is_worn());
     }
 
     #[test]
