@@ -181,7 +181,10 @@ fn write_times(evidence: &mut Evidence, clock: &Clock, stints: &[Stint]) -> (Vec
 
     let seconds: Vec<f64> = stamps(median).map(|(start, stop)| clock.seconds(start, stop)).collect();
     let starts = || stamps(median).map(|(start, _)| start);
-    let skew = clock.seconds(starts().min().unwrap_or(0), starts().max().unwrap_or(0));
+    let first = starts().min().unwrap_or(0);
+    evidence.put(THREAD_STARTS, starts().map(|start| clock.seconds(first, start)).collect());
+    evidence.put(THREAD_STOPS, stamps(median).map(|(_, stop)| clock.seconds(first, stop)).collect());
+    let skew = clock.seconds(first, starts().max().unwrap_or(first));
     evidence.put(THREAD_START_SKEW, skew);
     evidence.put_reading(THREAD_SECONDS_MIN, known(stats::quantile(&seconds, 0.0)));
     evidence.put_reading(THREAD_SECONDS_MEDIAN, known(stats::median(&seconds)));

@@ -117,8 +117,10 @@ impl FromStr for Places {
                     let parts = inner.ok_or_else(error)?.split("},{");
                     Places::List(parts.map(parse).collect::<Result<_, _>>()?)
                 } else {
+                    // In the order given: 3,1 puts the first thread on CPU 3.
+                    let parts = list.split(',').map(parse).collect::<Result<Vec<_>, _>>()?;
                     let single = |cpu| CpuList::from_iter([cpu]);
-                    Places::List(parse(list)?.iter().map(single).collect())
+                    Places::List(parts.iter().flat_map(CpuList::iter).map(single).collect())
                 }
             }
         })
@@ -335,6 +337,9 @@ mod tests {
         let threads = |n| place(&machine, &Places::Cores, Bind::Close, Some(n)).unwrap_err();
         assert_eq!(threads(0), PlacementError::NoThreads);
         assert!(matches!(threads(100_000), PlacementError::TooManyThreads { .. }));
+        let ordered: Places = "3,0-1".parse().unwrap();
+        let single = |cpu| CpuList::from_iter([cpu]);
+        assert_eq!(ordered, Places::List(vec![single(3), single(0), single(1)]));
         assert!("core".parse::<Places>().is_err() && "{0,1".parse::<Places>().is_err());
         assert!("".parse::<Places>().is_err() && "near".parse::<Bind>().is_err());
     }

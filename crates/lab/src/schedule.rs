@@ -52,8 +52,8 @@ impl Stop {
 struct Progress {
     values: Vec<f64>,
     repeated: usize,
-    /// Longest round so far, in seconds.
-    longest: f64,
+    /// How long the latest round took, in seconds: the first one has more to do.
+    latest: f64,
     stopped: Option<Stop>,
 }
 
@@ -74,7 +74,7 @@ impl Schedule {
     }
 
     /// The figure to measure next, `elapsed` seconds into the suite, or `None` when all is done or the time is
-    /// spent. A round is not begun that would, by its figure's longest so far, end after the time.
+    /// spent. A round is not begun that would, by its figure's latest, end after the time.
     pub fn next(&mut self, elapsed: f64) -> Option<usize> {
         loop {
             while let Some(index) = self.pending.pop() {
@@ -82,7 +82,7 @@ impl Schedule {
                 if figure.stopped.is_some() {
                     continue;
                 }
-                if elapsed + figure.longest > self.rules.max_time {
+                if elapsed + figure.latest > self.rules.max_time {
                     figure.stopped = Some(Stop::Time);
                     continue;
                 }
@@ -104,7 +104,7 @@ impl Schedule {
     /// if so. Not when the time is spent: a disturbed round says more than none.
     pub fn may_repeat(&mut self, index: usize, elapsed: f64) -> bool {
         let figure = &mut self.figures[index];
-        let may = figure.repeated < self.rules.repeats && elapsed + figure.longest <= self.rules.max_time;
+        let may = figure.repeated < self.rules.repeats && elapsed + figure.latest <= self.rules.max_time;
         if may {
             figure.repeated += 1;
             // At once, so that pairs of figures stay near one another.
@@ -134,7 +134,7 @@ impl Schedule {
     /// Notes how long a round took, kept or not.
     pub fn took(&mut self, index: usize, seconds: f64) {
         let figure = &mut self.figures[index];
-        figure.longest = figure.longest.max(seconds);
+        figure.latest = seconds;
     }
 
     /// Takes a figure out.
@@ -155,7 +155,7 @@ impl Schedule {
         for figure in &self.figures {
             let rounds = if figure.stopped.is_some() { least } else { figure.values.len().min(least) };
             done += rounds as f64;
-            seconds += figure.longest * (least - rounds) as f64;
+            seconds += figure.latest * (least - rounds) as f64;
         }
         // Past the least rounds only the time bounds what is left.
         let left = if done >= whole { self.rules.max_time - elapsed } else { seconds };

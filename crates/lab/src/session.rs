@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use figure::evidence::{STOP_REASON, TARGET};
+use figure::evidence::{STOP_REASON, TARGET, VERIFIED};
+use figure::format::seconds;
 use figure::{Event, Figure, Round, Status};
 
 use crate::events::Events;
@@ -57,6 +58,8 @@ struct Session<'a> {
     interrupt: &'a Interrupt,
     worker: Option<Worker>,
     restarts: usize,
+    /// Seconds that preparing took, restarts included.
+    prepared: f64,
 }
 
 /// Measures a suite. Never fails as a whole: what could not be measured says why in its figure.
@@ -77,6 +80,7 @@ pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt)
         interrupt,
         worker: None,
         restarts: 0,
+        prepared: 0.0,
     };
     events.send(Event::SuiteStarted {
         suite: plan.suite.to_owned(),
@@ -126,6 +130,7 @@ impl Session<'_> {
             return false;
         }
         self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
+        let begun = Instant::now();
         let answer = match Worker::spawn(self.plan.suite) {
             Ok(worker) => {
                 self.worker = Some(worker);
@@ -133,6 +138,7 @@ impl Session<'_> {
             }
             Err(error) => Err(Trouble::Died(format!("the worker could not be started: {error}"))),
         };
+        self.prepared += begun.elapsed().as_secs_f64();
         match answer {
             Ok(Reply::Ready(facts)) => {
                 self.learn(facts);
@@ -183,9 +189,10 @@ impl Session<'_> {
     fn finish(&mut self) {
         if self.worker.is_some() && self.interrupt.requested().is_none() {
             self.events.send(Event::Preparing { what: "checking the results".to_owned() });
-            let deadline = self.plan.prepare_deadline;
-            if let Ok(Reply::Finished(facts)) = self.ask(&Request::Finish, deadline) {
-                self.learn(facts);
+            match self.ask(&Request::Finish, self.plan.prepare_deadline) {
+                Ok(Reply::Finished(facts)) => self.learn(facts),
+                Ok(other) => self.unfinished(&format!("the worker answered out of turn: {other:?}")),
+                Err(trouble) => self.unfinished(&trouble.to_string()),
             }
         }
         self.worker = None;
@@ -197,8 +204,19 @@ impl Session<'_> {
             }
             figure.summarise();
             if figure.value.is_none() && stop == "time" {
-                figure.reason =
-                    Some("the time was spent before its first round: raise --max-time".to_owned());
+                figure.reason = Some(format!(
+                    "the time was spent before its first round (preparing took {}): raise --max-time",
+                    seconds(self.prepared)
+                ));
+            }
+        }
+    }
+
+    /// Says in every figure why its results could not be checked.
+    fn unfinished(&mut self, reason: &str) {
+        for figure in &mut self.figures {
+            if figure.evidence.iter().any(|(name, _)| name == VERIFIED.name) {
+                figure.evidence.put_unknown(VERIFIED, format!("the check of the results failed: {reason}"));
             }
         }
     }

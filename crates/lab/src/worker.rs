@@ -24,6 +24,9 @@ pub const MARKER: &str = "__worker";
 /// Longest line that a worker may send: a round of 256 threads has some 100 KB.
 const MOST_BYTES: usize = 64 << 20;
 
+/// How long a worker that closed its pipe may take to be gone.
+const LEAVE: Duration = Duration::from_secs(10);
+
 /// What truebench asks of a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +92,8 @@ pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<d
 pub fn serve(prepare: Prepare) -> std::io::Result<()> {
     guardian::die_with_parent();
     raise_descriptor_limit();
+    // Should memory run out, the worker is to be killed, and not truebench or the user's programs (proc(5)).
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let mut input = std::io::stdin().lock().lines();
     let mut output = std::io::stdout().lock();
     let mut send = |reply: &Reply| -> std::io::Result<()> {
@@ -259,8 +264,18 @@ impl Worker {
     /// What became of a worker whose pipe broke.
     fn died(&mut self) -> Trouble {
         self.requests = None;
-        let status = self.guardian.wait();
-        Trouble::Died(match status.ok().and_then(|status| status.code()) {
+        // The guardian ends with the worker's status. A worker that closed its pipe and lives is ended.
+        let begun = Instant::now();
+        let mut status = self.guardian.try_wait();
+        while matches!(status, Ok(None)) && begun.elapsed() < LEAVE {
+            std::thread::sleep(Duration::from_millis(5));
+            status = self.guardian.try_wait();
+        }
+        if matches!(status, Ok(None)) {
+            self.end();
+            return Trouble::Died("the worker closed its pipe, and was ended".to_owned());
+        }
+        Trouble::Died(match status.ok().flatten().and_then(|status| status.code()) {
             Some(137) => "the worker was killed (SIGKILL): by the kernel for want of memory (see dmesg), \
                           a memory limit, or by hand"
                 .to_owned(),

@@ -64,8 +64,9 @@ impl Arrays {
         let bytes = split.most * ELEMENT as usize;
         let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;
         let page = pages.reserved_size().unwrap_or(HUGE_PAGE as u64) as usize;
-        // One page more, to begin on a boundary.
-        let length = (3 * stride).next_multiple_of(page) + page;
+        // Reserved pages begin on a boundary by themselves; else one page more sees to it.
+        let more = if pages.reserved_size().is_some() { 0 } else { page };
+        let length = (3 * stride).next_multiple_of(page) + more;
         let flags = match pages {
             Pages::Default | Pages::Thp => MapFlags::PRIVATE | MapFlags::NORESERVE,
             Pages::Huge2m => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{Event, Reading, Round, stats};
+use figure::{Event, Evidence, Reading, Round, stats};
 use lab::clock::Clock;
 use lab::measure;
 use lab::placement::Placement;
@@ -16,14 +16,15 @@ use machine::counters::Watch;
 use crate::arrays::{Arrays, Split};
 use crate::baseline;
 use crate::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
-use crate::kernels::{Array, Kernel, Operation, SCALAR, UPDATE_FACTOR};
-use crate::pages::{self, Backing};
+use crate::kernels::{Array, ELEMENT, Kernel, Operation, SCALAR, UPDATE_FACTOR};
 use crate::plan::{Code, Setup, Task};
 use crate::simd::Loop;
 use crate::sizes;
 
-/// A sample lasts at least this long, by as many passes as that takes: 50 000 readings of a 20 ns clock.
-const SHORTEST_SAMPLE: f64 = 1e-3;
+mod proof;
+
+/// A sample lasts at least this long, by as many passes as that takes: 3 ms, 100 000 readings of a 30 ns clock.
+const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
 /// A round lasts at least about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that
 /// tick accounting (steal, foreign load) can say something.
 const SHORTEST_ROUND: f64 = 0.2;
@@ -31,10 +32,6 @@ const SHORTEST_ROUND: f64 = 0.2;
 const MOST_SAMPLES: usize = 64;
 /// Elements between two glances at the CPU: 8 MiB, a millisecond or so.
 const GLANCE_ELEMENTS: usize = 1 << 20;
-/// Elements that each thread looks at after a round.
-const SPOT_CHECKS: usize = 256;
-/// Pages whose node each thread asks for in each array.
-const PAGE_SAMPLES: usize = 64;
 
 /// The arrays' two regions: the first share of each part is used by every figure, the rest only by those
 /// with doubled arrays.
@@ -49,7 +46,7 @@ struct Dose {
 
 /// What is remembered of a task.
 #[derive(Debug, Default)]
-struct Memory {
+struct History {
     dose: Option<Dose>,
     worst_error: f64,
     thread_seconds: Vec<Vec<f64>>,
@@ -63,7 +60,9 @@ struct MemoryBench {
     regions: Regions,
     /// Elements that all figures use; beyond is the doubled region.
     near: usize,
-    tasks: BTreeMap<String, (Task, Memory)>,
+    tasks: BTreeMap<String, (Task, History)>,
+    /// What was obtained at the start: see [`proof`].
+    at_start: Evidence,
     /// Highest rate of counted bytes so far, in bytes a second.
     fastest: f64,
 }
@@ -87,10 +86,15 @@ pub fn prepare(
     let watch = Watch::new(&Tree::live(), machine, &cpus);
 
     let split = Split { threads: pool.threads(), most: setup.most as usize };
-    let arrays = Arrays::map(split, setup.offset as usize, setup.pages)
-        .map_err(|error| format!("mapping the arrays: {error}"))?;
+    let arrays = Arrays::map(split, setup.offset as usize, setup.pages).map_err(|error| {
+        let bytes = figure::format::bytes((sizes::ARRAYS * setup.most * ELEMENT) as f64);
+        format!(
+            "arrays of {bytes} could not be mapped: {error}; a limit on address space (ulimit -v) or \
+                 vm.overcommit_memory=2 may forbid them: give a smaller --array-size"
+        )
+    })?;
     let near = setup.tasks.iter().map(|task| task.elements).min().unwrap_or(setup.most) as usize;
-    let tasks = setup.tasks.iter().map(|task| (task.id.clone(), (task.clone(), Memory::default())));
+    let tasks = setup.tasks.iter().map(|task| (task.id.clone(), (task.clone(), History::default())));
     let mut bench = MemoryBench {
         tasks: tasks.collect(),
         pool,
@@ -99,9 +103,11 @@ pub fn prepare(
         regions: Regions::default(),
         near,
         setup,
+        at_start: Evidence::default(),
         fastest: 0.0,
     };
     bench.fill()?;
+    bench.at_start = bench.obtained()?;
     let facts = bench.facts()?;
     Ok((Box::new(bench), facts))
 }
@@ -142,21 +148,15 @@ impl MemoryBench {
         evidence.put(THREAD_ELEMENTS, (0..self.pool.threads()).map(elements).collect());
         for (id, (task, _)) in self.tasks.iter().filter(|(_, (task, _))| task.elements as usize > self.near) {
             let elements = |thread| self.arrays.split.share(thread, task.elements as usize) as f64;
-            let mut own = figure::Evidence::default();
+            let mut own = Evidence::default();
             own.put(THREAD_ELEMENTS, (0..self.pool.threads()).map(elements).collect());
             facts.figures.push((id.clone(), own));
         }
         evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
 
-        let backing = self.backing();
-        let arrays = self.arrays.bytes() as f64;
-        let share = |part: fn(&Backing) -> u64| backing.clone().map(|b| (part(&b) as f64 / arrays).min(1.0));
-        evidence.put_reading(MEMORY_RESIDENT, share(|backing| backing.resident));
-        evidence.put_reading(PAGES_HUGE_SHARE, share(|backing| backing.huge));
-        evidence.put_reading(PAGES_SIZE, backing.clone().map(|backing| backing.page as f64));
+        evidence.merge(self.at_start.clone());
         let worst = self.spot_checks(Array::A, 0)?.max(self.spot_checks(Array::B, 0)?);
         evidence.put(MEMORY_NONZERO, worst.max(self.spot_checks(Array::C, 0)?) <= TOLERANCE);
-        evidence.put_reading(NUMA_LOCAL_SHARE, self.local_share()?);
 
         let machine = &self.setup.machine;
         match sizes::last_level(machine, self.watch.cpus()) {
@@ -170,79 +170,6 @@ impl MemoryBench {
             }
         }
         Ok(facts)
-    }
-
-    /// What backs the three arrays together.
-    fn backing(&self) -> Reading<Backing> {
-        let (start, _) = self.arrays.range(Array::A);
-        let (_, end) = self.arrays.range(Array::C);
-        pages::backing(start, end)
-    }
-
-    /// Share of sampled pages that lie on the node of the thread that uses them.
-    fn local_share(&self) -> Result<Reading<f64>, String> {
-        let arrays = self.arrays.clone();
-        let samples = self.each(move |seat| {
-            let share = arrays.split.share(seat.index, arrays.split.most);
-            let step = (share / PAGE_SAMPLES).max(1);
-            let parts = [Array::A, Array::B, Array::C].map(|array| arrays.part(array, seat.index));
-            let addresses: Vec<usize> = parts
-                .into_iter()
-                .flat_map(|part| (0..share).step_by(step).map(move |i| part.wrapping_add(i) as usize))
-                .collect();
-            pages::nodes_of(&addresses)
-        })?;
-        let (mut local, mut all) = (0usize, 0usize);
-        for (place, nodes) in self.setup.threads.iter().zip(samples) {
-            let nodes = match nodes {
-                Reading::Value(nodes) => nodes,
-                Reading::Unknown(reason) => return Ok(Reading::Unknown(reason)),
-            };
-            let own = place.first().and_then(|cpu| self.setup.machine.cpu(cpu)?.node);
-            let Some(own) = own else {
-                return Ok(Reading::unknown("the kernel shows no NUMA node for the CPUs in use"));
-            };
-            all += nodes.len();
-            local += nodes.iter().filter(|node| **node == Some(own)).count();
-        }
-        Ok(Reading::Value(local as f64 / all.max(1) as f64))
-    }
-
-    /// Largest relative error at some elements of an array, other ones for each `turn`; near region only.
-    fn spot_checks(&self, array: Array, turn: usize) -> Result<f64, String> {
-        let (arrays, near, expected) = (self.arrays.clone(), self.near, self.regions[0].of(array));
-        let errors = self.each(move |seat| {
-            let share = arrays.split.share(seat.index, near);
-            let step = (share / SPOT_CHECKS).max(1);
-            let part = arrays.part(array, seat.index);
-            (turn % step..share)
-                .step_by(step)
-                // SAFETY: inside the thread's share, which nobody writes meanwhile.
-                .map(|i| relative_error(unsafe { part.add(i).read_volatile() }, expected))
-                .fold(0.0, f64::max)
-        })?;
-        Ok(errors.into_iter().fold(0.0, f64::max))
-    }
-
-    /// Largest relative error over every element of every array.
-    fn full_check(&self) -> Result<f64, String> {
-        let (arrays, near, regions) = (self.arrays.clone(), self.near, self.regions);
-        let errors = self.each(move |seat| {
-            let most = arrays.split.share(seat.index, arrays.split.most);
-            let border = arrays.split.share(seat.index, near);
-            let mut worst: f64 = 0.0;
-            for array in [Array::A, Array::B, Array::C] {
-                // SAFETY: the thread's own part, which nobody writes meanwhile.
-                let part = unsafe { std::slice::from_raw_parts(arrays.part(array, seat.index), most) };
-                for (region, slice) in regions.iter().zip([&part[..border], &part[border..]]) {
-                    let expected = region.of(array);
-                    let error = |value: &f64| relative_error(*value, expected);
-                    worst = slice.iter().map(error).fold(worst, f64::max);
-                }
-            }
-            worst
-        })?;
-        Ok(errors.into_iter().fold(0.0, f64::max))
     }
 
     /// Decides passes and samples: by the fastest rate so far where one pass is certainly long enough, else by
@@ -329,27 +256,28 @@ fn counted_bytes(task: &Task) -> f64 {
 
 impl Bench for MemoryBench {
     fn round(&mut self, id: &str) -> Result<Round, String> {
-        let (task, mut memory) = self.tasks.remove(id).ok_or_else(|| format!("no figure {id}"))?;
-        let round = self.measure(&task, &mut memory);
+        let (task, mut history) = self.tasks.remove(id).ok_or_else(|| format!("no figure {id}"))?;
+        let round = self.measure(&task, &mut history);
         if round.is_err() {
             // Some threads may have worked and others not: nobody knows what the arrays hold.
             self.regions = [Expected::UNKNOWN; 2];
         }
-        self.tasks.insert(id.to_owned(), (task, memory));
+        self.tasks.insert(id.to_owned(), (task, history));
         round
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
         let whole = self.full_check()?;
-        let mut facts = Facts::default();
-        for (id, (_, memory)) in &self.tasks {
-            let mut evidence = figure::Evidence::default();
-            let worst = memory.worst_error.max(whole);
+        let mut facts = Facts { evidence: self.obtained_throughout()?, ..Facts::default() };
+        // A figure without rounds here may have some from a worker that died, which nobody can check.
+        for (id, (_, history)) in self.tasks.iter().filter(|(_, (_, history))| history.dose.is_some()) {
+            let mut evidence = Evidence::default();
+            let worst = history.worst_error.max(whole);
             evidence.put(VERIFIED, worst <= TOLERANCE);
             evidence.put(VERIFIED_ERROR, worst);
-            let threads = memory.thread_seconds.first().map_or(0, Vec::len);
+            let threads = history.thread_seconds.first().map_or(0, Vec::len);
             let of =
-                |thread: usize| memory.thread_seconds.iter().map(|round| round[thread]).collect::<Vec<_>>();
+                |thread: usize| history.thread_seconds.iter().map(|round| round[thread]).collect::<Vec<_>>();
             evidence.put(THREAD_SECONDS, (0..threads).filter_map(|t| stats::median(&of(t))).collect());
             facts.figures.push((id.clone(), evidence));
         }
@@ -358,14 +286,14 @@ impl Bench for MemoryBench {
 }
 
 impl MemoryBench {
-    fn measure(&mut self, task: &Task, memory: &mut Memory) -> Result<Round, String> {
+    fn measure(&mut self, task: &Task, history: &mut History) -> Result<Round, String> {
         if self.regions.iter().any(Expected::is_worn) {
             self.fill()?;
         }
         let code = self.code(task)?;
-        let dose = match memory.dose {
+        let dose = match history.dose {
             Some(dose) => dose,
-            None => *memory.dose.insert(self.dose(task, code)?),
+            None => *history.dose.insert(self.dose(task, code)?),
         };
         let errors = Arc::new(std::sync::Mutex::new(0.0f64));
         let (work, shared) = (self.work(task, code, dose.passes), errors.clone());
@@ -388,12 +316,12 @@ impl MemoryBench {
 
         let kernel = Kernel::of(task.operation);
         if let Some(target) = kernel.stores {
-            let turn = memory.thread_seconds.len() * 7919;
-            memory.worst_error = memory.worst_error.max(self.spot_checks(target, turn)?);
+            let turn = history.thread_seconds.len() * 7919;
+            history.worst_error = history.worst_error.max(self.spot_checks(target, turn)?);
         }
         let sum_error = *errors.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        memory.worst_error = memory.worst_error.max(sum_error);
-        memory.thread_seconds.push(measured.thread_seconds);
+        history.worst_error = history.worst_error.max(sum_error);
+        history.thread_seconds.push(measured.thread_seconds);
         let bytes = counted_bytes(task) * dose.passes as f64;
         let rates = measured.samples.iter().map(|seconds| bytes / seconds);
         self.fastest = rates.fold(self.fastest, f64::max);

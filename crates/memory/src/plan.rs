@@ -146,7 +146,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
     let kernels = selected(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
-    let room = sizes::room(machine);
+    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
+    let room = reserved.map_or_else(|| sizes::room(machine), Reading::Value);
     let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
 
     let mut builder =
@@ -156,7 +157,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
         let kernels = options.kernels.join(",");
         return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
     }
-    builder.references(&sizes);
+    builder.references(machine, &sizes);
     if options.stores.is_none() {
         builder.baselines(&kernels, sizes.elements);
     }
@@ -230,14 +231,20 @@ impl Builder<'_> {
     }
 
     /// The figure that stands for all is measured twice more: again, and with doubled arrays.
-    fn references(&mut self, sizes: &Sizes) {
+    fn references(&mut self, machine: &Machine, sizes: &Sizes) {
         let rank = |task: &Task| match (task.operation, task.code) {
             (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,
             (Operation::Triad, _) => 1,
             (_, Code::Kernel(Stores::Nt)) => 2,
             _ => 3,
         };
-        let Some(reference) = self.tasks.iter().min_by_key(|task| rank(task)).cloned() else { return };
+        let available = self
+            .tasks
+            .iter()
+            .zip(&self.figures)
+            .filter(|(_, figure)| unavailable(machine, self.options, sizes, figure).is_none());
+        let reference = available.map(|(task, _)| task).min_by_key(|task| rank(task));
+        let Some(reference) = reference.or(self.tasks.first()).cloned() else { return };
         let kernel = Kernel::of(reference.operation);
         self.add(kernel, reference.code, sizes.elements, Some("again"));
         if let Some(doubled) = sizes.doubled {
@@ -303,9 +310,12 @@ fn unavailable(machine: &Machine, options: &Options, sizes: &Sizes, figure: &Fig
             options.offset
         ));
     }
+    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
+    if let (Pages::Thp, Some(Reading::Unknown(reason))) = (options.pages, thp) {
+        return Some(format!("this kernel has no transparent huge pages ({reason})"));
+    }
     let page = options.pages.reserved_size()?;
-    let largest = sizes.doubled.unwrap_or(sizes.elements);
-    let needed = (ARRAYS * largest * ELEMENT).div_ceil(page) + ARRAYS + 1;
+    let needed = (ARRAYS * (sizes.elements * ELEMENT + options.offset)).div_ceil(page) + 1;
     let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page);
     let free = pool.map_or(0, |pool| pool.free);
     let directory = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page >> 10);

@@ -95,6 +95,14 @@ pub fn room(machine: &Machine) -> Reading<Room> {
     }
 }
 
+/// What a pool of reserved huge pages of this size offers; `None` where there is no such pool or nothing free
+/// in it.
+pub fn pool_room(machine: &Machine, page: u64) -> Option<Room> {
+    let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page && pool.free > 0)?;
+    let bound = format!("{} reserved pages of {} are free", pool.free, format::bytes(page as f64));
+    Some(Room { bytes: pool.free * page, bound })
+}
+
 /// The sizes to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {

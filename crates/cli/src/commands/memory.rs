@@ -21,6 +21,8 @@ const QUICK: f64 = 52.0;
 const DEFAULT: f64 = 180.0;
 /// Seconds for the suite with `--thorough`.
 const THOROUGH: f64 = 900.0;
+/// The kernels that STREAM's table has.
+const STREAM: &[&str] = &["copy", "scale", "add", "triad"];
 /// Rounds of one figure at most where only time and target decide.
 const MOST_ROUNDS: usize = 1000;
 
@@ -43,6 +45,14 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         rules: rules(&arguments.measuring),
     };
     let plan = plan(&machine, &options).map_err(Failure::usage)?;
+    let stream = arguments.output.format.is_some_and(|format| format.name == "stream");
+    let lacks = |kernel: &str| !options.kernels.is_empty() && !options.kernels.iter().any(|k| k == kernel);
+    if let Some(kernel) = STREAM.iter().find(|kernel| stream && lacks(kernel)) {
+        let all = STREAM.join(",");
+        return Err(Failure::usage(format!(
+            "--format stream shows {all}, and --kernel leaves {kernel} out: drop one of the two options"
+        )));
+    }
     if arguments.measuring.dry_run {
         output::print(describe(&plan).as_bytes())?;
         return Ok(ExitCode::SUCCESS);

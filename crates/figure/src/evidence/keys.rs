@@ -40,7 +40,7 @@ keys! {
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";
     CLOCK_GRANULARITY: f64 = "clock.granularity", "s", Figure, "Smallest positive step seen between two readings of the clock in use.";
-    CLOCK_COST: f64 = "clock.cost", "s", Figure, "Median cost of one reading of the clock in use.";
+    CLOCK_COST: f64 = "clock.cost", "s", Figure, "Mean cost of one reading of the clock in use.";
     CLOCK_SOURCE: String = "clock.source", "", Figure, "The clock in use, and how it was proved.";
     CLOCK_SUSPENDED: f64 = "clock.suspended", "s", Round, "Growth of CLOCK_BOOTTIME over CLOCK_MONOTONIC in the round: time suspended.";
     CLOCK_STEPPED: f64 = "clock.stepped", "s", Round, "Change of CLOCK_REALTIME against CLOCK_MONOTONIC in the round: clock stepped, or the machine migrated.";
@@ -68,9 +68,11 @@ keys! {
     THREAD_SECONDS_MEDIAN: f64 = "thread.seconds_median", "s", Round, "Median working time of the threads in the same sample.";
     THREAD_SECONDS_MAX: f64 = "thread.seconds_max", "s", Round, "Working time of the slowest thread in the same sample.";
     THREAD_SLOWEST_CPU: f64 = "thread.slowest_cpu", "", Round, "The CPU of that slowest thread.";
+    THREAD_STARTS: Vec<f64> = "thread.starts", "s", Round, "When each thread started in the round's median sample, from the first start on.";
+    THREAD_STOPS: Vec<f64> = "thread.stops", "s", Round, "When each thread stopped in the same sample, from the first start on.";
     THREAD_START_SKEW: f64 = "thread.start_skew", "s", Round, "Time between the first and the last thread leaving the barrier, in the same sample.";
     THREAD_ELEMENTS: Vec<f64> = "thread.elements", "1", Figure, "Elements that each thread works on.";
-    THREAD_SECONDS: Vec<f64> = "thread.seconds", "s", Figure, "Median working time of each thread over the kept rounds.";
+    THREAD_SECONDS: Vec<f64> = "thread.seconds", "s", Figure, "Median working time of each thread over all rounds, repeated ones too.";
 
     // The CPUs in use, seen from the system (/proc/stat).
     CPU_STEAL: f64 = "cpu.steal", "s", Round, "Time that the hypervisor kept from the CPUs in use (/proc/stat field 8).";
