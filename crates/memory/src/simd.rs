@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_set_agrees_with_the_reference(blocks in 1..40usize, seed in any::<u64>()) {
+        fn every_set_agrees_with_the_reference(blocks in 1..100usize, seed in any::<u64>()) {
             for set in Simd::available().into_iter().filter(|set| *set != Simd::Portable) {
                 for kernel in KERNELS {
                     for &stores in kernel.ways {
