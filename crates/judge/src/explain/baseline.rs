@@ -59,16 +59,19 @@ fn says(subject: &Subject) -> Option<String> {
             cited(nt)
         ))
     } else if own > regular.value? && own < nt.value? {
+        let call = memcpy_call(subject, own).unwrap_or_default();
         Some(format!(
-            "{what} pays a part of the write-allocate: it is between {} and {}.",
+            "{what}{call} is between {} and {}: it pays a part of the write-allocate, or none and its loop is \
+             slower{}.",
             cited(regular),
-            cited(nt)
+            cited(nt),
+            beside_scale(subject, own)
         ))
     } else if own > nt.value? {
         let call = memcpy_call(subject, own).unwrap_or_default();
         Some(format!(
-            "{what} pays no write-allocate at this size{call} and beats {}, whose single stream of reads a thread \
-             is then the limit, not memory{}.",
+            "{what} pays no write-allocate at this size{call} and beats {}, whose loop is then the limit, not \
+             memory{}.",
             cited(nt),
             beside_scale(subject, own)
         ))
