@@ -56,6 +56,12 @@ fn middle_half(values: &[f64]) -> f64 {
     if share.is_finite() { share } else { 0.0 }
 }
 
+const FIX: &str = "hold the frequency (as root): cpupower frequency-set -g performance; switch boost off: echo 0 > \
+    /sys/devices/system/cpu/cpufreq/boost, or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo";
+/// A guest has no say in it.
+const GUEST_FIX: &str = "the host sets the clock of a guest: measure again when its other guests are quieter, or \
+    on a host of one's own";
+
 fn rule(subject: &Subject) -> Answer {
     let change = observed!(change(subject));
     let around = match frequencies(subject).into_value().and_then(|all| stats::median(&all)) {
@@ -65,7 +71,6 @@ fn rule(subject: &Subject) -> Answer {
     CHANGE.answer(
         change,
         format!("the clock frequency changed by {}{around}", format::percent(change)),
-        "hold the frequency (as root): cpupower frequency-set -g performance; switch boost off: echo 0 > \
-         /sys/devices/system/cpu/cpufreq/boost, or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+        if subject.machine().virtualisation.is_guest() { GUEST_FIX } else { FIX },
     )
 }
