@@ -4,7 +4,6 @@
 //! other cycle in reverse, so that a disturbance or a drift meets all figures alike and no figure always
 //! follows the same one (nanobench's and hyperfine's issues on interleaving are the reasons).
 
-use figure::check::MIN_ROUNDS;
 use figure::stats;
 
 /// How long to measure.
@@ -167,11 +166,6 @@ impl Rules {
     /// Exactly this many rounds, whatever the interval.
     pub fn exactly(rounds: usize, max_time: f64) -> Rules {
         Rules { least: rounds, most: rounds, target: 0.0, max_time, repeats: 0 }
-    }
-
-    /// Whether a figure can get an interval under these rules.
-    pub fn allow_interval(&self) -> bool {
-        self.most >= MIN_ROUNDS
     }
 }
 
