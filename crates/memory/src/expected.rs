@@ -28,6 +28,11 @@ impl Expected {
     /// Nobody knows: worn, so that the arrays are filled anew.
     pub const UNKNOWN: Expected = Expected([f64::NAN; 3]);
 
+    /// Whether it is [`UNKNOWN`](Self::UNKNOWN).
+    pub fn is_unknown(&self) -> bool {
+        self.0.iter().any(|value| value.is_nan())
+    }
+
     /// The value of an array's elements.
     pub fn of(&self, array: Array) -> f64 {
         self.0[array as usize]
@@ -114,5 +119,7 @@ mod tests {
         assert_eq!(relative_error(f64::NAN, 1.0), f64::INFINITY);
         assert_eq!(relative_error(f64::INFINITY, 1.0), f64::INFINITY);
         assert_eq!(relative_error(1.0, 1.0), 0.0);
+        assert!(Expected::UNKNOWN.is_unknown() && Expected::UNKNOWN.is_worn());
+        assert!(!Expected::default().is_unknown());
     }
 }
