@@ -6,6 +6,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use lab::placement::{Bind, Places};
 use machine::dimms::Dimms;
 use memory::kernels::Stores;
+use memory::mix::Mix;
+use memory::mode::Schedule;
 use memory::pages::Pages;
 use memory::simd::Simd;
 
@@ -30,8 +32,8 @@ pub struct Args {
 pub enum Command {
     /// What this machine is, and what may mislead here
     Host(Host),
-    /// Memory bandwidth: STREAM's kernels and three more, by regular and non-temporal stores
-    Memory(Memory),
+    /// Memory: bandwidth by STREAM's kernels and three more; mixes, scaling, ladders, latency, NUMA
+    Memory(Box<Memory>),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means
@@ -115,9 +117,64 @@ pub enum HostFormat {
     Json,
 }
 
+/// What `truebench memory` measures: without any of these bandwidth, with --thorough all.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Modes (any of them; without one: --bandwidth, with --thorough all)")]
+pub struct Modes {
+    /// Bandwidth by kernel: copy, scale, add, triad, read, write, update
+    #[arg(long)]
+    pub bandwidth: bool,
+    /// Bandwidth by mix of reads and writes [MIX: 1:0, 3:1, 2:1, 1:1, 0:1, triad-like; default: all]
+    #[arg(long, value_name = "MIX", value_delimiter = ',', num_args = 0..=1, value_parser = mix)]
+    pub mix: Option<Vec<Mix>>,
+    /// Bandwidth by threads, from 1 to all CPUs, under three bindings
+    #[arg(long)]
+    pub scaling: bool,
+    /// Bandwidth by array size, and where the caches end
+    #[arg(long)]
+    pub ladder: bool,
+    /// Idle latency by array size, order and pages
+    #[arg(long)]
+    pub latency: bool,
+    /// Latency under load: one CPU chases pointers, the others inject traffic (of --mix)
+    #[arg(long)]
+    pub loaded: bool,
+    /// Bandwidth by alignment of vectors and distance of arrays
+    #[arg(long)]
+    pub alignment: bool,
+    /// Latency of a line that another core holds, clean or modified
+    #[arg(long)]
+    pub c2c: bool,
+    /// Bandwidth and latency from node to node
+    #[arg(long, value_name = "NODES", num_args = 0..=1, default_missing_value = "all", value_parser = nodes)]
+    pub numa: Option<Nodes>,
+    /// Traffic that the memory controllers count, against what the kernels should move
+    #[arg(long)]
+    pub counters: bool,
+    /// Hold our figures against mlc, likwid-bench or stream, where one is on PATH
+    #[arg(long)]
+    pub cross_check: bool,
+    /// Say what a STREAM binary of yours holds (non-temporal stores, calls of memcpy); measures nothing
+    #[arg(long, value_name = "BINARY")]
+    pub inspect: Option<PathBuf>,
+}
+
+/// The NUMA nodes of `--numa`.
+#[derive(Clone, Debug)]
+pub struct Nodes(pub Option<figure::CpuList>);
+
 /// `truebench memory`.
 #[derive(Debug, ClapArgs)]
 pub struct Memory {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub modes: Modes,
+    /// First and last size of ladders (16K..4G); means --ladder, or with --latency its ladder
+    #[arg(long, value_name = "FROM..TO", value_parser = values::sizes)]
+    pub sizes: Option<(u64, u64)>,
+    /// How --scaling shares arrays out: static, dynamic [default: static; both where cores are shared unequally]
+    #[arg(long, value_name = "HOW", value_parser = schedule)]
+    pub schedule: Option<Schedule>,
     /// Size of each array: elements (10M) or bytes (512MiB) [default: 4 x the sum of the last-level caches]
     #[arg(long, value_name = "SIZE", value_parser = values::array_size)]
     pub array_size: Option<u64>,
@@ -133,7 +190,7 @@ pub struct Memory {
     /// Elements between arrays besides, as STREAM's OFFSET
     #[arg(long, value_name = "ELEMENTS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1 << 27))]
     pub offset: u64,
-    /// Pages to ask for: default, thp, huge2m, huge1g
+    /// Pages to ask for: default, small, thp, huge2m, huge1g
     #[arg(long, value_name = "PAGES", default_value = "default")]
     pub pages: Pages,
     /// Threads [default: one for each core that we may use]
@@ -211,6 +268,26 @@ fn format_name(text: &str) -> Result<&'static report::Format, String> {
         let names: Vec<&str> = report::FORMATS.iter().map(|format| format.name).collect();
         format!("there are {}", names.join(", "))
     })
+}
+
+fn mix(text: &str) -> Result<Mix, String> {
+    text.parse()
+}
+
+fn nodes(text: &str) -> Result<Nodes, String> {
+    if text == "all" {
+        return Ok(Nodes(None));
+    }
+    text.parse()
+        .map(|nodes| Nodes(Some(nodes)))
+        .map_err(|error| format!("{error}: write nodes, such as 0-1,3"))
+}
+
+fn schedule(text: &str) -> Result<Schedule, String> {
+    let both = [Schedule::Static, Schedule::Dynamic];
+    both.into_iter()
+        .find(|schedule| schedule.word() == text)
+        .ok_or_else(|| "there are static and dynamic".to_owned())
 }
 
 fn simd(text: &str) -> Result<Simd, String> {

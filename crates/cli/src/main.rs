@@ -14,8 +14,13 @@ use clap::Parser;
 use args::{Args, Command};
 use failure::Failure;
 
-/// The workers that this binary can be, by suite.
-const WORKERS: &[(&str, lab::worker::Prepare)] = &[(memory::SUITE, memory::bench::prepare)];
+/// The workers that this binary can be: `suite.mode`.
+fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
+    match name.split_once('.')? {
+        (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
+        _ => None,
+    }
+}
 
 fn main() -> ExitCode {
     // Before anything is parsed or allocated: this may be a worker, and its process is what is measured.
@@ -53,10 +58,10 @@ fn guardian(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode
 
 fn worker(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     let name = arguments.next();
-    let Some((_, prepare)) = WORKERS.iter().find(|(suite, _)| name.as_deref() == Some(suite.as_ref())) else {
+    let Some(prepare) = name.as_deref().and_then(std::ffi::OsStr::to_str).and_then(worker_of) else {
         return ExitCode::from(failure::USAGE);
     };
-    match lab::worker::serve(*prepare) {
+    match lab::worker::serve(prepare) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(failure::NOT_MEASURED),
     }

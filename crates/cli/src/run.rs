@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use figure::record::{Observer, SCHEMA};
-use figure::{Machine, Record, Tool};
+use figure::{Figure, Machine, Record, Tool};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::session::{self, SuitePlan};
@@ -11,16 +11,19 @@ use view::Live;
 
 use crate::failure::Failure;
 
-/// Measures a suite and judges what came of it. `complete` may add to the figures before they are judged.
+/// One suite, or one mode of it: what to measure, and what follows from it.
+pub struct Suite {
+    /// For the lab.
+    pub plan: SuitePlan,
+    /// Adds to its figures before they are judged.
+    pub complete: fn(&mut Vec<Figure>, &Machine),
+}
+
+/// Measures suites one after the other and judges what came of it. An interrupt ends all.
 ///
 /// # Errors
 /// When not even a signal handler can be installed or a thread started.
-pub fn measure(
-    plan: &SuitePlan,
-    machine: Machine,
-    quiet: bool,
-    complete: fn(&mut [figure::Figure]),
-) -> Result<Record, Failure> {
+pub fn measure(suites: Vec<Suite>, machine: Machine, quiet: bool) -> Result<Record, Failure> {
     let started = lab::timestamp();
     let begun = Instant::now();
     let interrupt = Interrupt::install()
@@ -35,13 +38,21 @@ pub fn measure(
     });
     let watching = watching
         .map_err(|error| Failure::measuring(format!("no thread could be started for the view: {error}")))?;
-    let outcome = session::run(plan, judge::gate, &events, &interrupt);
+    let (mut figures, mut interrupted) = (Vec::new(), None);
+    for suite in suites {
+        if interrupted.is_some() {
+            figures.extend(suite.plan.figures);
+            continue;
+        }
+        let mut outcome = session::run(&suite.plan, judge::gate, &events, &interrupt);
+        (suite.complete)(&mut outcome.figures, &machine);
+        figures.extend(outcome.figures);
+        interrupted = outcome.interrupted;
+    }
     let dropped = events.dropped();
     drop(events);
     let cost = watching.join().unwrap_or_default();
 
-    let mut figures = outcome.figures;
-    complete(&mut figures);
     let mut record = Record {
         schema: SCHEMA,
         tool: tool(),
@@ -49,7 +60,7 @@ pub fn measure(
         started,
         duration: begun.elapsed().as_secs_f64(),
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        interrupted: outcome.interrupted,
+        interrupted,
         observer: Observer { draws: cost.draws, seconds: cost.time.as_secs_f64(), events_dropped: dropped },
         figures,
         findings: Vec::new(),

@@ -17,6 +17,20 @@ pub fn array_size(text: &str) -> Result<u64, String> {
     Ok(if bytes { number / ELEMENT } else { number })
 }
 
+/// A range of sizes in bytes: `16K..4G`, both in it; K, M and G are binary here, as in Intel MLC and lmbench.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn sizes(text: &str) -> Result<(u64, u64), String> {
+    let size = |part: &str| Config::new().with_binary().parse_size(part).ok().filter(|size| *size > 0);
+    let range = text.split_once("..").and_then(|(from, to)| Some((size(from)?, size(to)?)));
+    match range {
+        Some((from, to)) if from <= to => Ok((from, to)),
+        Some(_) => Err(format!("'{text}' ends before it begins: write the smaller size first")),
+        None => Err(format!("'{text}' is no range of sizes: write 16K..4G")),
+    }
+}
+
 /// A time: `30s`, `2min`, `1m 30s`, `500ms`; a bare number is seconds.
 ///
 /// # Errors

@@ -23,8 +23,10 @@ pub type Gate = fn(&Round) -> Option<String>;
 /// A suite, resolved: what to measure and how long.
 #[derive(Clone, Debug)]
 pub struct SuitePlan {
-    /// The suite's name, and that of its worker.
+    /// The suite's name.
     pub suite: &'static str,
+    /// The name of its worker.
+    pub worker: &'static str,
     /// The suite's own plan, for its worker.
     pub setup: serde_json::Value,
     /// Figures before their first round. Those that are not available stay as they are.
@@ -83,13 +85,13 @@ pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt)
         prepared: 0.0,
     };
     events.send(Event::SuiteStarted {
-        suite: plan.suite.to_owned(),
+        suite: plan.worker.to_owned(),
         figures: plan.figures.len(),
         seconds: Some(plan.rules.max_time).filter(|seconds| *seconds < f64::MAX),
     });
     session.rounds(gate);
     session.finish();
-    events.send(Event::SuiteFinished { suite: plan.suite.to_owned() });
+    events.send(Event::SuiteFinished { suite: plan.worker.to_owned() });
     let interrupted = interrupt
         .requested()
         .map(|signal| format!("stopped by {signal} after {:.1} s", session.begun.elapsed().as_secs_f64()));
@@ -131,7 +133,7 @@ impl Session<'_> {
         }
         self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
         let begun = Instant::now();
-        let answer = match Worker::spawn(self.plan.suite) {
+        let answer = match Worker::spawn(self.plan.worker) {
             Ok(worker) => {
                 self.worker = Some(worker);
                 self.ask(&Request::Prepare(self.plan.setup.clone()), self.plan.prepare_deadline)

@@ -95,6 +95,7 @@ impl Bench for Actor {
 fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
     SuitePlan {
         suite: "actor",
+        worker: "actor",
         setup: setup.into(),
         figures: figures
             .iter()

@@ -15,6 +15,8 @@ pub enum Pages {
     /// Whatever the kernel's policy gives (transparent_hugepage/enabled).
     #[default]
     Default,
+    /// The base page, 4 KiB on most machines, by madvise(MADV_NOHUGEPAGE).
+    Small,
     /// Transparent huge pages, by madvise(MADV_HUGEPAGE).
     Thp,
     /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
@@ -28,6 +30,7 @@ impl Pages {
     pub fn word(self) -> &'static str {
         match self {
             Pages::Default => "default",
+            Pages::Small => "small",
             Pages::Thp => "thp",
             Pages::Huge2m => "huge2m",
             Pages::Huge1g => "huge1g",
@@ -37,7 +40,7 @@ impl Pages {
     /// Bytes of a reserved huge page, where one is asked for.
     pub fn reserved_size(self) -> Option<u64> {
         match self {
-            Pages::Default | Pages::Thp => None,
+            Pages::Default | Pages::Small | Pages::Thp => None,
             Pages::Huge2m => Some(2 << 20),
             Pages::Huge1g => Some(1 << 30),
         }
@@ -48,10 +51,10 @@ impl FromStr for Pages {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Pages::Default, Pages::Thp, Pages::Huge2m, Pages::Huge1g]
+        [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g]
             .into_iter()
             .find(|pages| pages.word() == text)
-            .ok_or_else(|| format!("--pages '{text}': write default, thp, huge2m or huge1g"))
+            .ok_or_else(|| format!("--pages '{text}': write default, small, thp, huge2m or huge1g"))
     }
 }
 
@@ -140,7 +143,7 @@ mod tests {
 
     #[test]
     fn words_are_read_back() {
-        for pages in [Pages::Default, Pages::Thp, Pages::Huge2m, Pages::Huge1g] {
+        for pages in [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g] {
             assert_eq!(pages.word().parse(), Ok(pages));
         }
         assert!("2m".parse::<Pages>().is_err());

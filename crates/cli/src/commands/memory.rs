@@ -3,24 +3,23 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use figure::format::{bytes, percent, seconds};
-use figure::{Reading, Status, evidence};
+use figure::format::{percent, seconds};
+use figure::{Status, evidence};
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 use memory::kernels::ELEMENT;
-use memory::plan::{Options, Plan, plan, set_limits};
+use memory::mode::{Mode, Options, Planned};
 
 use crate::args::{Measuring, Memory};
 use crate::failure::{Failure, code_of};
 use crate::output::{self, Destination};
 use crate::run;
 
-/// Seconds for the suite with `--quick`: the issue of everything within a minute, the rest being start and end.
-const QUICK: f64 = 52.0;
-/// Seconds for the suite by default.
-const DEFAULT: f64 = 180.0;
-/// Seconds for the suite with `--thorough`.
-const THOROUGH: f64 = 900.0;
+/// Seconds of `--thorough`, whatever it measures.
+const THOROUGH: f64 = 870.0;
+/// The share of a mode's usual time that `--quick` takes: bandwidth then takes 52 s, so that with start and end it is
+/// done within a minute.
+const QUICK: f64 = 0.29;
 /// The kernels that STREAM's table has.
 const STREAM: &[&str] = &["copy", "scale", "add", "triad"];
 /// Rounds of one figure at most where only time and target decide.
@@ -32,7 +31,62 @@ const MOST_ROUNDS: usize = 1000;
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
-    let options = Options {
+    let modes = modes(arguments);
+    let all: f64 = modes.iter().map(|mode| mode.seconds).sum();
+    let mut plans = Vec::new();
+    for mode in modes {
+        let options = options(arguments, rules(&arguments.measuring, mode, mode.seconds / all));
+        plans.push((mode, (mode.plan)(&machine, &options).map_err(Failure::usage)?));
+    }
+    let stream = arguments.output.format.is_some_and(|format| format.name == "stream");
+    let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);
+    if let Some(kernel) = STREAM.iter().find(|kernel| stream && lacks(kernel)) {
+        let all = STREAM.join(",");
+        return Err(Failure::usage(format!(
+            "--format stream shows {all}, and --kernel leaves {kernel} out: drop one of the two options"
+        )));
+    }
+    if arguments.measuring.dry_run {
+        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode, plan)).collect();
+        output::print(text.join("\n").as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let destination = Destination::open(&arguments.output)?;
+    let suites =
+        plans.into_iter().map(|(mode, plan)| run::Suite { plan: plan.suite, complete: mode.complete });
+    let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
+    destination.write(&record)?;
+    Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
+}
+
+/// The modes that are asked for, in the order of the list.
+fn modes(arguments: &Memory) -> Vec<&'static Mode> {
+    let modes = &arguments.modes;
+    let asked = |name: &str| match name {
+        "bandwidth" => modes.bandwidth,
+        // Under load it says which mix, and is no mode.
+        "mix" => modes.mix.is_some() && !modes.loaded,
+        "scaling" => modes.scaling,
+        "ladder" => modes.ladder || (arguments.sizes.is_some() && !modes.latency),
+        "latency" => modes.latency,
+        "loaded" => modes.loaded,
+        "alignment" => modes.alignment,
+        "c2c" => modes.c2c,
+        "numa" => modes.numa.is_some(),
+        "counters" => modes.counters,
+        "cross-check" => modes.cross_check,
+        _ => false,
+    };
+    let named: Vec<&Mode> = memory::MODES.iter().copied().filter(|mode| asked(mode.name)).collect();
+    match (named.is_empty(), arguments.measuring.thorough) {
+        (false, _) => named,
+        (true, true) => memory::MODES.to_vec(),
+        (true, false) => vec![&memory::bandwidth::MODE],
+    }
+}
+
+fn options(arguments: &Memory, rules: Rules) -> Options {
+    Options {
         array_size: arguments.array_size,
         kernels: arguments.kernel.clone(),
         stores: arguments.stores.only(),
@@ -42,39 +96,27 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         threads: arguments.threads,
         places: arguments.places.clone(),
         bind: arguments.bind,
-        rules: rules(&arguments.measuring),
-    };
-    let plan = plan(&machine, &options).map_err(Failure::usage)?;
-    let stream = arguments.output.format.is_some_and(|format| format.name == "stream");
-    let lacks = |kernel: &str| !options.kernels.is_empty() && !options.kernels.iter().any(|k| k == kernel);
-    if let Some(kernel) = STREAM.iter().find(|kernel| stream && lacks(kernel)) {
-        let all = STREAM.join(",");
-        return Err(Failure::usage(format!(
-            "--format stream shows {all}, and --kernel leaves {kernel} out: drop one of the two options"
-        )));
+        mixes: arguments.modes.mix.clone().unwrap_or_default(),
+        schedule: arguments.schedule,
+        sizes: arguments.sizes,
+        nodes: arguments.modes.numa.clone().and_then(|nodes| nodes.0),
+        rules,
     }
-    if arguments.measuring.dry_run {
-        output::print(describe(&plan).as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let destination = Destination::open(&arguments.output)?;
-    let record = run::measure(&plan.suite, machine, arguments.output.quiet, set_limits)?;
-    destination.write(&record)?;
-    Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
 }
 
-/// When there are enough rounds.
-fn rules(measuring: &Measuring) -> Rules {
+/// When there are enough rounds. `share` is the mode's part of all the time there is.
+fn rules(measuring: &Measuring, mode: &Mode, share: f64) -> Rules {
     let (least, most, target, time, repeats) = match (measuring.quick, measuring.thorough) {
-        (true, _) => (6, 12, 0.02, QUICK, 2),
-        (_, true) => (12, MOST_ROUNDS, 0.005, THOROUGH, 10),
-        _ => (8, 60, 0.01, DEFAULT, 4),
+        (true, _) => (6, 12, 0.02, mode.seconds * QUICK, 2),
+        (_, true) => (12, MOST_ROUNDS, 0.005, THOROUGH * share, 10),
+        _ => (8, 60, 0.01, mode.seconds, 4),
     };
-    let max_time = measuring.max_time.unwrap_or(time);
+    let asked = measuring.max_time.map(|time| time * share);
+    let max_time = asked.unwrap_or(time);
     match measuring.rounds {
         Some(rounds) => {
             // Asked for a number of rounds and no time, they are measured however long that takes.
-            let max_time = measuring.max_time.unwrap_or(f64::MAX);
+            let max_time = asked.unwrap_or(f64::MAX);
             let target = measuring.target.unwrap_or(target);
             Rules { target, repeats, ..Rules::exactly(rounds as usize, max_time) }
         }
@@ -83,31 +125,15 @@ fn rules(measuring: &Measuring) -> Rules {
 }
 
 /// The plan as `--dry-run` prints it.
-fn describe(plan: &Plan) -> String {
+fn describe(mode: &Mode, plan: &Planned) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10} {value}");
     };
-    let placement = &plan.placement;
-    let cpus: Vec<String> = placement.threads.iter().map(|place| format!("{{{place}}}")).collect();
-    line(
-        "threads",
-        &format!("{} ({}, {}): {}", cpus.len(), placement.places, placement.bind, cpus.join(",")),
-    );
-    let array = (plan.sizes.elements * ELEMENT) as f64;
-    line("arrays", &format!("3 x {} elements of {} each", plan.sizes.elements, bytes(array)));
-    match &plan.cache {
-        Reading::Value(cache) => line("caches", &format!("{} ({})", bytes(cache.bytes as f64), cache.basis)),
-        Reading::Unknown(reason) => line("caches", &format!("unknown: {reason}")),
+    line("mode", mode.title);
+    for (name, value) in &plan.notes {
+        line(name, value);
     }
-    match plan.sizes.doubled {
-        Some(elements) => line("doubled", &format!("3 x {}", bytes((elements * ELEMENT) as f64))),
-        None => line("doubled", "none"),
-    }
-    if !plan.sizes.limited_by.is_empty() {
-        line("limited", &plan.sizes.limited_by);
-    }
-    line("code", plan.simd.word());
     let rules = plan.suite.rules;
     let time = if rules.max_time < f64::MAX { seconds(rules.max_time) } else { "unbounded".to_owned() };
     let rounds = if rules.least == rules.most {

@@ -98,7 +98,7 @@ fn plain_triad(a: &mut [f64], b: &mut [f64], c: &mut [f64], scalar: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expected::Expected;
+    use crate::bandwidth::expected::Expected;
     use crate::kernels::{Array, SCALAR};
 
     #[test]

@@ -1,16 +1,11 @@
 //! The three arrays: one mapping, each thread's part of each array touched first by that thread.
 
 use std::io;
-use std::ptr::NonNull;
-
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::kernels::{Array, ELEMENT};
 use crate::pages::Pages;
+use crate::region::{HUGE_PAGE, Region};
 use crate::simd::BLOCK;
-
-/// Arrays begin on a boundary of a huge page, so that page size does not depend on luck.
-const HUGE_PAGE: usize = 2 << 20;
 
 /// Where the parts of an array lie: thread by thread, each with room for its share of the largest size, so
 /// that smaller sizes stay with the same threads and pages.
@@ -40,19 +35,12 @@ impl Split {
 /// The mapped arrays.
 #[derive(Debug)]
 pub struct Arrays {
-    base: NonNull<u8>,
-    length: usize,
+    region: Region,
     /// Bytes from the start of one array to that of the next.
     stride: usize,
     /// How they are shared out.
     pub split: Split,
 }
-
-// SAFETY: the mapping is plain memory that lives as long as the value. Threads write to it at the same time,
-// each only to its own part (see `part`), and only while the pool's round runs.
-unsafe impl Send for Arrays {}
-// SAFETY: as above.
-unsafe impl Sync for Arrays {}
 
 impl Arrays {
     /// Maps three arrays of `split.most` elements, `offset` bytes further apart than they need. Nothing is
@@ -63,37 +51,12 @@ impl Arrays {
     pub fn map(split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
         let bytes = split.most * ELEMENT as usize;
         let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;
-        let page = pages.reserved_size().unwrap_or(HUGE_PAGE as u64) as usize;
-        // Reserved pages begin on a boundary by themselves; else one page more sees to it.
-        let more = if pages.reserved_size().is_some() { 0 } else { page };
-        let length = (3 * stride).next_multiple_of(page) + more;
-        let flags = match pages {
-            Pages::Default | Pages::Thp => MapFlags::PRIVATE | MapFlags::NORESERVE,
-            Pages::Huge2m => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_2MB,
-            Pages::Huge1g => MapFlags::PRIVATE | MapFlags::HUGETLB | MapFlags::HUGE_1GB,
-        };
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice.
-        let base = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags)?
-        };
-        let arrays = Arrays {
-            base: NonNull::new(base.cast()).ok_or_else(|| io::Error::other("mmap gave address 0"))?,
-            length,
-            stride,
-            split,
-        };
-        if pages == Pages::Thp {
-            // SAFETY: advice about our own mapping.
-            unsafe { madvise(base, length, Advice::LinuxHugepage)? };
-        }
-        Ok(arrays)
+        Ok(Arrays { region: Region::map(3 * stride, pages, None)?, stride, split })
     }
 
     /// The start of an array.
     fn array(&self, array: Array) -> *mut f64 {
-        let start = self.base.as_ptr();
-        let aligned = start.wrapping_add(start.align_offset(HUGE_PAGE));
-        aligned.wrapping_add(array as usize * self.stride).cast()
+        self.region.start().wrapping_add(array as usize * self.stride).cast()
     }
 
     /// One thread's part of an array. Parts of different threads do not overlap, nor do arrays.
@@ -110,13 +73,6 @@ impl Arrays {
     /// Bytes of the three arrays.
     pub fn bytes(&self) -> u64 {
         3 * self.split.most as u64 * ELEMENT
-    }
-}
-
-impl Drop for Arrays {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, whole, and no part is used any more.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.length) };
     }
 }
 

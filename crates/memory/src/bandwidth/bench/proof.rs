@@ -6,7 +6,7 @@ use figure::evidence::{FactType, Key, MEMORY_RESIDENT, NUMA_LOCAL_SHARE, PAGES_H
 use figure::{Evidence, Reading};
 
 use super::MemoryBench;
-use crate::expected::relative_error;
+use crate::bandwidth::expected::relative_error;
 use crate::kernels::Array;
 use crate::pages::{self, Backing};
 

@@ -13,11 +13,11 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 
-use crate::arrays::{Arrays, Split};
-use crate::baseline;
-use crate::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
+use super::arrays::{Arrays, Split};
+use super::baseline;
+use super::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
+use super::plan::{Code, Setup, Task};
 use crate::kernels::{Array, ELEMENT, Kernel, Operation, SCALAR, UPDATE_FACTOR};
-use crate::plan::{Code, Setup, Task};
 use crate::simd::Loop;
 use crate::sizes;
 

@@ -3,69 +3,16 @@
 
 use figure::evidence as key;
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Status, Unit};
-use lab::placement::{self, Bind, Placement, PlacementError, Places};
-use lab::schedule::Rules;
+use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{BASELINES, Origin};
+use super::baseline::{BASELINES, Origin};
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
+use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::{ALIGNMENT, Simd};
-use crate::sizes::{self, ARRAYS, LastLevel, Room, SizeError, Sizes};
-
-/// What the user asked for.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Elements of each array; by default 4 x the caches.
-    pub array_size: Option<u64>,
-    /// Kernels, by name; empty for all.
-    pub kernels: Vec<String>,
-    /// Only these stores; `None` for both.
-    pub stores: Option<Stores>,
-    /// Instruction set; `None` for the widest.
-    pub simd: Option<Simd>,
-    /// Extra bytes between arrays.
-    pub offset: u64,
-    /// Pages.
-    pub pages: Pages,
-    /// Threads; `None` for one a core.
-    pub threads: Option<usize>,
-    /// Places.
-    pub places: Places,
-    /// Binding.
-    pub bind: Bind,
-    /// When there are enough rounds.
-    pub rules: Rules,
-}
-
-/// A request that cannot be planned: wrong usage.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// No such kernel.
-    #[error("--kernel '{0}': there are {list}", list = KERNELS.iter().map(|k| k.name).collect::<Vec<_>>().join(", "))]
-    NoSuchKernel(String),
-    /// The processor lacks the instruction set.
-    #[error("--simd {asked}: this processor has {list}", asked = .0.word(),
-        list = Simd::available().iter().map(|s| s.word()).collect::<Vec<_>>().join(", "))]
-    NoSuchSimd(Simd),
-    /// Kernels and stores exclude one another.
-    #[error(
-        "--kernel {kernels} with --stores {stores}: there is no such figure; choose another kernel or drop --stores"
-    )]
-    Nothing {
-        /// As asked.
-        kernels: String,
-        /// As asked.
-        stores: &'static str,
-    },
-    /// The placement.
-    #[error(transparent)]
-    Placement(#[from] PlacementError),
-    /// The sizes.
-    #[error(transparent)]
-    Size(#[from] SizeError),
-}
+use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 
 /// What the machine code of a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,23 +56,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// A resolved plan.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// For the lab.
-    pub suite: SuitePlan,
-    /// Where threads run.
-    pub placement: Placement,
-    /// Array sizes.
-    pub sizes: Sizes,
-    /// The caches that the sizes go by.
-    pub cache: Reading<LastLevel>,
-    /// Memory that was available.
-    pub room: Reading<Room>,
-    /// Instruction set.
-    pub simd: Simd,
-}
-
 /// Memory bandwidth that first touch reaches at least: used for deadlines and estimates only. A hypervisor
 /// that backs pages on first touch was seen at 0.6 GB/s.
 const SLOWEST_TOUCH: f64 = 0.1e9;
@@ -138,11 +68,8 @@ const GRACE: f64 = 60.0;
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
-    let simd = options.simd.unwrap_or_else(Simd::widest);
-    if !Simd::available().contains(&simd) {
-        return Err(PlanError::NoSuchSimd(simd));
-    }
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
     let kernels = selected(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
@@ -187,6 +114,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
     };
     let suite = SuitePlan {
         suite: crate::SUITE,
+        worker: "memory.bandwidth",
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules: options.rules,
@@ -194,7 +122,35 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Plan, PlanError> {
         prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
         round_deadline: GRACE + bytes / SLOWEST_PASS,
     };
-    Ok(Plan { suite, placement, sizes, cache, room, simd })
+    Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
+}
+
+/// What was resolved, for people.
+fn notes(
+    placement: &Placement,
+    sizes: &Sizes,
+    cache: &Reading<LastLevel>,
+    simd: Simd,
+) -> Vec<(&'static str, String)> {
+    let bytes = |elements: u64| figure::format::bytes((elements * ELEMENT) as f64);
+    let cache = match cache {
+        Reading::Value(cache) => format!("{} ({})", figure::format::bytes(cache.bytes as f64), cache.basis),
+        Reading::Unknown(reason) => format!("unknown: {reason}"),
+    };
+    let mut notes = vec![
+        ("threads", mode::threads_note(placement)),
+        ("arrays", format!("{ARRAYS} x {} elements of {} each", sizes.elements, bytes(sizes.elements))),
+        ("caches", cache),
+        (
+            "doubled",
+            sizes.doubled.map_or("none".to_owned(), |elements| format!("{ARRAYS} x {}", bytes(elements))),
+        ),
+    ];
+    if !sizes.limited_by.is_empty() {
+        notes.push(("limited", sizes.limited_by.clone()));
+    }
+    notes.push(("code", simd.word().to_owned()));
+    notes
 }
 
 fn selected(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {

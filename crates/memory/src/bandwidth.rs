@@ -1,0 +1,23 @@
+//! Bandwidth by STREAM's kernels and three more, with regular and non-temporal stores, and by what a compiler and
+//! libc make of them.
+//!
+//! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures.
+//! - [`arrays`] maps the memory; [`expected`] follows what it must hold; [`baseline`] is the compiler's code.
+
+pub mod arrays;
+pub mod baseline;
+pub mod bench;
+pub mod expected;
+pub mod plan;
+
+use crate::mode::Mode;
+
+/// The mode that runs when none is named.
+pub const MODE: Mode = Mode {
+    name: "bandwidth",
+    title: "bandwidth",
+    seconds: 180.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: |figures, _| plan::set_limits(figures),
+};

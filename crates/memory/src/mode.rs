@@ -1,0 +1,137 @@
+//! What a mode is: one way of measuring memory, with a plan and a worker of its own.
+
+use figure::{CpuList, Figure, Machine};
+use lab::placement::{Bind, Placement, PlacementError, Places};
+use lab::schedule::Rules;
+use lab::session::SuitePlan;
+
+use crate::kernels::{KERNELS, Stores};
+use crate::mix::Mix;
+use crate::pages::Pages;
+use crate::simd::Simd;
+use crate::sizes::SizeError;
+
+/// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
+#[derive(Debug)]
+pub struct Mode {
+    /// Its word: `--NAME` on the command line, and the worker `memory.NAME`.
+    pub name: &'static str,
+    /// What it measures: a few words for a heading.
+    pub title: &'static str,
+    /// Seconds that it may take by default. `--thorough` shares its time out in proportion.
+    pub seconds: f64,
+    /// Resolves options against a machine. Pure.
+    pub plan: fn(&Machine, &Options) -> Result<Planned, PlanError>,
+    /// The body of its worker.
+    pub prepare: lab::worker::Prepare,
+    /// Adds what follows from the measured figures: limits, figures computed from others. Pure.
+    pub complete: fn(&mut Vec<Figure>, &Machine),
+}
+
+/// A mode's plan.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// For the lab.
+    pub suite: SuitePlan,
+    /// What was resolved, for `--dry-run`: names and values.
+    pub notes: Vec<(&'static str, String)>,
+}
+
+/// What the user asked for. A mode takes what concerns it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Elements of each array; by default 4 x the caches.
+    pub array_size: Option<u64>,
+    /// Kernels, by name; empty for a mode's own choice.
+    pub kernels: Vec<String>,
+    /// Only these stores; `None` for both.
+    pub stores: Option<Stores>,
+    /// Instruction set; `None` for the widest.
+    pub simd: Option<Simd>,
+    /// Extra bytes between arrays.
+    pub offset: u64,
+    /// Pages.
+    pub pages: Pages,
+    /// Threads; `None` for one a core.
+    pub threads: Option<usize>,
+    /// Places.
+    pub places: Places,
+    /// Binding.
+    pub bind: Bind,
+    /// Mixes of reads and writes; empty for a mode's own choice.
+    pub mixes: Vec<Mix>,
+    /// How scaling shares arrays out; `None` for static, and dynamic where cores are shared unequally.
+    pub schedule: Option<Schedule>,
+    /// First and last size of ladders, in bytes; `None` for a mode's own choice.
+    pub sizes: Option<(u64, u64)>,
+    /// NUMA nodes whose memory is measured; `None` for all.
+    pub nodes: Option<CpuList>,
+    /// When there are enough rounds.
+    pub rules: Rules,
+}
+
+/// How a loop's elements are shared out among threads, in OpenMP's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// Equal shares, fixed before: the slowest thread decides.
+    Static,
+    /// Small blocks, each taken by whoever is free.
+    Dynamic,
+}
+
+impl Schedule {
+    /// The word on the command line and in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Schedule::Static => "static",
+            Schedule::Dynamic => "dynamic",
+        }
+    }
+}
+
+/// A request that cannot be planned: wrong usage.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No such kernel.
+    #[error("--kernel '{0}': there are {list}", list = KERNELS.iter().map(|k| k.name).collect::<Vec<_>>().join(", "))]
+    NoSuchKernel(String),
+    /// The processor lacks the instruction set.
+    #[error("--simd {asked}: this processor has {list}", asked = .0.word(),
+        list = Simd::available().iter().map(|s| s.word()).collect::<Vec<_>>().join(", "))]
+    NoSuchSimd(Simd),
+    /// Kernels and stores exclude one another.
+    #[error(
+        "--kernel {kernels} with --stores {stores}: there is no such figure; choose another kernel or drop --stores"
+    )]
+    Nothing {
+        /// As asked.
+        kernels: String,
+        /// As asked.
+        stores: &'static str,
+    },
+    /// What a mode has to say about its own options: what, where, what to do.
+    #[error("{0}")]
+    Wrong(String),
+    /// The placement.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
+    /// The sizes.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+}
+
+/// A placement as `--dry-run` shows it.
+pub fn threads_note(placement: &Placement) -> String {
+    let places: Vec<String> = placement.threads.iter().map(|place| format!("{{{place}}}")).collect();
+    format!("{} ({}, {}): {}", places.len(), placement.places, placement.bind, places.join(","))
+}
+
+/// The instruction set that is asked for, or the widest.
+///
+/// # Errors
+/// [`PlanError::NoSuchSimd`].
+pub fn simd(options: &Options) -> Result<Simd, PlanError> {
+    let simd = options.simd.unwrap_or_else(Simd::widest);
+    if Simd::available().contains(&simd) { Ok(simd) } else { Err(PlanError::NoSuchSimd(simd)) }
+}
