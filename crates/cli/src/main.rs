@@ -7,7 +7,9 @@ mod output;
 mod run;
 mod values;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::Parser;
 
@@ -47,21 +49,23 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
     }
 }
 
-fn guardian(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
-    let lifeline = arguments.next().and_then(|number| number.to_str()?.parse().ok());
-    let name = arguments.next().and_then(|name| name.into_string().ok());
-    match (lifeline, name) {
-        (Some(lifeline), Some(name)) => lab::guardian::main(lifeline, &name),
-        _ => ExitCode::from(failure::USAGE),
+fn guardian(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    match number(arguments.next()) {
+        Some(lifeline) => lab::guardian::main(lifeline, &arguments.collect::<Vec<_>>()),
+        None => ExitCode::from(failure::USAGE),
     }
 }
 
-fn worker(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
-    let name = arguments.next();
-    let Some(prepare) = name.as_deref().and_then(std::ffi::OsStr::to_str).and_then(worker_of) else {
+fn number<T: FromStr>(argument: Option<OsString>) -> Option<T> {
+    argument?.to_str()?.parse().ok()
+}
+
+fn worker(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let prepare = arguments.next().and_then(|name| worker_of(name.to_str()?));
+    let (Some(prepare), Some(guardian)) = (prepare, number(arguments.next())) else {
         return ExitCode::from(failure::USAGE);
     };
-    match lab::worker::serve(prepare) {
+    match lab::worker::serve(prepare, guardian) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(failure::NOT_MEASURED),
     }

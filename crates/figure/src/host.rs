@@ -144,6 +144,18 @@ pub struct Memory {
     pub peak: Reading<Peak>,
     /// Huge pages reserved now: (bytes of a page, pages, free pages).
     pub hugetlb: Vec<HugePool>,
+    /// What bounds the memory that this process may map, besides what is available and its cgroups.
+    #[serde(default)]
+    pub bounds: Vec<MemoryBound>,
+}
+
+/// A bound on memory that may be mapped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryBound {
+    /// Bytes that may still be mapped.
+    pub bytes: u64,
+    /// The setting that bounds them, in words: `vm.overcommit_memory=2`.
+    pub by: String,
 }
 
 /// A populated slot.

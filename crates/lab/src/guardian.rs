@@ -6,6 +6,7 @@
 //! or was killed in whatever way, or when the worker itself ends, it kills all its descendants, reaps them, and
 //! exits with the worker's status.
 
+use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -16,18 +17,19 @@ use rustix::process::{Pid, Signal, kill_process, set_child_subreaper, set_parent
 /// First argument of a guardian process.
 pub const MARKER: &str = "__guardian";
 
-/// The body of a guardian process: runs worker `name` until it ends or truebench does. `lifeline` is the
-/// number of the inherited descriptor. Never returns.
-pub fn main(lifeline: i32, name: &str) -> ! {
+/// The body of a guardian process: runs this program with `command`, and its own process id as last argument, until
+/// that ends or truebench does. `lifeline` is the number of the inherited descriptor. Never returns.
+pub fn main(lifeline: i32, command: &[OsString]) -> ! {
     // SAFETY: whoever starts a guardian hands it the pipe under this number, and nothing else here uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(lifeline) };
     let _ = rustix::io::fcntl_setfd(&lifeline, rustix::io::FdFlags::CLOEXEC);
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
-    let worker = Command::new("/proc/self/exe").args([crate::worker::MARKER, name]).spawn();
+    let own = rustix::process::getpid().as_raw_nonzero().to_string();
+    let worker = Command::new("/proc/self/exe").args(command).arg(own).spawn();
     let mut worker = match worker {
         Ok(worker) => worker,
         Err(error) => {
-            eprintln!("truebench: the {name} worker could not be started: {error}");
+            eprintln!("truebench: the worker {command:?} could not be started: {error}");
             exit(126);
         }
     };
@@ -41,7 +43,7 @@ pub fn main(lifeline: i32, name: &str) -> ! {
         exit(130);
     });
     if let Err(error) = watching {
-        eprintln!("truebench: the guardian of the {name} worker has no thread: {error}");
+        eprintln!("truebench: the guardian of the worker {command:?} has no thread: {error}");
         kill_descendants();
         exit(126);
     }
@@ -50,9 +52,14 @@ pub fn main(lifeline: i32, name: &str) -> ! {
     exit(status.map_or(126, code));
 }
 
-/// Ends the process when the one that started it dies: for workers, should the guardian itself be killed.
-pub fn die_with_parent() {
+/// Ends the process when its guardian dies, should the guardian itself be killed; at once if that has happened already.
+pub fn die_with(guardian: u32) {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // The signal comes for a death from now on: whoever has another parent by now was too late.
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
+    if parent != Some(guardian) {
+        exit(128 + Signal::KILL.as_raw());
+    }
 }
 
 /// A status as one number: the exit code, or 128 + the signal.

@@ -136,7 +136,19 @@ impl Session<'_> {
         let answer = match Worker::spawn(self.plan.worker) {
             Ok(worker) => {
                 self.worker = Some(worker);
-                self.ask(&Request::Prepare(self.plan.setup.clone()), self.plan.prepare_deadline)
+                let left = (self.plan.rules.max_time - self.elapsed()).max(0.0);
+                let patience = self.plan.prepare_deadline.min(left);
+                let answer = self.ask(&Request::Prepare(self.plan.setup.clone()), patience);
+                match answer {
+                    Err(Trouble::Deadline(_)) if patience < self.plan.prepare_deadline => {
+                        Err(Trouble::Died(format!(
+                            "{} took more than the time there was ({}): raise --max-time",
+                            self.plan.preparing,
+                            seconds(patience)
+                        )))
+                    }
+                    answer => answer,
+                }
             }
             Err(error) => Err(Trouble::Died(format!("the worker could not be started: {error}"))),
         };

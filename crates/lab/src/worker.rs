@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::guardian;
 use crate::interrupt::Interrupt;
 
-/// First argument of a worker process; the second is the suite's name.
+/// First argument of a worker process; the second is the worker's name, the third its guardian's process id.
 pub const MARKER: &str = "__worker";
 /// Longest line that a worker may send: a round of 256 threads has some 100 KB.
 const MOST_BYTES: usize = 64 << 20;
@@ -85,12 +85,12 @@ pub trait Bench {
 /// function given.
 pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String>;
 
-/// The body of a worker process: serves requests from standard input until it ends.
+/// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third argument.
 ///
 /// # Errors
 /// When the pipes break or a line is no request.
-pub fn serve(prepare: Prepare) -> std::io::Result<()> {
-    guardian::die_with_parent();
+pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
+    guardian::die_with(guardian);
     raise_descriptor_limit();
     // Should memory run out, the worker is to be killed, and not truebench or the user's programs (proc(5)).
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
@@ -152,6 +152,38 @@ pub enum Trouble {
     Interrupted,
 }
 
+/// How long truebench waits.
+struct Limit<'a> {
+    end: Instant,
+    /// The whole wait in seconds, for the message.
+    seconds: f64,
+    interrupt: &'a Interrupt,
+}
+
+impl Limit<'_> {
+    /// Sleeps until the pipe is ready, the time is over, or the user asks for the end.
+    fn wait(&self, pipe: &PollFd) -> Result<(), Trouble> {
+        loop {
+            let left = self.end.saturating_duration_since(Instant::now());
+            let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
+            let mut sources = [pipe.clone(), signal];
+            match poll(&mut sources, left.try_into().ok().as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(Trouble::Died(format!("waiting for the worker: {error}"))),
+            }
+            if self.interrupt.requested().is_some() {
+                return Err(Trouble::Interrupted);
+            }
+            if !sources[0].revents().is_empty() {
+                return Ok(());
+            }
+            if left.is_zero() {
+                return Err(Trouble::Deadline(self.seconds));
+            }
+        }
+    }
+}
+
 /// truebench's side of the pipe. Dropping it ends the worker and all its descendants.
 #[derive(Debug)]
 pub struct Worker {
@@ -164,16 +196,16 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts the worker of a suite below a guardian of its own.
+    /// Starts the worker of this name below a guardian of its own.
     ///
     /// # Errors
     /// What the system answered.
-    pub fn spawn(suite: &str) -> std::io::Result<Worker> {
+    pub fn spawn(name: &str) -> std::io::Result<Worker> {
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         // This one end is for the guardian to inherit.
         rustix::io::fcntl_setfd(&read_end, rustix::io::FdFlags::empty())?;
         let mut guardian = Command::new("/proc/self/exe")
-            .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), suite])
+            .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), MARKER, name])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // A group of its own: Ctrl-C at the terminal is for truebench, which then ends us in order.
@@ -183,6 +215,8 @@ impl Worker {
         let (Some(requests), Some(replies)) = (requests, replies) else {
             return Err(std::io::Error::other("no pipe to the worker"));
         };
+        // So that a worker that does not read cannot hold us up: see `send`.
+        rustix::io::ioctl_fionbio(&requests, true)?;
         Ok(Worker {
             guardian,
             requests: Some(requests),
@@ -206,13 +240,10 @@ impl Worker {
     ) -> Result<Reply, Trouble> {
         let mut line = serde_json::to_vec(request).map_err(|error| Trouble::Died(error.to_string()))?;
         line.push(b'\n');
-        let sent = self.requests.as_mut().map(|pipe| pipe.write_all(&line).and_then(|()| pipe.flush()));
-        if !matches!(sent, Some(Ok(()))) {
-            return Err(self.died());
-        }
-        let end = Instant::now() + deadline;
+        let limit = Limit { end: Instant::now() + deadline, seconds: deadline.as_secs_f64(), interrupt };
+        self.send(&line, &limit)?;
         loop {
-            let line = self.line(end, deadline, interrupt)?;
+            let line = self.line(&limit)?;
             match serde_json::from_slice(&line) {
                 Ok(Reply::Event(happened)) => event(happened),
                 Ok(Reply::Failed(reason)) => return Err(Trouble::Refused(reason)),
@@ -225,40 +256,50 @@ impl Worker {
         }
     }
 
-    /// The next whole line from the worker.
-    fn line(&mut self, end: Instant, deadline: Duration, interrupt: &Interrupt) -> Result<Vec<u8>, Trouble> {
+    /// Writes a request, as fast as the worker takes it.
+    fn send(&mut self, mut line: &[u8], limit: &Limit) -> Result<(), Trouble> {
+        while !line.is_empty() {
+            let Some(pipe) = &mut self.requests else { return Err(self.died()) };
+            match pipe.write(line) {
+                Ok(length) => line = &line[length..],
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    let ready = limit.wait(&PollFd::new(pipe, PollFlags::OUT));
+                    self.go_on(ready)?;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(self.died()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next whole line from the worker. What it has sent is read before the deadline counts: a process that was
+    /// frozen past it loses nothing that it had finished.
+    fn line(&mut self, limit: &Limit) -> Result<Vec<u8>, Trouble> {
         loop {
             if let Some(newline) = self.received.iter().position(|&byte| byte == b'\n') {
                 return Ok(self.received.drain(..=newline).collect());
             }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.received.len() > MOST_BYTES {
+            if self.received.len() > MOST_BYTES {
                 self.end();
-                return Err(Trouble::Deadline(deadline.as_secs_f64()));
+                return Err(Trouble::Died("the worker sent a line without end".to_owned()));
             }
-            let signal = interrupt.descriptor();
-            let mut sources = [
-                PollFd::from_borrowed_fd(self.replies.as_fd(), PollFlags::IN),
-                PollFd::from_borrowed_fd(signal, PollFlags::IN),
-            ];
-            let timeout = left.try_into().ok();
-            match poll(&mut sources, timeout.as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Trouble::Died(format!("waiting for the worker: {error}"))),
-            }
-            let readable = !sources[0].revents().is_empty();
-            if interrupt.requested().is_some() {
-                self.end();
-                return Err(Trouble::Interrupted);
-            }
-            if readable {
-                let mut buffer = [0; 1 << 16];
-                match self.replies.read(&mut buffer) {
-                    Ok(0) | Err(_) => return Err(self.died()),
-                    Ok(length) => self.received.extend(&buffer[..length]),
-                }
+            let ready = limit.wait(&PollFd::new(&self.replies, PollFlags::IN));
+            self.go_on(ready)?;
+            let mut buffer = [0; 1 << 16];
+            match self.replies.read(&mut buffer) {
+                Ok(0) | Err(_) => return Err(self.died()),
+                Ok(length) => self.received.extend(&buffer[..length]),
             }
         }
+    }
+
+    /// Ends the worker if waiting for it ended in trouble.
+    fn go_on(&mut self, ready: Result<(), Trouble>) -> Result<(), Trouble> {
+        if ready.is_err() {
+            self.end();
+        }
+        ready
     }
 
     /// What became of a worker whose pipe broke.

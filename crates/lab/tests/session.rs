@@ -12,7 +12,7 @@ use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::schedule::Rules;
 use lab::session::{Outcome, SuitePlan, run};
-use lab::worker::{Bench, Facts, serve};
+use lab::worker::{Bench, Facts, Request, Trouble, Worker, serve};
 use lab::{guardian, worker};
 
 /// A test, given the process's signal handlers.
@@ -26,6 +26,8 @@ const TESTS: &[(&str, Test)] = &[
     ("what a worker leaves behind is killed", an_orphan),
     ("a worker that cannot prepare fails all figures", no_preparation),
     ("a worker that always dies is given up", death_after_death),
+    ("preparing takes no more than all the time there is", slow_preparation),
+    ("a worker that does not read holds nothing up", a_deaf_worker),
     ("a disturbed round is repeated and kept in the record", a_disturbance),
     ("rounds are interleaved and events sent", interleaving),
 ];
@@ -33,8 +35,14 @@ const TESTS: &[(&str, Test)] = &[
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
-        Some(guardian::MARKER) => guardian::main(arguments[2].parse().unwrap(), &arguments[3]),
-        Some(worker::MARKER) => serve(prepare).unwrap(),
+        Some(guardian::MARKER) => guardian::main(
+            arguments[2].parse().unwrap(),
+            &arguments[3..].iter().map(Into::into).collect::<Vec<_>>(),
+        ),
+        Some(worker::MARKER) if arguments[2] == "deaf" => loop {
+            std::thread::park();
+        },
+        Some(worker::MARKER) => serve(prepare, arguments[3].parse().unwrap()).unwrap(),
         _ => {
             let interrupt = Interrupt::install().unwrap();
             for (name, test) in TESTS {
@@ -56,6 +64,9 @@ fn prepare(plan: serde_json::Value, event: &mut dyn FnMut(Event)) -> Result<(Box
     match plan.as_str() {
         Some("refuse") => return Err("no memory for that".to_owned()),
         Some("die") => std::process::abort(),
+        Some("sleep") => loop {
+            std::thread::park();
+        },
         _ => event(Event::Note { text: "prepared".to_owned() }),
     }
     Ok((Box::new(Actor { rounds: 0 }), Facts::default()))
@@ -182,6 +193,29 @@ fn death_after_death(interrupt: &Interrupt) {
     assert!(crashing.figures.iter().all(|figure| figure.status == Status::Failed));
     let given_up = crashing.figures[3].reason.as_deref().unwrap();
     assert!(given_up.contains("died too often"), "{given_up}");
+}
+
+fn slow_preparation(interrupt: &Interrupt) {
+    let begun = Instant::now();
+    let mut plan = plan("sleep", &["a", "b"]);
+    plan.rules.max_time = 0.5;
+    let outcome = measure(&plan, interrupt);
+    assert!(begun.elapsed() < Duration::from_secs(30), "the deadline of preparing is 60 s");
+    for figure in &outcome.figures {
+        assert_eq!(figure.status, Status::Failed);
+        let reason = figure.reason.as_deref().unwrap();
+        assert!(reason.contains("more than the time there was") && reason.contains("--max-time"), "{reason}");
+    }
+}
+
+fn a_deaf_worker(interrupt: &Interrupt) {
+    // It reads nothing, and a pipe holds 64 KiB.
+    let mut worker = Worker::spawn("deaf").unwrap();
+    let (request, mut ignore) = (Request::Round("x".repeat(1 << 20)), |_: Event| {});
+    let begun = Instant::now();
+    let answer = worker.ask(&request, Duration::from_millis(300), interrupt, &mut ignore);
+    assert!(matches!(answer, Err(Trouble::Deadline(_))), "{answer:?}");
+    assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
 trait WithDeadline {

@@ -193,6 +193,27 @@ fn a_guests_modules_give_no_peak() {
 }
 
 #[test]
+fn what_may_be_mapped_is_bounded_by_overcommit_and_by_ulimit() {
+    let meminfo = "MemTotal: 100 kB\nCommitLimit: 1000 kB\nCommitted_AS: 400 kB\n";
+    let limits = |soft: &str| {
+        format!("Limit Soft Limit Hard Limit Units\nMax address space  {soft}  unlimited  bytes\n")
+    };
+    let bounds = |overcommit, soft: &str| {
+        let machine = described(&[
+            X86,
+            ("proc/meminfo", meminfo),
+            ("proc/sys/vm/overcommit_memory", overcommit),
+            ("proc/self/limits", &limits(soft)),
+            ("proc/self/status", "Name:\ttruebench\nVmSize:\t     10 kB\n"),
+        ]);
+        machine.memory.bounds.into_iter().map(|bound| (bound.bytes, bound.by)).collect::<Vec<_>>()
+    };
+    assert_eq!(bounds("0", "unlimited"), []);
+    assert_eq!(bounds("2", "unlimited"), [(600 << 10, "vm.overcommit_memory=2".to_owned())]);
+    assert_eq!(bounds("1", "20480"), [(10 << 10, "a limit on address space (ulimit -v)".to_owned())]);
+}
+
+#[test]
 fn commands_undo_exactly_what_was_seen() {
     let machine = described(&[
         X86,

@@ -74,7 +74,8 @@ pub struct Room {
     pub bound: String,
 }
 
-/// What is available: MemAvailable, and the room below the memory limit of every cgroup that we are in.
+/// What is available: MemAvailable, the room below the memory limit of every cgroup that we are in, and what may be
+/// mapped.
 pub fn room(machine: &Machine) -> Reading<Room> {
     let available = machine.memory.available.clone().map(|bytes| Room {
         bytes,
@@ -88,9 +89,13 @@ pub fn room(machine: &Machine) -> Reading<Room> {
             level.directory
         ),
     });
-    match (available, group) {
-        (Reading::Value(available), Some(group)) if group.bytes < available.bytes => Reading::Value(group),
-        (Reading::Unknown(_), Some(group)) => Reading::Value(group),
+    let bounds = machine.memory.bounds.iter().map(|bound| Room {
+        bytes: bound.bytes,
+        bound: format!("{} may be mapped under {}", format::bytes(bound.bytes as f64), bound.by),
+    });
+    match (available, group.into_iter().chain(bounds).min_by_key(|room| room.bytes)) {
+        (Reading::Value(available), Some(bound)) if bound.bytes < available.bytes => Reading::Value(bound),
+        (Reading::Unknown(_), Some(bound)) => Reading::Value(bound),
         (available, _) => available,
     }
 }
@@ -276,6 +281,18 @@ mod tests {
         assert!(sizes.limited_by.contains("little is left") && sizes.doubled.is_none());
         let tight = choose(None, 2, &known(4 << 20), &room_of(300 << 20)).unwrap();
         assert!(tight.doubled.is_none() && tight.limited_by.contains("doubled"));
+    }
+
+    #[test]
+    fn the_tightest_bound_decides_and_is_named() {
+        let mut machine = Machine::default();
+        machine.memory.available = Reading::Value(8 << 30);
+        assert_eq!(room(&machine).into_value().unwrap().bytes, 8 << 30);
+        let bound = |bytes, by: &str| figure::host::MemoryBound { bytes, by: by.to_owned() };
+        machine.memory.bounds = vec![bound(9 << 30, "x"), bound(2 << 30, "vm.overcommit_memory=2")];
+        let tight = room(&machine).into_value().unwrap();
+        assert_eq!(tight.bytes, 2 << 30);
+        assert_eq!(tight.bound, "2 GiB may be mapped under vm.overcommit_memory=2");
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub const FILES: &[Pattern] = &[
     all("proc/sys/vm/zone_reclaim_mode"),
     // Ourselves: masks and groups.
     part("proc/self/status", masks),
+    part("proc/self/limits", address_space),
     all("proc/self/cgroup"),
     part("proc/self/mountinfo", group_mounts),
     // CPUs and caches.
@@ -195,8 +196,13 @@ fn lines(content: &[u8], keep: impl Fn(&str) -> bool) -> Vec<u8> {
 
 fn masks(status: &[u8]) -> Vec<u8> {
     lines(status, |line| {
-        line.starts_with("Cpus_allowed") || line.starts_with("Mems_allowed") || line.starts_with("THP")
+        let kept = ["Cpus_allowed", "Mems_allowed", "THP", "VmSize:"];
+        kept.iter().any(|field| line.starts_with(field))
     })
+}
+
+fn address_space(limits: &[u8]) -> Vec<u8> {
+    lines(limits, |line| line.starts_with("Max address space"))
 }
 
 /// The mounts of control groups, and that of the root.

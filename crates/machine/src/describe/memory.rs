@@ -1,7 +1,7 @@
 //! Memory: how much, its modules, the theoretical peak, and the pools of huge pages.
 
 use figure::Reading;
-use figure::host::{HugePool, Memory, Virtualisation};
+use figure::host::{HugePool, Memory, MemoryBound, Virtualisation};
 
 use super::channels::{self, Slot};
 use super::{Asked, smbios, udev};
@@ -39,7 +39,29 @@ pub fn describe(tree: &Tree, asked: &Asked, virtualisation: &Virtualisation) -> 
         modules: slots.map(|slots| slots.into_iter().filter_map(|slot| slot.module).collect()),
         peak,
         hugetlb: pools(tree),
+        bounds: overcommit(tree, &field).into_iter().chain(address_space(tree)).collect(),
     }
+}
+
+/// With vm.overcommit_memory=2 every private mapping counts in full, touched or not (the kernel's
+/// Documentation/mm/overcommit-accounting).
+fn overcommit(tree: &Tree, field: &dyn Fn(&str) -> Reading<u64>) -> Option<MemoryBound> {
+    let strict = tree.text("/proc/sys/vm/overcommit_memory").into_value()?.trim() == "2";
+    let bytes = field("CommitLimit").into_value()?.saturating_sub(field("Committed_AS").into_value()?);
+    strict.then(|| MemoryBound { bytes, by: "vm.overcommit_memory=2".to_owned() })
+}
+
+/// RLIMIT_AS, `ulimit -v` (proc(5), /proc/PID/limits), less what this process has mapped already.
+fn address_space(tree: &Tree) -> Option<MemoryBound> {
+    let limits = tree.text("/proc/self/limits").into_value()?;
+    let soft = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let bytes: u64 = soft.split_whitespace().next()?.parse().ok()?;
+    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
+    let mapped = status.lines().find_map(|line| kib(line.strip_prefix("VmSize:")?)).unwrap_or(0);
+    Some(MemoryBound {
+        bytes: bytes.saturating_sub(mapped),
+        by: "a limit on address space (ulimit -v)".to_owned(),
+    })
 }
 
 /// `   123 kB` in bytes. (procfs-core multiplies unchecked, which a damaged number overflows.)
