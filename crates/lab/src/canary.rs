@@ -14,9 +14,9 @@ const CHAIN: u64 = 20_000;
 const CHAINS: usize = 12;
 /// Multiplications in the loop body; CHAIN is a multiple.
 const BODY: u64 = 20;
-/// Cycles from one multiplication to the next. 64-bit IMUL: 3 on Intel since Nehalem and on AMD since Zen
-/// (Fog, *Instruction tables*). On Arm it differs by core (2 to 5), so there the reading is a rate in
-/// units of one's own, and only its changes mean something.
+/// Cycles from one multiplication to the next. 32-bit IMUL: 3 on Intel since Nehalem, its E-cores included, and on AMD
+/// Jaguar and since Zen (Fog, *Instruction tables*; uops.info). The 64-bit one takes 5 or 6 on small cores. On Arm it differs by
+/// core (2 to 4), so there the reading is a rate in units of one's own, and only its changes mean something.
 pub const CYCLES_PER_MULTIPLICATION: f64 = 3.0;
 
 /// The clock of the CPU that the calling thread is pinned to, in GHz, as the canary sees it.
@@ -37,14 +37,14 @@ fn chain(bodies: u64) {
     unsafe {
         asm!(
             "2:",
-            "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}",
-            "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}",
-            "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}",
-            "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}",
-            "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}", "imul {x}, {x}",
+            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
+            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
+            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
+            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
+            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
             "dec {n}",
             "jnz 2b",
-            x = inout(reg) 3u64 => _,
+            x = inout(reg) 3u32 => _,
             n = inout(reg) bodies => _,
             options(nomem, nostack),
         );
@@ -57,14 +57,14 @@ fn chain(bodies: u64) {
     unsafe {
         asm!(
             "2:",
-            "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}",
-            "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}",
-            "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}",
-            "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}",
-            "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}", "mul {x}, {x}, {x}",
+            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
+            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
+            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
+            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
+            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
             "subs {n}, {n}, #1",
             "b.ne 2b",
-            x = inout(reg) 3u64 => _,
+            x = inout(reg) 3u32 => _,
             n = inout(reg) bodies => _,
             options(nomem, nostack),
         );

@@ -48,7 +48,7 @@ keys! {
     TARGET: f64 = "rounds.target", "1", Figure, "Half-width of the 95 % interval that was aimed at, as a share of the value.";
 
     // Frequency canary: a chain of dependent multiplications.
-    CANARY_BEFORE: f64 = "canary.before", "GHz", Round, "Dependent 64-bit multiplications per ns x their latency in cycles, before the round: median over the CPUs in use.";
+    CANARY_BEFORE: f64 = "canary.before", "GHz", Round, "Dependent 32-bit multiplications per ns x their latency in cycles, before the round: median over the CPUs in use.";
     CANARY_AFTER: f64 = "canary.after", "GHz", Round, "The same after the round.";
     CANARY_CHANGE: f64 = "canary.change", "1", Round, "Largest relative change of the canary on any one CPU across the round (0.05 = 5 %).";
     CANARY_SPREAD: f64 = "canary.spread", "1", Round, "Slowest CPU in use against the fastest before the round, 1 - slowest/fastest.";

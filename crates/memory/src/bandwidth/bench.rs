@@ -274,7 +274,8 @@ impl Bench for MemoryBench {
         let mut facts = Facts { evidence: self.obtained_throughout()?, ..Facts::default() };
         // Whoever was seen to leave wrong values has spoilt the arrays for all that came after.
         let culprit = self.tasks.iter().find(|(_, (_, history))| history.worst_error > TOLERANCE);
-        let spoilt = culprit.map(|(id, _)| format!("{id} left wrong values, which the others then worked on"));
+        let spoilt =
+            culprit.map(|(id, _)| format!("{id} left wrong values, which the others then worked on"));
         // A figure without rounds here may have some from a worker that died, which nobody can check.
         for (id, (_, history)) in self.tasks.iter().filter(|(_, (_, history))| history.dose.is_some()) {
             let mut evidence = Evidence::default();
