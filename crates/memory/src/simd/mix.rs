@@ -3,13 +3,13 @@
 //! A walk goes over one block of memory in groups of [`PAGES`] pages side by side, a line of each in turn, and differs
 //! from the others only in which of the pages it reads and which it writes past the cache. So what two mixes differ by
 //! is the mix and not the loop. Many pages at once, because one stream leaves a core's prefetchers idle (see `avx`);
-//! twelve, because that divides into all mixes: against the fewest pages of each (3 + 1, 2 + 1, 1 + 1) they gain 9 %, 10 % and
-//! 40 % (Sapphire Rapids guest, 2 MiB pages, interleaved rounds). Twelve pages written and none read are a quarter slower than
-//! four, so that writes alone walk four.
+//! twelve, because that divides into all mixes. Against the fewest pages of each (3 + 1, 2 + 1, 1 + 1) twelve gain a tenth,
+//! a tenth and a third (Sapphire Rapids guest, 2 MiB pages, interleaved rounds). Twelve pages written and none read are
+//! a quarter slower than four, so that writes alone walk four.
 //!
-//! Each walk exists twice: at full speed, and spaced, with a spin after every line. A spin is a loop of one
-//! decrement and one taken branch: the processors that we know of take one cycle for a turn of it. It reads no memory and depends on
-//! none, so that loads under way go on meanwhile.
+//! Each walk exists twice: at full speed, and spaced, with a spin after every line. A spin is a loop of one decrement
+//! and one taken branch, which takes a cycle for each turn on the cores that we know of. It reads no memory and depends
+//! on none, so that loads under way go on meanwhile.
 
 use super::Simd;
 use crate::kernels::ELEMENT;

@@ -6,7 +6,7 @@ use core::arch::asm;
 use super::{PAGES, Turn};
 
 #[rustfmt::skip]
-macro_rules! read {
+macro_rules! load {
     ($page:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         concat!(
             "add {at}, {p}, #", $page, ", lsl #12\n",
@@ -20,7 +20,7 @@ macro_rules! read {
     };
 }
 #[rustfmt::skip]
-macro_rules! write {
+macro_rules! store {
     ($page:literal) => {
         concat!(
             "add {at}, {p}, #", $page, ", lsl #12\n",
@@ -66,7 +66,7 @@ macro_rules! walk {
                     "add {end}, {p}, #1, lsl #12",
                     ".p2align 5",
                     "3:",
-                    turn!($reads, $writes, read, write, $after),
+                    turn!($reads, $writes, load, store, $after),
                     "add {p}, {p}, #64",
                     "cmp {p}, {end}",
                     "b.ne 3b",

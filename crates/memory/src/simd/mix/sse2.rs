@@ -5,7 +5,7 @@ use core::arch::asm;
 use super::{PAGES, Turn};
 
 #[rustfmt::skip]
-macro_rules! read {
+macro_rules! load {
     ($page:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         concat!(
             "addpd xmm", $a, ", [{p} + ", $page, "*4096]\n",
@@ -16,7 +16,7 @@ macro_rules! read {
     };
 }
 #[rustfmt::skip]
-macro_rules! write {
+macro_rules! store {
     ($page:literal) => {
         concat!(
             "movntpd [{p} + ", $page, "*4096], xmm15\n",
@@ -63,7 +63,7 @@ macro_rules! walk {
                     "lea {end}, [{p} + 4096]",
                     ".p2align 5",
                     "3:",
-                    turn!($reads, $writes, read, write, $after),
+                    turn!($reads, $writes, load, store, $after),
                     "add {p}, 64",
                     "cmp {p}, {end}",
                     "jne 3b",
