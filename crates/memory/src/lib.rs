@@ -13,6 +13,7 @@ pub mod blocks;
 pub mod chase;
 pub mod dose;
 pub mod kernels;
+pub mod loaded;
 pub mod mix;
 pub mod mode;
 pub mod obtained;
@@ -27,7 +28,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE, &loaded::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {
