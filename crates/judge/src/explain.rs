@@ -6,8 +6,10 @@
 
 mod avoided;
 mod baseline;
+pub(crate) mod by_mix;
 mod cause;
 mod in_flight;
+pub(crate) mod loaded;
 mod mix;
 mod one_way;
 mod peak;
@@ -37,6 +39,10 @@ pub const RULES: &[&Rule] = &[
     &in_flight::RULE,
     &mix::RULE,
     &one_way::RULE,
+    &by_mix::RULE,
+    &by_mix::TRIAD,
+    &loaded::RULE,
+    &loaded::SHAPE,
 ];
 
 /// Sentences for one figure, at most: more is not read.

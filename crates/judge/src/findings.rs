@@ -6,6 +6,7 @@ use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
 use figure::{CheckResult, Figure, Finding, Reading, Record, Severity, Status, Unit, Verdict, format};
 
 use crate::check::Subject;
+use crate::explain;
 use crate::relations::partner::{self, NON_TEMPORAL, is_headline, kernel, same_arrays, stores};
 use crate::relations::traffic::{StorePair, per_counted, traffic};
 use crate::relations::write_allocate::NO_GAIN;
@@ -24,6 +25,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Invalid));
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(moves(record));
+    findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));
     findings.extend(short_memory(record));
     findings.extend(missing(record));
@@ -133,6 +135,12 @@ fn moves(record: &Record) -> Option<Finding> {
     };
     let text = format!("Memory moves up to {} GB/s here ({}{basis}){share}.", format::number(most), best.id);
     Some(finding(Severity::Note, text, &[best]))
+}
+
+/// What mixes of reads and writes show, and each curve of latency under load.
+fn mixes_and_loads(record: &Record) -> Vec<Finding> {
+    let told = explain::by_mix::finding(record).into_iter().chain(explain::loaded::findings(record));
+    told.map(|(text, figures)| finding(Severity::Note, text, &figures)).collect()
 }
 
 /// What regular stores hide, over all kernels.

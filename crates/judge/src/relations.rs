@@ -6,12 +6,15 @@
 
 pub(crate) mod again;
 mod copy_scale;
+pub mod curve;
 mod doubling;
 pub mod partner;
+mod saturation;
 pub mod traffic;
 pub(crate) mod write_allocate;
 
 use crate::check::Check;
 
 /// The relations, in causal order: arrays that stay in cache falsify every other comparison.
-pub const ALL: &[&Check] = &[&doubling::CHECK, &again::CHECK, &copy_scale::CHECK, &write_allocate::CHECK];
+pub const ALL: &[&Check] =
+    &[&doubling::CHECK, &again::CHECK, &copy_scale::CHECK, &write_allocate::CHECK, &saturation::CHECK];

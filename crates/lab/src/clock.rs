@@ -2,6 +2,7 @@
 //!
 //! Neither is steered by NTP (clock_gettime(2)), so a rate measured with it is not bent by a clock discipline.
 
+use figure::Machine;
 use rustix::time::{ClockId, clock_gettime};
 
 /// A moment, in ticks of the [`Clock`] that read it.
@@ -48,7 +49,14 @@ impl Clock {
         Clock { kind: Kind::MonotonicRaw, nanoseconds_per_tick: 1.0, basis: "CLOCK_MONOTONIC_RAW".to_owned() }
     }
 
-    /// The best clock for this machine. `invariant` says that the processor's flags promise a counter of
+    /// The best clock for this machine, by what it tells of itself.
+    pub fn of(machine: &Machine) -> Self {
+        let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
+        let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
+        Clock::choose(invariant, clocksource.map(String::as_str))
+    }
+
+    /// The best clock for a machine. `invariant` says that the processor's flags promise a counter of
     /// constant rate; `clocksource` is the kernel's own choice. The counter is taken only when the kernel
     /// itself keeps time by it (it then has watched it for synchrony between CPUs), and two calibrations agree.
     pub fn choose(invariant: bool, clocksource: Option<&str>) -> Self {

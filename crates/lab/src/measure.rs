@@ -49,11 +49,30 @@ pub fn round<F>(pool: &Pool, watch: &Watch, samples: usize, work: F) -> Result<M
 where
     F: Fn(&Seat, usize) + Send + Sync + 'static,
 {
+    round_giving(pool, watch, samples, work).map(|(measured, _)| measured)
+}
+
+/// A round whose threads bring something back from each sample: for work in which threads have different parts, so
+/// that what counts is not the time from the first start to the last stop. Results by thread, then by sample.
+///
+/// # Errors
+/// [`PoolError::Job`] when the work panics.
+pub fn round_giving<T, F>(
+    pool: &Pool,
+    watch: &Watch,
+    samples: usize,
+    work: F,
+) -> Result<(Measured, Vec<Vec<T>>), PoolError>
+where
+    T: Send + 'static,
+    F: Fn(&Seat, usize) -> T + Send + Sync + 'static,
+{
     let canary_before = pool.run(|seat| canary::gigahertz(&seat.clock))?;
     let started = crate::timestamp();
     let (clocks, cpu_time, counters) = (Clocks::now(), process_cpu_time(), watch.snapshot());
     let work = Arc::new(work);
-    let stints = pool.run(move |seat| stint(seat, samples, &*work))?;
+    let (stints, given): (Vec<Stint>, Vec<Vec<T>>) =
+        pool.run(move |seat| stint(seat, samples, &*work))?.into_iter().unzip();
     let (after, clocks) = (watch.snapshot(), Clocks::now().since(&clocks));
     let own = process_cpu_time() - cpu_time;
     let canary_after = pool.run(|seat| canary::gigahertz(&seat.clock))?;
@@ -66,11 +85,11 @@ where
     write_canary(&mut evidence, &canary_before, &canary_after);
     write_counters(&mut evidence, &stints);
     let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &stints);
-    Ok(Measured { started, duration: clocks.raw, samples, thread_seconds, evidence })
+    Ok((Measured { started, duration: clocks.raw, samples, thread_seconds, evidence }, given))
 }
 
-fn stint(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) + ?Sized)) -> Stint {
-    let mut stamps = Vec::with_capacity(samples);
+fn stint<T>(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) -> T + ?Sized)) -> (Stint, Vec<T>) {
+    let (mut stamps, mut given) = (Vec::with_capacity(samples), Vec::with_capacity(samples));
     seat.take_glances();
     let before = seat.counters.read();
     for sample in 0..samples {
@@ -79,13 +98,15 @@ fn stint(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) + ?Sized)) -
         }
         seat.glance();
         let start = seat.clock.now();
-        work(seat, sample);
+        let result = work(seat, sample);
         let stop = seat.clock.now();
         seat.glance();
         stamps.push((start, stop));
+        given.push(result);
     }
     let counters = seat.counters.read().since(&before);
-    Stint { stamps, counters, glances: seat.take_glances(), cpu: seat.place.first().unwrap_or(0) }
+    let cpu = seat.place.first().unwrap_or(0);
+    (Stint { stamps, counters, glances: seat.take_glances(), cpu }, given)
 }
 
 /// The system's clocks at one moment, or how far each went, in seconds.

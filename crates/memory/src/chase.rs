@@ -12,6 +12,9 @@ pub const LINE: usize = 64;
 /// Steps that the walking loop takes between two looks at its counter; lengths of walks are multiples.
 pub const UNROLL: u64 = 16;
 
+/// The least stride in bytes whose elements hold their number.
+pub const NUMBERED: usize = 16;
+
 /// The order in which a chain visits its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -58,7 +61,8 @@ impl Random {
 }
 
 impl Chain {
-    /// Writes a chain into `bytes` bytes from `base` on: an element every `stride` bytes.
+    /// Writes a chain into `bytes` bytes from `base` on: an element every `stride` bytes. Behind its address an
+    /// element of 16 B or more holds its [`number`](Chain::number) on the chain.
     ///
     /// # Safety
     /// The memory is valid for writes, aligned to 8 B, and nobody else uses it meanwhile.
@@ -75,10 +79,26 @@ impl Chain {
         let visits = visits(elements, stride, order, &mut Random::new(seed));
         for (step, &index) in visits.iter().enumerate() {
             let next = visits[(step + 1) % elements];
-            // SAFETY: both lie inside the caller's memory.
-            unsafe { at(index as usize).write(at(next as usize).cast()) };
+            let element = at(index as usize);
+            // SAFETY: both lie inside the caller's memory, and so does the number where there is room for one.
+            unsafe {
+                element.write(at(next as usize).cast());
+                if stride >= NUMBERED {
+                    element.cast::<u64>().add(1).write(step as u64);
+                }
+            }
         }
         Chain { start: at(visits[0] as usize).cast(), elements }
+    }
+
+    /// Steps from the chain's start to the element at `at`: where a walk must have got to proves that it took every
+    /// step.
+    ///
+    /// # Safety
+    /// `at` is an element of a chain with a stride of at least [`NUMBERED`] bytes, whose memory still holds it.
+    pub unsafe fn number(at: *const u8) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { at.cast::<u64>().add(1).read() }
     }
 
     /// Follows the chain for `steps` steps from `from` on; returns where it got to. `steps` is a multiple of
@@ -179,6 +199,10 @@ mod tests {
             let chain = chain(&mut memory, stride, order, seed);
             prop_assert_eq!(chain.elements, elements);
             let base = memory.as_ptr() as usize;
+            if stride >= NUMBERED {
+                // SAFETY: the chain lies in `memory`.
+                prop_assert_eq!(unsafe { Chain::number(chain.start) }, 0);
+            }
             let (mut at, mut seen) = (chain.start as usize, vec![false; elements]);
             for _ in 0..elements {
                 let index = (at - base) / stride;
@@ -206,6 +230,8 @@ mod tests {
         let expected = (0..16)
             .fold(chain.start, |at, _| memory[(at as usize - memory.as_ptr() as usize) / 8] as *const u8);
         assert_eq!(part, expected);
+        // SAFETY: as above.
+        assert_eq!(unsafe { Chain::number(part) }, 16);
     }
 
     #[test]

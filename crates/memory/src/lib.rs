@@ -4,13 +4,19 @@
 //! - [`kernels`] declares what each kernel reads, writes and moves; [`simd`] holds their machine code.
 //! - [`region`] maps memory on the pages and the node asked for; [`pages`] tells what was obtained; [`sizes`] decides how
 //!   large.
-//! - [`chase`] makes and follows chains of pointers; [`mix`] names mixes of reads and writes.
+//! - [`chase`] makes and follows chains of pointers; [`mix`] names mixes of reads and writes, and [`blocks`] is the
+//!   memory that their walks go over.
+//! - [`dose`] decides how much work a round is; [`obtained`] writes what a worker got as evidence.
 
 pub mod bandwidth;
+pub mod blocks;
 pub mod chase;
+pub mod dose;
 pub mod kernels;
+pub mod loaded;
 pub mod mix;
 pub mod mode;
+pub mod obtained;
 pub mod pages;
 pub mod region;
 pub mod simd;
@@ -22,7 +28,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE, &loaded::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

@@ -1,6 +1,25 @@
-//! Mixes of reads and writes, in Intel MLC's words.
+//! Mixes of reads and writes, in Intel MLC's words; and the mode that measures bandwidth by them.
+//!
+//! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures; [`contents`] follows what the
+//!   memory must hold.
+
+pub mod bench;
+pub mod contents;
+pub mod plan;
 
 use std::str::FromStr;
+
+use crate::mode::Mode;
+
+/// Bandwidth by mix.
+pub const MODE: Mode = Mode {
+    name: "mix",
+    title: "bandwidth by mix of reads and writes",
+    seconds: 60.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: |figures, _| crate::bandwidth::plan::set_limits(figures),
+};
 
 /// How many bytes are read for how many written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -20,6 +39,28 @@ pub const MIXES: &[Mix] = &[
     Mix::Ratio(0, 1),
     Mix::TriadLike,
 ];
+
+impl Mix {
+    /// Whether anything is written.
+    pub fn writes(self) -> bool {
+        !matches!(self, Mix::Ratio(_, 0))
+    }
+
+    /// Whether anything is read.
+    pub fn reads(self) -> bool {
+        !matches!(self, Mix::Ratio(0, _))
+    }
+
+    /// For people: `3 read for 1 written`.
+    pub fn title(self) -> String {
+        match self {
+            Mix::Ratio(_, 0) => "all reads".to_owned(),
+            Mix::Ratio(0, _) => "all writes".to_owned(),
+            Mix::Ratio(reads, writes) => format!("{reads} read for {writes} written"),
+            Mix::TriadLike => "as a non-temporal triad".to_owned(),
+        }
+    }
+}
 
 impl std::fmt::Display for Mix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

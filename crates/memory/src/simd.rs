@@ -34,6 +34,7 @@ macro_rules! loops {
 
 #[cfg(target_arch = "x86_64")]
 mod avx;
+pub mod mix;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;

@@ -154,6 +154,16 @@ pub enum SizeError {
     NoRoom(String),
 }
 
+impl Sizes {
+    /// What made the arrays smaller than the rule of 4 x the caches; empty if nothing did. For modes without
+    /// doubled arrays.
+    pub fn shortened_by(&self, asked: Option<u64>, cache: &Reading<LastLevel>) -> String {
+        let rule = cache.value().map_or(0, |cache| CACHE_FACTOR * cache.bytes);
+        let short = asked.is_none() && self.elements * ELEMENT < rule;
+        if short { self.limited_by.clone() } else { String::new() }
+    }
+}
+
 /// Decides the sizes. `asked` are elements; without, the rule of 4 x the caches decides, as far as there is
 /// room.
 ///
@@ -281,6 +291,8 @@ mod tests {
         assert!(sizes.limited_by.contains("little is left") && sizes.doubled.is_none());
         let tight = choose(None, 2, &known(4 << 20), &room_of(300 << 20)).unwrap();
         assert!(tight.doubled.is_none() && tight.limited_by.contains("doubled"));
+        assert!(sizes.shortened_by(None, &known(480 << 20)).contains("little is left"));
+        assert_eq!(tight.shortened_by(None, &known(4 << 20)), "", "for want of doubled arrays only");
     }
 
     #[test]

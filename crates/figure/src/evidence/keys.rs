@@ -24,7 +24,7 @@ keys! {
     PLACES: String = "places", "", Condition, "OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or 'list'.";
     BIND: String = "bind", "", Condition, "OpenMP binding: close, spread or primary.";
     CPUS: Vec<f64> = "cpus", "", Condition, "The CPU each thread is pinned to, in thread order (the first CPU of its place).";
-    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update.";
+    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; mix for a walk in a mix; loaded-latency.";
     STORES: String = "stores", "", Condition, "How results are stored: regular, nt (non-temporal), none, or libc/compiler.";
     SIMD: String = "simd", "", Condition, "Instruction set of the kernel: sse2, avx2, avx512, neon, portable, or compiler/libc.";
     ARRAY_BYTES: f64 = "array_bytes", "B", Condition, "Size of each array.";
@@ -36,6 +36,13 @@ keys! {
     TRAFFIC_BYTES: f64 = "traffic_bytes_per_element", "B", Condition, "Bytes that must move between cache and memory for each element, write-allocate included.";
     ROLE: String = "role", "", Condition, "Why the figure is there when it is no headline: doubled, again, baseline.";
     DATA_TOUCHED: f64 = "data_bytes", "B", Condition, "Bytes of all arrays that one pass of the kernel touches.";
+
+    // Mixes and latency under load.
+    MIX: String = "mix", "", Condition, "Bytes read for bytes written, between cache and memory: 3:1, or triad-like.";
+    DELAY: f64 = "inject_delay", "1", Condition, "Turns of a loop of one decrement and one branch that an injector makes after every line of 64 B.";
+    ORDER: String = "order", "", Condition, "In which order a chain visits its elements: random or pages.";
+    STRIDE: f64 = "stride_bytes", "B", Condition, "Distance of the elements of a chain.";
+    INJECTED: Vec<f64> = "inject.bandwidth", "GB/s", Round, "What the injectors together moved in each sample of the round, while the chase was timed.";
 
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";

@@ -66,6 +66,10 @@ const EFFECTS: &[Effect] = &[
         consequence: "the figure is the speed of the slowest thread, for which all waited",
         checks: &["unequal-cores", "stragglers"],
     },
+    Effect {
+        consequence: "it is the latency at that bandwidth and not at the most that memory moves",
+        checks: &["saturation"],
+    },
     Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
     Effect {
         consequence: "another run may give another value",

@@ -1,8 +1,9 @@
-//! Copy against triad: memory moves less when it has to turn between reads and writes more often.
+//! Copy against triad, among the kernels: memory moves less when it has to turn between reads and writes more often.
 //!
 //! Study 1, step 8: with non-temporal stores copy (1:1) reaches 183 and triad (2:1) 197 GB/s; with regular stores
 //! their traffic (2:1 and 3:1) is the same. The rival cause, a copy loop that is slower by itself, is excluded
-//! when the two move the same with regular stores, and when libc's memcpy, of the same mix, is no faster.
+//! when the two move the same with regular stores, and when libc's memcpy, of the same mix, is no faster; or, better,
+//! by walks that differ in nothing but the mix (`--mix`), of which `by_mix` speaks.
 
 use figure::Figure;
 
@@ -13,10 +14,12 @@ use crate::check::Subject;
 use crate::relations::partner::{
     BASELINE, NON_TEMPORAL, REGULAR, is_headline, kernel, same_arrays, same_setting, stores,
 };
-use crate::relations::traffic::{mix, traffic};
+use crate::relations::traffic::{mix, traffic, walked};
 
 /// A difference that is one.
-const BELOW: f64 = 0.97;
+pub(super) const BELOW: f64 = 0.97;
+/// The same, upwards.
+pub(super) const ABOVE: f64 = 1.03;
 /// Traffic this close is called the same.
 const SAME: f64 = 0.05;
 
@@ -33,15 +36,20 @@ fn says(subject: &Subject) -> Option<String> {
     }
 }
 
-/// A non-temporal figure below non-temporal triad.
+/// A non-temporal figure that writes more than non-temporal triad.
 fn non_temporal(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     let triad = partner(subject, "triad", NON_TEMPORAL, None)?;
     let (ours, theirs) = (mix(figure)?, mix(triad)?);
-    if ours.reads == 0.0
-        || ours.read_share() >= theirs.read_share()
-        || traffic(figure)? > traffic(triad)? * BELOW
-    {
+    if ours.reads == 0.0 || ours.read_share() >= theirs.read_share() {
+        return None;
+    }
+    let walks = walked(subject, &ours.to_string()).zip(walked(subject, &theirs.to_string()));
+    let ratio = traffic(figure)? / traffic(triad)?;
+    if let Some(sentence) = walks.and_then(|(more, fewer)| by_walks(ratio, triad, more, fewer)) {
+        return Some(sentence);
+    }
+    if ratio > BELOW {
         return None;
     }
     if let Some(rival) = own_loop(subject, figure) {
@@ -64,6 +72,27 @@ fn non_temporal(subject: &Subject) -> Option<String> {
             moved(triad)
         )
     })
+}
+
+/// The same by walks that differ in nothing but the mix, where the record has them: `more` writes as the figure
+/// does, `fewer` as triad does. They leave no room for a loop that is slower.
+fn by_walks(ratio: f64, triad: &Figure, more: &Figure, fewer: &Figure) -> Option<String> {
+    let walks = more.value? / fewer.value?;
+    let seen = format!("{} is {walks:.2}x of {} ({} and {})", more.id, fewer.id, value(more), value(fewer));
+    let triad = format!("{} ({})", triad.id, value(triad));
+    if ratio <= BELOW && walks <= BELOW {
+        Some(format!(
+            "Below {triad} by the mix of reads and writes: by walks that differ in the mix alone, {seen}."
+        ))
+    } else if ratio <= BELOW {
+        Some(format!("Below {triad} by its own loop, not by the mix of reads and writes: {seen}."))
+    } else if ratio >= ABOVE && walks >= ABOVE {
+        Some(format!("Above {triad} although it writes more: writes cost nothing here, as {seen}."))
+    } else if ratio >= ABOVE {
+        Some(format!("Above {triad} although it writes more, by its own loop and not by the mix: {seen}."))
+    } else {
+        None
+    }
 }
 
 /// A regular figure whose non-temporal twin gains less than the bytes predict, because the twin's mix is another.

@@ -4,9 +4,9 @@
 //! cannot tell: how many streams a kernel reads and writes, and whether its store misses.
 
 use figure::Figure;
-use figure::evidence::{COUNTED_BYTES, THREADS, TRAFFIC_BYTES};
+use figure::evidence::{COUNTED_BYTES, MIX, PAGES_ASKED, THREADS, TRAFFIC_BYTES};
 
-use super::partner::{NON_TEMPORAL, REGULAR, find, is_headline, kernel, stores};
+use super::partner::{NON_TEMPORAL, REGULAR, find, is_headline, kernel, same_threads, stores};
 use crate::check::Subject;
 
 /// Bytes of a cache line on every processor that truebench has kernels for.
@@ -44,6 +44,16 @@ pub struct Mix {
 }
 
 impl Mix {
+    /// The mix of this name: `3:1`, or `triad-like`, which reads two streams and writes one past the cache.
+    pub fn named(name: &str) -> Option<Mix> {
+        if name == "triad-like" {
+            return Some(Mix { reads: 2.0, writes: 1.0 });
+        }
+        let (reads, writes) = name.split_once(':')?;
+        let mix = Mix { reads: reads.parse().ok()?, writes: writes.parse().ok()? };
+        (mix.reads >= 0.0 && mix.writes >= 0.0 && mix.reads + mix.writes > 0.0).then_some(mix)
+    }
+
     /// Share of the traffic that is reads, 0 to 1.
     pub fn read_share(self) -> f64 {
         self.reads / (self.reads + self.writes)
@@ -57,9 +67,12 @@ impl std::fmt::Display for Mix {
 }
 
 /// The mix that a figure's kernel makes with its stores; `None` for kernels and stores not declared here
-/// (what a library or compiler chose is not known).
+/// (what a library or compiler chose is not known). A walk in a mix names it.
 pub fn mix(figure: &Figure) -> Option<Mix> {
     let name = kernel(figure)?;
+    if name == WALK {
+        return Mix::named(&figure.conditions.get(MIX)?);
+    }
     let streams = STREAMS.iter().find(|streams| streams.kernel == name)?;
     let allocated = match stores(figure)?.as_str() {
         REGULAR if streams.store_miss => streams.writes,
@@ -67,6 +80,30 @@ pub fn mix(figure: &Figure) -> Option<Mix> {
         _ => return None,
     };
     Some(Mix { reads: streams.reads + allocated, writes: streams.writes })
+}
+
+/// `kernel` of a walk that reads and writes in a given mix.
+pub const WALK: &str = "mix";
+
+/// What walks in this mix move with the subject's threads, all at full speed: the most of them.
+pub fn walked<'a>(subject: &Subject<'a>, name: &str) -> Option<&'a Figure> {
+    let of = subject.figure;
+    let pages = |figure: &Figure| figure.conditions.get(PAGES_ASKED);
+    let fits = |other: &&Figure| {
+        kernel(other).as_deref() == Some(WALK)
+            && other.conditions.get(MIX).as_deref() == Some(name)
+            && other.value.is_some()
+            && other.verdict != Some(figure::Verdict::Invalid)
+            && !std::ptr::eq(*other, of)
+            && same_threads(other, of)
+            && pages(other) == pages(of)
+    };
+    subject
+        .record
+        .figures
+        .iter()
+        .filter(fits)
+        .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 
 /// Bytes moved for each byte counted, by the figure's declaration: 1.5 for a regular copy.

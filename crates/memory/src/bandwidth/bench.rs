@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{Event, Evidence, Reading, Round, stats};
+use figure::{Event, Evidence, Round, stats};
 use lab::clock::Clock;
 use lab::measure;
 use lab::placement::Placement;
@@ -17,32 +17,20 @@ use super::arrays::{Arrays, Split};
 use super::baseline;
 use super::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
 use super::plan::{Code, Setup, Task};
+use crate::dose::{Dose, SHORTEST_ROUND};
 use crate::kernels::{Array, ELEMENT, Kernel, Operation, SCALAR, UPDATE_FACTOR};
+use crate::obtained;
 use crate::simd::Loop;
 use crate::sizes;
 
 mod proof;
 
-/// A sample lasts at least this long, by as many passes as that takes: 3 ms, 100 000 readings of a 30 ns clock.
-const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
-/// A round lasts at least about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that
-/// tick accounting (steal, foreign load) can say something.
-const SHORTEST_ROUND: f64 = 0.2;
-/// Samples of one round at most.
-const MOST_SAMPLES: usize = 64;
 /// Elements between two glances at the CPU: 8 MiB, a millisecond or so.
 const GLANCE_ELEMENTS: usize = 1 << 20;
 
 /// The arrays' two regions: the first share of each part is used by every figure, the rest only by those
 /// with doubled arrays.
 type Regions = [Expected; 2];
-
-/// How a task is run, once known.
-#[derive(Clone, Copy, Debug)]
-struct Dose {
-    passes: u64,
-    samples: usize,
-}
 
 /// What is remembered of a task.
 #[derive(Debug, Default)]
@@ -78,10 +66,7 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
     let placement = Placement { places: "list", bind: "close", threads: setup.threads.clone() };
-    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
-    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+    let pool = Pool::new(&placement, Clock::of(machine)).map_err(|error| error.to_string())?;
     let cpus = placement.cpus();
     let watch = Watch::new(&Tree::live(), machine, &cpus);
 
@@ -137,13 +122,8 @@ impl MemoryBench {
 
     /// What was obtained, true of every figure.
     fn facts(&self) -> Result<Facts, String> {
-        let mut facts = Facts::default();
+        let mut facts = Facts { evidence: obtained::of_pool(&self.pool), ..Facts::default() };
         let evidence = &mut facts.evidence;
-        let precision = self.pool.clock.precision();
-        evidence.put(CLOCK_GRANULARITY, precision.granularity);
-        evidence.put(CLOCK_COST, precision.cost);
-        evidence.put(CLOCK_SOURCE, self.pool.clock.basis.clone());
-        evidence.put(PLACE_READBACK, self.pool.readback);
         let elements = |thread| self.arrays.split.share(thread, self.near) as f64;
         evidence.put(THREAD_ELEMENTS, (0..self.pool.threads()).map(elements).collect());
         for (id, (task, _)) in self.tasks.iter().filter(|(_, (task, _))| task.elements as usize > self.near) {
@@ -157,18 +137,7 @@ impl MemoryBench {
         evidence.merge(self.at_start.clone());
         let worst = self.spot_checks(Array::A, 0)?.max(self.spot_checks(Array::B, 0)?);
         evidence.put(MEMORY_NONZERO, worst.max(self.spot_checks(Array::C, 0)?) <= TOLERANCE);
-
-        let machine = &self.setup.machine;
-        match sizes::last_level(machine, self.watch.cpus()) {
-            Reading::Value(cache) => {
-                evidence.put(LLC_BYTES, cache.bytes as f64);
-                evidence.put(LLC_BASIS, cache.basis);
-            }
-            Reading::Unknown(reason) => {
-                evidence.put_unknown(LLC_BYTES, reason.clone());
-                evidence.put_unknown(LLC_BASIS, reason);
-            }
-        }
+        evidence.merge(obtained::of_caches(&self.setup.machine, self.watch.cpus()));
         Ok(facts)
     }
 
@@ -189,12 +158,10 @@ impl MemoryBench {
             // As a sample is timed: threads that share a CPU work one after the other.
             let start = stamps.iter().map(|(start, _)| *start).min().unwrap_or(0);
             let stop = stamps.iter().map(|(_, stop)| *stop).max().unwrap_or(0);
-            self.pool.clock.seconds(start, stop).max(1e-9)
+            self.pool.clock.seconds(start, stop)
         };
         self.follow(task, 1);
-        let passes = (SHORTEST_SAMPLE / seconds).ceil().max(1.0) as u64;
-        let samples = (SHORTEST_ROUND / (seconds * passes as f64)).ceil() as usize;
-        Ok(Dose { passes, samples: samples.clamp(1, MOST_SAMPLES) })
+        Ok(Dose::of(seconds))
     }
 
     /// The work of one sample on one thread; returns the largest relative error of a sum.

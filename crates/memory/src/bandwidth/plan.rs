@@ -266,26 +266,11 @@ fn unavailable(machine: &Machine, options: &Options, sizes: &Sizes, figure: &Fig
             options.offset
         ));
     }
-    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
-    if let (Pages::Thp, Some(Reading::Unknown(reason))) = (options.pages, thp) {
-        return Some(format!("this kernel has no transparent huge pages ({reason})"));
-    }
-    let page = options.pages.reserved_size()?;
-    let needed = (ARRAYS * (sizes.elements * ELEMENT + options.offset)).div_ceil(page) + 1;
-    let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page);
-    let free = pool.map_or(0, |pool| pool.free);
-    let directory = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page >> 10);
-    (free < needed).then(|| match pool {
-        Some(_) => format!(
-            "{needed} reserved pages of {} are needed, {free} are free: echo {needed} > {directory}/nr_hugepages (as root)",
-            figure::format::bytes(page as f64)
-        ),
-        None => format!("this kernel has no pool of {} pages", figure::format::bytes(page as f64)),
-    })
+    mode::pages_missing(machine, options.pages, ARRAYS * (sizes.elements * ELEMENT + options.offset))
 }
 
 /// The limit by the memory's theoretical peak, in the figure's own convention.
-fn set_peak(figure: &mut Figure, machine: &Machine) {
+pub(crate) fn set_peak(figure: &mut Figure, machine: &Machine) {
     if figure.status == Status::NotAvailable {
         return;
     }

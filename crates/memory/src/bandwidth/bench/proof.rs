@@ -1,13 +1,12 @@
 //! Proof that the arrays are what figures assume: where their pages are, of what size, and what they hold.
 
-use std::collections::BTreeSet;
-
-use figure::evidence::{FactType, Key, MEMORY_RESIDENT, NUMA_LOCAL_SHARE, PAGES_HUGE_SHARE, PAGES_SIZE};
+use figure::evidence::{MEMORY_RESIDENT, NUMA_LOCAL_SHARE, PAGES_HUGE_SHARE, PAGES_SIZE};
 use figure::{Evidence, Reading};
 
 use super::MemoryBench;
 use crate::bandwidth::expected::relative_error;
 use crate::kernels::Array;
+use crate::obtained;
 use crate::pages::{self, Backing};
 
 /// Elements that each thread looks at after a round.
@@ -29,18 +28,9 @@ impl MemoryBench {
         Ok(evidence)
     }
 
-    /// The same over all rounds: the worse of start and end. The kernel may join pages, move them, or take them
-    /// away meanwhile.
+    /// The same over all rounds.
     pub(super) fn obtained_throughout(&self) -> Result<Evidence, String> {
-        let (start, mut end) = (&self.at_start, self.obtained()?);
-        for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE] {
-            let worse =
-                known(start, key).zip(known(&end, key)).map(|(start, end): (f64, f64)| start.min(end));
-            if let Some(worse) = worse {
-                end.put(key, worse);
-            }
-        }
-        Ok(end)
+        Ok(obtained::throughout(&self.at_start, self.obtained()?))
     }
 
     /// What backs the three arrays together.
@@ -63,22 +53,7 @@ impl MemoryBench {
                 .collect();
             pages::nodes_of(&addresses)
         })?;
-        let (mut local, mut all) = (0usize, 0usize);
-        for (place, nodes) in self.setup.threads.iter().zip(samples) {
-            let nodes = match nodes {
-                Reading::Value(nodes) => nodes,
-                Reading::Unknown(reason) => return Ok(Reading::Unknown(reason)),
-            };
-            // A wide place may span nodes; each of them is near to some CPU of it.
-            let own: BTreeSet<u32> =
-                place.iter().filter_map(|cpu| self.setup.machine.cpu(cpu)?.node).collect();
-            if own.is_empty() {
-                return Ok(Reading::unknown("the kernel shows no NUMA node for the CPUs in use"));
-            }
-            all += nodes.len();
-            local += nodes.iter().flatten().filter(|node| own.contains(node)).count();
-        }
-        Ok(Reading::Value(local as f64 / all.max(1) as f64))
+        Ok(obtained::local_share(&self.setup.machine, &self.setup.threads, samples))
     }
 
     /// Largest relative error at some elements of an array, other ones for each `turn`; near region only.
@@ -117,8 +92,4 @@ impl MemoryBench {
         })?;
         Ok(errors.into_iter().fold(0.0, f64::max))
     }
-}
-
-fn known<T: FactType>(evidence: &Evidence, key: Key<T>) -> Option<T> {
-    evidence.get(key).into_value()
 }

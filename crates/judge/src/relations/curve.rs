@@ -1,0 +1,195 @@
+//! The curve of latency against bandwidth under load: its points, its knee, and whether its end is saturated.
+
+use figure::evidence::{DELAY, KERNEL, MIX, THREADS};
+use figure::{Figure, Record, Unit, Verdict, format};
+
+use super::partner::same_threads;
+use super::traffic::{LINE_BYTES, walked};
+use crate::check::Subject;
+
+/// `kernel` of a latency under load, and of the same chase without load.
+pub const CHASE: &str = "loaded-latency";
+/// The knee is where bandwidth / latency is highest, Kleinrock's *power* ("Power and deterministic rules of thumb
+/// for probabilistic problems in computer communications", ICC 1979). An end of the curve this close to the
+/// highest has not passed it.
+const AT_THE_KNEE: f64 = 0.95;
+/// From this share of the theoretical peak on memory is saturated: what explanations call reached.
+const OF_PEAK: f64 = 0.70;
+/// Injectors that move less than this share of what all CPUs move do not saturate memory.
+const OF_ALL: f64 = 0.90;
+/// A latency this many times the idle one is that of a queue: in a queue at half of its capacity (M/M/1) the time is
+/// twice the service time, and part of what a load takes is no queue.
+const QUEUED: f64 = 1.5;
+
+/// One delay: the latency and the bandwidth of the same rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// Spins after each line.
+    pub delay: f64,
+    /// The latency.
+    pub latency: &'a Figure,
+    /// The injected bandwidth.
+    pub bandwidth: &'a Figure,
+}
+
+impl Point<'_> {
+    /// ns and GB/s.
+    fn values(&self) -> (f64, f64) {
+        (self.latency.value.unwrap_or(f64::NAN), self.bandwidth.value.unwrap_or(f64::NAN))
+    }
+
+    /// Lines of 64 B that the injectors and the chase have under way together, by Little's law: throughput x latency,
+    /// if their lines take as long as the chase's. The chase has one.
+    pub fn lines(&self) -> f64 {
+        let (latency, bandwidth) = self.values();
+        bandwidth * latency / LINE_BYTES + 1.0
+    }
+
+    /// Bandwidth for latency.
+    fn power(&self) -> f64 {
+        let (latency, bandwidth) = self.values();
+        bandwidth / latency
+    }
+}
+
+/// All points of one mix.
+#[derive(Clone, Debug)]
+pub struct Curve<'a> {
+    /// From the longest delay, the least load, to the shortest.
+    pub points: Vec<Point<'a>>,
+    /// The same chase without load.
+    pub idle: Option<&'a Figure>,
+}
+
+/// Where the knee is.
+#[derive(Clone, Copy, Debug)]
+pub enum Knee<'a> {
+    /// At this point: more load costs more latency than it brings bandwidth.
+    At(Point<'a>),
+    /// Beyond the most load that there was.
+    Beyond,
+}
+
+/// Whether the most load saturates memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Saturation {
+    /// It does; the text says by what it shows.
+    Reached(String),
+    /// It does not; the text says by how much it falls short.
+    Short(String),
+    /// Nobody can tell; the text says why.
+    Unknown(String),
+}
+
+/// Whether the figure is a latency under load.
+pub fn is_loaded(figure: &Figure) -> bool {
+    figure.unit == Unit::NANOSECONDS
+        && figure.conditions.get(KERNEL).as_deref() == Some(CHASE)
+        && figure.conditions.get(DELAY).is_some()
+}
+
+/// The chase without load that stands for a loaded figure.
+pub fn idle<'a>(record: &'a Record, of: &Figure) -> Option<&'a Figure> {
+    record.figures.iter().find(|other| {
+        other.suite == of.suite
+            && sound(other)
+            && other.unit == Unit::NANOSECONDS
+            && other.conditions.get(KERNEL).as_deref() == Some(CHASE)
+            && other.conditions.get(DELAY).is_none()
+    })
+}
+
+/// The bandwidth of a latency's rounds.
+pub fn companion<'a>(record: &'a Record, latency: &Figure) -> Option<&'a Figure> {
+    let fits = |other: &&Figure| {
+        other.unit == Unit::GB_PER_S && other.derived_from.as_slice() == std::slice::from_ref(&latency.id)
+    };
+    record.figures.iter().find(fits).filter(|other| sound(other))
+}
+
+/// The latency whose rounds gave a bandwidth.
+pub fn latency_of<'a>(record: &'a Record, bandwidth: &Figure) -> Option<&'a Figure> {
+    let [source] = bandwidth.derived_from.as_slice() else { return None };
+    record.figure(source).filter(|source| is_loaded(source) && sound(source))
+}
+
+fn sound(figure: &Figure) -> bool {
+    figure.value.is_some() && figure.verdict != Some(Verdict::Invalid)
+}
+
+impl<'a> Curve<'a> {
+    /// The curve that a latency under load is a point of.
+    pub fn of(record: &'a Record, latency: &Figure) -> Option<Curve<'a>> {
+        if !is_loaded(latency) {
+            return None;
+        }
+        let on_it = |other: &&Figure| {
+            is_loaded(other) && sound(other) && other.series == latency.series && same_threads(other, latency)
+        };
+        let mut points: Vec<Point> = record
+            .figures
+            .iter()
+            .filter(on_it)
+            .filter_map(|figure| {
+                let delay = figure.conditions.get(DELAY)?;
+                Some(Point { delay, latency: figure, bandwidth: companion(record, figure)? })
+            })
+            .collect();
+        points.sort_by(|a, b| b.delay.total_cmp(&a.delay));
+        (!points.is_empty()).then(|| Curve { points, idle: idle(record, latency) })
+    }
+
+    /// The most load.
+    pub fn end(&self) -> Option<Point<'a>> {
+        self.points.last().copied()
+    }
+
+    /// Where it bends; `None` for a curve of less than three points.
+    pub fn knee(&self) -> Option<Knee<'a>> {
+        let end = self.end().filter(|_| self.points.len() >= 3)?;
+        let knee = *self.points.iter().max_by(|a, b| a.power().total_cmp(&b.power()))?;
+        Some(if end.power() >= knee.power() * AT_THE_KNEE { Knee::Beyond } else { Knee::At(knee) })
+    }
+
+    /// Whether its end saturates memory. What all CPUs move together can only show that it does not: of many CPUs
+    /// all but one move nearly as much in any case. That it does shows in the queue.
+    pub fn saturation(&self, record: &'a Record) -> Saturation {
+        let Some(end) = self.end() else { return Saturation::Unknown("nothing was measured".to_owned()) };
+        let (latency, bandwidth) = end.values();
+        let injectors = end.latency.conditions.get(THREADS).unwrap_or(1.0) - 1.0;
+        let who = if injectors == 1.0 { "1 injector".to_owned() } else { format!("{injectors} injectors") };
+        let moves = format!("{who} at delay {} move {} GB/s", end.delay, format::number(bandwidth));
+        if let Some(peak) = record.machine.memory.peak.value() {
+            let share = bandwidth * 1e9 / peak.bytes_per_s;
+            if share >= OF_PEAK {
+                let of = format!("{} of the theoretical peak ({})", format::percent(share), peak.basis);
+                return Saturation::Reached(format!("{moves}, {of}"));
+            }
+        }
+        let name = end.latency.conditions.get(MIX).unwrap_or_default();
+        let Some(all) = walked(&Subject { figure: end.latency, record }, &name) else {
+            return Saturation::Unknown(format!("{moves}; what all CPUs move together was not measured"));
+        };
+        let reference = all.value.unwrap_or(f64::NAN);
+        let share = bandwidth / reference;
+        let of = format!(
+            "{} of the {} GB/s that all {} CPUs move ({})",
+            format::percent(share),
+            format::number(reference),
+            injectors + 1.0,
+            all.id
+        );
+        if share < OF_ALL {
+            return Saturation::Short(format!("{moves}, {of}"));
+        }
+        let Some(idle) = self.idle.and_then(|idle| idle.value) else {
+            return Saturation::Unknown(format!("{moves}, {of}; the idle latency is not known"));
+        };
+        let times = format!("the latency is {:.2}x the idle one", latency / idle);
+        if latency >= idle * QUEUED {
+            Saturation::Reached(format!("{moves}, {of}, and {times}"))
+        } else {
+            Saturation::Unknown(format!("{moves}, {of}, but {times}: nothing queues yet"))
+        }
+    }
+}

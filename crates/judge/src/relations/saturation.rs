@@ -1,0 +1,41 @@
+//! Is the latency at the most load that of a memory at its limit?
+
+use figure::evidence::{DELAY, KERNEL, MIX, THREADS};
+
+use super::curve::{Curve, Saturation, is_loaded};
+use crate::check::{Answer, Check, Subject, never};
+
+/// The end of a curve of latency under load: with too few CPUs to inject it stays far from the limit, and looks all
+/// the better for it.
+pub const CHECK: Check = Check {
+    id: "saturation",
+    question: "Do the injectors saturate memory at the most load?",
+    reads: &[KERNEL.name, DELAY.name, MIX.name, THREADS.name],
+    page: include_str!("../../../../docs/checks/saturation.md"),
+    applies: |subject| end(subject).is_some(),
+    essential: never,
+    rule,
+};
+
+/// The subject's curve, if the subject is its end.
+fn end<'a>(subject: &Subject<'a>) -> Option<Curve<'a>> {
+    if !is_loaded(subject.figure) {
+        return None;
+    }
+    let curve = Curve::of(subject.record, subject.figure)?;
+    let end = curve.end()?;
+    std::ptr::eq(end.latency, subject.figure).then_some(curve)
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some(curve) = end(subject) else { return Answer::unknown("not the end of a curve") };
+    match curve.saturation(subject.record) {
+        Saturation::Reached(seen) => Answer::pass(seen),
+        Saturation::Short(seen) => Answer::warn(
+            format!("too few CPUs are left to saturate memory: {seen}"),
+            "read it as the latency at that bandwidth; for latency at the limit inject from more CPUs: a wider affinity \
+             mask, --places threads, or a larger machine",
+        ),
+        Saturation::Unknown(reason) => Answer::unknown(reason),
+    }
+}

@@ -1,0 +1,95 @@
+//! A block of memory for each thread, in whole groups of a walk's pages; each touched first by its thread.
+
+use std::io;
+
+use figure::Reading;
+
+use crate::kernels::ELEMENT;
+use crate::pages::{self, Pages};
+use crate::region::{HUGE_PAGE, Region};
+use crate::simd::mix::{GROUP, PAGE};
+
+/// Bytes of a group.
+pub const GROUP_BYTES: usize = GROUP * ELEMENT as usize;
+/// Pages whose node a thread asks for.
+const PAGE_SAMPLES: usize = 192;
+
+/// The mapped blocks.
+#[derive(Debug)]
+pub struct Blocks {
+    region: Region,
+    /// Groups of each block.
+    pub groups: usize,
+    /// Bytes from one block to the next: whole huge pages, so that no page belongs to two threads.
+    stride: usize,
+}
+
+impl Blocks {
+    /// Maps `threads` blocks of `groups` groups. Nothing is touched yet.
+    ///
+    /// # Errors
+    /// What the system answered; for reserved huge pages, that there are too few.
+    pub fn map(threads: usize, groups: usize, pages: Pages) -> io::Result<Blocks> {
+        let stride = Blocks::stride(groups);
+        Ok(Blocks { region: Region::map(threads * stride, pages, None)?, groups, stride })
+    }
+
+    /// Bytes that a block of `groups` groups takes of the mapping.
+    pub fn stride(groups: usize) -> usize {
+        (groups * GROUP_BYTES).next_multiple_of(HUGE_PAGE)
+    }
+
+    /// The first element of a thread's block, on a page boundary. Blocks do not overlap.
+    pub fn start(&self, thread: usize) -> *mut f64 {
+        self.region.start().wrapping_add(thread * self.stride).cast()
+    }
+
+    /// Elements of each block.
+    pub fn elements(&self) -> usize {
+        self.groups * GROUP
+    }
+
+    /// The whole mapping.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Bytes of all blocks.
+    pub fn bytes(&self) -> u64 {
+        (self.region.bytes() / self.stride.max(1) * self.groups * GROUP_BYTES) as u64
+    }
+
+    /// The NUMA node of sampled pages of a thread's block.
+    pub fn nodes(&self, thread: usize) -> Reading<Vec<Option<u32>>> {
+        let (start, bytes) = (self.start(thread) as usize, self.groups * GROUP_BYTES);
+        let step = (bytes / PAGE_SAMPLES).max(PAGE);
+        let addresses: Vec<usize> = (0..bytes).step_by(step).map(|at| start + at).collect();
+        pages::nodes_of(&addresses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_apart_and_on_pages_of_their_own() {
+        let blocks = Blocks::map(3, 5, Pages::Small).unwrap();
+        assert_eq!(blocks.bytes(), 3 * 5 * 12 * 4096);
+        for thread in 0..3 {
+            assert!((blocks.start(thread) as usize).is_multiple_of(HUGE_PAGE));
+            // SAFETY: the block is this test's alone.
+            unsafe { std::slice::from_raw_parts_mut(blocks.start(thread), blocks.elements()) }
+                .fill(thread as f64 + 1.0);
+        }
+        for thread in 0..3 {
+            // SAFETY: as above.
+            let block = unsafe { std::slice::from_raw_parts(blocks.start(thread), blocks.elements()) };
+            assert!(block.iter().all(|value| *value == thread as f64 + 1.0));
+        }
+        if let Reading::Value(nodes) = blocks.nodes(2) {
+            assert_eq!(nodes.len(), 60);
+            assert!(nodes.iter().all(Option::is_some));
+        }
+    }
+}

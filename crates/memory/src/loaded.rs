@@ -1,0 +1,23 @@
+//! Latency under load: one thread chases pointers while the others inject traffic, at Intel MLC's delays.
+//!
+//! - [`plan`] resolves options against a machine; [`bench`] is the worker: [`memory`] is what its threads work on,
+//!   [`roles`] what they do.
+//! - [`complete`] makes the bandwidth figures of the latency's own rounds.
+
+pub mod bench;
+pub mod complete;
+pub mod memory;
+pub mod plan;
+pub mod roles;
+
+use crate::mode::Mode;
+
+/// Latency against bandwidth.
+pub const MODE: Mode = Mode {
+    name: "loaded",
+    title: "latency under load",
+    seconds: 100.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: complete::complete,
+};

@@ -1,0 +1,296 @@
+//! The worker of latency under load: memory, two pools, rounds, verification.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use figure::evidence::*;
+use figure::{Event, Evidence, Reading, Round};
+use lab::clock::Clock;
+use lab::measure::{self, Measured};
+use lab::placement::Placement;
+use lab::pool::{Pool, Seat};
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::memory::Memory;
+use super::plan::{Point, Setup, Task};
+use super::roles::{Done, Gate, Traffic, chase, inject, inject_all};
+use crate::bandwidth::expected::{TOLERANCE, relative_error};
+use crate::blocks::GROUP_BYTES;
+use crate::chase::UNROLL;
+use crate::mix::Mix;
+use crate::mix::bench::map;
+use crate::mix::contents::value;
+use crate::obtained;
+use crate::region::Region;
+use crate::simd::mix::PAGE_ELEMENTS;
+
+/// Samples of a round: their median bears one that an interrupt hit.
+const SAMPLES: usize = 4;
+/// Steps of the untimed walk by which the number of steps of a sample is found: some ms.
+const TRIAL_STEPS: u64 = 1 << 16;
+/// Groups of each thread's untimed walk by which the groups of a sample are found: 48 MiB.
+const TRIAL_GROUPS: usize = 1 << 10;
+/// Pages of the chain whose node is asked for.
+const PAGE_SAMPLES: usize = 192;
+
+/// Some threads, and the counters of their CPUs.
+struct Crew {
+    pool: Pool,
+    watch: Watch,
+}
+
+impl Crew {
+    fn new(setup: &Setup, threads: usize) -> Result<Crew, String> {
+        let threads = setup.threads[..threads].to_vec();
+        let placement = Placement { places: "list", bind: "close", threads };
+        let pool = Pool::new(&placement, Clock::of(&setup.machine)).map_err(|error| error.to_string())?;
+        let watch = Watch::new(&Tree::live(), &setup.machine, &placement.cpus());
+        Ok(Crew { pool, watch })
+    }
+
+    fn each<T: Send + 'static>(
+        &self,
+        job: impl Fn(&Seat) -> T + Send + Sync + 'static,
+    ) -> Result<Vec<T>, String> {
+        self.pool.run(job).map_err(|error| error.to_string())
+    }
+
+    fn round<T: Send + 'static>(
+        &self,
+        samples: usize,
+        work: impl Fn(&Seat, usize) -> T + Send + Sync + 'static,
+    ) -> Result<(Measured, Vec<Vec<T>>), String> {
+        measure::round_giving(&self.pool, &self.watch, samples, work).map_err(|error| error.to_string())
+    }
+}
+
+struct LoadedBench {
+    setup: Setup,
+    /// The thread that chases, for when nobody injects: the others then are not there to be waited for.
+    alone: Crew,
+    /// All threads; the first one chases.
+    all: Crew,
+    memory: Arc<Memory>,
+    tasks: BTreeMap<String, Task>,
+    /// Figures with rounds of this worker: rounds of one that died nobody can check.
+    measured: BTreeSet<String>,
+    /// Steps of a sample, the same at every point.
+    steps: u64,
+    /// Groups that each thread walks in a sample in which all inject, by mix.
+    groups: BTreeMap<String, usize>,
+    at_start: Evidence,
+}
+
+/// Maps and touches the memory, writes the chain, starts the threads, and finds out what was obtained.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let (alone, all) = (Crew::new(&setup, 1)?, Crew::new(&setup, setup.threads.len())?);
+    let region = Region::map(setup.chain, setup.pages, None).map_err(|error| {
+        let bytes = figure::format::bytes(setup.chain as f64);
+        format!("a chain of {bytes} could not be mapped: {error}; give a smaller --array-size")
+    })?;
+    let threads = setup.threads.len();
+    let memory = Arc::new(Memory::new(region, map(threads, setup.groups, setup.pages)?, threads));
+    let (shared, stride) = (memory.clone(), setup.stride);
+    all.each(move |seat| {
+        if seat.index == 0 {
+            shared.write_chain(stride);
+        }
+        shared.fill(seat.index);
+    })?;
+    let steps = steps(&alone, &memory, setup.round)?;
+    let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
+    let mut bench = LoadedBench {
+        setup,
+        alone,
+        all,
+        memory,
+        tasks,
+        measured: BTreeSet::new(),
+        steps,
+        groups: BTreeMap::new(),
+        at_start: Evidence::default(),
+    };
+    bench.at_start = bench.obtained()?;
+    let facts = bench.facts()?;
+    Ok((Box::new(bench), facts))
+}
+
+/// Steps of a sample, by an untimed walk.
+fn steps(alone: &Crew, memory: &Arc<Memory>, round: f64) -> Result<u64, String> {
+    let memory = memory.clone();
+    let seconds = alone.each(move |seat| {
+        let start = seat.clock.now();
+        memory.chase(TRIAL_STEPS);
+        seat.clock.seconds(start, seat.clock.now())
+    })?;
+    let step = seconds.first().copied().unwrap_or(0.0).max(1e-9) / TRIAL_STEPS as f64;
+    Ok(((round / SAMPLES as f64 / step) as u64).max(UNROLL).next_multiple_of(UNROLL))
+}
+
+impl LoadedBench {
+    /// What was obtained, true of every figure.
+    fn facts(&self) -> Result<Facts, String> {
+        let mut facts = Facts { evidence: obtained::of_pool(&self.all.pool), ..Facts::default() };
+        let evidence = &mut facts.evidence;
+        evidence.put(PLACE_READBACK, self.all.pool.readback && self.alone.pool.readback);
+        evidence.merge(obtained::of_caches(&self.setup.machine, self.all.watch.cpus()));
+        evidence.merge(self.at_start.clone());
+        let memory = self.memory.clone();
+        let filled = self.all.each(move |seat| {
+            let start = memory.blocks.start(seat.index);
+            (0..memory.blocks.elements()).step_by(PAGE_ELEMENTS * 97).all(|element| {
+                // SAFETY: inside the thread's own block, which nobody writes meanwhile.
+                let seen = unsafe { start.wrapping_add(element).read_volatile() };
+                relative_error(seen, value(0)) <= TOLERANCE
+            })
+        })?;
+        // That the chain is there was seen by the untimed walk.
+        evidence.put(MEMORY_NONZERO, filled.into_iter().all(|filled| filled) && self.memory.chain_held());
+        evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
+        // The first thread has a block too, for when all inject; while it chases that lies idle.
+        let injector = self.memory.blocks.elements() as f64;
+        let threads = self.setup.threads.len();
+        for task in &self.setup.tasks {
+            let elements = match task.point {
+                Point::Idle => continue,
+                Point::All { .. } => vec![injector; threads],
+                Point::Loaded { .. } => [&[0.0], vec![injector; threads - 1].as_slice()].concat(),
+            };
+            let mut own = Evidence::default();
+            own.put(THREAD_ELEMENTS, elements);
+            facts.figures.push((task.id.clone(), own));
+        }
+        Ok(facts)
+    }
+
+    /// Size and place of the pages, as they are now.
+    fn obtained(&self) -> Result<Evidence, String> {
+        let memory = self.memory.clone();
+        let nodes = self.all.each(move |seat| {
+            let block = memory.blocks.nodes(seat.index);
+            let chain =
+                if seat.index == 0 { memory.region.nodes(PAGE_SAMPLES) } else { Reading::Value(vec![]) };
+            match (block, chain) {
+                (Reading::Value(block), Reading::Value(chain)) => Reading::Value([block, chain].concat()),
+                (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
+            }
+        })?;
+        let local = obtained::local_share(&self.setup.machine, &self.setup.threads, nodes);
+        let (chain, blocks) = (&self.memory.region, &self.memory.blocks);
+        let bytes = chain.bytes() as u64 + blocks.bytes();
+        Ok(obtained::of_memory(&[chain, blocks.region()], bytes, local))
+    }
+
+    fn idle(&self) -> Result<Round, String> {
+        let (memory, steps) = (self.memory.clone(), self.steps);
+        let (measured, done) =
+            self.alone.round(SAMPLES, move |seat, _| chase(&memory, seat, &Gate::default(), 0, steps))?;
+        let latencies = done[0].iter().map(latency).collect();
+        Ok(round(measured, latencies))
+    }
+
+    fn loaded(&self, traffic: Traffic) -> Result<Round, String> {
+        let (memory, steps) = (self.memory.clone(), self.steps);
+        let gates: Vec<Gate> = (0..SAMPLES).map(|_| Gate::default()).collect();
+        let injectors = self.setup.threads.len() - 1;
+        let (measured, done) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
+            0 => chase(&memory, seat, &gates[sample], injectors, steps),
+            _ => inject(&memory, seat, &gates[sample], traffic),
+        })?;
+        let latencies = done[0].iter().map(latency).collect();
+        let injected = |sample: usize| {
+            let rate = |done: &Vec<Done>| done[sample].amount / done[sample].seconds / 1e9;
+            done[1..].iter().map(rate).sum::<f64>()
+        };
+        let mut round = round(measured, latencies);
+        round.evidence.put(INJECTED, (0..round.samples.len()).map(injected).collect());
+        Ok(round)
+    }
+
+    fn all(&mut self, mix: Mix, traffic: Traffic) -> Result<Round, String> {
+        let groups = match self.groups.get(&mix.to_string()) {
+            Some(groups) => *groups,
+            None => {
+                let memory = self.memory.clone();
+                let (trial, _) =
+                    self.all.round(1, move |seat, _| inject_all(&memory, seat, traffic, TRIAL_GROUPS))?;
+                let seconds = trial.samples.first().copied().unwrap_or(0.0).max(1e-9);
+                let groups =
+                    (self.setup.round / SAMPLES as f64 / seconds * TRIAL_GROUPS as f64).ceil() as usize;
+                self.groups.insert(mix.to_string(), groups);
+                groups
+            }
+        };
+        let memory = self.memory.clone();
+        let (measured, _) =
+            self.all.round(SAMPLES, move |seat, _| inject_all(&memory, seat, traffic, groups))?;
+        let bytes = (self.setup.threads.len() * groups * GROUP_BYTES) as f64;
+        let rates = measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect();
+        Ok(round(measured, rates))
+    }
+
+    fn traffic(&self, mix: Mix, spins: u64) -> Result<Traffic, String> {
+        let simd = self.setup.simd;
+        let walk = simd.walk(mix, spins > 0).ok_or_else(|| format!("no {} code for {mix}", simd.word()))?;
+        Ok(Traffic { mix, walk, spins })
+    }
+}
+
+/// Nanoseconds of a step.
+fn latency(done: &Done) -> f64 {
+    done.seconds / done.amount * 1e9
+}
+
+fn round(measured: Measured, samples: Vec<f64>) -> Round {
+    Round {
+        started: measured.started,
+        duration: measured.duration,
+        samples,
+        evidence: measured.evidence,
+        kept: true,
+        reason: None,
+    }
+}
+
+impl Bench for LoadedBench {
+    fn round(&mut self, id: &str) -> Result<Round, String> {
+        let point = self.tasks.get(id).ok_or_else(|| format!("no figure {id}"))?.point;
+        let round = match point {
+            Point::Idle => self.idle(),
+            Point::Loaded { mix, delay } => self.loaded(self.traffic(mix, delay)?),
+            Point::All { mix } => self.all(mix, self.traffic(mix, 0)?),
+        }?;
+        if round.samples.is_empty()
+            || round.samples.iter().any(|sample| !(sample.is_finite() && *sample > 0.0))
+        {
+            let clock = &self.all.pool.clock.basis;
+            return Err(format!("{id}: the clock ({clock}) gave no time for a sample"));
+        }
+        self.measured.insert(id.to_owned());
+        Ok(round)
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        let memory = self.memory.clone();
+        let errors = self.all.each(move |seat| memory.worst(seat.index))?;
+        let blocks = errors.into_iter().fold(0.0, f64::max);
+        let worst = if self.memory.chain_held() { blocks } else { f64::INFINITY };
+        let mut verified = Evidence::default();
+        verified.put(VERIFIED, worst <= TOLERANCE);
+        verified.put(VERIFIED_ERROR, worst);
+        Ok(Facts {
+            evidence: obtained::throughout(&self.at_start, self.obtained()?),
+            figures: self.measured.iter().map(|id| (id.clone(), verified.clone())).collect(),
+            ..Facts::default()
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! From options to a plan: which mixes at which delays, how long a round is. Pure.
+
+use figure::evidence as key;
+use figure::series::CoordinateValue;
+use figure::{Better, Convention, Figure, Machine, Reading, Unit};
+use lab::placement::{self, Placement};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::bandwidth::plan::set_peak;
+use crate::blocks::Blocks;
+use crate::chase::LINE;
+use crate::kernels::{ELEMENT, Stores};
+use crate::mix::plan::{GRACE, SLOWEST_TOUCH, Share, axis, conditions, lacks};
+use crate::mix::{MIXES, Mix};
+use crate::mode::{self, Options, PlanError, Planned};
+use crate::pages::Pages;
+use crate::simd::Simd;
+use crate::sizes::ARRAYS;
+
+/// Intel MLC's delays.
+const ALL_DELAYS: &[u64] =
+    &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
+/// Those that are measured by default: both ends, and the bend between them.
+const USUAL_DELAYS: &[u64] = &[0, 15, 50, 100, 200, 400, 700, 1300, 3500, 20_000];
+/// Those that are measured where time is short.
+const FEW_DELAYS: &[u64] = &[0, 50, 200, 700, 20_000];
+/// The injectors' mixes by default: reads, and what a non-temporal triad moves.
+const USUAL_MIXES: &[Mix] = &[Mix::Ratio(1, 0), Mix::Ratio(2, 1)];
+
+/// Seconds of a round: twenty clock ticks of 10 ms and more, so that tick accounting can say something.
+const ROUND: f64 = 0.25;
+/// Seconds of a round where time is short: what keeps the ticks' error of six rounds below a few per cent.
+const SHORT_ROUND: f64 = 0.12;
+/// A round takes this many times its seconds: loads that wait under load are more than was foreseen.
+const ROUND_COST: f64 = 1.4;
+/// Bytes a second at which memory is touched and a chain is written, for the choice of delays alone.
+const PREPARING: f64 = 0.7e9;
+/// Seconds of one step of a chain above which preparing counts as hung.
+const SLOWEST_STEP: f64 = 5e-6;
+
+/// One point: what the threads do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Point {
+    /// One thread chases, and there is no other.
+    Idle,
+    /// One thread chases, the others inject.
+    Loaded {
+        /// The injectors' mix.
+        mix: Mix,
+        /// Spins after each of their lines.
+        delay: u64,
+    },
+    /// All inject at full speed: what the injectors are held against.
+    All {
+        /// The mix.
+        mix: Mix,
+    },
+}
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// What is done.
+    pub point: Point,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// CPUs of each thread; the first one chases.
+    pub threads: Vec<figure::CpuList>,
+    /// Instruction set of the injectors.
+    pub simd: Simd,
+    /// Bytes of the chain.
+    pub chain: usize,
+    /// Bytes between its elements: a cache line.
+    pub stride: usize,
+    /// Groups of pages in the block of each thread.
+    pub groups: usize,
+    /// Pages to ask for.
+    pub pages: Pages,
+    /// Seconds of a round.
+    pub round: f64,
+    /// Figures to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    if options.mixes.contains(&Mix::TriadLike) {
+        let message = "--mix triad-like with --loaded: a triad has no delays between its lines; take 2:1, which moves the \
+                       same mix";
+        return Err(PlanError::Wrong(message.to_owned()));
+    }
+    let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let share = Share::of(machine, options, &placement)?;
+    let pages = pages(machine, options.pages);
+    let threads = placement.threads.len();
+    // One array's worth is the chain, the others are the injectors' blocks.
+    let groups = (ARRAYS as usize - 1) * share.groups;
+    let mapped = share.array + (threads * Blocks::stride(groups)) as u64;
+    let missing = mode::pages_missing(machine, pages, mapped);
+
+    let mixes: Vec<Mix> = match options.mixes.as_slice() {
+        [] => USUAL_MIXES.to_vec(),
+        asked => MIXES.iter().copied().filter(|mix| asked.contains(mix)).collect(),
+    };
+    let (delays, round) = effort(options, mixes.len(), mapped as f64);
+    let stride = machine.caches.instances.iter().filter_map(|cache| cache.line).max().unwrap_or(0);
+    let setup = Setup {
+        machine: machine.clone(),
+        threads: placement.threads.clone(),
+        simd,
+        chain: share.array as usize,
+        stride: (stride as usize).max(LINE),
+        groups,
+        pages,
+        round,
+        tasks: Vec::new(),
+    };
+    let mut builder = Builder { options, placement: &placement, share: &share, setup, figures: Vec::new() };
+    builder.add(Point::Idle, missing.clone());
+    for mix in mixes {
+        let why = missing.clone().or_else(|| alone(machine, &placement)).or_else(|| lacks(simd, mix));
+        builder.add(Point::All { mix }, why.clone());
+        for &delay in delays.iter().rev() {
+            builder.add(Point::Loaded { mix, delay }, why.clone());
+        }
+    }
+    let (setup, mut figures) = (builder.setup, builder.figures);
+    for figure in figures.iter_mut().filter(|figure| figure.unit == Unit::GB_PER_S) {
+        set_peak(figure, machine);
+    }
+    let notes = notes(&placement, &share, &setup, delays);
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.loaded",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!(
+            "first touch of {} and a chain of {}",
+            figure::format::bytes(mapped as f64),
+            figure::format::bytes(setup.chain as f64)
+        ),
+        prepare_deadline: GRACE
+            + mapped as f64 / SLOWEST_TOUCH
+            + (setup.chain / setup.stride) as f64 * SLOWEST_STEP,
+        // A round is some multiple of its seconds, unless the machine is swamped.
+        round_deadline: 2.0 * GRACE,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// Chains are walked on huge pages where there are such, as in Intel MLC: idle and loaded latency are of memory and
+/// not of page walks.
+fn pages(machine: &Machine, asked: Pages) -> Pages {
+    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
+    match (asked, thp) {
+        (Pages::Default, Some(Reading::Value(_))) => Pages::Thp,
+        (asked, _) => asked,
+    }
+}
+
+/// Which delays, and how long a round: as many as the time allows.
+fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) {
+    let rules = options.rules;
+    if rules.max_time == f64::MAX {
+        return (USUAL_DELAYS, ROUND);
+    }
+    let time = |delays: &[u64], round: f64| {
+        let figures = 1 + mixes * (delays.len() + 1);
+        bytes / PREPARING + (figures * rules.least) as f64 * round * ROUND_COST
+    };
+    [(ALL_DELAYS, ROUND), (USUAL_DELAYS, ROUND), (USUAL_DELAYS, SHORT_ROUND)]
+        .into_iter()
+        .find(|(delays, round)| time(delays, *round) <= rules.max_time)
+        .unwrap_or((FEW_DELAYS, SHORT_ROUND))
+}
+
+/// Why nobody can inject, if nobody can.
+fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
+    if placement.threads.len() > 1 {
+        return None;
+    }
+    let allowed = machine.topology.allowed.intersection(&machine.topology.online);
+    Some(match allowed.len() {
+        1 => format!(
+            "CPU {allowed} chases, and no other may be used to inject traffic: widen the affinity mask of this process \
+             (taskset, cpuset)"
+        ),
+        _ => {
+            "the one thread chases, and none is left to inject traffic: --threads 2 or more, or more --places"
+                .to_owned()
+        }
+    })
+}
+
+/// Makes figures and tasks side by side.
+struct Builder<'a> {
+    options: &'a Options,
+    placement: &'a Placement,
+    share: &'a Share,
+    setup: Setup,
+    figures: Vec<Figure>,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, point: Point, not_available: Option<String>) {
+        let mut figure = match point {
+            Point::Idle => self.idle(),
+            Point::Loaded { mix, delay } => self.loaded(mix, delay),
+            Point::All { mix } => self.all(mix),
+        };
+        figure.conditions.set(key::ARRAYS_TOTAL_BYTES, (ARRAYS * self.share.array) as f64);
+        self.share.write(&mut figure);
+        match not_available {
+            Some(reason) => figure = figure.not_available(reason),
+            None => self.setup.tasks.push(Task { id: figure.id.clone(), point }),
+        }
+        self.figures.push(figure);
+    }
+
+    fn latency(&self, id: &str, name: String) -> Figure {
+        let id = format!("{}.loaded.{id}", crate::SUITE);
+        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
+        figure.conditions = conditions(self.options, self.placement, self.setup.simd)
+            .with(key::KERNEL, "loaded-latency".to_owned())
+            .with(key::ORDER, "random".to_owned())
+            .with(key::STRIDE, self.setup.stride as f64)
+            .with(key::ARRAY_BYTES, self.setup.chain as f64)
+            .with(key::ARRAYS_USED, 1.0)
+            .with(key::DATA_TOUCHED, self.setup.chain as f64);
+        figure
+    }
+
+    fn idle(&self) -> Figure {
+        let mut figure = self.latency("idle", "latency without load".to_owned());
+        let first = self.placement.first_cpus().first().copied().map(f64::from);
+        figure.conditions.set(key::THREADS, 1.0);
+        figure.conditions.set(key::CPUS, first.into_iter().collect());
+        figure
+    }
+
+    fn loaded(&self, mix: Mix, delay: u64) -> Figure {
+        let mut figure = self.latency(&format!("{mix}.d{delay}"), format!("{mix}, delay {delay}"));
+        figure.series = Some(format!("{}.loaded.{mix}", crate::SUITE));
+        figure.at = axis("delay", CoordinateValue::Number(delay as f64));
+        figure.conditions.set(key::MIX, mix.to_string());
+        figure.conditions.set(key::DELAY, delay as f64);
+        figure.conditions.set(key::STORES, stores(mix));
+        figure
+    }
+
+    fn all(&self, mix: Mix) -> Figure {
+        let threads = self.placement.threads.len();
+        let id = format!("{}.loaded.{mix}.all", crate::SUITE);
+        let name = format!("{mix}, all CPUs inject");
+        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+        figure.convention = Some(Convention::EstimatedTraffic);
+        figure.series = Some(format!("{}.loaded.all", crate::SUITE));
+        figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
+        let bytes = threads * self.setup.groups * crate::blocks::GROUP_BYTES;
+        figure.conditions = conditions(self.options, self.placement, self.setup.simd)
+            .with(key::KERNEL, "mix".to_owned())
+            .with(key::MIX, mix.to_string())
+            .with(key::STORES, stores(mix))
+            .with(key::ARRAY_BYTES, bytes as f64)
+            .with(key::ARRAYS_USED, 1.0)
+            .with(key::DATA_TOUCHED, bytes as f64)
+            .with(key::COUNTED_BYTES, ELEMENT as f64)
+            .with(key::TRAFFIC_BYTES, ELEMENT as f64);
+        figure
+    }
+}
+
+fn stores(mix: Mix) -> String {
+    if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned()
+}
+
+/// What was resolved, for people.
+fn notes(placement: &Placement, share: &Share, setup: &Setup, delays: &[u64]) -> Vec<(&'static str, String)> {
+    let bytes = |bytes: u64| figure::format::bytes(bytes as f64);
+    let injectors = placement.threads.len() - 1;
+    let listed: Vec<String> = delays.iter().map(u64::to_string).collect();
+    let mut notes = vec![
+        ("threads", mode::threads_note(placement)),
+        ("roles", format!("the first chases, {injectors} inject")),
+        ("chain", format!("{}, a random element every {} B", bytes(setup.chain as u64), setup.stride)),
+        ("injectors", format!("{} over all threads", bytes((ARRAYS - 1) * share.array))),
+        ("delays", listed.join(", ")),
+        ("caches", share.caches.clone()),
+        ("pages", setup.pages.word().to_owned()),
+    ];
+    if !share.limited_by.is_empty() {
+        notes.push(("limited", share.limited_by.clone()));
+    }
+    notes.push(("code", setup.simd.word().to_owned()));
+    notes
+}

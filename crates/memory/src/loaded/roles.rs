@@ -1,0 +1,174 @@
+//! What the threads do in one sample: one chases, the others inject, and the chase is timed only while all inject.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use lab::pool::Seat;
+
+use super::memory::Memory;
+use crate::blocks::GROUP_BYTES;
+use crate::mix::Mix;
+use crate::simd::mix::{PAGES, Walk};
+
+/// Lines of a group.
+const GROUP_LINES: f64 = (PAGES * 64) as f64;
+/// Seconds between two glances of an injector at the flag, about: what the others go on at most when the chase has
+/// ended.
+const CHUNK: f64 = 1e-3;
+/// Seconds of a line at full speed and of a spin, for the length of a chunk alone.
+const LINE_SECONDS: f64 = 3e-9;
+/// See [`LINE_SECONDS`]: a cycle at 3 GHz.
+const SPIN_SECONDS: f64 = 0.33e-9;
+/// Groups between two glances at most: 8 MiB.
+const MOST_GROUPS: f64 = 170.0;
+
+/// Where the threads of one sample meet.
+#[derive(Debug, Default)]
+pub struct Gate {
+    begun: AtomicUsize,
+    ended: AtomicBool,
+}
+
+/// Ends the sample for all, whatever happens to the thread.
+struct Ends<'a>(&'a Gate);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::Release);
+    }
+}
+
+/// What a thread did and how long that took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Done {
+    /// Seconds between its own two readings of the clock.
+    pub seconds: f64,
+    /// Bytes that an injector moved; steps of the one that chases.
+    pub amount: f64,
+}
+
+/// Chases for `steps` steps, once `injectors` others have begun.
+pub fn chase(memory: &Memory, seat: &Seat, gate: &Gate, injectors: usize, steps: u64) -> Done {
+    let _ends = Ends(gate);
+    while gate.begun.load(Ordering::Acquire) < injectors {
+        if gate.ended.load(Ordering::Acquire) {
+            return Done::default(); // An injector gave up.
+        }
+        std::hint::spin_loop();
+    }
+    let start = seat.clock.now();
+    memory.chase(steps);
+    let seconds = seat.clock.seconds(start, seat.clock.now());
+    Done { seconds, amount: steps as f64 }
+}
+
+/// An injector's traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct Traffic {
+    /// What is read and written.
+    pub mix: Mix,
+    /// By which code.
+    pub walk: Walk,
+    /// Spins after each line.
+    pub spins: u64,
+}
+
+impl Traffic {
+    /// Groups that take about [`CHUNK`].
+    fn chunk(&self) -> usize {
+        let group = GROUP_LINES * (LINE_SECONDS + self.spins as f64 * SPIN_SECONDS);
+        (CHUNK / group).clamp(1.0, MOST_GROUPS) as usize
+    }
+}
+
+/// Injects until the chase has ended. What is counted begins with the chase's leave to begin, not after it.
+pub fn inject(memory: &Memory, seat: &Seat, gate: &Gate, traffic: Traffic) -> Done {
+    let mut injector = memory.injector(seat.index);
+    let chunk = traffic.chunk();
+    let mut walk = || {
+        let Traffic { mix, walk, spins } = traffic;
+        injector.walk(&memory.blocks, seat.index, walk, mix, chunk, spins)
+    };
+    // Should the walk panic, the chase must not wait for ever.
+    let ends = Ends(gate);
+    walk();
+    std::mem::forget(ends);
+    let start = seat.clock.now();
+    gate.begun.fetch_add(1, Ordering::AcqRel);
+    let mut groups = 0;
+    while !gate.ended.load(Ordering::Acquire) {
+        groups += walk();
+        seat.glance();
+    }
+    let seconds = seat.clock.seconds(start, seat.clock.now());
+    Done { seconds, amount: (groups * GROUP_BYTES) as f64 }
+}
+
+/// Injects so many groups, whatever the others do; for the figure in which all do.
+pub fn inject_all(memory: &Memory, seat: &Seat, traffic: Traffic, groups: usize) {
+    let mut injector = memory.injector(seat.index);
+    let chunk = traffic.chunk();
+    let mut left = groups;
+    while left > 0 {
+        let Traffic { mix, walk, spins } = traffic;
+        left -= injector.walk(&memory.blocks, seat.index, walk, mix, chunk.min(left), spins);
+        seat.glance();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::Blocks;
+    use crate::chase::LINE;
+    use crate::pages::Pages;
+    use crate::region::Region;
+    use crate::simd::Simd;
+    use figure::CpuList;
+    use lab::clock::Clock;
+    use lab::placement::Placement;
+    use lab::pool::Pool;
+    use std::sync::Arc;
+
+    fn traffic(spins: u64) -> Traffic {
+        let mix = Mix::Ratio(2, 1);
+        Traffic { mix, walk: Simd::widest().walk(mix, spins > 0).unwrap(), spins }
+    }
+
+    #[test]
+    fn the_chase_is_timed_while_all_inject_and_all_stop_with_it() {
+        let cpus: Vec<u32> = lab::affinity::get().unwrap().iter().collect();
+        let threads = (0..3).map(|i| CpuList::from_iter([cpus[i % cpus.len()]])).collect();
+        let placement = Placement { places: "list", bind: "close", threads };
+        let pool = Pool::new(&placement, Clock::monotonic_raw()).unwrap();
+        let region = Region::map(1 << 20, Pages::Small, None).unwrap();
+        let memory = Arc::new(Memory::new(region, Blocks::map(3, 8, Pages::Small).unwrap(), 3));
+        let shared = memory.clone();
+        let gate = Arc::new(Gate::default());
+        let done = pool
+            .run(move |seat| {
+                if seat.index == 0 {
+                    shared.write_chain(LINE)
+                } else {
+                    shared.fill(seat.index)
+                }
+                match seat.index {
+                    0 => chase(&shared, seat, &gate, 2, 1 << 20),
+                    _ => inject(&shared, seat, &gate, traffic(8)),
+                }
+            })
+            .unwrap();
+        assert_eq!(done[0].amount, (1 << 20) as f64);
+        for injector in &done[1..] {
+            // Its time is the chase's and a little more; it began before.
+            assert!(injector.seconds >= done[0].seconds, "{done:?}");
+        }
+        assert!(memory.chain_held() && memory.worst(1) == 0.0 && memory.worst(2) == 0.0);
+    }
+
+    #[test]
+    fn chunks_take_about_as_long_at_any_delay() {
+        assert_eq!(traffic(20_000).chunk(), 1);
+        let (fast, slow) = (traffic(0).chunk(), traffic(100).chunk());
+        assert!(fast > slow && slow >= 20, "{fast} {slow}");
+    }
+}

@@ -1,0 +1,220 @@
+//! From options to a plan: which mixes, on which CPUs, over how much memory. Pure.
+
+use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
+use lab::placement::{self, Placement};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::{MIXES, Mix};
+use crate::bandwidth::plan::set_peak;
+use crate::blocks::{Blocks, GROUP_BYTES};
+use crate::kernels::{ELEMENT, Operation, Stores};
+use crate::mode::{self, Options, PlanError, Planned};
+use crate::pages::Pages;
+use crate::simd::Simd;
+use crate::simd::mix::GROUP;
+use crate::sizes::{self, ARRAYS};
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// Its mix.
+    pub mix: Mix,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// CPUs of each thread.
+    pub threads: Vec<figure::CpuList>,
+    /// Instruction set.
+    pub simd: Simd,
+    /// Groups of pages in each third of each thread's block.
+    pub groups: usize,
+    /// Pages to ask for.
+    pub pages: Pages,
+    /// Figures to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// Memory bandwidth that first touch reaches at least: used for deadlines only. A hypervisor that backs pages
+/// on first touch was seen at 0.6 GB/s.
+pub const SLOWEST_TOUCH: f64 = 0.1e9;
+/// Bandwidth below which a round counts as hung.
+const SLOWEST_PASS: f64 = 0.05e9;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+pub const GRACE: f64 = 60.0;
+
+/// How much memory each thread walks over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// Groups of pages in one array's worth of memory, for each thread.
+    pub groups: usize,
+    /// Bytes of one array's worth, over all threads.
+    pub array: u64,
+    /// What made it smaller than the rule; empty if nothing did.
+    pub limited_by: String,
+    /// Room for all arrays.
+    pub available: Reading<u64>,
+    /// The caches that decided, for people.
+    pub caches: String,
+}
+
+impl Share {
+    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in whole
+    /// groups.
+    ///
+    /// # Errors
+    /// [`PlanError`] when what is asked cannot be.
+    pub fn of(machine: &Machine, options: &Options, placement: &Placement) -> Result<Share, PlanError> {
+        let threads = placement.threads.len() as u64;
+        let least = threads * GROUP as u64;
+        if let Some(asked) = options.array_size.filter(|asked| *asked < least) {
+            return Err(PlanError::Wrong(format!(
+                "--array-size {asked}: {threads} threads need at least {least} elements here ({} of {GROUP} \
+                 elements, a group of the pages that a mix walks side by side, each); give more",
+                threads
+            )));
+        }
+        let cache = sizes::last_level(machine, &placement.cpus());
+        let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
+        let room = reserved.map_or_else(|| sizes::room(machine), Reading::Value);
+        let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
+        let groups = sizes.elements.div_ceil(threads).div_ceil(GROUP as u64);
+        Ok(Share {
+            groups: groups as usize,
+            array: groups * threads * GROUP_BYTES as u64,
+            limited_by: sizes.shortened_by(options.array_size, &cache),
+            available: room.map(|room| room.bytes),
+            caches: match cache {
+                Reading::Value(cache) => {
+                    format!("{} ({})", figure::format::bytes(cache.bytes as f64), cache.basis)
+                }
+                Reading::Unknown(reason) => format!("unknown: {reason}"),
+            },
+        })
+    }
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let share = Share::of(machine, options, &placement)?;
+    let bytes = (placement.threads.len() * Blocks::stride(ARRAYS as usize * share.groups)) as u64;
+    let missing = mode::pages_missing(machine, options.pages, bytes);
+    // In the order of the list, each once, however they were asked for.
+    let asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
+    let (mut tasks, mut figures) = (Vec::new(), Vec::new());
+    for mix in MIXES.iter().copied().filter(asked) {
+        let mut figure = planned(mix, options, &placement, &share, simd);
+        if let Some(reason) = missing.clone().or_else(|| lacks(simd, mix)) {
+            figure = figure.not_available(reason);
+        } else {
+            tasks.push(Task { id: figure.id.clone(), mix });
+        }
+        set_peak(&mut figure, machine);
+        figures.push(figure);
+    }
+    let setup = Setup {
+        machine: machine.clone(),
+        threads: placement.threads.clone(),
+        simd,
+        groups: share.groups,
+        pages: options.pages,
+        tasks,
+    };
+    let bytes = bytes as f64;
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.mix",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
+        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
+        round_deadline: GRACE + bytes / SLOWEST_PASS,
+    };
+    let mut notes = vec![
+        ("threads", mode::threads_note(&placement)),
+        ("memory", format!("{ARRAYS} x {}", figure::format::bytes(share.array as f64))),
+        ("caches", share.caches),
+    ];
+    if !share.limited_by.is_empty() {
+        notes.push(("limited", share.limited_by));
+    }
+    notes.push(("code", simd.word().to_owned()));
+    Ok(Planned { suite, notes })
+}
+
+/// Why an instruction set cannot make a mix, if it cannot.
+pub fn lacks(simd: Simd, mix: Mix) -> Option<String> {
+    let code = match mix {
+        Mix::TriadLike => simd.kernel(Operation::Triad, Stores::Nt).is_some(),
+        Mix::Ratio(..) => simd.walk(mix, false).is_some(),
+    };
+    (!code).then(|| {
+        format!(
+            "{} code has no non-temporal stores: regular ones read each line before they write it, and the mix is \
+             another; choose another --simd",
+            simd.word()
+        )
+    })
+}
+
+fn planned(mix: Mix, options: &Options, placement: &Placement, share: &Share, simd: Simd) -> Figure {
+    let id = format!("{}.mix.{mix}", crate::SUITE);
+    let name = format!("{mix}, {}", mix.title());
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+    figure.convention = Some(Convention::EstimatedTraffic);
+    figure.series = Some(format!("{}.mix", crate::SUITE));
+    figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
+    // A triad's element is one of each array; a walk's is read or written.
+    let (arrays, counted) = if mix == Mix::TriadLike { (ARRAYS, ARRAYS * ELEMENT) } else { (1, ELEMENT) };
+    let all = ARRAYS * share.array;
+    figure.conditions = conditions(options, placement, simd)
+        .with(key::KERNEL, "mix".to_owned())
+        .with(key::MIX, mix.to_string())
+        .with(key::STORES, if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned())
+        .with(key::ARRAY_BYTES, (all / arrays) as f64)
+        .with(key::ARRAYS_USED, arrays as f64)
+        .with(key::ARRAYS_TOTAL_BYTES, all as f64)
+        .with(key::DATA_TOUCHED, all as f64)
+        .with(key::COUNTED_BYTES, counted as f64)
+        .with(key::TRAFFIC_BYTES, counted as f64);
+    share.write(&mut figure);
+    figure
+}
+
+impl Share {
+    /// Writes what a figure's memory was limited by.
+    pub fn write(&self, figure: &mut Figure) {
+        figure.evidence.put(key::MEMORY_LIMITED_BY, self.limited_by.clone());
+        figure.evidence.put_reading(key::MEMORY_AVAILABLE, self.available.clone().map(|bytes| bytes as f64));
+    }
+}
+
+/// One position on one axis.
+pub fn axis(name: &str, value: CoordinateValue) -> figure::series::At {
+    [(name.to_owned(), Coordinate { value, unit: None })].into()
+}
+
+/// The conditions of all figures of a placement.
+pub fn conditions(options: &Options, placement: &Placement, simd: Simd) -> Conditions {
+    Conditions::default()
+        .with(key::SIMD, simd.word().to_owned())
+        .with(key::THREADS, placement.threads.len() as f64)
+        .with(key::PLACES, placement.places.to_owned())
+        .with(key::BIND, placement.bind.to_owned())
+        .with(key::CPUS, placement.first_cpus().into_iter().map(f64::from).collect())
+        .with(key::PAGES_ASKED, options.pages.word().to_owned())
+}
