@@ -94,7 +94,8 @@ impl Meter {
 pub fn since(now: &Reading<Counts>, earlier: &Reading<Counts>) -> Reading<Counts> {
     match (now, earlier) {
         (Reading::Value(now), Reading::Value(then)) => {
-            let grown = now.instructions.checked_sub(then.instructions).zip(now.cycles.checked_sub(then.cycles));
+            let grown =
+                now.instructions.checked_sub(then.instructions).zip(now.cycles.checked_sub(then.cycles));
             let running = now.running.saturating_sub(then.running);
             let counts = grown.map(|(instructions, cycles)| Counts { instructions, cycles, running });
             Reading::or_unknown(counts, "a hardware counter ran backwards")

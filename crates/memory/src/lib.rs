@@ -13,6 +13,7 @@ pub mod mix;
 pub mod mode;
 pub mod pages;
 pub mod region;
+pub mod scaling;
 pub mod simd;
 pub mod sizes;
 
@@ -22,7 +23,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &scaling::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {
