@@ -33,6 +33,7 @@ mod threads_on_distinct_cores;
 mod threads_within_mask;
 mod throttled;
 mod unequal_cores;
+mod uneven_cores;
 mod verified;
 
 pub(crate) use clock_jump::jump;
@@ -48,6 +49,7 @@ pub const ALL: &[&Check] = &[
     &verified::CHECK,
     &debug_build::CHECK,
     // What was asked for against what there is.
+    &uneven_cores::CHECK,
     &threads_within_mask::CHECK,
     &threads_on_distinct_cores::CHECK,
     &quota::CHECK,

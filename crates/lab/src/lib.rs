@@ -4,7 +4,7 @@
 //! - [`placement`] decides which CPUs a thread may use; [`affinity`] sets that and reads it back.
 //! - [`pool`] keeps pinned threads and starts them at a barrier; [`measure`](mod@measure) runs one round on
 //!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
-//!   machine's.
+//!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
@@ -18,6 +18,7 @@ pub mod guardian;
 pub mod interrupt;
 pub mod measure;
 pub mod placement;
+pub mod pmu;
 pub mod pool;
 pub mod schedule;
 pub mod session;

@@ -13,6 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::canary;
 use crate::clock::{Clock, Ticks};
+use crate::pmu;
 use crate::pool::{Pool, PoolError, Seat};
 use crate::thread_counters::{Counters, process_cpu_time};
 
@@ -167,6 +168,8 @@ fn write_counters(evidence: &mut Evidence, stints: &[Stint]) {
     evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
     let migrations = all(stints.iter().map(|stint| &stint.counters.migrations));
     evidence.put_reading(SCHED_MIGRATIONS, migrations.map(|all| all.iter().sum()));
+    let ipc: Vec<_> = stints.iter().map(|stint| pmu::instructions_per_cycle(&stint.counters.pmu)).collect();
+    evidence.put_reading(THREAD_IPC, all(ipc.iter()));
     evidence.put(PLACE_SAMPLES, stints.iter().map(|stint| stint.glances.0 as f64).sum());
     evidence.put(PLACE_STRAYED, stints.iter().map(|stint| stint.glances.1 as f64).sum());
 }

@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 
 use figure::Reading;
 
+use crate::pmu::{self, Meter};
+
 /// The counters of one thread at one moment.
 #[derive(Clone, Debug)]
 pub struct Counters {
@@ -23,6 +25,8 @@ pub struct Counters {
     pub run_delay: Reading<f64>,
     /// Moves from one CPU to another.
     pub migrations: Reading<f64>,
+    /// Instructions and cycles in user mode.
+    pub pmu: Reading<pmu::Counts>,
 }
 
 /// The open files of the thread's own counters. Make it on the thread itself.
@@ -30,6 +34,7 @@ pub struct Counters {
 pub struct Source {
     schedstat: Result<File, String>,
     sched: Result<File, String>,
+    meter: Meter,
 }
 
 impl Source {
@@ -39,7 +44,7 @@ impl Source {
             let path = format!("/proc/thread-self/{name}");
             File::open(&path).map_err(|error| format!("{path}: {}", error.kind()))
         };
-        Source { schedstat: open("schedstat"), sched: open("sched") }
+        Source { schedstat: open("schedstat"), sched: open("sched"), meter: Meter::of_this_thread() }
     }
 
     /// Reads the counters; call it on the same thread.
@@ -54,6 +59,7 @@ impl Source {
             major_faults: usage.ru_majflt as f64,
             run_delay: read(&self.schedstat, run_delay),
             migrations: read(&self.sched, migrations),
+            pmu: self.meter.read(),
         }
     }
 }
@@ -74,6 +80,7 @@ impl Counters {
             major_faults: self.major_faults - earlier.major_faults,
             run_delay: grown(&self.run_delay, &earlier.run_delay),
             migrations: grown(&self.migrations, &earlier.migrations),
+            pmu: pmu::since(&self.pmu, &earlier.pmu),
         }
     }
 }

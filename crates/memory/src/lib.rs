@@ -19,6 +19,7 @@ pub mod mode;
 pub mod obtained;
 pub mod pages;
 pub mod region;
+pub mod scaling;
 pub mod simd;
 pub mod sizes;
 
@@ -28,7 +29,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE, &loaded::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE, &scaling::MODE, &loaded::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

@@ -15,7 +15,7 @@ const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
 /// STREAM's default of 10 M elements: with small caches there is no reason to go below.
 const SMALLEST_DEFAULT: u64 = 80_000_000;
 /// Share of the available memory that arrays may take: page tables, this program and others need the rest.
-const USABLE_SHARE: f64 = 0.85;
+pub const USABLE_SHARE: f64 = 0.85;
 /// STREAM's three arrays.
 pub const ARRAYS: u64 = 3;
 
@@ -100,6 +100,17 @@ pub fn room(machine: &Machine) -> Reading<Room> {
     }
 }
 
+/// Bytes of that room which arrays may take, and what bounds them.
+pub fn usable(room: &Reading<Room>) -> (u64, String) {
+    match room {
+        Reading::Value(room) => ((room.bytes as f64 * USABLE_SHARE) as u64, room.bound.clone()),
+        // What cannot be seen cannot be kept to; sizes without caches to go by are modest.
+        Reading::Unknown(reason) => {
+            (ARRAYS * UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}"))
+        }
+    }
+}
+
 /// What a pool of reserved huge pages of this size offers; `None` where there is no such pool or nothing free
 /// in it.
 pub fn pool_room(machine: &Machine, page: u64) -> Option<Room> {
@@ -177,13 +188,7 @@ pub fn choose(
 ) -> Result<Sizes, SizeError> {
     let block = BLOCK as u64;
     let least = threads as u64 * block;
-    let (usable, bound) = match room {
-        Reading::Value(room) => ((room.bytes as f64 * USABLE_SHARE) as u64, room.bound.clone()),
-        // What cannot be seen cannot be kept to; the sizes below are modest.
-        Reading::Unknown(reason) => {
-            (ARRAYS * UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}"))
-        }
-    };
+    let (usable, bound) = usable(room);
     let most = (usable / ARRAYS / ELEMENT) / block * block;
     if most < least {
         return Err(SizeError::NoRoom(bound));

@@ -80,6 +80,12 @@ keys! {
     THREAD_START_SKEW: f64 = "thread.start_skew", "s", Round, "Time between the first and the last thread leaving the barrier, in the same sample.";
     THREAD_ELEMENTS: Vec<f64> = "thread.elements", "1", Figure, "Elements that each thread works on.";
     THREAD_SECONDS: Vec<f64> = "thread.seconds", "s", Figure, "Median working time of each thread over all rounds, repeated ones too.";
+    THREAD_IPC: Vec<f64> = "thread.instructions_per_cycle", "1", Round, "Instructions per cycle of each thread in user mode over the whole round, its waits at the barriers included (perf_event_open).";
+
+    // Scaling: how work is shared out, and what that does to each thread.
+    SCHEDULE: String = "schedule", "", Condition, "How the arrays are shared out among threads, in OpenMP's words: static (equal shares) or dynamic (blocks, as threads come free).";
+    THREAD_BUSY: Vec<f64> = "thread.busy_shares", "1", Round, "Share of the round's median sample in which each thread was at work, waits for its turn on a CPU included.";
+    THREAD_WAIT: Vec<f64> = "thread.wait_shares", "1", Round, "Share of the same sample that each thread, done with its own, waited for the last one.";
 
     // The CPUs in use, seen from the system (/proc/stat).
     CPU_STEAL: f64 = "cpu.steal", "s", Round, "Time that the hypervisor kept from the CPUs in use (/proc/stat field 8).";

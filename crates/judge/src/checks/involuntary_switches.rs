@@ -1,9 +1,10 @@
 //! Was somebody put in our threads' place again and again?
 
-use figure::evidence::{CPUS, INVOLUNTARY_SWITCHES, RUN_DELAY, THREADS};
+use figure::evidence::{CPUS, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, THREADS};
 use figure::format;
 
 use super::loss::LOST_TIME;
+use super::uneven_cores::planned_wait;
 use crate::check::{Answer, Check, Subject, measured, never, observed};
 
 /// Involuntary switches a second on each CPU from which on it was shared. Two threads on one CPU alternate at
@@ -20,7 +21,7 @@ const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 4.0;
 pub const CHECK: Check = Check {
     id: "involuntary-switches",
     question: "Were our threads switched out again and again while they wanted to run?",
-    reads: &[INVOLUNTARY_SWITCHES.name, RUN_DELAY.name, CPUS.name, THREADS.name],
+    reads: &[INVOLUNTARY_SWITCHES.name, RUN_DELAY.name, CPUS.name, THREADS.name, SCHEDULE.name],
     page: include_str!("../../../../docs/checks/involuntary-switches.md"),
     applies: measured,
     essential: never,
@@ -35,7 +36,10 @@ fn rule(subject: &Subject) -> Answer {
     if let Some(waited) = waited {
         detail += &format!(", {} of the CPU time spent waiting", format::percent(waited));
     }
-    if rate >= SHARED_RATE && waited.is_none_or(|waited| waited >= NEGLIGIBLE_WAIT) {
+    if planned_wait(subject) > 0.0 {
+        // Whether anybody else came between, the run-queue delay tells.
+        Answer::pass(format!("{detail}: our own threads take turns, as planned"))
+    } else if rate >= SHARED_RATE && waited.is_none_or(|waited| waited >= NEGLIGIBLE_WAIT) {
         Answer::warn(detail, "find who shares these CPUs: top, pidstat -w 1")
     } else {
         Answer::pass(detail)

@@ -1,9 +1,10 @@
 //! Did our threads wait for a CPU although they wanted to run?
 
-use figure::evidence::{RUN_DELAY, RUN_DELAY_WORST};
+use figure::evidence::{CPUS, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE};
 use figure::format;
 
 use super::loss::LOST_TIME;
+use super::uneven_cores::planned_wait;
 use crate::check::{Answer, Check, Subject, always, measured, observed};
 
 /// Second field of /proc/self/task/TID/schedstat (Documentation/scheduler/sched-stats.rst): nanoseconds on a
@@ -12,7 +13,7 @@ use crate::check::{Answer, Check, Subject, always, measured, observed};
 pub const CHECK: Check = Check {
     id: "run-queue-delay",
     question: "Did our threads wait for a CPU although they wanted to run?",
-    reads: &[RUN_DELAY_WORST.name, RUN_DELAY.name],
+    reads: &[RUN_DELAY_WORST.name, RUN_DELAY.name, SCHEDULE.name, CPUS.name],
     page: include_str!("../../../../docs/checks/run-queue-delay.md"),
     applies: measured,
     essential: always,
@@ -26,10 +27,18 @@ fn rule(subject: &Subject) -> Answer {
         None => String::new(),
     };
     let share = worst / subject.seconds();
+    let planned = planned_wait(subject);
+    let turns = match planned {
+        0.0 => String::new(),
+        _ => format!(
+            "; {} of that is for its turn among our own, as planned",
+            format::percent(planned.min(share))
+        ),
+    };
     LOST_TIME.answer(
-        share,
+        (share - planned).max(0.0),
         format!(
-            "the thread that waited longest stood on a run queue for {} of the time ({}{all})",
+            "the thread that waited longest stood on a run queue for {} of the time ({}{all}{turns})",
             format::percent(share),
             format::seconds(worst)
         ),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{BIND, CPUS, PLACES, RUN_DELAY_WORST};
+use figure::evidence::{BIND, CPUS, PLACES, RUN_DELAY_WORST, SCHEDULE};
 use figure::{CpuList, Outcome, format};
 
 use super::loss::LOST_TIME;
@@ -18,7 +18,8 @@ pub const CHECK: Check = Check {
     question: "Does every thread have a core of its own?",
     reads: &[CPUS.name, PLACES.name, BIND.name, RUN_DELAY_WORST.name],
     page: include_str!("../../../../docs/checks/threads-on-distinct-cores.md"),
-    applies: pinned,
+    // Where sharing is what is measured, uneven-cores tells even from uneven.
+    applies: |subject| pinned(subject) && subject.condition(SCHEDULE).is_none(),
     essential: never,
     rule,
 };

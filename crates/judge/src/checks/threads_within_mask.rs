@@ -1,15 +1,16 @@
 //! Are there CPUs enough for the threads?
 
 use figure::CpuList;
-use figure::evidence::{CPUS, THREADS};
+use figure::evidence::{CPUS, SCHEDULE, THREADS};
 
+use super::uneven_cores;
 use crate::check::{Answer, Check, Subject, measured, never};
 
 /// Threads against the affinity mask of the process (sched_getaffinity(2)), which a cpuset narrows too.
 pub const CHECK: Check = Check {
     id: "threads-within-mask",
     question: "Are there as many CPUs as threads, and may we use them?",
-    reads: &[THREADS.name, CPUS.name],
+    reads: &[THREADS.name, CPUS.name, SCHEDULE.name],
     page: include_str!("../../../../docs/checks/threads-within-mask.md"),
     applies: |subject| measured(subject) && subject.condition(THREADS).is_some(),
     essential: never,
@@ -27,7 +28,7 @@ fn rule(subject: &Subject) -> Answer {
         "use --threads {} or fewer, or widen the mask: taskset, cpuset.cpus, docker --cpuset-cpus",
         allowed.len()
     );
-    if threads > allowed.len() as f64 {
+    if threads > allowed.len() as f64 && !uneven_cores::owns(subject) {
         Answer::fail(
             format!("{threads} threads, but only {} CPUs are allowed ({allowed})", allowed.len()),
             fix,

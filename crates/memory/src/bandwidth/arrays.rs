@@ -49,9 +49,17 @@ impl Arrays {
     /// # Errors
     /// What the system answered; for reserved huge pages, that there are too few.
     pub fn map(split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
+        Arrays::map_on(None, split, offset, pages)
+    }
+
+    /// The same, with all pages from one NUMA node, if one is given.
+    ///
+    /// # Errors
+    /// As [`map`](Self::map), and what binding to the node answered.
+    pub fn map_on(node: Option<u32>, split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
         let bytes = split.most * ELEMENT as usize;
         let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;
-        Ok(Arrays { region: Region::map(3 * stride, pages, None)?, stride, split })
+        Ok(Arrays { region: Region::map(3 * stride, pages, node)?, stride, split })
     }
 
     /// The start of an array.

@@ -58,11 +58,11 @@ pub struct Setup {
 
 /// Memory bandwidth that first touch reaches at least: used for deadlines and estimates only. A hypervisor
 /// that backs pages on first touch was seen at 0.6 GB/s.
-const SLOWEST_TOUCH: f64 = 0.1e9;
+pub(crate) const SLOWEST_TOUCH: f64 = 0.1e9;
 /// Bandwidth below which a round counts as hung.
-const SLOWEST_PASS: f64 = 0.05e9;
+pub(crate) const SLOWEST_PASS: f64 = 0.05e9;
 /// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
+pub(crate) const GRACE: f64 = 60.0;
 
 /// Resolves options against a machine.
 ///
@@ -153,7 +153,7 @@ fn notes(
     notes
 }
 
-fn selected(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
+pub(crate) fn selected(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     if names.is_empty() {
         return Ok(KERNELS.iter().collect());
     }
@@ -258,7 +258,12 @@ impl Builder<'_> {
 }
 
 /// Why a figure's condition cannot be set on this machine, if it cannot.
-fn unavailable(machine: &Machine, options: &Options, sizes: &Sizes, figure: &Figure) -> Option<String> {
+pub(crate) fn unavailable(
+    machine: &Machine,
+    options: &Options,
+    sizes: &Sizes,
+    figure: &Figure,
+) -> Option<String> {
     let nt = figure.conditions.get(key::STORES).as_deref() == Some(Stores::Nt.word());
     if nt && !options.offset.is_multiple_of(ALIGNMENT as u64) {
         return Some(format!(

@@ -1,0 +1,26 @@
+//! Bandwidth by threads: from one to all CPUs, under the bindings of study 1 (step 9) and packed siblings.
+//!
+//! - [`bindings`] says which CPU each thread gets, and where threads share cores unequally; [`points`] which numbers
+//!   of threads are measured; [`layout`] which part of which node's memory each thread works on.
+//! - [`plan`] makes figures of that; [`bench`] is the worker; [`arena`] its memory, a region for each node.
+//! - [`knee`] finds the fewest threads that reach what there is.
+
+pub mod arena;
+pub mod bench;
+pub mod bindings;
+pub mod knee;
+pub mod layout;
+pub mod plan;
+pub mod points;
+
+use crate::mode::Mode;
+
+/// The mode.
+pub const MODE: Mode = Mode {
+    name: "scaling",
+    title: "bandwidth by threads",
+    seconds: 100.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: knee::complete,
+};

@@ -1,0 +1,463 @@
+//! From options to a plan: which numbers of threads, on which CPUs, on how much memory of which node. Pure.
+
+use std::collections::BTreeSet;
+
+use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
+use lab::placement::{self, Placement, Places};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::bindings::{BINDINGS, Binding, Cores};
+use super::layout::{self, Layout};
+use super::points;
+use crate::bandwidth::plan::{GRACE, SLOWEST_PASS, SLOWEST_TOUCH, selected, set_peak, unavailable};
+use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::mode::{self, Options, PlanError, Planned, Schedule};
+use crate::pages::Pages;
+use crate::simd::{BLOCK, Simd};
+use crate::sizes::{self, ARRAYS, LastLevel, SizeError, Sizes};
+
+/// The kernel that stands for all where none is named: study 1's curves are of triad.
+const KERNEL: &str = "triad";
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// CPUs of each thread.
+    pub threads: Vec<CpuList>,
+    /// The inner loop.
+    pub operation: Operation,
+    /// How it stores.
+    pub stores: Stores,
+    /// How the arrays are shared out.
+    pub schedule: Schedule,
+    /// To whom.
+    pub layout: Layout,
+    /// Whether there are more threads than hardware threads for them, so that they take turns.
+    pub turns: bool,
+}
+
+/// The memory of one node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct NodeNeed {
+    /// The node that it must come from; `None` where there is no choice.
+    pub node: Option<u32>,
+    /// The cores that touch it first, each with its CPUs.
+    pub cores: Vec<CpuList>,
+    /// Elements of each array: the most that any figure uses.
+    pub elements: usize,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// Instruction set.
+    pub simd: Simd,
+    /// Extra bytes between arrays.
+    pub offset: u64,
+    /// Pages to ask for.
+    pub pages: Pages,
+    /// A region for each node, in the order of [`Layout::used`].
+    pub nodes: Vec<NodeNeed>,
+    /// Figures to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// One point of a curve, before its arrays are sized.
+struct Point {
+    binding: Binding,
+    schedule: Schedule,
+    placement: Placement,
+    turns: bool,
+    cache: Reading<LastLevel>,
+    elements: u64,
+    /// What made the arrays smaller than the rule; empty if nothing did.
+    limited_by: String,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    let kernels = kernels(options, simd)?;
+    // Bindings are what is compared here: of the placement asked for only an explicit list of CPUs narrows them.
+    let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
+    let cores = Cores::of(machine, within.as_ref());
+    let room = sizes::room(machine);
+    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
+    let room = reserved.map_or(room, Reading::Value);
+
+    let budget = points::budget(options.rules.max_time, options.rules.least) / kernels.len();
+    let mut points = curves(&cores, &Cores::of(machine, None), options, budget);
+    for point in &mut points {
+        point.cache = sizes::last_level(machine, &point.placement.cpus());
+        let threads = point.placement.threads.len();
+        let sizes = sizes::choose(options.array_size, threads, &point.cache, &room)?;
+        point.elements = sizes.elements;
+        if short(point, options) {
+            point.limited_by = sizes.limited_by;
+        }
+    }
+    let nodes = Nodes::of(machine, &cores);
+    let fitted = fit(&mut points, &nodes, options, &room)?;
+
+    let (mut figures, mut tasks) = (Vec::new(), Vec::new());
+    for &(kernel, stores) in &kernels {
+        let prefix = match kernels.len() {
+            1 => format!("{}.scaling", crate::SUITE),
+            _ => format!("{}.scaling.{}", crate::SUITE, kernel.name),
+        };
+        for point in &points {
+            let mut figure = figure(point, kernel, stores, &prefix, options, simd);
+            figure.conditions.set(key::ARRAYS_TOTAL_BYTES, fitted.bytes as f64);
+            figure.evidence.put(key::MEMORY_LIMITED_BY, point.limited_by.clone());
+            figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+            let whole = Sizes {
+                elements: fitted.bytes / (ARRAYS * ELEMENT),
+                doubled: None,
+                limited_by: String::new(),
+            };
+            set_peak(&mut figure, machine);
+            if let Some(problem) = unavailable(machine, options, &whole, &figure) {
+                figure = figure.not_available(problem);
+            }
+            tasks.push(Task {
+                id: figure.id.clone(),
+                threads: point.placement.threads.clone(),
+                operation: kernel.operation,
+                stores,
+                schedule: point.schedule,
+                layout: nodes.layout(point),
+                turns: point.turns,
+            });
+            figures.push(figure);
+        }
+        figures.extend(coinciding(machine, &cores, &prefix, kernel));
+    }
+    let notes = notes(&cores, &points, &fitted, &nodes, &kernels, simd);
+    let bytes = fitted.bytes as f64;
+    let setup = Setup {
+        machine: machine.clone(),
+        simd,
+        offset: options.offset,
+        pages: options.pages,
+        nodes: nodes.needs(&fitted.regions),
+        tasks,
+    };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.scaling",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!("first touch of {}", format::bytes(bytes)),
+        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
+        round_deadline: GRACE + bytes / SLOWEST_PASS,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// The CPUs of an explicit list, also those beyond the number of threads.
+fn list(places: &Places, asked: &Placement) -> CpuList {
+    match places {
+        Places::List(places) => places.iter().flat_map(CpuList::iter).collect(),
+        _ => asked.cpus(),
+    }
+}
+
+/// The kernels, each with the one way of storing that its curve is of: as asked, else non-temporal, so that what is
+/// counted is what moves.
+fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
+    let named = if options.kernels.is_empty() { &[KERNEL.to_owned()][..] } else { &options.kernels };
+    let order = options.stores.map_or(vec![Stores::Nt, Stores::Regular], |only| vec![only]);
+    let way = |kernel: &'static Kernel| {
+        let fits = |stores: &Stores| {
+            kernel.ways.contains(stores) && simd.kernel(kernel.operation, *stores).is_some()
+        };
+        order.iter().copied().chain([Stores::None]).find(fits).map(|stores| (kernel, stores))
+    };
+    let kernels: Vec<_> = selected(named)?.into_iter().filter_map(way).collect();
+    if kernels.is_empty() {
+        let stores = options.stores.map_or("", Stores::word);
+        return Err(PlanError::Nothing { kernels: named.join(","), stores });
+    }
+    Ok(kernels)
+}
+
+/// The points of all curves. Without a schedule asked for: static, and dynamic too where cores are shared unequally.
+///
+/// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware thread runs
+/// it faster, whether or not the other one was left out on purpose.
+fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<Point> {
+    let bindings = if cores.has_smt() { BINDINGS } else { &BINDINGS[..1] };
+    let mut points = Vec::new();
+    for &binding in bindings {
+        let counts = points::counts(binding, cores, options.threads, budget / bindings.len());
+        let place = |threads: &usize| cores.placement(binding, *threads);
+        let placements: Vec<Placement> = counts.iter().map(place).collect();
+        let point = |schedule| {
+            move |placement: &Placement| Point {
+                binding,
+                schedule,
+                turns: all.loads(placement).values().any(|(used, offered)| used > offered),
+                placement: placement.clone(),
+                cache: Reading::default(),
+                elements: 0,
+                limited_by: String::new(),
+            }
+        };
+        match options.schedule {
+            Some(schedule) => points.extend(placements.iter().map(point(schedule))),
+            None => {
+                points.extend(placements.iter().map(point(Schedule::Static)));
+                let uneven = placements.iter().filter(|placement| all.uneven(placement));
+                if binding == Binding::Cores {
+                    points.extend(uneven.map(point(Schedule::Dynamic)));
+                }
+            }
+        }
+    }
+    points
+}
+
+/// Whether a point's arrays are smaller than the rule although nobody asked for that.
+fn short(point: &Point, options: &Options) -> bool {
+    let rule = point.cache.value().map_or(0, |cache| sizes::CACHE_FACTOR * cache.bytes);
+    options.array_size.is_none() && point.elements * ELEMENT < rule
+}
+
+/// The NUMA nodes of the cores in use; one where none are shown.
+struct Nodes {
+    nodes: Vec<Option<u32>>,
+    /// For each core: its CPUs and the index of its node.
+    cores: Vec<(CpuList, usize)>,
+    /// Whether memory can lie on another node than the CPU's.
+    several: bool,
+    /// Bytes of each node, where shown.
+    memory: Vec<Option<u64>>,
+}
+
+impl Nodes {
+    fn of(machine: &Machine, cores: &Cores) -> Nodes {
+        let node = |cpus: &CpuList| machine.cpu(cpus.first()?)?.node;
+        let nodes: BTreeSet<Option<u32>> = cores.0.iter().map(node).collect();
+        let nodes: Vec<Option<u32>> = nodes.into_iter().collect();
+        let index = |cpus: &CpuList| nodes.iter().position(|known| *known == node(cpus)).unwrap_or(0);
+        let cores = cores.0.iter().map(|cpus| (cpus.clone(), index(cpus))).collect();
+        let shown = &machine.numa.nodes;
+        let bytes = |number: &Option<u32>| shown.iter().find(|node| Some(node.node) == *number)?.memory;
+        Nodes { cores, several: shown.len() > 1, memory: nodes.iter().map(bytes).collect(), nodes }
+    }
+
+    /// How a point's arrays are shared out.
+    fn layout(&self, point: &Point) -> Layout {
+        let home = |cpu: u32| {
+            let core = self.cores.iter().position(|(cpus, _)| cpus.contains(cpu)).unwrap_or(0);
+            (self.cores[core].1, core)
+        };
+        let homes: Vec<(usize, usize)> = point.placement.first_cpus().into_iter().map(home).collect();
+        layout::share(point.schedule, &homes, self.nodes.len(), point.elements as usize)
+    }
+
+    /// The most elements of each node's region that any point uses.
+    fn regions(&self, points: &[Point]) -> Vec<usize> {
+        let mut most = vec![0; self.nodes.len()];
+        for point in points {
+            for (most, used) in most.iter_mut().zip(self.layout(point).used) {
+                *most = used.max(*most);
+            }
+        }
+        most
+    }
+
+    /// Regions without memory to hold are left at one block, so that indices stay.
+    fn needs(&self, regions: &[usize]) -> Vec<NodeNeed> {
+        let need = |(index, elements): (usize, &usize)| NodeNeed {
+            // A node without memory of its own cannot be bound to: first touch takes the nearest.
+            node: self.nodes[index].filter(|_| self.several && self.memory[index] != Some(0)),
+            cores: self
+                .cores
+                .iter()
+                .filter(|(_, node)| *node == index)
+                .map(|(cpus, _)| cpus.clone())
+                .collect(),
+            elements: (*elements).max(BLOCK),
+        };
+        regions.iter().enumerate().map(need).collect()
+    }
+}
+
+/// What is mapped: the elements of each node's region, and the bytes of all.
+struct Fitted {
+    regions: Vec<usize>,
+    bytes: u64,
+}
+
+/// Makes the points' arrays smaller where the nodes' regions together, or one on its node, would not fit.
+fn fit(
+    points: &mut [Point],
+    nodes: &Nodes,
+    options: &Options,
+    room: &Reading<sizes::Room>,
+) -> Result<Fitted, PlanError> {
+    let bytes = |regions: &[usize]| ARRAYS * ELEMENT * regions.iter().sum::<usize>() as u64;
+    let regions = nodes.regions(points);
+    let wanted = bytes(&regions);
+    let (usable, bound) = sizes::usable(room);
+    let mut scale = (usable as f64 / wanted.max(1) as f64, bound);
+    for ((elements, memory), node) in regions.iter().zip(&nodes.memory).zip(&nodes.nodes) {
+        let need = (ARRAYS * ELEMENT * *elements as u64).max(1) as f64;
+        // A node without memory borrows from its neighbours, which the sum above is for.
+        if let Some(memory) = memory.filter(|memory| *memory > 0) {
+            let share = memory as f64 * sizes::USABLE_SHARE / need;
+            if share < scale.0 {
+                let node = node.unwrap_or(0);
+                scale = (share, format!("node {node} has {}", format::bytes(memory as f64)));
+            }
+        }
+    }
+    let (scale, bound) = scale;
+    if scale >= 1.0 {
+        return Ok(Fitted { regions, bytes: wanted });
+    }
+    if let Some(elements) = options.array_size {
+        let most = (elements as f64 * scale) as u64 / BLOCK as u64 * BLOCK as u64;
+        let needed = format!("{} on {} nodes", format::bytes(wanted as f64), nodes.nodes.len());
+        return Err(SizeError::TooLarge { elements, needed, bound, most }.into());
+    }
+    for point in points.iter_mut() {
+        let least = point.placement.threads.len() as u64;
+        let blocks = (point.elements as f64 * scale) as u64 / BLOCK as u64;
+        point.elements = blocks.max(least) * BLOCK as u64;
+        if point.limited_by.is_empty() && short(point, options) {
+            point.limited_by =
+                format!("{ARRAYS} arrays of {} do not fit: {bound}", format::bytes((wanted / ARRAYS) as f64));
+        }
+    }
+    let regions = nodes.regions(points);
+    Ok(Fitted { bytes: bytes(&regions), regions })
+}
+
+fn figure(
+    point: &Point,
+    kernel: &Kernel,
+    stores: Stores,
+    prefix: &str,
+    options: &Options,
+    simd: Simd,
+) -> Figure {
+    let threads = point.placement.threads.len();
+    let dynamic = point.schedule == Schedule::Dynamic;
+    let series = format!("{prefix}.{}{}", point.binding.word(), if dynamic { ".dynamic" } else { "" });
+    let name = format!(
+        "{} ({}), {threads} thread{}, {}{}",
+        kernel.title,
+        kernel.formula,
+        if threads == 1 { "" } else { "s" },
+        point.binding.title(),
+        if dynamic { ", dynamic" } else { "" }
+    );
+    let id = format!("{series}.{threads}");
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+    figure.convention = Some(Convention::StreamCounted);
+    figure.series = Some(series);
+    let at = Coordinate { value: CoordinateValue::Number(threads as f64), unit: Some(Unit::ONE) };
+    figure.at.insert("threads".to_owned(), at);
+    let cpus = point.placement.first_cpus().into_iter().map(f64::from).collect();
+    figure.conditions = Conditions::default()
+        .with(key::KERNEL, kernel.name.to_owned())
+        .with(key::STORES, stores.word().to_owned())
+        .with(key::SIMD, simd.word().to_owned())
+        .with(key::THREADS, threads as f64)
+        .with(key::PLACES, point.placement.places.to_owned())
+        .with(key::BIND, point.placement.bind.to_owned())
+        .with(key::CPUS, cpus)
+        .with(key::SCHEDULE, point.schedule.word().to_owned())
+        .with(key::ARRAY_BYTES, (point.elements * ELEMENT) as f64)
+        .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
+        .with(key::DATA_TOUCHED, (point.elements * ELEMENT * kernel.arrays_used()) as f64)
+        .with(key::OFFSET_BYTES, options.offset as f64)
+        .with(key::PAGES_ASKED, options.pages.word().to_owned())
+        .with(key::COUNTED_BYTES, kernel.counted_bytes() as f64)
+        .with(key::TRAFFIC_BYTES, kernel.traffic_bytes(stores) as f64);
+    figure
+}
+
+/// The curves that would be the same as that of place = core, as one line each that says so.
+fn coinciding(machine: &Machine, cores: &Cores, prefix: &str, kernel: &Kernel) -> Vec<Figure> {
+    if cores.has_smt() {
+        return Vec::new();
+    }
+    let narrowed = machine.topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
+    let why = match &machine.topology.unknown {
+        Some(reason) => format!("which CPUs share a core is not known ({reason})"),
+        None if narrowed => "only one hardware thread of each core may be used".to_owned(),
+        None => "no SMT is shown".to_owned(),
+    };
+    let same = format!("{prefix}.{}", Binding::Cores.word());
+    let line = |binding: &Binding| {
+        let series = format!("{prefix}.{}", binding.word());
+        let name = format!("{} ({}), {}", kernel.title, kernel.formula, binding.title());
+        let mut figure = Figure::planned(&series, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+        figure.series = Some(series);
+        figure.not_available(format!("{why}: the same as {same}"))
+    };
+    BINDINGS[1..].iter().map(line).collect()
+}
+
+/// What was resolved, for people.
+fn notes(
+    cores: &Cores,
+    points: &[Point],
+    fitted: &Fitted,
+    nodes: &Nodes,
+    kernels: &[(&Kernel, Stores)],
+    simd: Simd,
+) -> Vec<(&'static str, String)> {
+    let places: Vec<String> = cores.0.iter().map(|cpus| format!("{{{cpus}}}")).collect();
+    let mut notes =
+        vec![("cores", format!("{}, {} CPUs: {}", cores.count(), cores.cpus(), places.join(",")))];
+    for binding in BINDINGS {
+        let of = |schedule| {
+            let mine = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);
+            mine.map(|point| point.placement.threads.len().to_string()).collect::<Vec<_>>().join(",")
+        };
+        let (fixed, dynamic) = (of(Schedule::Static), of(Schedule::Dynamic));
+        let told =
+            [(fixed, "static"), (dynamic, "dynamic")].map(|(counts, schedule)| match counts.as_str() {
+                "" => String::new(),
+                counts => format!("threads {counts}, {schedule}"),
+            });
+        let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
+        let text = if told.is_empty() { "the same as cores".to_owned() } else { told.join("; ") };
+        notes.push((binding.word(), text));
+    }
+    let sizes = points.iter().map(|point| point.elements);
+    if let (Some(least), Some(most)) = (sizes.clone().min(), sizes.max()) {
+        let bytes = |elements: u64| format::bytes((elements * ELEMENT) as f64);
+        let range = if least == most { bytes(most) } else { format!("{} to {}", bytes(least), bytes(most)) };
+        notes.push(("arrays", format!("{ARRAYS} x {range} each, by the caches of the CPUs in use")));
+    }
+    let each: Vec<String> = nodes
+        .nodes
+        .iter()
+        .zip(&fitted.regions)
+        .map(|(node, elements)| {
+            let bytes = format::bytes((ARRAYS * ELEMENT * *elements as u64) as f64);
+            node.map_or(bytes.clone(), |node| format!("{bytes} on node {node}"))
+        })
+        .collect();
+    notes.push(("memory", each.join(", ")));
+    let code = kernels.iter().map(|(kernel, stores)| format!("{} ({})", kernel.name, stores.word()));
+    notes.push(("code", format!("{} by {}", code.collect::<Vec<_>>().join(", "), simd.word())));
+    notes
+}
