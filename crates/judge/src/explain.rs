@@ -7,9 +7,12 @@
 mod avoided;
 mod baseline;
 mod cause;
+mod edge;
 mod in_flight;
+mod level;
 mod mix;
 mod one_way;
+mod page_walks;
 mod peak;
 mod repeated;
 mod write_allocate;
@@ -37,6 +40,9 @@ pub const RULES: &[&Rule] = &[
     &in_flight::RULE,
     &mix::RULE,
     &one_way::RULE,
+    &edge::RULE,
+    &level::RULE,
+    &page_walks::RULE,
 ];
 
 /// Sentences for one figure, at most: more is not read.

@@ -4,17 +4,24 @@
 //! - [`kernels`] declares what each kernel reads, writes and moves; [`simd`] holds their machine code.
 //! - [`region`] maps memory on the pages and the node asked for; [`pages`] tells what was obtained; [`sizes`] decides how
 //!   large.
-//! - [`chase`] makes and follows chains of pointers; [`mix`] names mixes of reads and writes.
+//! - [`chase`] makes and follows chains of pointers, [`track`] knows where a walk must end; [`mix`] names mixes of reads
+//!   and writes.
+//! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
 
 pub mod bandwidth;
 pub mod chase;
+pub mod edges;
 pub mod kernels;
+pub mod ladder;
+pub mod latency;
 pub mod mix;
 pub mod mode;
 pub mod pages;
 pub mod region;
+pub mod rungs;
 pub mod simd;
 pub mod sizes;
+pub mod track;
 
 use mode::Mode;
 
@@ -22,7 +29,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &ladder::MODE, &latency::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {
