@@ -117,7 +117,9 @@ impl Chain {
 /// Element numbers in the order of the chain.
 fn visits(elements: usize, stride: usize, order: Order, random: &mut Random) -> Vec<u32> {
     let shuffled = |from: u32, to: u32, random: &mut Random| {
-        let mut numbers: Vec<u32> = (from..to).collect();
+        let mut numbers: Vec<u32> = Vec::with_capacity((to - from) as usize);
+        crate::region::advise_huge(&mut numbers);
+        numbers.extend(from..to);
         // A shuffled list, closed to a ring, is one cycle whatever the shuffle.
         for last in (1..numbers.len()).rev() {
             numbers.swap(last, random.below(last + 1));

@@ -18,11 +18,11 @@ use super::plan::Setup;
 use crate::region::Region;
 use crate::simd::sweep::{Sweep, sweep};
 
-/// Seconds of a sample; with [`SAMPLES`] of them a round lasts ten clock ticks of 10 ms, so that tick accounting (steal,
+/// Seconds of a sample: with [`SAMPLES`] of them, and one that is not counted, a round lasts ten clock ticks of 10 ms, so that tick accounting (steal,
 /// foreign load) can say something.
 const SAMPLE: f64 = 0.025;
 /// Timed samples of a round at most.
-const SAMPLES: usize = 4;
+const SAMPLES: usize = 3;
 /// Bytes of one call: some milliseconds of memory, so that a thread's CPU is looked at now and then.
 const CALL_BYTES: u64 = 64 << 20;
 /// Pages of each region whose node is asked for.

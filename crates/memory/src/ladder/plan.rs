@@ -23,7 +23,7 @@ const LEAST_LARGEST: u64 = 256 << 20;
 /// … and at most this much.
 const MOST_LARGEST: u64 = 4 << 30;
 /// Seconds that a round of one figure takes, with what is around it.
-const ROUND: f64 = 0.15;
+const ROUND: f64 = 0.12;
 /// Read bandwidth of one thread that passes over the largest sizes are estimated with.
 const USUAL_RATE: f64 = 10e9;
 /// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
@@ -155,7 +155,7 @@ fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> F
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use figure::Status;
     use figure::host::{Cache, CacheKind, LogicalCpu};

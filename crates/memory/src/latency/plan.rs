@@ -34,15 +34,38 @@ pub struct Series {
     pub small: bool,
     /// It has one size in this many octaves, and in as many where time is short; 0 for all.
     octaves: (u32, u32),
+    /// Where time is short it ends here.
+    lean_end: u64,
     /// The id of its last figure, if that stands for memory.
     dram: Option<&'static str>,
 }
 
 /// The curves. The first has the most sizes: caches are found in it.
 pub static SERIES: &[Series] = &[
-    Series { word: "random.huge", paged: false, small: false, octaves: (0, 0), dram: Some(DRAM) },
-    Series { word: "random.small", paged: false, small: true, octaves: (1, 4), dram: Some(DRAM_SMALL) },
-    Series { word: "pages.small", paged: true, small: true, octaves: (2, 4), dram: None },
+    Series {
+        word: "random.huge",
+        paged: false,
+        small: false,
+        octaves: (0, 0),
+        lean_end: u64::MAX,
+        dram: Some(DRAM),
+    },
+    Series {
+        word: "random.small",
+        paged: false,
+        small: true,
+        octaves: (1, 4),
+        lean_end: u64::MAX,
+        dram: Some(DRAM_SMALL),
+    },
+    Series {
+        word: "pages.small",
+        paged: true,
+        small: true,
+        octaves: (2, 4),
+        lean_end: 256 << 20,
+        dram: None,
+    },
 ];
 
 /// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB are partly
@@ -50,10 +73,15 @@ pub static SERIES: &[Series] = &[
 const LEAST_LARGEST: u64 = 1 << 30;
 /// … and at most this much: laying a chain takes a second for each GiB.
 const MOST_LARGEST: u64 = 4 << 30;
+/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size below shows that
+/// they do not before.
+const SMALL_BEGIN: u64 = 128 << 10;
+/// With fewer sizes than this a ladder is not cut.
+const LEAST_SIZES: usize = 3;
 /// Seconds that a round of one figure takes, with what is around it.
-const ROUND: f64 = 0.16;
+const ROUND: f64 = 0.12;
 /// Seconds that laying a GiB of chain takes, with its first touch.
-const LAY_GIB: f64 = 1.0;
+const LAY_GIB: f64 = 0.8;
 /// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
 const FILLED: f64 = 0.9;
 /// Bytes a second that laying reaches at least, for the deadline.
@@ -182,15 +210,18 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
     let of = |density: Density| -> Vec<Vec<u64>> {
         let all = rungs::rungs(ends.0, ends.1, caches, density);
-        let octaves =
-            |series: &Series| if density == Density::Full { series.octaves.0 } else { series.octaves.1 };
-        series
-            .iter()
-            .map(|series| match octaves(series) {
-                0 => all.clone(),
-                octaves => rungs::thin(&all, octaves),
-            })
-            .collect()
+        let of = |series: &&Series| {
+            let (octaves, end) = match density {
+                Density::Full => (series.octaves.0, u64::MAX),
+                Density::Lean => (series.octaves.1, series.lean_end),
+            };
+            let begin = if series.small { SMALL_BEGIN } else { 0 };
+            let some: Vec<u64> = all.iter().copied().filter(|bytes| (begin..=end).contains(bytes)).collect();
+            // A short ladder that somebody asks for is measured as it is.
+            let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
+            if octaves == 0 { sizes.clone() } else { rungs::thin(sizes, octaves) }
+        };
+        series.iter().map(of).collect()
     };
     let full = of(Density::Full);
     let laid: u64 = full.iter().flatten().sum();

@@ -15,11 +15,11 @@ use machine::counters::Watch;
 
 use crate::track::Track;
 
-/// Seconds of a sample: with [`SAMPLES`] of them a round lasts ten clock ticks of 10 ms, so that tick accounting (steal,
+/// Seconds of a sample: with [`SAMPLES`] of them, and one that is not counted, a round lasts ten clock ticks of 10 ms, so that tick accounting (steal,
 /// foreign load) can say something.
 const SAMPLE: f64 = 0.025;
 /// Timed samples of a round.
-const SAMPLES: usize = 4;
+const SAMPLES: usize = 3;
 /// Seconds of the trial that finds out how fast a chain is.
 const TRIAL: f64 = 0.002;
 
