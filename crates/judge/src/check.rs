@@ -1,6 +1,6 @@
 //! What a check is.
 
-use figure::evidence::{ARRAY_BYTES, CPUS, FactType, Key, THREADS};
+use figure::evidence::{ARRAY_BYTES, CPUS, FactType, Key, THREADS, WORKING_SET};
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
 /// What a check looks at: a figure within its record.
@@ -187,9 +187,11 @@ pub fn measured(subject: &Subject) -> bool {
     subject.figure.kept().next().is_some()
 }
 
-/// For [`Check::applies`]: figures that work on arrays in memory (reads [`ARRAY_BYTES`]).
+/// For [`Check::applies`]: figures that work on arrays in memory, or on less where being in cache is the purpose (reads
+/// [`ARRAY_BYTES`] and [`WORKING_SET`]).
 pub fn on_arrays(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(ARRAY_BYTES).is_some()
+    measured(subject)
+        && (subject.condition(ARRAY_BYTES).is_some() || subject.condition(WORKING_SET).is_some())
 }
 
 /// For [`Check::applies`]: figures whose threads are pinned (reads [`CPUS`]).

@@ -1,6 +1,7 @@
 //! One file for each check on one figure, and the list of them.
 
 mod above_limit;
+mod advertised_cache;
 mod array_size;
 mod bimodal;
 mod clock_granularity;
@@ -57,6 +58,7 @@ pub const ALL: &[&Check] = &[
     // Memory: there is enough, it is large enough, it is there, it is where it should be.
     &memory_limit::CHECK,
     &array_size::CHECK,
+    &advertised_cache::CHECK,
     &swap::CHECK,
     &first_touch::CHECK,
     &page_size::CHECK,

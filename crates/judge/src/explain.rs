@@ -8,10 +8,13 @@ mod avoided;
 mod baseline;
 pub(crate) mod by_mix;
 mod cause;
+mod edge;
 mod in_flight;
+mod level;
 pub(crate) mod loaded;
 mod mix;
 mod one_way;
+mod page_walks;
 mod peak;
 mod repeated;
 mod write_allocate;
@@ -43,6 +46,9 @@ pub const RULES: &[&Rule] = &[
     &by_mix::TRIAD,
     &loaded::RULE,
     &loaded::SHAPE,
+    &edge::RULE,
+    &level::RULE,
+    &page_walks::RULE,
 ];
 
 /// Sentences for one figure, at most: more is not read.

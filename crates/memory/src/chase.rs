@@ -70,6 +70,26 @@ impl Chain {
     /// # Panics
     /// If not even one element fits, or a stride is no multiple of 8 B.
     pub unsafe fn write(base: *mut u8, bytes: usize, stride: usize, order: Order, seed: u64) -> Chain {
+        // SAFETY: the caller's.
+        unsafe { Chain::write_noting(base, bytes, stride, order, seed, &[], &mut Vec::new()) }
+    }
+
+    /// [`write`](Self::write) that notes the addresses of the elements at `steps` (each less than the number of elements).
+    ///
+    /// # Safety
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub(crate) unsafe fn write_noting(
+        base: *mut u8,
+        bytes: usize,
+        stride: usize,
+        order: Order,
+        seed: u64,
+        steps: &[u64],
+        noted: &mut Vec<usize>,
+    ) -> Chain {
         assert!(
             stride >= 8 && stride.is_multiple_of(8) && bytes >= stride,
             "a chain of {bytes} B by {stride} B"
@@ -78,7 +98,7 @@ impl Chain {
         let at = |index: usize| base.wrapping_add(index * stride).cast::<*const u8>();
         let visits = visits(elements, stride, order, &mut Random::new(seed));
         for (step, &index) in visits.iter().enumerate() {
-            let next = visits[(step + 1) % elements];
+            let next = visits.get(step + 1).copied().unwrap_or(visits[0]);
             let element = at(index as usize);
             // SAFETY: both lie inside the caller's memory, and so does the number where there is room for one.
             unsafe {
@@ -88,6 +108,7 @@ impl Chain {
                 }
             }
         }
+        noted.extend(steps.iter().map(|&step| at(visits[step as usize] as usize) as usize));
         Chain { start: at(visits[0] as usize).cast(), elements }
     }
 
@@ -116,7 +137,9 @@ impl Chain {
 /// Element numbers in the order of the chain.
 fn visits(elements: usize, stride: usize, order: Order, random: &mut Random) -> Vec<u32> {
     let shuffled = |from: u32, to: u32, random: &mut Random| {
-        let mut numbers: Vec<u32> = (from..to).collect();
+        let mut numbers: Vec<u32> = Vec::with_capacity((to - from) as usize);
+        crate::region::advise_huge(&mut numbers);
+        numbers.extend(from..to);
         // A shuffled list, closed to a ring, is one cycle whatever the shuffle.
         for last in (1..numbers.len()).rev() {
             numbers.swap(last, random.below(last + 1));

@@ -4,24 +4,30 @@
 //! - [`kernels`] declares what each kernel reads, writes and moves; [`simd`] holds their machine code.
 //! - [`region`] maps memory on the pages and the node asked for; [`pages`] tells what was obtained; [`sizes`] decides how
 //!   large.
-//! - [`chase`] makes and follows chains of pointers; [`mix`] names mixes of reads and writes, and [`blocks`] is the
-//!   memory that their walks go over.
+//! - [`chase`] makes and follows chains of pointers, [`track`] knows where a walk must end.
+//! - [`mix`] names mixes of reads and writes; [`blocks`] is the memory that their walks go over.
+//! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
 //! - [`dose`] decides how much work a round is; [`obtained`] writes what a worker got as evidence.
 
 pub mod bandwidth;
 pub mod blocks;
 pub mod chase;
 pub mod dose;
+pub mod edges;
 pub mod kernels;
+pub mod ladder;
+pub mod latency;
 pub mod loaded;
 pub mod mix;
 pub mod mode;
 pub mod obtained;
 pub mod pages;
 pub mod region;
+pub mod rungs;
 pub mod scaling;
 pub mod simd;
 pub mod sizes;
+pub mod track;
 
 use mode::Mode;
 
@@ -29,7 +35,8 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE, &scaling::MODE, &loaded::MODE];
+pub static MODES: &[&Mode] =
+    &[&bandwidth::MODE, &mix::MODE, &scaling::MODE, &ladder::MODE, &latency::MODE, &loaded::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

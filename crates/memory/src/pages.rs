@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::str::FromStr;
 
-use figure::Reading;
+use figure::{Machine, Reading};
 use procfs_core::FromBufRead;
 use procfs_core::process::MemoryMaps;
 use serde::{Deserialize, Serialize};
@@ -95,6 +95,43 @@ fn backing_in(maps: &MemoryMaps, start: u64, end: u64) -> Reading<Backing> {
     } else {
         Reading::Value(sum)
     }
+}
+
+/// Bytes of the system's base page.
+pub fn base_page() -> usize {
+    // SAFETY: asks for a constant.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
+}
+
+/// Why `bytes` bytes on such pages cannot be had on this machine, if they cannot.
+pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String> {
+    if pages == Pages::Thp {
+        return match machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value) {
+            Some(Reading::Unknown(reason)) => {
+                Some(format!("this kernel has no transparent huge pages ({reason})"))
+            }
+            Some(Reading::Value(value)) if value == "never" => Some(
+                "transparent huge pages are switched off: echo madvise > \
+                 /sys/kernel/mm/transparent_hugepage/enabled (as root)"
+                    .to_owned(),
+            ),
+            _ => None,
+        };
+    }
+    let page = pages.reserved_size()?;
+    let needed = bytes.div_ceil(page) + 1;
+    let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page);
+    let free = pool.map_or(0, |pool| pool.free);
+    let directory = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page >> 10);
+    let size = figure::format::bytes(page as f64);
+    (free < needed).then(|| match pool {
+        Some(_) => format!(
+            "{needed} reserved pages of {size} are needed, {free} are free: echo {needed} > \
+             {directory}/nr_hugepages (as root)"
+        ),
+        None => format!("this kernel has no pool of {size} pages"),
+    })
 }
 
 /// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and tells). A

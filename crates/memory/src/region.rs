@@ -128,6 +128,20 @@ impl Drop for Region {
     }
 }
 
+/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one page walk after
+/// another without them. Only advice: nothing depends on its being taken.
+pub(crate) fn advise_huge<T>(vector: &mut Vec<T>) {
+    let room = vector.spare_capacity_mut();
+    let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));
+    let skipped = start.align_offset(HUGE_PAGE);
+    if let Some(whole) =
+        bytes.checked_sub(skipped).map(|rest| rest / HUGE_PAGE * HUGE_PAGE).filter(|whole| *whole > 0)
+    {
+        // SAFETY: advice about memory that the vector owns; it does not change what the memory holds.
+        let _ = unsafe { madvise(start.wrapping_add(skipped).cast(), whole, Advice::LinuxHugepage) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,7 @@ mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+pub mod sweep;
 
 /// Elements that a call works on are a multiple of this: 512 B, one turn of the widest loop.
 pub const BLOCK: usize = 64;

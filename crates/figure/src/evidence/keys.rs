@@ -44,6 +44,17 @@ keys! {
     STRIDE: f64 = "stride_bytes", "B", Condition, "Distance of the elements of a chain.";
     INJECTED: Vec<f64> = "inject.bandwidth", "GB/s", Round, "What the injectors together moved in each sample of the round, while the chase was timed.";
 
+    // Ladders of sizes, and latency.
+    WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
+    LEVEL: String = "level", "", Condition, "The cache level whose end a figure is: L1, L2, L3, L4.";
+    ADVERTISED: f64 = "advertised_bytes", "B", Condition, "Size of that cache as the system shows it for the CPU in use.";
+    EDGE_FROM: f64 = "edge.from", "B", Figure, "Largest size of the ladder that is still on the level before the edge.";
+    EDGE_TO: f64 = "edge.to", "B", Figure, "Smallest size of the ladder that is on the level behind the edge.";
+    EDGE_BEFORE: f64 = "edge.before", "", Figure, "What the ladder measures before the edge, in the unit of its points.";
+    EDGE_BEHIND: f64 = "edge.behind", "", Figure, "The same behind the edge.";
+    EDGE_OWN: bool = "edge.own", "", Figure, "The cache has a plateau of its own; else its edge is that of the level before it.";
+    LATENCY_CYCLES: f64 = "latency.cycles", "1", Round, "Cycles of a step along the chain: its time by the canary's clock around the round (x86 only).";
+
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";
     CLOCK_GRANULARITY: f64 = "clock.granularity", "s", Figure, "Smallest positive step seen between two readings of the clock in use.";

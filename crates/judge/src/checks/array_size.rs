@@ -1,6 +1,6 @@
 //! Are the arrays so large that they are read from memory?
 
-use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE};
+use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
 use figure::{Reading, format};
 
 use crate::check::{Answer, Check, Subject, observed, on_arrays};
@@ -15,10 +15,17 @@ pub const CACHES: f64 = 4.0;
 pub const CHECK: Check = Check {
     id: "array-size",
     question: "Are the arrays so large that they are read from memory, not from cache?",
-    reads: &[ARRAY_BYTES.name, LLC_BYTES.name, LLC_BASIS.name, MEMORY_LIMITED_BY.name, ROLE.name],
+    reads: &[
+        ARRAY_BYTES.name,
+        WORKING_SET.name,
+        LLC_BYTES.name,
+        LLC_BASIS.name,
+        MEMORY_LIMITED_BY.name,
+        ROLE.name,
+    ],
     page: include_str!("../../../../docs/checks/array-size.md"),
-    // The points of a curve over array sizes are in cache by design.
-    applies: |subject| on_arrays(subject) && !subject.figure.at.contains_key("array"),
+    // A working set is in cache by design.
+    applies: |subject| on_arrays(subject) && subject.condition(WORKING_SET).is_none(),
     // Where caches are hidden, doubling the arrays answers the same question by experiment.
     essential: |subject| !doubled(subject),
     rule,

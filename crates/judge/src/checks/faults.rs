@@ -1,6 +1,6 @@
 //! Did our threads fault while the clock ran?
 
-use figure::evidence::{ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, THREADS};
+use figure::evidence::{ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, THREADS, WORKING_SET};
 use figure::format;
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
@@ -21,6 +21,7 @@ pub const CHECK: Check = Check {
     question: "Did our threads take page faults while the clock ran?",
     reads: &[
         ARRAY_BYTES.name,
+        WORKING_SET.name,
         FAULT_MINOR.name,
         FAULT_MAJOR.name,
         PAGES_HUGE_SHARE.name,

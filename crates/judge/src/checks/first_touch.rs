@@ -1,6 +1,6 @@
 //! Was the memory there, and written, before the clock ran?
 
-use figure::evidence::{ARRAY_BYTES, MEMORY_NONZERO, MEMORY_RESIDENT};
+use figure::evidence::{ARRAY_BYTES, MEMORY_NONZERO, MEMORY_RESIDENT, WORKING_SET};
 use figure::format;
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
@@ -14,7 +14,7 @@ const UNTOUCHED: Levels = Levels { warn: 0.01, fail: 0.05 };
 pub const CHECK: Check = Check {
     id: "first-touch",
     question: "Was all memory touched with non-zero data before the clock ran?",
-    reads: &[ARRAY_BYTES.name, MEMORY_RESIDENT.name, MEMORY_NONZERO.name],
+    reads: &[ARRAY_BYTES.name, WORKING_SET.name, MEMORY_RESIDENT.name, MEMORY_NONZERO.name],
     page: include_str!("../../../../docs/checks/first-touch.md"),
     applies: on_arrays,
     essential: always,

@@ -1,6 +1,8 @@
 //! Did a memory limit shape the measurement?
 
-use figure::evidence::{ARRAY_BYTES, CGROUP_MEMORY_EVENTS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
+use figure::evidence::{
+    ARRAY_BYTES, CGROUP_MEMORY_EVENTS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY, WORKING_SET,
+};
 use figure::{Outcome, Reading, format};
 
 use super::array_size::{CACHES, caches_per_array};
@@ -16,6 +18,7 @@ pub const CHECK: Check = Check {
         MEMORY_AVAILABLE.name,
         CGROUP_MEMORY_EVENTS.name,
         ARRAY_BYTES.name,
+        WORKING_SET.name,
         LLC_BYTES.name,
     ],
     page: include_str!("../../../../docs/checks/memory-limit.md"),

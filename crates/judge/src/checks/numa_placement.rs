@@ -1,6 +1,8 @@
 //! Is the memory on the node of the thread that works on it?
 
-use figure::evidence::{ARRAY_BYTES, NUMA_LOCAL_SHARE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS};
+use figure::evidence::{
+    ARRAY_BYTES, NUMA_LOCAL_SHARE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, WORKING_SET,
+};
 use figure::{Outcome, format};
 
 use super::stragglers;
@@ -16,6 +18,7 @@ pub const CHECK: Check = Check {
     question: "Is the memory on the NUMA node of the thread that works on it?",
     reads: &[
         ARRAY_BYTES.name,
+        WORKING_SET.name,
         NUMA_LOCAL_SHARE.name,
         THREADS.name,
         THREAD_SECONDS_MAX.name,

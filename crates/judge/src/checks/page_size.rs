@@ -1,6 +1,6 @@
 //! Are the arrays on pages of the size that was asked for?
 
-use figure::evidence::{ARRAY_BYTES, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE};
+use figure::evidence::{ARRAY_BYTES, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
 use figure::format;
 
 use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays};
@@ -9,6 +9,8 @@ use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays};
 /// than 2 %, with the 10 to 20 % that huge pages usually bring; with half on small pages the figure is not
 /// one of huge pages.
 const SMALL: Levels = Levels { warn: 0.10, fail: 0.50 };
+/// The same for huge pages where small ones were asked for: they are part of the figure's name.
+const HUGE: Levels = SMALL;
 /// Bytes of a page of `huge1g`.
 const GIGANTIC: f64 = 1073741824.0;
 
@@ -16,7 +18,7 @@ const GIGANTIC: f64 = 1073741824.0;
 pub const CHECK: Check = Check {
     id: "page-size",
     question: "Are the arrays on pages of the size that was asked for?",
-    reads: &[ARRAY_BYTES.name, PAGES_ASKED.name, PAGES_HUGE_SHARE.name, PAGES_SIZE.name],
+    reads: &[ARRAY_BYTES.name, WORKING_SET.name, PAGES_ASKED.name, PAGES_HUGE_SHARE.name, PAGES_SIZE.name],
     page: include_str!("../../../../docs/checks/page-size.md"),
     applies: on_arrays,
     // By default any page will do; asked for, it is part of the figure's name.
@@ -40,6 +42,11 @@ fn rule(subject: &Subject) -> Answer {
     }
     match asked.as_str() {
         "default" => Answer::pass(detail),
+        "small" => HUGE.answer(
+            huge,
+            detail,
+            "the kernel gave huge pages where small ones were asked for (MADV_NOHUGEPAGE): report the record as a defect",
+        ),
         "huge1g" if size.is_some_and(|size| size < GIGANTIC) => Answer::fail(detail, fix(&asked)),
         _ => SMALL.answer(1.0 - huge, detail, fix(&asked)),
     }

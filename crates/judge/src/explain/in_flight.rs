@@ -4,7 +4,7 @@
 //! read holds one for the whole latency, a write-back or non-temporal store does not. So where cores and
 //! not memory are the limit, the saved *reads* count: one of two for copy, one of three for triad.
 
-use figure::evidence::{KERNEL, PAGES_HUGE_SHARE};
+use figure::evidence::{ARRAY_BYTES, KERNEL, PAGES_HUGE_SHARE};
 use figure::{Figure, Reading, Record, Unit, format};
 
 use super::write_allocate::EXCEEDED;
@@ -67,20 +67,21 @@ pub(super) fn under_way(record: &Record, figure: &Figure) -> Option<(String, Str
     Some((format!("{lines:.0}"), format!("{} ns, {source}", format::number(latency))))
 }
 
-/// The latency of memory in ns and where it comes from: a figure of this record of the kernel `latency`, with
-/// the largest arrays, else the assumption.
+/// The latency of memory in ns and where it comes from: of the figures of the kernel `latency` that work on arrays in memory
+/// the lowest, which is the idle one, on the nearest memory and without page walks; else the assumption.
 fn latency(record: &Record) -> (f64, String) {
     let measured = |figure: &&Figure| {
         usable(figure)
             && figure.unit == Unit::NANOSECONDS
             && figure.conditions.get(KERNEL).as_deref() == Some("latency")
+            && figure.conditions.get(ARRAY_BYTES).is_some()
     };
-    let size = |figure: &Figure| figure.conditions.get(figure::evidence::ARRAY_BYTES).unwrap_or(0.0);
+    let value = |figure: &Figure| figure.value.unwrap_or(f64::INFINITY);
     record
         .figures
         .iter()
         .filter(measured)
-        .max_by(|a, b| size(a).total_cmp(&size(b)))
+        .min_by(|a, b| value(a).total_cmp(&value(b)))
         .and_then(|figure| Some((figure.value?, format!("by {}", figure.id))))
         .unwrap_or_else(|| (ASSUMED_LATENCY_NS, "assumed".to_owned()))
 }
@@ -94,7 +95,7 @@ fn memory(share: Option<f64>) -> String {
 }
 
 /// Whether page walks are ruled out.
-fn pages(figure: &Figure) -> String {
+pub(super) fn pages(figure: &Figure) -> String {
     match figure.evidence.get(PAGES_HUGE_SHARE) {
         Reading::Value(share) if share >= HUGE => {
             format!("page walks are ruled out ({} in huge pages)", format::percent(share))

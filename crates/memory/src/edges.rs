@@ -1,0 +1,191 @@
+//! Where one level of the memory hierarchy ends and the next begins, by a ladder of sizes. Pure.
+//!
+//! A ladder is a cost at each size: a latency, or the reciprocal of a bandwidth. Caches make plateaus of it, and a
+//! rise between two. The costs are made monotone first (a larger size cannot be cheaper; where it seems so, that is
+//! noise), then steep stretches are rises, and an edge lies in the middle of a rise: there half of the accesses that can
+//! miss the level do.
+
+use figure::host::CacheKind;
+use figure::{Machine, stats};
+
+pub mod figures;
+
+/// One size of a ladder.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Bytes of the working set.
+    pub bytes: f64,
+    /// What an access costs, in any unit: more is slower.
+    pub cost: f64,
+}
+
+/// The end of a plateau.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// Bytes at which half of the accesses that can miss do.
+    pub bytes: f64,
+    /// Largest size of the ladder that is still on the level before.
+    pub from: f64,
+    /// Smallest size of the ladder that is on the next level.
+    pub to: f64,
+    /// Cost before.
+    pub below: f64,
+    /// Cost behind.
+    pub above: f64,
+}
+
+/// A cache level as the system shows it, and the edge that is its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// 1, 2, 3, 4.
+    pub level: u32,
+    /// Bytes that are shown.
+    pub advertised: f64,
+    /// Where it ends; `None` if the ladder does not tell.
+    pub edge: Option<Edge>,
+    /// Whether it has a plateau of its own: else its edge is that of the level before.
+    pub own: bool,
+}
+
+/// A stretch is steep where the cost rises by this factor over an octave. Plateaus are not level: the L2 of a
+/// Sapphire Rapids rises by 6 % an octave, as its share of misses does, and noise of 5 % between two points a third
+/// of an octave apart is 16 % an octave.
+const STEEP: f64 = 1.28;
+/// A plateau shorter than this many octaves is a bend in one rise.
+const SHORTEST_PLATEAU: f64 = 0.45;
+/// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5 in latency and
+/// by 1.3 to 3 in the bandwidth of one thread.
+const LEAST_RISE: f64 = 1.25;
+/// An edge within this factor of the advertised size is that level's rather than another's.
+const NEAR: f64 = 2.0;
+/// … unless there is another one in reach whose rise is more than this many times as high, both as logarithms: a rise of
+/// page walks may lie where a cache is advertised.
+const HIGHER: f64 = 2.0;
+
+impl Edge {
+    /// How many times slower it is behind the edge.
+    pub fn rise(&self) -> f64 {
+        self.above / self.below
+    }
+}
+
+/// The edges of a ladder, in the order of their sizes. Points may come in any order; those without a finite positive
+/// cost are left out.
+pub fn edges(points: &[Point]) -> Vec<Edge> {
+    let ladder = monotone(points);
+    let octaves = |a: usize, b: usize| (ladder[b].bytes / ladder[a].bytes).log2();
+    let mut rises: Vec<(usize, usize)> = Vec::new();
+    for next in 1..ladder.len() {
+        let rise = (ladder[next].cost / ladder[next - 1].cost).log2();
+        if rise <= STEEP.log2() * octaves(next - 1, next) {
+            continue;
+        }
+        match rises.last_mut() {
+            Some((_, end)) if *end == next - 1 || octaves(*end, next - 1) < SHORTEST_PLATEAU => *end = next,
+            _ => rises.push((next - 1, next)),
+        }
+    }
+    // A rise that the ladder ends in has no level behind it: how high it would get is not known.
+    let last = ladder.len().saturating_sub(1);
+    rises.retain(|(_, end)| *end < last && octaves(*end, last) >= SHORTEST_PLATEAU);
+    rises
+        .iter()
+        .map(|&(from, to)| edge(&ladder[from..=to]))
+        .filter(|edge| edge.rise() >= LEAST_RISE)
+        .collect()
+}
+
+/// The edge in one rise, from its last point before to its first behind.
+fn edge(rise: &[Point]) -> Edge {
+    let (first, last) = (rise[0], rise[rise.len() - 1]);
+    let middle = (first.cost + last.cost) / 2.0;
+    let crossing = rise.windows(2).find(|pair| pair[1].cost >= middle);
+    let bytes = crossing.map_or(last.bytes, |pair| {
+        let (low, high) = (pair[0].cost, pair[1].cost);
+        let share = if high > low { (middle - low) / (high - low) } else { 0.0 };
+        (pair[0].bytes.ln() + share * (pair[1].bytes / pair[0].bytes).ln()).exp()
+    });
+    Edge { bytes, from: first.bytes, to: last.bytes, below: first.cost, above: last.cost }
+}
+
+/// The points by size, their costs made monotone: neighbours that fall are pooled to their median (isotonic regression in
+/// the least absolute deviation, by pooling of adjacent violators; Robertson, Wright and Dykstra, 1988).
+fn monotone(points: &[Point]) -> Vec<Point> {
+    let sound = |point: &&Point| {
+        point.cost > 0.0 && point.cost.is_finite() && point.bytes > 0.0 && point.bytes.is_finite()
+    };
+    let mut sorted: Vec<Point> = points.iter().filter(sound).copied().collect();
+    sorted.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    let mut pools: Vec<(Vec<f64>, f64)> = Vec::new();
+    for point in &sorted {
+        let mut pool = (vec![point.cost], point.cost);
+        while let Some(before) = pools.pop_if(|before| before.1 > pool.1) {
+            let mut costs = before.0;
+            costs.append(&mut pool.0);
+            let middle = stats::median(&costs).unwrap_or(before.1);
+            pool = (costs, middle);
+        }
+        pools.push(pool);
+    }
+    let costs = pools.into_iter().flat_map(|(costs, middle)| vec![middle; costs.len()]);
+    sorted.into_iter().zip(costs).map(|(point, cost)| Point { cost, ..point }).collect()
+}
+
+/// The data caches that threads on these CPUs can use, as the system shows them: level and bytes for each thread,
+/// ascending. The first CPU's count; what several of the CPUs share is divided among them.
+pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
+    let Some(first) = cpus.first() else { return Vec::new() };
+    let mine = machine.caches.instances.iter();
+    let mut levels: Vec<(u32, u64)> = mine
+        .filter(|cache| cache.kind != CacheKind::Instruction && cache.cpus.contains(*first) && cache.size > 0)
+        .map(|cache| {
+            let sharing = cpus.iter().filter(|cpu| cache.cpus.contains(**cpu)).count();
+            (cache.level, cache.size / sharing.max(1) as u64)
+        })
+        .collect();
+    levels.sort_unstable();
+    levels.dedup_by_key(|(level, _)| *level);
+    levels
+}
+
+/// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the ladder's largest
+/// size.
+pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<Level>, Vec<Edge>) {
+    let mut used: Vec<bool> = vec![false; edges.len()];
+    let mut levels: Vec<Level> = Vec::new();
+    let mut before: Option<usize> = None;
+    for (index, &(level, bytes)) in advertised.iter().enumerate() {
+        let size = bytes as f64;
+        // Half way to the next level edges are rather its own.
+        let reach = advertised.get(index + 1).map_or(f64::INFINITY, |next| (size * next.1 as f64).sqrt());
+        let candidates: Vec<usize> = (before.map_or(0, |before| before + 1)..edges.len())
+            .filter(|&candidate| edges[candidate].bytes < reach)
+            .collect();
+        let own = best(edges, &candidates, size);
+        let edge = match own {
+            Some(own) => {
+                (used[own], before) = (true, Some(own));
+                Some(edges[own])
+            }
+            // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what is behind.
+            None if largest >= NEAR * size => before.map(|before| edges[before]),
+            None => None,
+        };
+        levels.push(Level { level, advertised: size, edge, own: own.is_some() });
+    }
+    let left = edges.iter().zip(&used).filter(|(_, used)| !**used).map(|(edge, _)| *edge);
+    (levels, left.collect())
+}
+
+/// The candidate that ends a level of this size: the highest rise near it, or, if one farther off is far higher, that one.
+fn best(edges: &[Edge], candidates: &[usize], size: f64) -> Option<usize> {
+    let height = |candidate: &usize| edges[*candidate].rise().ln();
+    let highest = |some: &mut dyn Iterator<Item = usize>| some.max_by(|a, b| height(a).total_cmp(&height(b)));
+    let near = |candidate: &usize| (edges[*candidate].bytes / size).ln().abs() <= NEAR.ln();
+    let overall = highest(&mut candidates.iter().copied())?;
+    let nearest = highest(&mut candidates.iter().copied().filter(near));
+    nearest.filter(|nearest| height(&overall) <= HIGHER * height(nearest)).or(Some(overall))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at once, and
+//! where the levels end.
+//!
+//! - [`plan`] chooses the sizes; [`bench`] is the worker; the loop is [`simd::sweep`](crate::simd::sweep).
+
+pub mod bench;
+pub mod plan;
+
+use figure::{Figure, Machine};
+
+use crate::edges::figures::Ladder;
+use crate::mode::Mode;
+
+/// `--ladder`.
+pub const MODE: Mode = Mode {
+    name: "ladder",
+    title: "read bandwidth by size",
+    seconds: 100.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete,
+};
+
+/// Adds the edges of caches.
+fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
+    let points = figures.iter().filter(|figure| figure.series.as_deref() == Some(plan::SERIES)).collect();
+    let ladder = Ladder { prefix: plan::SERIES, what: "read bandwidth", points, control: None };
+    let edges = ladder.edges(machine);
+    figures.extend(edges);
+}

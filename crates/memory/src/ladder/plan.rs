@@ -1,0 +1,237 @@
+//! Which sizes, for how many threads. Pure.
+
+use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
+use lab::placement;
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::edges;
+use crate::mode::{self, Options, PlanError, Planned};
+use crate::pages::{self, Pages};
+use crate::rungs::{self, Density};
+use crate::simd::Simd;
+use crate::sizes::{self, CACHE_FACTOR};
+
+/// The curve, and what the ids of its figures begin with.
+pub const SERIES: &str = "memory.ladder";
+/// `kernel` of its figures.
+pub const KERNEL: &str = "sweep";
+/// Largest size by default: 4 x the caches, at least this much, …
+const LEAST_LARGEST: u64 = 256 << 20;
+/// … and at most this much.
+const MOST_LARGEST: u64 = 4 << 30;
+/// Seconds that a round of one figure takes, with what is around it.
+const ROUND: f64 = 0.12;
+/// Read bandwidth of one thread that passes over the largest sizes are estimated with.
+const USUAL_RATE: f64 = 10e9;
+/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+const FILLED: f64 = 0.9;
+/// Bandwidth that first touch reaches at least, for the deadline.
+const SLOWEST_TOUCH: f64 = 0.1e9;
+/// Bandwidth below which a round counts as hung.
+const SLOWEST_PASS: f64 = 0.05e9;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 60.0;
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// CPUs of each thread.
+    pub threads: Vec<CpuList>,
+    /// Instruction set.
+    pub simd: Simd,
+    /// Pages to ask for.
+    pub pages: Pages,
+    /// The figures' ids, each with the bytes that every thread reads.
+    pub tasks: Vec<(String, u64)>,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    let placement =
+        placement::place(machine, &options.places, options.bind, Some(options.threads.unwrap_or(1)))?;
+    let threads = placement.threads.len() as u64;
+    let cpus = placement.first_cpus();
+    let caches = sizes::last_level(machine, &placement.cpus());
+    let room = match options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page)) {
+        Some(room) => Reading::Value(room),
+        None => sizes::room(machine),
+    };
+    let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes / threads);
+    let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
+    let (from, to, limited_by) = rungs::ends(options.sizes, default, threads, &room)?;
+    let levels: Vec<u64> = edges::advertised(machine, &cpus).into_iter().map(|(_, bytes)| bytes).collect();
+    let of = |density| rungs::rungs(from, to, &levels, density);
+    let full = of(Density::Full);
+    let passes = full.iter().sum::<u64>() as f64 * 2.0 * threads as f64 / USUAL_RATE;
+    let seconds = (full.len() as f64 * ROUND + passes) * options.rules.least as f64;
+    let lean = seconds > options.rules.max_time * FILLED;
+    let sizes = if lean { of(Density::Lean) } else { full };
+
+    let pages = pages_for(machine, options.pages);
+    let conditions = Conditions::default()
+        .with(key::KERNEL, KERNEL.to_owned())
+        .with(key::SIMD, simd.word().to_owned())
+        .with(key::THREADS, threads as f64)
+        .with(key::PLACES, placement.places.to_owned())
+        .with(key::BIND, placement.bind.to_owned())
+        .with(key::CPUS, cpus.iter().copied().map(f64::from).collect())
+        .with(key::PAGES_ASKED, pages.word().to_owned())
+        .with(key::ARRAYS_TOTAL_BYTES, (to * threads) as f64);
+    let problem = pages::unavailable(machine, pages, to * threads);
+    let figures: Vec<Figure> = sizes
+        .iter()
+        .map(|&bytes| {
+            let figure = planned(bytes, conditions.clone(), &room);
+            problem.iter().fold(figure, |figure, problem| figure.not_available(problem.clone()))
+        })
+        .collect();
+    let tasks = if problem.is_some() {
+        Vec::new()
+    } else {
+        figures.iter().map(|f| f.id.clone()).zip(sizes).collect()
+    };
+    let setup = Setup { machine: machine.clone(), threads: placement.threads.clone(), simd, pages, tasks };
+    let bytes = (to * threads) as f64;
+    let mut notes = vec![
+        ("threads", mode::threads_note(&placement)),
+        (
+            "sizes",
+            format!(
+                "{} to {} for each thread{}",
+                format::bytes(from as f64),
+                format::bytes(to as f64),
+                if lean { " (fewer sizes, for want of time)" } else { "" }
+            ),
+        ),
+        ("pages", pages.word().to_owned()),
+        ("code", simd.word().to_owned()),
+    ];
+    if !limited_by.is_empty() {
+        notes.push(("limited", limited_by));
+    }
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.ladder",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!("first touch of {}", format::bytes(bytes)),
+        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
+        round_deadline: GRACE + bytes / SLOWEST_PASS,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// Huge pages unless others are asked for, where the kernel gives them: with small ones the ends of caches that are indexed
+/// by physical address depend on which pages one happens to get.
+fn pages_for(machine: &Machine, asked: Pages) -> Pages {
+    match asked {
+        Pages::Default if pages::unavailable(machine, Pages::Thp, 0).is_none() => Pages::Thp,
+        asked => asked,
+    }
+}
+
+fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> Figure {
+    let id = format!("{SERIES}.{}", rungs::label(bytes));
+    let name = format!("Read, {}", format::bytes(bytes as f64));
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+    figure.convention = Some(Convention::StreamCounted);
+    figure.series = Some(SERIES.to_owned());
+    let at = Coordinate { value: CoordinateValue::Number(bytes as f64), unit: Some(Unit::BYTES) };
+    figure.at.insert("array".to_owned(), at);
+    figure.conditions = conditions.with(key::WORKING_SET, bytes as f64);
+    figure.evidence.put(key::MEMORY_LIMITED_BY, String::new());
+    figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+    figure
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use figure::Status;
+    use figure::host::{Cache, CacheKind, LogicalCpu};
+    use lab::placement::{Bind, Places};
+    use lab::schedule::Rules;
+
+    /// Two CPUs with an L2 of 1 MiB each and a shared L3 of 32 MiB, and 8 GiB of memory.
+    pub(crate) fn machine() -> Machine {
+        let mut machine = Machine::default();
+        let cache = |level, size, cpus: &str| Cache {
+            level,
+            kind: CacheKind::Unified,
+            size,
+            line: Some(64),
+            ways: None,
+            cpus: cpus.parse().unwrap(),
+        };
+        machine.caches.instances =
+            vec![cache(2, 1 << 20, "0"), cache(2, 1 << 20, "1"), cache(3, 32 << 20, "0-1")];
+        let cpu = |cpu: u32| LogicalCpu {
+            cpu,
+            core: cpu,
+            siblings: CpuList::from_iter([cpu]),
+            ..Default::default()
+        };
+        machine.topology.cpus = vec![cpu(0), cpu(1)];
+        machine.topology.online = "0-1".parse().unwrap();
+        machine.topology.allowed = "0-1".parse().unwrap();
+        machine.memory.available = Reading::Value(8 << 30);
+        machine
+    }
+
+    pub(crate) fn options(max_time: f64) -> Options {
+        Options {
+            array_size: None,
+            kernels: Vec::new(),
+            stores: None,
+            simd: None,
+            offset: 0,
+            pages: Pages::Default,
+            threads: None,
+            places: Places::Cores,
+            bind: Bind::Close,
+            mixes: Vec::new(),
+            schedule: None,
+            sizes: None,
+            nodes: None,
+            rules: Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 },
+        }
+    }
+
+    #[test]
+    fn one_thread_climbs_to_four_times_its_caches() {
+        let planned = plan(&machine(), &options(100.0)).unwrap();
+        let figures = &planned.suite.figures;
+        assert_eq!(figures[0].id, "memory.ladder.16K");
+        assert_eq!(figures.last().unwrap().id, "memory.ladder.256M");
+        assert!(figures.iter().all(|figure| figure.status != Status::NotAvailable));
+        assert!(figures.iter().all(|figure| figure.conditions.get(key::ARRAY_BYTES).is_none()));
+        assert!(figures.iter().any(|figure| figure.conditions.get(key::WORKING_SET) == Some(1048576.0)));
+    }
+
+    #[test]
+    fn little_time_makes_fewer_sizes() {
+        let count = |time| plan(&machine(), &options(time)).unwrap().suite.figures.len();
+        assert!(count(20.0) * 3 < count(100.0) * 2, "{} {}", count(20.0), count(100.0));
+    }
+
+    #[test]
+    fn threads_share_what_they_share() {
+        let two = Options { threads: Some(2), ..options(100.0) };
+        let planned = plan(&machine(), &two).unwrap();
+        // Half of the L3 belongs to each, so its end is looked for at 16 MiB.
+        assert!(planned.suite.figures.iter().any(|figure| figure.id == "memory.ladder.20M"));
+        let refused = Options { sizes: Some((16 << 10, 4 << 30)), ..two };
+        let message = plan(&machine(), &refused).unwrap_err().to_string();
+        assert!(message.contains("--sizes 16KiB..4GiB") && message.contains("or less"), "{message}");
+    }
+}

@@ -1,0 +1,297 @@
+//! Which chains: sizes, orders, pages, and where they lie. Pure.
+
+use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Status, Unit, format};
+use lab::placement::{self, Placement};
+use lab::schedule::Rules;
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::layout;
+use crate::edges;
+use crate::mode::{Options, PlanError, Planned};
+use crate::pages::{self, Pages};
+use crate::rungs::{self, Density};
+use crate::sizes::{self, CACHE_FACTOR};
+use crate::track;
+
+/// `kernel` of all figures that are the latency of a load.
+pub const KERNEL: &str = "latency";
+/// The figure that stands for idle memory latency, with huge pages.
+pub const DRAM: &str = "memory.latency.dram";
+/// The same with small pages.
+pub const DRAM_SMALL: &str = "memory.latency.dram.small";
+
+/// One curve.
+#[derive(Debug)]
+pub struct Series {
+    /// `order.pages`: what its ids and its `series` say behind `memory.latency`.
+    pub word: &'static str,
+    /// Page by page, or fully random.
+    pub paged: bool,
+    /// On small pages, or huge ones.
+    pub small: bool,
+    /// It has one size in this many octaves, and in as many where time is short; 0 for all.
+    octaves: (u32, u32),
+    /// Where time is short it ends here.
+    lean_end: u64,
+    /// The id of its last figure, if that stands for memory.
+    dram: Option<&'static str>,
+}
+
+/// The curves. The first has the most sizes: caches are found in it.
+pub static SERIES: &[Series] = &[
+    Series {
+        word: "random.huge",
+        paged: false,
+        small: false,
+        octaves: (0, 0),
+        lean_end: u64::MAX,
+        dram: Some(DRAM),
+    },
+    Series {
+        word: "random.small",
+        paged: false,
+        small: true,
+        octaves: (1, 4),
+        lean_end: u64::MAX,
+        dram: Some(DRAM_SMALL),
+    },
+    Series {
+        word: "pages.small",
+        paged: true,
+        small: true,
+        octaves: (2, 4),
+        lean_end: 256 << 20,
+        dram: None,
+    },
+];
+
+/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB are partly
+/// translated by cached page tables.
+const LEAST_LARGEST: u64 = 1 << 30;
+/// … and at most this much: laying a chain takes a second for each GiB.
+const MOST_LARGEST: u64 = 4 << 30;
+/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size below shows that
+/// they do not before.
+const SMALL_BEGIN: u64 = 128 << 10;
+/// With fewer sizes than this a ladder is not cut.
+const LEAST_SIZES: usize = 3;
+/// Seconds that a round of one figure takes, with what is around it.
+const ROUND: f64 = 0.12;
+/// Seconds that laying a GiB of chain takes, with its first touch.
+const LAY_GIB: f64 = 0.8;
+/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+const FILLED: f64 = 0.9;
+/// Bytes a second that laying reaches at least, for the deadline.
+const SLOWEST_LAY: f64 = 0.02e9;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 60.0;
+
+/// One chain, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// Which region it lies in.
+    pub region: usize,
+    /// Where in it.
+    pub offset: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// Page by page, or fully random.
+    pub paged: bool,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// The CPU.
+    pub cpu: u32,
+    /// Bytes from element to element.
+    pub stride: u64,
+    /// Pages and bytes of each region.
+    pub regions: Vec<(Pages, u64)>,
+    /// The chains.
+    pub tasks: Vec<Task>,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let placement = placement::place(machine, &options.places, options.bind, Some(1))?;
+    let cpu = placement.first_cpus().first().copied().unwrap_or(0);
+    let series: Vec<&Series> = SERIES.iter().filter(|series| kind(options.pages, series).is_some()).collect();
+    let mut regions: Vec<Pages> = series.iter().filter_map(|series| kind(options.pages, series)).collect();
+    regions.dedup();
+
+    let caches = sizes::last_level(machine, &CpuList::from_iter([cpu]));
+    let room = match options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page)) {
+        Some(room) => figure::Reading::Value(room),
+        None => sizes::room(machine),
+    };
+    let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
+    let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
+    let (from, to, limited_by) = rungs::ends(options.sizes, default, regions.len() as u64, &room)?;
+    // What somebody asks for by its size stands for memory only if it is memory.
+    let stands = options.sizes.is_none() || (enough > 0 && to >= enough);
+
+    let advertised: Vec<u64> =
+        edges::advertised(machine, &[cpu]).into_iter().map(|(_, bytes)| bytes).collect();
+    let (sizes_of, density) = sizes(&series, (from, to), &advertised, &options.rules);
+    let stride = track::stride(machine) as u64;
+    let base = conditions(&placement, cpu, stride);
+    let (mut tasks, mut figures, mut bytes_of) = (Vec::new(), Vec::new(), vec![Vec::new(); regions.len()]);
+    for (series, sizes) in series.iter().zip(&sizes_of) {
+        let pages = kind(options.pages, series).unwrap_or_default();
+        let region = regions.iter().position(|other| *other == pages).unwrap_or(0);
+        for &bytes in sizes {
+            let dram = series.dram.filter(|_| stands && Some(&bytes) == sizes.last());
+            let mut figure = planned(series, bytes, pages, dram, base.clone());
+            if let Some(reason) = pages::unavailable(machine, pages, to) {
+                figure = figure.not_available(reason);
+            }
+            let limit = if dram.is_some() { limited_by.clone() } else { String::new() };
+            figure.evidence.put(key::MEMORY_LIMITED_BY, limit);
+            let available = room.clone().map(|room| room.bytes as f64);
+            figure.evidence.put_reading(key::MEMORY_AVAILABLE, available);
+            tasks.push(Task { id: figure.id.clone(), region, offset: 0, bytes, paged: series.paged });
+            bytes_of[region].push(bytes);
+            figures.push(figure);
+        }
+    }
+    let layouts: Vec<_> = bytes_of.iter().map(|sizes| layout::layout(sizes, stride)).collect();
+    let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
+    for task in &mut tasks {
+        task.offset = offsets[task.region].next().copied().unwrap_or(0);
+    }
+    let regions: Vec<(Pages, u64)> =
+        regions.into_iter().zip(&layouts).map(|(pages, layout)| (pages, layout.bytes)).collect();
+    let mapped: u64 = regions.iter().map(|(_, bytes)| bytes).sum();
+    for figure in &mut figures {
+        figure.conditions.set(key::ARRAYS_TOTAL_BYTES, mapped as f64);
+    }
+    let laid: u64 = tasks.iter().map(|task| task.bytes).sum();
+    let notes = notes(cpu, (from, to), &limited_by, density, &regions, stride, tasks.len());
+    // Chains that cannot be had are not laid.
+    tasks.retain(|task| {
+        figures.iter().any(|figure| figure.id == task.id && figure.status != Status::NotAvailable)
+    });
+    let setup = Setup { machine: machine.clone(), cpu, stride, regions, tasks };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.latency",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!("laying chains of {} in all", format::bytes(laid as f64)),
+        prepare_deadline: GRACE + laid as f64 / SLOWEST_LAY,
+        round_deadline: GRACE,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// The pages that a series is measured on; `None` if `--pages` leaves it out.
+fn kind(asked: Pages, series: &Series) -> Option<Pages> {
+    match (asked, series.small) {
+        (Pages::Default | Pages::Small, true) => Some(Pages::Small),
+        (Pages::Default, false) => Some(Pages::Thp),
+        (Pages::Small, false) | (_, true) => None,
+        (huge, false) => Some(huge),
+    }
+}
+
+/// The sizes of each series: as many as the time allows.
+fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
+    let of = |density: Density| -> Vec<Vec<u64>> {
+        let all = rungs::rungs(ends.0, ends.1, caches, density);
+        let of = |series: &&Series| {
+            let (octaves, end) = match density {
+                Density::Full => (series.octaves.0, u64::MAX),
+                Density::Lean => (series.octaves.1, series.lean_end),
+            };
+            let begin = if series.small { SMALL_BEGIN } else { 0 };
+            let some: Vec<u64> = all.iter().copied().filter(|bytes| (begin..=end).contains(bytes)).collect();
+            // A short ladder that somebody asks for is measured as it is.
+            let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
+            if octaves == 0 { sizes.clone() } else { rungs::thin(sizes, octaves) }
+        };
+        series.iter().map(of).collect()
+    };
+    let full = of(Density::Full);
+    let laid: u64 = full.iter().flatten().sum();
+    let rounds = full.iter().flatten().count() * rules.least;
+    let seconds = rounds as f64 * ROUND + laid as f64 / (1u64 << 30) as f64 * LAY_GIB;
+    if seconds <= rules.max_time * FILLED {
+        (full, Density::Full)
+    } else {
+        (of(Density::Lean), Density::Lean)
+    }
+}
+
+/// What is true of every chain.
+fn conditions(placement: &Placement, cpu: u32, stride: u64) -> Conditions {
+    Conditions::default()
+        .with(key::KERNEL, KERNEL.to_owned())
+        .with(key::THREADS, 1.0)
+        .with(key::PLACES, placement.places.to_owned())
+        .with(key::BIND, placement.bind.to_owned())
+        .with(key::CPUS, vec![f64::from(cpu)])
+        .with(key::STRIDE, stride as f64)
+}
+
+fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: Conditions) -> Figure {
+    let name = |what: &str| {
+        let order = if series.paged { "page by page" } else { "random" };
+        let pages = if series.small { "small pages" } else { "huge pages" };
+        format!("{what}, {order}, {pages}, {}", format::bytes(bytes as f64))
+    };
+    let curve = format!("{}.{KERNEL}.{}", crate::SUITE, series.word);
+    let (id, name) = match dram {
+        Some(id) => (id.to_owned(), name("Idle latency of memory")),
+        None => (format!("{curve}.{}", rungs::label(bytes)), name("Latency")),
+    };
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
+    figure.series = Some(curve);
+    let at = Coordinate { value: CoordinateValue::Number(bytes as f64), unit: Some(Unit::BYTES) };
+    figure.at.insert("array".to_owned(), at);
+    let size = if dram.is_some() { key::ARRAY_BYTES } else { key::WORKING_SET };
+    figure.conditions = base
+        .with(key::PAGES_ASKED, pages.word().to_owned())
+        .with(key::ORDER, if series.paged { "pages" } else { "random" }.to_owned())
+        .with(size, bytes as f64);
+    figure
+}
+
+/// What was resolved, for people.
+fn notes(
+    cpu: u32,
+    (from, to): (u64, u64),
+    limited_by: &str,
+    density: Density,
+    regions: &[(Pages, u64)],
+    stride: u64,
+    chains: usize,
+) -> Vec<(&'static str, String)> {
+    let bytes = |bytes: u64| format::bytes(bytes as f64);
+    let lean = if density == Density::Lean { " (fewer sizes, for want of time)" } else { "" };
+    let mapped: Vec<String> =
+        regions.iter().map(|(pages, size)| format!("{} on {} pages", bytes(*size), pages.word())).collect();
+    let mut notes = vec![
+        ("thread", format!("1, on CPU {cpu}")),
+        ("sizes", format!("{} to {}{lean}", bytes(from), bytes(to))),
+        ("chains", format!("{chains}, an element every {stride} B; mapped: {}", mapped.join(", "))),
+    ];
+    if !limited_by.is_empty() {
+        notes.push(("limited", limited_by.to_owned()));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;
