@@ -13,6 +13,7 @@ mod foreign_load;
 mod frequency;
 mod interrupts;
 mod involuntary_switches;
+pub(crate) mod line_transfer;
 pub(crate) mod loss;
 mod memory_errors;
 mod memory_limit;
@@ -46,6 +47,7 @@ pub const ALL: &[&Check] = &[
     // What was computed, by what code, from what.
     &sources::CHECK,
     &verified::CHECK,
+    &line_transfer::CHECK,
     &debug_build::CHECK,
     // What was asked for against what there is.
     &threads_within_mask::CHECK,

@@ -4,8 +4,10 @@
 //! rival cause that they exclude. Where no rule speaks, the figure is called unexplained, with what was ruled
 //! out. Figures that were judged invalid explain nothing and are explained by their first cause alone.
 
+pub(crate) mod alignment;
 mod avoided;
 mod baseline;
+mod c2c;
 mod cause;
 mod in_flight;
 mod mix;
@@ -30,6 +32,10 @@ pub struct Rule {
 
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
+    &c2c::RULE,
+    &c2c::STATES,
+    &alignment::MISALIGNED,
+    &alignment::ALIASED,
     &repeated::RULE,
     &baseline::RULE,
     &write_allocate::RULE,

@@ -6,7 +6,9 @@
 //!   large.
 //! - [`chase`] makes and follows chains of pointers; [`mix`] names mixes of reads and writes.
 
+pub mod alignment;
 pub mod bandwidth;
+pub mod c2c;
 pub mod chase;
 pub mod kernels;
 pub mod mix;
@@ -22,7 +24,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &alignment::MODE, &c2c::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

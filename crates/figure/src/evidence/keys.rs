@@ -37,6 +37,25 @@ keys! {
     ROLE: String = "role", "", Condition, "Why the figure is there when it is no headline: doubled, again, baseline.";
     DATA_TOUCHED: f64 = "data_bytes", "B", Condition, "Bytes of all arrays that one pass of the kernel touches.";
 
+    // Several modes of memory: what one thread works on, and how it walks there.
+    WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What one thread works on, where being in cache is the purpose.";
+    STRIDE: f64 = "stride_bytes", "B", Condition, "Distance of a chain's elements: one in each block of this size.";
+
+    // Alignment of vectors and distance of arrays.
+    MISALIGNMENT: f64 = "misalignment_bytes", "B", Condition, "Bytes from the boundary of the widest vector to where every array begins.";
+    VECTOR_BYTES: f64 = "vector_bytes", "B", Condition, "Bytes of a vector: what one load or store of the kernel moves.";
+    LEVEL: String = "level", "", Condition, "What holds the arrays: L1 or memory.";
+
+    // Cache to cache.
+    PAIR: String = "pair", "", Condition, "How the two CPUs belong together: smt, cluster, llc, package, node, socket, unknown.";
+    PAIR_BASIS: String = "pair_basis", "", Condition, "What of the topology says so.";
+    LINE_STATE: String = "line_state", "", Condition, "In which state the owner holds the lines: clean (MLC's HIT) or modified (HITM).";
+    LINES: f64 = "lines", "1", Condition, "Lines that are handed over at a time.";
+    C2C_OWN: f64 = "c2c.own", "ns", Round, "The same walk again, the lines now being in the requester's own cache: median over the round.";
+    C2C_MEMORY: f64 = "c2c.memory", "ns", Round, "The same walk after the lines were flushed from all caches, before the round: median of several.";
+    C2C_FRESH: f64 = "c2c.fresh_share", "1", Round, "Share of lines, over all hand-overs of the round, that held what the owner wrote for that very hand-over.";
+    C2C_CLOCK_SHARE: f64 = "c2c.clock_share", "1", Round, "What reading the clock takes of a walk, and is taken off it.";
+
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";
     CLOCK_GRANULARITY: f64 = "clock.granularity", "s", Figure, "Smallest positive step seen between two readings of the clock in use.";
