@@ -32,7 +32,10 @@ fn rule(subject: &Subject) -> Answer {
     let fresh = observed!(subject.figure.over_rounds(C2C_FRESH)).into_iter().fold(1.0, f64::min);
     if fresh < 1.0 {
         return Answer::fail(
-            format!("{} of the lines did not hold what the owner had just written", format::percent(1.0 - fresh)),
+            format!(
+                "{} of the lines did not hold what the owner had just written",
+                format::percent(1.0 - fresh)
+            ),
             "measure again; if it recurs, report the record as a defect of truebench",
         );
     }

@@ -38,7 +38,9 @@ fn origin(subject: &Subject) -> Option<String> {
     let basis = basis.map_or_else(String::new, |basis| format!(" (the two: {basis})"));
     let of_own = format!("{:.1}x what its own cache takes ({})", figure.value? / own, amount(own, figure));
     if subject.condition(PAIR).as_deref() == Some(SIBLINGS) {
-        return Some(format!("Hardware threads of one core share its first cache, so nothing moves: {of_own}."));
+        return Some(format!(
+            "Hardware threads of one core share its first cache, so nothing moves: {of_own}."
+        ));
     }
     let cpus = subject.thread_cpus();
     let requester = cpus.get(1)?;
@@ -83,10 +85,13 @@ fn states(subject: &Subject) -> Option<String> {
     Some(if ratio.same(SAME_STATE) {
         format!("Clean or modified makes no difference: modified is {seen}.")
     } else if ratio.value > 1.0 {
-        format!("Modified is {seen}: only the owner has such a line, and has to give it up, which costs {}.", {
-            format::percent(ratio.value - 1.0)
-        })
+        format!(
+            "Modified is {seen}: only the owner has such a line, and has to give it up, which costs {}.",
+            { format::percent(ratio.value - 1.0) }
+        )
     } else {
-        format!("Modified is {seen}: the owner gives such a line, while a clean one comes from elsewhere or later.")
+        format!(
+            "Modified is {seen}: the owner gives such a line, while a clean one comes from elsewhere or later."
+        )
     })
 }

@@ -31,7 +31,9 @@ pub(super) fn alignment(record: &Record) -> Option<Finding> {
             (&mut dearest.apart, point.best(figures))
         };
         let ratio = reference.and_then(|reference| partner::ratio(point.figure, reference.figure).ok());
-        if let Some(ratio) = ratio.filter(|ratio| worst.as_ref().is_none_or(|(most, _)| ratio.value < most.value)) {
+        if let Some(ratio) =
+            ratio.filter(|ratio| worst.as_ref().is_none_or(|(most, _)| ratio.value < most.value))
+        {
             *worst = Some((ratio, point));
         }
     }
@@ -48,7 +50,10 @@ pub(super) fn alignment(record: &Record) -> Option<Finding> {
         .iter()
         .map(|(level, dearest)| {
             let misaligned = told("misaligned vectors", &dearest.misaligned);
-            format!("in {level} {misaligned}, the distance of arrays {}", told("", &dearest.apart).trim_start())
+            format!(
+                "in {level} {misaligned}, the distance of arrays {}",
+                told("", &dearest.apart).trim_start()
+            )
         })
         .collect();
     if levels.is_empty() {

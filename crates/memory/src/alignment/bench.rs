@@ -290,7 +290,8 @@ impl AlignmentBench {
 impl Bench for AlignmentBench {
     fn round(&mut self, id: &str) -> Result<Round, String> {
         let (task, history) = self.tasks.get_mut(id).ok_or_else(|| format!("no figure {id}"))?;
-        let level = self.levels.get(&task.level).ok_or_else(|| format!("{id}: its level was not prepared"))?;
+        let level =
+            self.levels.get(&task.level).ok_or_else(|| format!("{id}: its level was not prepared"))?;
         let round = level.measure(task, history);
         if round.is_err() {
             // What was spoilt for it may still be there.

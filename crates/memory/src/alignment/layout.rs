@@ -58,7 +58,11 @@ impl Layout {
 
     /// First element of one thread's part of an array (0 is written, 1 and 2 are read), without any shift.
     fn part(&self, array: usize, thread: usize) -> *mut f64 {
-        self.region.start().wrapping_add(array * self.stride).cast::<f64>().wrapping_add(self.split.start(thread))
+        self.region
+            .start()
+            .wrapping_add(array * self.stride)
+            .cast::<f64>()
+            .wrapping_add(self.split.start(thread))
     }
 
     /// The same at a point. Parts of different threads do not overlap.
@@ -99,7 +103,10 @@ impl Layout {
     fn spots(&self, thread: usize, turn: usize) -> impl Iterator<Item = usize> + use<> {
         let share = self.split.share(thread, self.split.most);
         let step = (share / SPOTS).max(1);
-        [0, share.saturating_sub(1)].into_iter().chain((turn % step..share).step_by(step)).filter(move |&i| i < share)
+        [0, share.saturating_sub(1)]
+            .into_iter()
+            .chain((turn % step..share).step_by(step))
+            .filter(move |&i| i < share)
     }
 
     /// Puts NaN into some of the elements that one thread is to write.
@@ -226,7 +233,10 @@ mod tests {
                         assert_eq!(layout.error(0, operation, point, 3), f64::INFINITY, "NaN is an error");
                         // SAFETY: the layout's own arrays; regular stores take any alignment.
                         unsafe { code(a, b, c, 20 * BLOCK, SCALAR) };
-                        assert!(layout.error(0, operation, point, 3) <= TOLERANCE, "{set:?} {operation:?} {point:?}");
+                        assert!(
+                            layout.error(0, operation, point, 3) <= TOLERANCE,
+                            "{set:?} {operation:?} {point:?}"
+                        );
                     }
                 }
             }

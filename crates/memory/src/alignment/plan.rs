@@ -108,7 +108,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let first = placement.first_cpus()[0];
     let l1 = l1_elements(machine, first);
 
-    let mut builder = Builder { options, placement: &placement, simd, tasks: Vec::new(), figures: Vec::new() };
+    let mut builder =
+        Builder { options, placement: &placement, simd, tasks: Vec::new(), figures: Vec::new() };
     for kernel in kernels {
         builder.sweep(kernel, &l1, sizes.elements);
     }
@@ -178,11 +179,10 @@ fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
 
 /// Elements of each array so that three fill half of the CPU's first-level data cache.
 fn l1_elements(machine: &Machine, cpu: u32) -> Reading<u64> {
-    let cache = machine
-        .caches
-        .instances
-        .iter()
-        .find(|cache| cache.level == 1 && cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu));
+    let cache =
+        machine.caches.instances.iter().find(|cache| {
+            cache.level == 1 && cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu)
+        });
     let Some(cache) = cache else {
         let reason = machine.caches.unknown.as_deref().unwrap_or("no first-level data cache is shown");
         return Reading::unknown(format!("the size of CPU {cpu}'s L1 is not known: {reason}"));
@@ -321,7 +321,8 @@ pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
         let aligned = |figure: &&Figure| {
             figure.series == *series && figure.conditions.get(key::MISALIGNMENT) == Some(0.0)
         };
-        let best = figures.iter().filter(aligned).filter_map(|figure| Some((figure.value?, figure.id.clone())));
+        let best =
+            figures.iter().filter(aligned).filter_map(|figure| Some((figure.value?, figure.id.clone())));
         best.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(value, basis)| Limit { value, basis })
     };
     for index in 0..figures.len() {

@@ -204,11 +204,15 @@ impl PairBench {
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
         let work = self.work(task.state, seen.clone());
         self.begin(samples);
-        let measured = measure::round(&self.pool, &self.watch, samples, work).map_err(|error| error.to_string())?;
+        let measured =
+            measure::round(&self.pool, &self.watch, samples, work).map_err(|error| error.to_string())?;
         let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
         let values: Vec<f64> = seen.iter().filter_map(|sample| per_line(&sample.walks)).collect();
         if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
-            return Err(format!("{}: the clock ({}) gave no time for a walk", task.id, self.pool.clock.basis));
+            return Err(format!(
+                "{}: the clock ({}) gave no time for a walk",
+                task.id, self.pool.clock.basis
+            ));
         }
         let mut evidence = measured.evidence;
         let own: Vec<f64> = seen.iter().flat_map(|sample| sample.own.iter().copied()).collect();

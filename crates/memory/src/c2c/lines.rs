@@ -106,9 +106,8 @@ impl Lines {
 /// One line of each block, chosen at random so that all sets of a cache are used alike, in random order.
 fn order() -> Vec<usize> {
     let mut random = Random::new(SEED);
-    let mut order: Vec<usize> = (0..LINES)
-        .map(|block| block * BLOCK_BYTES + random.below(BLOCK_BYTES / LINE) * LINE)
-        .collect();
+    let mut order: Vec<usize> =
+        (0..LINES).map(|block| block * BLOCK_BYTES + random.below(BLOCK_BYTES / LINE) * LINE).collect();
     for last in (1..LINES).rev() {
         order.swap(last, random.below(last + 1));
     }

@@ -219,11 +219,8 @@ mod tests {
     #[test]
     fn a_server_of_two_sockets() {
         // 2 x 24 cores x 2: 48 sibling pairs; pairs of cores of one socket x 4; of two sockets.
-        let expected = [
-            ("llc", (2 * 24 * 23 / 2 * 4, 0, 1)),
-            ("smt", (48, 0, 48)),
-            ("socket", (48 * 48, 0, 24)),
-        ];
+        let expected =
+            [("llc", (2 * 24 * 23 / 2 * 4, 0, 1)), ("smt", (48, 0, 48)), ("socket", (48 * 48, 0, 24))];
         assert_eq!(classes(&described("two_socket_smt_server")), BTreeMap::from(expected));
     }
 

@@ -85,7 +85,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     };
     let classes = pairs::find(machine, &cpus, MOST_PAIRS);
     let present = classes.iter().filter(|found| !found.pairs.is_empty()).count().max(1);
-    let affordable = options.rules.max_time / (ROUND_SECONDS * (options.rules.least * STATES.len() * present) as f64);
+    let affordable =
+        options.rules.max_time / (ROUND_SECONDS * (options.rules.least * STATES.len() * present) as f64);
     let most = (affordable as usize).clamp(1, MOST_PAIRS);
     let classes = if most < MOST_PAIRS { pairs::find(machine, &cpus, most) } else { classes };
 
@@ -156,7 +157,13 @@ fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
 }
 
 fn called(state: State, pair: &Pair) -> String {
-    format!("A {} line from CPU {} to CPU {} ({})", state.word(), pair.owner, pair.requester, pair.class.word())
+    format!(
+        "A {} line from CPU {} to CPU {} ({})",
+        state.word(),
+        pair.owner,
+        pair.requester,
+        pair.class.word()
+    )
 }
 
 /// What was resolved, for people.
