@@ -14,6 +14,7 @@ mod foreign_load;
 mod frequency;
 mod interrupts;
 mod involuntary_switches;
+pub(crate) mod line_transfer;
 pub(crate) mod loss;
 mod memory_errors;
 mod memory_limit;
@@ -48,6 +49,7 @@ pub const ALL: &[&Check] = &[
     // What was computed, by what code, from what.
     &sources::CHECK,
     &verified::CHECK,
+    &line_transfer::CHECK,
     &debug_build::CHECK,
     // What was asked for against what there is.
     &uneven_cores::CHECK,

@@ -4,9 +4,11 @@
 //! rival cause that they exclude. Where no rule speaks, the figure is called unexplained, with what was ruled
 //! out. Figures that were judged invalid explain nothing and are explained by their first cause alone.
 
+pub(crate) mod alignment;
 mod avoided;
 mod baseline;
 pub(crate) mod by_mix;
+mod c2c;
 mod cause;
 mod edge;
 mod in_flight;
@@ -35,6 +37,10 @@ pub struct Rule {
 
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
+    &c2c::RULE,
+    &c2c::STATES,
+    &alignment::MISALIGNED,
+    &alignment::ALIASED,
     &repeated::RULE,
     &baseline::RULE,
     &write_allocate::RULE,

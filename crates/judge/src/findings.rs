@@ -1,5 +1,7 @@
 //! What matters most in a record: at most a handful of sentences, the most important first.
 
+mod alignment;
+
 use std::collections::BTreeMap;
 
 use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
@@ -27,6 +29,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));
+    findings.extend(alignment::alignment(record));
     findings.extend(short_memory(record));
     findings.extend(missing(record));
     findings.extend(pages(record));

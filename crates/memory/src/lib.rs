@@ -9,8 +9,10 @@
 //! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
 //! - [`dose`] decides how much work a round is; [`obtained`] writes what a worker got as evidence.
 
+pub mod alignment;
 pub mod bandwidth;
 pub mod blocks;
+pub mod c2c;
 pub mod chase;
 pub mod dose;
 pub mod edges;
@@ -35,8 +37,16 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] =
-    &[&bandwidth::MODE, &mix::MODE, &scaling::MODE, &ladder::MODE, &latency::MODE, &loaded::MODE];
+pub static MODES: &[&Mode] = &[
+    &bandwidth::MODE,
+    &mix::MODE,
+    &scaling::MODE,
+    &ladder::MODE,
+    &latency::MODE,
+    &loaded::MODE,
+    &alignment::MODE,
+    &c2c::MODE,
+];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

@@ -105,6 +105,16 @@ impl Simd {
         Simd::available().into_iter().max().unwrap_or(Simd::Portable)
     }
 
+    /// Bytes that one load or store moves.
+    pub fn vector_bytes(self) -> u64 {
+        match self {
+            Simd::Portable => 8,
+            Simd::Sse2 | Simd::Neon => 16,
+            Simd::Avx2 => 32,
+            Simd::Avx512 => 64,
+        }
+    }
+
     /// The loop for an operation; `None` if this set has none with such stores.
     pub fn kernel(self, operation: Operation, stores: Stores) -> Option<Loop> {
         match self {

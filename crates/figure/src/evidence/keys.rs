@@ -46,7 +46,7 @@ keys! {
 
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
-    LEVEL: String = "level", "", Condition, "The cache level whose end a figure is: L1, L2, L3, L4.";
+    LEVEL: String = "level", "", Condition, "The level of memory that a figure is about: L1, L2, L3, L4 or memory.";
     ADVERTISED: f64 = "advertised_bytes", "B", Condition, "Size of that cache as the system shows it for the CPU in use.";
     EDGE_FROM: f64 = "edge.from", "B", Figure, "Largest size of the ladder that is still on the level before the edge.";
     EDGE_TO: f64 = "edge.to", "B", Figure, "Smallest size of the ladder that is on the level behind the edge.";
@@ -54,6 +54,20 @@ keys! {
     EDGE_BEHIND: f64 = "edge.behind", "", Figure, "The same behind the edge.";
     EDGE_OWN: bool = "edge.own", "", Figure, "The cache has a plateau of its own; else its edge is that of the level before it.";
     LATENCY_CYCLES: f64 = "latency.cycles", "1", Round, "Cycles of a step along the chain: its time by the canary's clock around the round (x86 only).";
+
+    // Alignment of vectors and distance of arrays.
+    MISALIGNMENT: f64 = "misalignment_bytes", "B", Condition, "Bytes from the boundary of the widest vector to where every array begins.";
+    VECTOR_BYTES: f64 = "vector_bytes", "B", Condition, "Bytes of a vector: what one load or store of the kernel moves.";
+
+    // Cache to cache.
+    PAIR: String = "pair", "", Condition, "How the two CPUs belong together: smt, cluster, llc, package, node, socket, unknown.";
+    PAIR_BASIS: String = "pair_basis", "", Condition, "What of the topology says so.";
+    LINE_STATE: String = "line_state", "", Condition, "In which state the owner holds the lines: clean (MLC's HIT) or modified (HITM).";
+    LINES: f64 = "lines", "1", Condition, "Lines that are handed over at a time.";
+    C2C_OWN: f64 = "c2c.own", "ns", Round, "The same walk again, the lines now being in the requester's own cache: median over the round.";
+    C2C_MEMORY: f64 = "c2c.memory", "ns", Round, "The same walk after the lines were flushed from all caches, before the round: median of several.";
+    C2C_FRESH: f64 = "c2c.fresh_share", "1", Round, "Share of lines, over all hand-overs of the round, that held what the owner wrote for that very hand-over.";
+    C2C_CLOCK_SHARE: f64 = "c2c.clock_share", "1", Round, "What reading the clock takes of a walk, and is taken off it.";
 
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";

@@ -1,6 +1,6 @@
 //! Is the figure possible?
 
-use figure::evidence::COUNTED_BYTES;
+use figure::evidence::{COUNTED_BYTES, WORKING_SET};
 use figure::{Better, Reading, Unit, format};
 
 use crate::check::{Answer, Check, Subject, measured, never};
@@ -17,17 +17,19 @@ const TOLERANCE: f64 = 0.01;
 pub const CHECK: Check = Check {
     id: "above-limit",
     question: "Is the figure physically possible?",
-    reads: &[COUNTED_BYTES.name],
+    reads: &[COUNTED_BYTES.name, WORKING_SET.name],
     page: include_str!("../../../../docs/checks/above-limit.md"),
     applies: |subject| measured(subject) && (is_bandwidth(subject) || has_own_limit(subject)),
     essential: never,
     rule,
 };
 
-/// Counted bytes that all come from or go to memory; not the points of a curve over array sizes.
+/// Counted bytes that all come from or go to memory; not what works in cache on
+/// purpose, nor the points of a curve over array sizes.
 fn is_bandwidth(subject: &Subject) -> bool {
     subject.figure.unit == Unit::GB_PER_S
         && subject.condition(COUNTED_BYTES).is_some_and(|bytes| bytes > 0.0)
+        && subject.condition(WORKING_SET).is_none()
         && !subject.figure.at.contains_key("array")
 }
 

@@ -18,6 +18,7 @@ const EFFECTS: &[Effect] = &[
         consequence: "the number means nothing: the work may not have been done",
         checks: &["verified"],
     },
+    Effect { consequence: "the figure is no latency between two cores", checks: &["line-transfer"] },
     Effect { consequence: "the number cannot be right", checks: &["above-limit"] },
     Effect { consequence: "the figure is no better than they are", checks: &["sources"] },
     Effect { consequence: "the figure is of this build and not of the machine", checks: &["debug-build"] },

@@ -16,6 +16,15 @@ fn verified_results() {
 }
 
 #[test]
+fn results_in_cache_are_verified_where_somebody_checks_them() {
+    let in_cache = || quiet_vm().without(ARRAY_BYTES).with(WORKING_SET, 24e3);
+    assert_eq!(in_cache().says("verified"), Pass);
+    assert_eq!(in_cache().with(VERIFIED, false).says("verified"), Fail);
+    assert_eq!(in_cache().without(VERIFIED).answer("verified"), None, "a latency leaves nothing to check");
+    assert_eq!(quiet_vm().without(VERIFIED).says("verified"), Unknown);
+}
+
+#[test]
 fn debug_builds_matter_where_the_compiler_chose_the_code() {
     let debug = |simd: &str| {
         let mut case = quiet_vm().with(SIMD, simd.into());

@@ -7,6 +7,7 @@ mod causes;
 mod cpus;
 mod form;
 mod gates;
+mod lines;
 mod numbers;
 mod threads;
 mod time;

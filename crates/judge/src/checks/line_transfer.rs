@@ -1,0 +1,75 @@
+//! Did the lines really come from the other core?
+
+use figure::evidence::{C2C_CLOCK_SHARE, C2C_FRESH, C2C_MEMORY, C2C_OWN, KERNEL, PAIR};
+use figure::format;
+
+use crate::check::{Answer, Check, Levels, Subject, always, measured, observed};
+
+/// The kernel of hand-overs from core to core.
+pub(crate) const HAND_OVER: &str = "c2c";
+/// The class of pairs that share the first-level cache: nothing has to move.
+pub(crate) const SIBLINGS: &str = "smt";
+
+/// A line from another core, against one of the requester's own cache. Even cores that share an L2 find a line of
+/// the other core three times as late as one of their own L1; below twice nothing was moved.
+const LEAST: f64 = 2.0;
+/// What reading the clock takes of a walk, and is taken off: an error of a fifth in it moves the figure by these
+/// shares.
+const CLOCK: Levels = Levels { warn: 0.10, fail: 0.50 };
+
+/// What the requester read, and how long its own cache takes for the same walk.
+pub const CHECK: Check = Check {
+    id: "line-transfer",
+    question: "Did the lines really come from the other core?",
+    reads: &[KERNEL.name, PAIR.name, C2C_FRESH.name, C2C_OWN.name, C2C_MEMORY.name, C2C_CLOCK_SHARE.name],
+    page: include_str!("../../../../docs/checks/line-transfer.md"),
+    applies: |subject| measured(subject) && subject.condition(KERNEL).as_deref() == Some(HAND_OVER),
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let fresh = observed!(subject.figure.over_rounds(C2C_FRESH)).into_iter().fold(1.0, f64::min);
+    if fresh < 1.0 {
+        return Answer::fail(
+            format!(
+                "{} of the lines did not hold what the owner had just written",
+                format::percent(1.0 - fresh)
+            ),
+            "measure again; if it recurs, report the record as a defect of truebench",
+        );
+    }
+    let own = observed!(subject.typical(C2C_OWN));
+    let value = subject.figure.value.unwrap_or(0.0);
+    let times = value / own.max(f64::MIN_POSITIVE);
+    let memory = match subject.typical(C2C_MEMORY).into_value() {
+        Some(memory) => format!(", from memory {} ns", format::number(memory)),
+        None => String::new(),
+    };
+    let seen = format!(
+        "every line held what the owner had just written; from its own cache the requester takes {} ns{memory}",
+        format::number(own)
+    );
+    let siblings = subject.condition(PAIR).as_deref() == Some(SIBLINGS);
+    if !siblings && times < LEAST {
+        return Answer::fail(
+            format!(
+                "{} ns is only {times:.2}x what the requester takes from its own cache ({} ns): no line came \
+                 from another core",
+                format::number(value),
+                format::number(own)
+            ),
+            "the two CPUs share their first cache: the topology is not what it seems (a hypervisor may put both \
+             on one core); choose others: --places LIST",
+        );
+    }
+    let clock = observed!(subject.typical(C2C_CLOCK_SHARE));
+    if CLOCK.outcome(clock) > figure::Outcome::Pass {
+        return CLOCK.answer(
+            clock,
+            format!("reading the clock takes {} of a walk, and is taken off it", format::percent(clock)),
+            "use a processor and kernel whose clock is the time stamp counter (truebench host)",
+        );
+    }
+    Answer::pass(seen)
+}

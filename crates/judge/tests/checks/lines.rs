@@ -1,0 +1,52 @@
+//! Lines that are handed over from core to core.
+
+use figure::Outcome::*;
+use figure::Verdict;
+use figure::evidence::*;
+
+use crate::build::{hand_over, quiet_vm};
+
+#[test]
+fn lines_that_came_from_the_other_core() {
+    assert_eq!(hand_over(80.0).says("line-transfer"), Pass);
+    assert_eq!(hand_over(80.0).judged().0, Verdict::Valid);
+    let detail = hand_over(80.0).answer("line-transfer").unwrap().detail;
+    assert!(detail.contains("4.70 ns, from memory 110 ns"), "{detail}");
+    assert_eq!(quiet_vm().answer("line-transfer"), None, "a bandwidth hands nothing over");
+}
+
+#[test]
+fn lines_that_came_from_the_own_cache() {
+    assert_eq!(hand_over(9.5).says("line-transfer"), Pass);
+    let near = hand_over(9.3).answer("line-transfer").unwrap();
+    assert_eq!(near.outcome, Fail);
+    assert!(near.detail.contains("1.98x") && near.detail.contains("no line came from another core"));
+    assert_eq!(hand_over(5.0).judged().1[0], "line-transfer");
+    assert_eq!(hand_over(5.0).with(PAIR, "smt".into()).says("line-transfer"), Pass, "they share that cache");
+}
+
+#[test]
+fn lines_that_held_something_else() {
+    let stale = hand_over(80.0).in_first(1, C2C_FRESH, 0.999).answer("line-transfer").unwrap();
+    assert_eq!(stale.outcome, Fail);
+    assert!(stale.detail.contains("0.10 % of the lines"), "{}", stale.detail);
+}
+
+#[test]
+fn what_was_not_seen_of_a_hand_over_is_unknown() {
+    for unseen in [
+        hand_over(80.0).without(C2C_FRESH),
+        hand_over(80.0).without(C2C_OWN),
+        hand_over(80.0).without(C2C_CLOCK_SHARE),
+    ] {
+        let answer = unseen.answer("line-transfer").unwrap();
+        assert_eq!((answer.outcome, answer.essential), (Unknown, true));
+    }
+    assert_eq!(hand_over(80.0).without(C2C_MEMORY).says("line-transfer"), Pass);
+}
+
+#[test]
+fn a_clock_that_takes_long_to_read() {
+    let clock = |share| hand_over(80.0).with(C2C_CLOCK_SHARE, share).says("line-transfer");
+    assert_eq!((clock(0.09), clock(0.11), clock(0.51)), (Pass, Warn, Fail));
+}

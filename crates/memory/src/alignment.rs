@@ -1,0 +1,20 @@
+//! Alignment: what misaligned vectors and arrays at awkward distances cost, in L1 and in memory.
+//!
+//! - [`plan`] chooses the points of the sweep; [`layout`] puts arrays where each point wants them; [`bench`] is the
+//!   worker that measures.
+
+pub mod bench;
+pub mod layout;
+pub mod plan;
+
+use crate::mode::Mode;
+
+/// The mode.
+pub const MODE: Mode = Mode {
+    name: "alignment",
+    title: "alignment",
+    seconds: 100.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: |figures, machine| plan::set_limits(figures, machine),
+};

@@ -1,0 +1,22 @@
+//! Cache to cache: the latency of a line that another core holds, clean (MLC's HIT) or modified (HITM).
+//!
+//! - [`pairs`] classes the pairs of CPUs by what they share; [`plan`] makes figures of them.
+//! - [`lines`] are what is handed over; [`bench`] is the worker that measures.
+
+pub mod bench;
+pub mod lines;
+pub mod pairs;
+pub mod plan;
+
+use crate::mode::Mode;
+
+/// The mode.
+pub const MODE: Mode = Mode {
+    name: "c2c",
+    title: "cache to cache",
+    seconds: 100.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    // A latency has no limit but the requester's own cache, which is evidence.
+    complete: |_, _| {},
+};

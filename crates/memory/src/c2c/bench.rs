@@ -1,0 +1,307 @@
+//! The worker: hand-overs between two pinned threads, each walk timed by the one that asks.
+//!
+//! A hand-over: the owner writes its number into every line and, for the clean state, puts the lines to memory
+//! and reads them back; it raises the turn (release); the requester, who waited for that (acquire), walks the chain once,
+//! timed; walks it again for what its own cache takes; counts the lines that hold the number; and gives the turn back.
+//!
+//! No line can be left over from the hand-over before, in the requester's cache or any other: to write it, the owner
+//! had to take it from everybody.
+
+use std::collections::BTreeMap;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use figure::evidence::*;
+use figure::{CpuList, Event, Reading, Round, stats};
+use lab::clock::Clock;
+use lab::measure;
+use lab::placement::Placement;
+use lab::pool::{Pool, Seat};
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::lines::{LINES, Lines};
+use super::pairs::Pair;
+use super::plan::{Setup, State, Task};
+use crate::pages::Pages;
+
+/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says nothing.
+const HANDOVERS: u64 = 32;
+/// A round lasts about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that tick
+/// accounting (steal, foreign load) can say something.
+const ROUND_SECONDS: f64 = 0.2;
+/// Samples of one round at most.
+const MOST_SAMPLES: usize = 128;
+/// Walks from memory before each round.
+const MEMORY_WALKS: usize = 5;
+/// Readings of the clock to find what one costs.
+const CLOCK_READINGS: usize = 1001;
+/// Thread numbers of a pool.
+const OWNER: usize = 0;
+const REQUESTER: usize = 1;
+/// Spins before the first yield: who waits longer may be keeping the other from the CPU.
+const SPINS: u32 = 20_000;
+
+/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(256))]
+struct Turn(AtomicU64);
+
+impl Turn {
+    fn wait_for(&self, turn: u64) {
+        let mut spins = 0;
+        while self.0.load(Ordering::Acquire) != turn {
+            if spins < SPINS {
+                spins += 1;
+                spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    fn give(&self, turn: u64) {
+        self.0.store(turn, Ordering::Release);
+    }
+}
+
+/// What the requester saw in one sample.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    /// Seconds of each walk, less what reading the clock takes.
+    walks: Vec<f64>,
+    /// The same again, from the requester's own cache.
+    own: Vec<f64>,
+    /// Lines that held the number of their hand-over.
+    fresh: usize,
+}
+
+/// One pair: its threads and its lines.
+struct PairBench {
+    pool: Pool,
+    watch: Watch,
+    lines: Arc<Lines>,
+    turn: Arc<Turn>,
+    /// Number of the next hand-over; never 0, which untouched memory holds.
+    next: u64,
+    /// Seconds that reading the clock takes on the requester.
+    clock_cost: f64,
+}
+
+struct C2cBench {
+    pairs: Vec<PairBench>,
+    tasks: BTreeMap<String, (Task, Option<usize>)>,
+}
+
+/// Starts the threads of every pair and lets the owners touch their lines.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let machine = &setup.machine;
+    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
+    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
+    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let pairs = setup.pairs.iter().map(|pair| PairBench::start(pair, &setup, clock.clone()));
+    let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
+
+    let mut facts = Facts::default();
+    let precision = clock.precision();
+    facts.evidence.put(CLOCK_GRANULARITY, precision.granularity);
+    facts.evidence.put(CLOCK_COST, precision.cost);
+    facts.evidence.put(CLOCK_SOURCE, clock.basis);
+    facts.evidence.put(PLACE_READBACK, pairs.iter().all(|pair| pair.pool.readback));
+    let tasks = setup.tasks.into_iter().map(|task| (task.id.clone(), (task, None))).collect();
+    Ok((Box::new(C2cBench { pairs, tasks }), facts))
+}
+
+impl PairBench {
+    fn start(pair: &Pair, setup: &Setup, clock: Clock) -> Result<PairBench, String> {
+        let threads = [pair.owner, pair.requester].map(|cpu| CpuList::from_iter([cpu])).to_vec();
+        let placement = Placement { places: "threads", bind: "close", threads };
+        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+        let watch = Watch::new(&Tree::live(), &setup.machine, &placement.cpus());
+        let lines = Arc::new(map(setup.pages)?);
+        let shared = lines.clone();
+        let costs = pool
+            .run(move |seat| {
+                if seat.index == OWNER {
+                    // SAFETY: the requester waits at the end of the job.
+                    unsafe { shared.link() };
+                    shared.flush();
+                }
+                clock_cost(seat)
+            })
+            .map_err(|error| error.to_string())?;
+        Ok(PairBench { pool, watch, lines, turn: Arc::default(), next: 1, clock_cost: costs[REQUESTER] })
+    }
+
+    /// The work of one sample on either thread; what the requester sees goes into `seen`.
+    fn work(&self, state: State, seen: Arc<Mutex<Vec<Seen>>>) -> impl Fn(&Seat, usize) + Send + Sync + use<> {
+        let (lines, turn, first, cost) = (self.lines.clone(), self.turn.clone(), self.next, self.clock_cost);
+        move |seat, sample| {
+            let numbers = (0..HANDOVERS).map(|n| first + sample as u64 * HANDOVERS + n);
+            if seat.index == OWNER {
+                for number in numbers {
+                    turn.wait_for(2 * number);
+                    hold(&lines, state, number);
+                    turn.give(2 * number + 1);
+                }
+            } else {
+                let mut own = Seen::default();
+                for number in numbers {
+                    turn.wait_for(2 * number + 1);
+                    own.hand_over(&lines, seat, number, cost);
+                    turn.give(2 * (number + 1));
+                }
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+            }
+        }
+    }
+
+    /// Seconds of a walk when no cache holds a line: the median of a few.
+    fn from_memory(&self) -> Result<f64, String> {
+        let (lines, cost) = (self.lines.clone(), self.clock_cost);
+        let walks = self.pool.run(move |seat| {
+            let walk = |_| {
+                lines.flush();
+                timed(&lines, seat, cost).0
+            };
+            (seat.index == REQUESTER).then(|| (0..MEMORY_WALKS).map(walk).collect::<Vec<f64>>())
+        });
+        let walks = walks.map_err(|error| error.to_string())?.into_iter().flatten().flatten();
+        stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| "no walk from memory".to_owned())
+    }
+
+    /// Makes it the owner's turn, with a hand-over that nobody has seen.
+    fn begin(&mut self, samples: usize) {
+        self.turn.give(2 * self.next);
+        // What a round that fails may have written is never written again.
+        self.next += samples as u64 * HANDOVERS;
+    }
+
+    /// How many samples make a round, by one that is not counted.
+    fn dose(&mut self, state: State) -> Result<usize, String> {
+        let work = self.work(state, Arc::default());
+        self.begin(1);
+        let seconds = self.pool.run(move |seat| {
+            let start = seat.clock.now();
+            work(seat, 0);
+            seat.clock.seconds(start, seat.clock.now())
+        });
+        let longest = seconds.map_err(|error| error.to_string())?.into_iter().fold(1e-9, f64::max);
+        Ok(((ROUND_SECONDS / longest) as usize).clamp(1, MOST_SAMPLES))
+    }
+
+    fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, String> {
+        let memory = self.from_memory()?;
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let work = self.work(task.state, seen.clone());
+        self.begin(samples);
+        let measured =
+            measure::round(&self.pool, &self.watch, samples, work).map_err(|error| error.to_string())?;
+        let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+        let values: Vec<f64> = seen.iter().filter_map(|sample| per_line(&sample.walks)).collect();
+        if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
+            return Err(format!(
+                "{}: the clock ({}) gave no time for a walk",
+                task.id, self.pool.clock.basis
+            ));
+        }
+        let mut evidence = measured.evidence;
+        let own: Vec<f64> = seen.iter().flat_map(|sample| sample.own.iter().copied()).collect();
+        let walks = seen.iter().map(|sample| sample.walks.iter().sum::<f64>());
+        // What the value rests on are the walks of a sample together, not the preparing between them.
+        evidence.put_reading(SAMPLE_SHORTEST, known(walks.reduce(f64::min)));
+        evidence.put_reading(C2C_OWN, known(per_line(&own)));
+        evidence.put(C2C_MEMORY, memory / LINES as f64 * 1e9);
+        let handed = (seen.len() as u64 * HANDOVERS) as f64 * LINES as f64;
+        evidence.put(C2C_FRESH, seen.iter().map(|sample| sample.fresh).sum::<usize>() as f64 / handed);
+        let walk = stats::median(&values).unwrap_or(f64::INFINITY) * LINES as f64 * 1e-9;
+        evidence.put(C2C_CLOCK_SHARE, self.clock_cost / (walk + self.clock_cost));
+        Ok(Round {
+            started: measured.started,
+            duration: measured.duration,
+            samples: values,
+            evidence,
+            kept: true,
+            reason: None,
+        })
+    }
+}
+
+impl Seen {
+    /// The requester's part of a hand-over.
+    fn hand_over(&mut self, lines: &Lines, seat: &Seat, number: u64, cost: f64) {
+        let ((walk, came_round), (own, again)) = (timed(lines, seat, cost), timed(lines, seat, cost));
+        self.walks.push(walk);
+        self.own.push(own);
+        if came_round && again {
+            // SAFETY: the owner waits for its turn.
+            self.fresh += unsafe { lines.holding(number) };
+        }
+    }
+}
+
+/// The owner's part of a hand-over.
+fn hold(lines: &Lines, state: State, number: u64) {
+    // SAFETY: the requester waits for its turn.
+    unsafe { lines.modify(number) };
+    if state == State::Clean {
+        lines.flush();
+        // SAFETY: likewise.
+        unsafe { lines.walk() };
+    }
+}
+
+/// Seconds of one walk, less what reading the clock takes; and whether it came round.
+fn timed(lines: &Lines, seat: &Seat, cost: f64) -> (f64, bool) {
+    let start = seat.clock.now();
+    // SAFETY: the lines are linked before any hand-over.
+    let came_round = unsafe { lines.walk() };
+    (seat.clock.seconds(start, seat.clock.now()) - cost, came_round)
+}
+
+/// Seconds between two readings of the clock with nothing between them: the median.
+fn clock_cost(seat: &Seat) -> f64 {
+    let cost = |_| {
+        let start = seat.clock.now();
+        seat.clock.seconds(start, seat.clock.now())
+    };
+    stats::median(&(0..CLOCK_READINGS).map(cost).collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// The median walk, in ns for each line.
+fn per_line(walks: &[f64]) -> Option<f64> {
+    Some(stats::median(walks)? / LINES as f64 * 1e9)
+}
+
+fn known(value: Option<f64>) -> Reading<f64> {
+    Reading::or_unknown(value, "no walk was timed")
+}
+
+fn map(pages: Pages) -> Result<Lines, String> {
+    Lines::map(pages).map_err(|error| format!("the lines could not be mapped: {error}; try --pages default"))
+}
+
+impl Bench for C2cBench {
+    fn round(&mut self, id: &str) -> Result<Round, String> {
+        let (task, samples) = self.tasks.get_mut(id).ok_or_else(|| format!("no figure {id}"))?;
+        let pair = &mut self.pairs[task.pair];
+        let samples = match samples {
+            Some(samples) => *samples,
+            None => *samples.insert(pair.dose(task.state)?),
+        };
+        pair.measure(task, samples)
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}

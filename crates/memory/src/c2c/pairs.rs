@@ -1,0 +1,291 @@
+//! Pairs of CPUs, classed by what they share, and which of them are measured. Pure.
+
+use figure::host::{Cache, CacheKind, LogicalCpu};
+use figure::{CpuList, Machine, format};
+use serde::{Deserialize, Serialize};
+
+/// How two CPUs belong together, nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// Hardware threads of one core.
+    Smt,
+    /// Cores that share an L2, or are of one cluster.
+    Cluster,
+    /// Cores of one node that share a last-level cache beyond L2.
+    Llc,
+    /// Cores of one package and node that share no cache.
+    Package,
+    /// Cores of one package, on different NUMA nodes (sub-NUMA clustering).
+    Node,
+    /// Cores of different packages.
+    Socket,
+    /// The machine does not show which CPUs are one core.
+    Unknown,
+}
+
+/// The classes that a machine can be asked for, nearest first.
+pub const CLASSES: [Class; 6] =
+    [Class::Smt, Class::Cluster, Class::Llc, Class::Package, Class::Node, Class::Socket];
+
+impl Class {
+    /// The word in ids and conditions.
+    pub fn word(self) -> &'static str {
+        match self {
+            Class::Smt => "smt",
+            Class::Cluster => "cluster",
+            Class::Llc => "llc",
+            Class::Package => "package",
+            Class::Node => "node",
+            Class::Socket => "socket",
+            Class::Unknown => "unknown",
+        }
+    }
+
+    /// Why there is no such pair, to follow "among the CPUs in question there are".
+    fn absence(self) -> &'static str {
+        match self {
+            Class::Smt => "no two hardware threads of one core",
+            Class::Cluster => "no two cores that share an L2 or a cluster",
+            Class::Llc => "no two cores that share a last-level cache beyond L2",
+            Class::Package => "no two cores of one package and node that share no cache",
+            Class::Node => "no two cores of one package on different NUMA nodes",
+            Class::Socket => "no two cores of different packages",
+            Class::Unknown => "no two CPUs",
+        }
+    }
+}
+
+/// Two CPUs: who holds the lines, and who asks for them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The CPU that holds the lines.
+    pub owner: u32,
+    /// The CPU that asks for them.
+    pub requester: u32,
+    /// How they belong together.
+    pub class: Class,
+    /// What of the topology says so.
+    pub basis: String,
+}
+
+/// One class on one machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The class.
+    pub class: Class,
+    /// Pairs that are measured; empty if there are none.
+    pub pairs: Vec<Pair>,
+    /// How many there are to choose from.
+    pub there_are: usize,
+    /// Why there is none.
+    pub absent: Option<String>,
+}
+
+/// A CPU with what decides its classes, looked up once.
+struct Seen<'a> {
+    cpu: &'a LogicalCpu,
+    second: Option<&'a Cache>,
+    last: Option<&'a Cache>,
+}
+
+/// The classes of all pairs among `cpus`, with at most `most` pairs of each: evenly spread over those there are,
+/// ordered by CPU number, the first always among them; pairs of one kind of core where there are any.
+pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
+    let seen: Vec<Seen> = cpus.iter().filter_map(|cpu| Seen::of(machine, machine.cpu(cpu)?)).collect();
+    let classes = match machine.topology.unknown {
+        Some(_) => vec![Class::Unknown],
+        None => CLASSES.to_vec(),
+    };
+    let mut all: Vec<Vec<(usize, usize)>> = vec![Vec::new(); classes.len()];
+    for (i, a) in seen.iter().enumerate() {
+        for (j, b) in seen.iter().enumerate().skip(i + 1) {
+            let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.with(b) };
+            if let Some(at) = classes.iter().position(|known| *known == class) {
+                all[at].push((i, j));
+            }
+        }
+    }
+    let mut found: Vec<Found> = Vec::new();
+    for (class, mut pairs) in classes.into_iter().zip(all) {
+        let alike = |(i, j): &(usize, usize)| seen[*i].cpu.kind == seen[*j].cpu.kind;
+        if pairs.iter().any(alike) {
+            pairs.retain(alike);
+        }
+        let take = pairs.len().min(most);
+        let chosen = (0..take).map(|k| pairs[k * pairs.len() / take]).map(|(i, j)| Pair {
+            owner: seen[i].cpu.cpu,
+            requester: seen[j].cpu.cpu,
+            class,
+            basis: basis(machine, class, &seen[i], &seen[j]),
+        });
+        let chosen: Vec<Pair> = chosen.collect();
+        let absent = chosen.is_empty().then(|| absence(machine, cpus, class));
+        found.push(Found { class, there_are: pairs.len(), pairs: chosen, absent });
+    }
+    found
+}
+
+impl<'a> Seen<'a> {
+    fn of(machine: &'a Machine, cpu: &'a LogicalCpu) -> Option<Self> {
+        let second = machine.caches.instances.iter().find(|cache| {
+            cache.level == 2 && cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu.cpu)
+        });
+        let last = machine.last_level_of(cpu.cpu).filter(|cache| cache.level > 2);
+        Some(Seen { cpu, second, last })
+    }
+
+    /// The class of a pair, the nearest that holds.
+    fn with(&self, other: &Seen) -> Class {
+        let (a, b) = (self.cpu, other.cpu);
+        let shares = |x: Option<&Cache>, y: Option<&Cache>| x.is_some() && x == y;
+        if a.core == b.core {
+            Class::Smt
+        } else if shares(self.second, other.second) || (a.cluster.is_some() && a.cluster == b.cluster) {
+            Class::Cluster
+        } else if a.package != b.package {
+            Class::Socket
+        } else if a.node != b.node {
+            Class::Node
+        } else if shares(self.last, other.last) {
+            Class::Llc
+        } else {
+            Class::Package
+        }
+    }
+}
+
+/// What of the topology puts a pair into its class, for people.
+fn basis(machine: &Machine, class: Class, a: &Seen, b: &Seen) -> String {
+    let share = |cache: &Cache| format!("share an L{} of {}", cache.level, format::bytes(cache.size as f64));
+    let node = |cpu: &LogicalCpu| cpu.node.map_or("?".to_owned(), |node| node.to_string());
+    let says = match class {
+        Class::Smt => "hardware threads of one core".to_owned(),
+        Class::Cluster => match a.second.filter(|cache| Some(*cache) == b.second) {
+            Some(cache) => share(cache),
+            None => "one cluster".to_owned(),
+        },
+        Class::Llc => a.last.map_or_else(String::new, share),
+        Class::Package => match (a.last, b.last) {
+            (Some(_), Some(_)) => "one package, each with a last-level cache of its own".to_owned(),
+            _ => "one package; no cache is shown that they share".to_owned(),
+        },
+        Class::Node => format!("one package, nodes {} and {}", node(a.cpu), node(b.cpu)),
+        Class::Socket => format!("packages {} and {}", a.cpu.package, b.cpu.package),
+        Class::Unknown => machine.topology.unknown.clone().unwrap_or_default(),
+    };
+    if machine.virtualisation.is_guest() { format!("{says}, by what the hypervisor shows") } else { says }
+}
+
+fn absence(machine: &Machine, cpus: &CpuList, class: Class) -> String {
+    if cpus.len() < 2 {
+        return format!("it takes two CPUs, and only CPU {cpus} may be used");
+    }
+    let narrowed = if *cpus == machine.topology.online {
+        String::new()
+    } else {
+        format!(" among the CPUs that may be used ({cpus})")
+    };
+    let shown = if machine.virtualisation.is_guest() { ", by what the hypervisor shows" } else { "" };
+    let caches = match (class, &machine.caches.unknown) {
+        (Class::Cluster | Class::Llc, Some(reason)) if machine.caches.instances.is_empty() => {
+            format!(" ({reason})")
+        }
+        _ => String::new(),
+    };
+    format!("there are {}{narrowed}{shown}{caches}", class.absence())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machine::{Asked, Tree, synthetic};
+    use std::collections::BTreeMap;
+
+    fn described(name: &str) -> Machine {
+        let (_, write) = synthetic::ALL.iter().find(|(known, _)| *known == name).expect("a known machine");
+        let root = tempfile::tempdir().unwrap();
+        write(root.path()).unwrap();
+        machine::describe(&Tree::at(root.path()), &Asked { dimms: None })
+    }
+
+    /// Every class that a machine has: how many pairs, and the CPUs of the first.
+    fn classes(machine: &Machine) -> BTreeMap<&'static str, (usize, u32, u32)> {
+        let found = find(machine, &machine.topology.online, 4);
+        let first = |f: &Found| f.pairs.first().map(|pair| (f.there_are, pair.owner, pair.requester));
+        found.iter().filter_map(|f| Some((f.class.word(), first(f)?))).collect()
+    }
+
+    #[test]
+    fn a_server_of_two_sockets() {
+        // 2 x 24 cores x 2: 48 sibling pairs; pairs of cores of one socket x 4; of two sockets.
+        let expected =
+            [("llc", (2 * 24 * 23 / 2 * 4, 0, 1)), ("smt", (48, 0, 48)), ("socket", (48 * 48, 0, 24))];
+        assert_eq!(classes(&described("two_socket_smt_server")), BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn clusters_dies_and_nodes() {
+        let atom = classes(&described("atom_without_l3"));
+        assert_eq!(atom["cluster"].0, 4, "pairs share an L2");
+        assert!(atom.contains_key("package") && !atom.contains_key("llc"));
+        let clusters = classes(&described("sub_numa_clusters"));
+        assert!(clusters.contains_key("node") && clusters.contains_key("llc"), "{clusters:?}");
+        let arm = classes(&described("arm_server_with_clusters"));
+        assert_eq!(arm["cluster"].0, 16 * 6, "16 clusters of four");
+        assert!(!arm.contains_key("smt") && arm.contains_key("socket"));
+    }
+
+    #[test]
+    fn what_is_not_there_says_why() {
+        let machine = described("microvm_2cpu");
+        let found = find(&machine, &machine.topology.online, 4);
+        let absent = |class| found.iter().find(|f| f.class == class).unwrap().absent.clone();
+        assert_eq!(absent(Class::Llc), None);
+        let smt = absent(Class::Smt).unwrap();
+        assert_eq!(smt, "there are no two hardware threads of one core, by what the hypervisor shows");
+        let pair = &found.iter().find(|f| f.class == Class::Llc).unwrap().pairs[0];
+        assert!(pair.basis.contains("share an L3 of") && pair.basis.contains("hypervisor"), "{}", pair.basis);
+
+        let one = find(&machine, &"0".parse().unwrap(), 4);
+        assert!(one.iter().all(|f| f.absent.as_deref().unwrap().contains("only CPU 0 may be used")));
+        let server = described("two_socket_smt_server");
+        let some = find(&server, &"0-3".parse().unwrap(), 4);
+        let smt = some[0].absent.as_deref().unwrap();
+        assert_eq!(
+            smt,
+            "there are no two hardware threads of one core among the CPUs that may be used (0-3)"
+        );
+    }
+
+    #[test]
+    fn a_hidden_topology_is_a_class_of_its_own() {
+        let machine = described("gvisor_no_caches");
+        let found = find(&machine, &machine.topology.online, 2);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].class, found[0].pairs.len()), (Class::Unknown, 2));
+        assert!(!found[0].pairs[0].basis.is_empty());
+    }
+
+    #[test]
+    fn few_pairs_of_many_evenly_spread_and_always_the_same() {
+        let machine = described("huge_1536_cpus");
+        let found = find(&machine, &machine.topology.online, 4);
+        assert_eq!(found, find(&machine, &machine.topology.online, 4));
+        let sockets = &found.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
+        assert_eq!(sockets.len(), 4);
+        let owners: std::collections::BTreeSet<u32> = sockets.iter().map(|pair| pair.owner).collect();
+        assert_eq!(owners.len(), 4, "{sockets:?}");
+    }
+
+    #[test]
+    fn pairs_of_one_kind_of_core_are_preferred() {
+        let machine = described("hybrid_laptop");
+        let kind = |cpu| machine.cpu(cpu).unwrap().kind.clone();
+        for found in find(&machine, &machine.topology.online, 4) {
+            for pair in &found.pairs {
+                assert_eq!(kind(pair.owner), kind(pair.requester), "{pair:?}");
+            }
+        }
+    }
+}
