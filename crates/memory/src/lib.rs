@@ -11,6 +11,7 @@ pub mod chase;
 pub mod kernels;
 pub mod mix;
 pub mod mode;
+pub mod numa;
 pub mod pages;
 pub mod region;
 pub mod simd;
@@ -22,7 +23,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &numa::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

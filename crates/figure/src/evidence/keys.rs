@@ -24,7 +24,7 @@ keys! {
     PLACES: String = "places", "", Condition, "OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or 'list'.";
     BIND: String = "bind", "", Condition, "OpenMP binding: close, spread or primary.";
     CPUS: Vec<f64> = "cpus", "", Condition, "The CPU each thread is pinned to, in thread order (the first CPU of its place).";
-    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update.";
+    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; or latency.";
     STORES: String = "stores", "", Condition, "How results are stored: regular, nt (non-temporal), none, or libc/compiler.";
     SIMD: String = "simd", "", Condition, "Instruction set of the kernel: sse2, avx2, avx512, neon, portable, or compiler/libc.";
     ARRAY_BYTES: f64 = "array_bytes", "B", Condition, "Size of each array.";
@@ -36,6 +36,15 @@ keys! {
     TRAFFIC_BYTES: f64 = "traffic_bytes_per_element", "B", Condition, "Bytes that must move between cache and memory for each element, write-allocate included.";
     ROLE: String = "role", "", Condition, "Why the figure is there when it is no headline: doubled, again, baseline.";
     DATA_TOUCHED: f64 = "data_bytes", "B", Condition, "Bytes of all arrays that one pass of the kernel touches.";
+
+    // From node to node.
+    NODE_OF_CPUS: f64 = "cpu_node", "", Condition, "NUMA node of the CPUs that work.";
+    NODE_OF_MEMORY: f64 = "memory_node", "", Condition, "NUMA node that the memory is bound to (mbind, MPOL_BIND).";
+    NODE_RELATION: String = "node_relation", "", Condition, "How the two nodes stand: local, same-package, other-package or memory-only.";
+    NODE_DISTANCE: f64 = "node_distance", "", Condition, "The distance that the firmware advertises from the CPUs' node to the memory's: 10 is local (ACPI SLIT).";
+    ORDER: String = "order", "", Condition, "Order in which a chain of pointers visits its elements: random or pages.";
+    STRIDE: f64 = "stride_bytes", "B", Condition, "Bytes between neighbouring elements of a chain of pointers.";
+    NUMA_NODE_SHARE: f64 = "numa.node_share", "1", Figure, "Share of sampled pages that lie on the node that they were bound to (move_pages).";
 
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";
