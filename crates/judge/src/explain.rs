@@ -9,6 +9,7 @@ mod baseline;
 mod cause;
 mod in_flight;
 mod mix;
+mod numa;
 mod one_way;
 mod peak;
 mod repeated;
@@ -31,6 +32,7 @@ pub struct Rule {
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
     &repeated::RULE,
+    &numa::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

@@ -4,7 +4,7 @@
 //! read holds one for the whole latency, a write-back or non-temporal store does not. So where cores and
 //! not memory are the limit, the saved *reads* count: one of two for copy, one of three for triad.
 
-use figure::evidence::{KERNEL, PAGES_HUGE_SHARE};
+use figure::evidence::{KERNEL, NODE_OF_CPUS, NODE_OF_MEMORY, PAGES_HUGE_SHARE};
 use figure::{Figure, Reading, Record, Unit, format};
 
 use super::write_allocate::EXCEEDED;
@@ -67,13 +67,14 @@ pub(super) fn under_way(record: &Record, figure: &Figure) -> Option<(String, Str
     Some((format!("{lines:.0}"), format!("{} ns, {source}", format::number(latency))))
 }
 
-/// The latency of memory in ns and where it comes from: a figure of this record of the kernel `latency`, with
-/// the largest arrays, else the assumption.
+/// The latency of memory in ns and where it comes from: a figure of this record of the kernel `latency`, of local memory,
+/// with the largest arrays, else the assumption.
 fn latency(record: &Record) -> (f64, String) {
     let measured = |figure: &&Figure| {
         usable(figure)
             && figure.unit == Unit::NANOSECONDS
             && figure.conditions.get(KERNEL).as_deref() == Some("latency")
+            && figure.conditions.get(NODE_OF_CPUS) == figure.conditions.get(NODE_OF_MEMORY)
     };
     let size = |figure: &Figure| figure.conditions.get(figure::evidence::ARRAY_BYTES).unwrap_or(0.0);
     record
