@@ -3,6 +3,8 @@
 mod bench;
 mod defects;
 mod ending;
+#[cfg(target_arch = "x86_64")]
+mod guest;
 mod host;
 mod numa;
 mod record;

@@ -57,3 +57,92 @@ fn wrong_nodes_and_sizes_are_said_in_one_line() {
         assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
     }
 }
+
+/// Runs of truebench in a guest of two packages and three nodes.
+///
+/// `moved` plants the defect for real: when its worker has bound memory to node 1, its cpuset is narrowed to node 0, and the
+/// kernel moves all its pages there (cgroup-v2.rst, cpuset.mems).
+#[cfg(target_arch = "x86_64")]
+const SCRIPT: &str = "
+numa='memory --array-size 1MiB --rounds 6 --numa'
+run host truebench host
+run matrix truebench $numa --format json
+run masked taskset 3 truebench memory --numa --dry-run
+run missing truebench memory --numa 0,7
+run far truebench memory --numa 2 --dry-run
+
+group=/sys/fs/cgroup/box
+mkdir $group
+echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+sh -c \"echo \\$\\$ >$group/cgroup.procs; exec truebench $numa 0-1 --format json\" >/tmp/out 2>/tmp/err &
+until grep -q 'bind:1 .*N1=' /proc/[0-9]*/numa_maps 2>/dev/null; do
+    kill -0 $! || break
+done
+echo 0 >$group/cpuset.mems
+wait $!
+tell moved $?
+";
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+#[ignore = "boots a machine in QEMU: make test-long"]
+fn two_packages_and_a_memory_only_node() {
+    use figure::{Record, Verdict};
+    let guest = crate::guest::Guest::run(SCRIPT);
+
+    let host = guest.ran("host");
+    assert_eq!(host.code, 0, "{}", host.stderr);
+    assert!(host.stdout.contains("memory-only"), "{}", host.stdout);
+    let ran = guest.ran("matrix");
+    let record: Record = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    if let Some(file) = std::env::var_os("TRUEBENCH_KEEP") { std::fs::write(file, &ran.stdout).unwrap(); }
+    println!("{}", host.stdout);
+    let packages: std::collections::BTreeSet<_> =
+        record.machine.topology.cpus.iter().map(|cpu| cpu.package).collect();
+    assert_eq!((packages.len(), record.machine.numa.nodes.len()), (2, 3));
+    assert!(record.machine.numa.nodes[2].cpus.is_empty());
+
+    let labels = [
+        ("0.0", "local", 10.0),
+        ("0.1", "other-package", 21.0),
+        ("0.2", "memory-only", 28.0),
+        ("1.0", "other-package", 21.0),
+        ("1.1", "local", 10.0),
+        ("1.2", "memory-only", 17.0),
+    ];
+    for series in ["memory.numa.bandwidth", "memory.numa.latency"] {
+        for (cell, relation, distance) in labels {
+            let id = format!("{series}.{cell}");
+            let figure = record.figure(&id).unwrap_or_else(|| panic!("no {id}"));
+            assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
+            assert_eq!(figure.kept().count(), 6, "{id}");
+            assert_eq!(figure.conditions.get(evidence::NODE_RELATION).as_deref(), Some(relation), "{id}");
+            assert_eq!(figure.conditions.get(evidence::NODE_DISTANCE), Some(distance), "{id}");
+            assert_eq!(figure.evidence.get(evidence::NUMA_NODE_SHARE).into_value(), Some(1.0), "{id}");
+            assert_eq!(figure.evidence.get(evidence::VERIFIED).into_value(), Some(true), "{id}");
+            let placed = figure.checks.iter().find(|check| check.id == "numa-placement").unwrap();
+            assert_eq!(placed.outcome, Outcome::Pass, "{id}: {}", placed.detail);
+        }
+    }
+    assert_eq!(record.figures.len(), 12, "a memory-only node has no row, and something remote there is");
+
+    let masked = guest.ran("masked");
+    assert_eq!(masked.code, 0, "{}", masked.stderr);
+    let why = "the CPUs of node 1 (2-3) are outside the affinity mask";
+    assert_eq!(masked.stdout.matches(why).count(), 6, "{}", masked.stdout);
+    let missing = guest.ran("missing");
+    assert_eq!((missing.code, missing.stderr.lines().count()), (2, 1), "{}", missing.stderr);
+    assert!(missing.stderr.contains("no NUMA node 7: there are 0-2"), "{}", missing.stderr);
+    let far = guest.ran("far").stdout;
+    assert!(far.contains("latency.0.2") && far.contains("latency.1.2") && !far.contains(".0.1"), "{far}");
+
+    let ran = guest.ran("moved");
+    let moved: Record = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    for cell in ["0.1", "1.1"] {
+        let figure = moved.figure(&format!("memory.numa.latency.{cell}")).unwrap();
+        assert_eq!(figure.evidence.get(evidence::NUMA_NODE_SHARE).into_value(), Some(0.0), "{cell}");
+        assert_eq!(figure.verdict, Some(Verdict::Invalid));
+        let placed = figure.checks.iter().find(|check| check.id == "numa-placement").unwrap();
+        assert_eq!(placed.outcome, Outcome::Fail, "{cell}: {}", placed.detail);
+    }
+}
