@@ -1,5 +1,7 @@
 //! What matters most in a record: at most a handful of sentences, the most important first.
 
+mod numa;
+
 use std::collections::BTreeMap;
 
 use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
@@ -25,6 +27,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(moves(record));
     findings.extend(write_allocate(record));
+    findings.extend(numa::remote(record));
     findings.extend(short_memory(record));
     findings.extend(missing(record));
     findings.extend(pages(record));
