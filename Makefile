@@ -1,7 +1,8 @@
 # make run        set up what is missing, build, describe this machine, measure its memory
 # make test       formatting, lints, all tests
 # make lint       formatting and lints alone
-# make test-long  as well the aarch64 build and its tests, real captured machines, and the long end-to-end tests
+# make test-long  as well the aarch64 build and its tests, real captured machines, a machine of three NUMA nodes in
+#                 QEMU, and the long end-to-end tests
 #                 (these need a quiet machine, and 10 minutes)
 # make clean      remove what was built, and the records that make run left
 #
@@ -28,10 +29,10 @@ OUT ?= $(TARGET_DIR)/truebench
 TRUEBENCH := $(TARGET_DIR)/release/truebench
 ARM := aarch64-unknown-linux-gnu
 
-.PHONY: help run build test lint test-long clean setup setup-lint setup-arm
+.PHONY: help run build test lint test-long clean setup setup-lint setup-arm setup-guest
 
 help:
-	@sed -n 's/^# \?//;1,6p' Makefile
+	@sed -n 's/^# \?//;1,7p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. With -o the record goes to the file, and the text for people to stdout.
@@ -58,7 +59,7 @@ lint: setup-lint
 # qemu-user cannot execute an aarch64 program from an aarch64 program without binfmt_misc, which is the whole
 # machine's setting. So lab's session test, whose workers are the test itself, runs on x86-64 (make test) and on
 # real aarch64 machines only.
-test-long: test setup-arm
+test-long: test setup-arm setup-guest
 	@export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 	export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 	$(CARGO) clippy --workspace --locked --target $(ARM) -- -D warnings
@@ -72,7 +73,8 @@ test-long: test setup-arm
 	    echo "TRUEBENCH_TREES is not set: no captured machines were read"
 	fi
 	echo "Long end-to-end tests, one after the other: 10 minutes on a machine that does nothing else"
-	$(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
+	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
+	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
 clean:
 	@$(CARGO) clean
@@ -90,3 +92,8 @@ setup-lint: setup
 setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
 	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)
+
+# A machine of two packages and three NUMA nodes, for tests/numa.rs.
+setup-guest: setup
+	@.ci/need qemu-system-x86_64:qemu-system-x86 cpio:cpio
+	.ci/guest "$(abspath $(TARGET_DIR))/guest"

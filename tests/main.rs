@@ -5,6 +5,9 @@ mod bench;
 mod c2c;
 mod defects;
 mod ending;
+#[cfg(target_arch = "x86_64")]
+mod guest;
 mod host;
+mod numa;
 mod record;
 mod usage;

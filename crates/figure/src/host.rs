@@ -206,19 +206,28 @@ pub struct HugePool {
 pub struct Numa {
     /// Online nodes, ascending; empty if the kernel shows none.
     pub nodes: Vec<Node>,
+    /// Numbers of the nodes whose memory we may use: what a cpuset leaves (Mems_allowed).
+    #[serde(default)]
+    pub memory_allowed: Reading<CpuList>,
     /// Why nodes are not known.
     pub unknown: Option<String>,
 }
 
 /// One NUMA node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The kernel's number.
     pub node: u32,
     /// Its CPUs; empty for a memory-only node.
     pub cpus: CpuList,
-    /// Bytes of memory.
+    /// Bytes of memory; 0 for a node that has CPUs only.
     pub memory: Option<u64>,
+    /// Bytes that could be had when the record began: free, or held by clean pages of files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available: Option<u64>,
+    /// Huge pages reserved on this node.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hugetlb: Vec<HugePool>,
     /// Distance to each node of [`Numa::nodes`], in that order (10 = local).
     pub distances: Vec<u32>,
 }
@@ -337,6 +346,17 @@ impl Machine {
             .iter()
             .filter(|cache| cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu))
             .max_by_key(|cache| cache.level)
+    }
+
+    /// The online NUMA node of this number.
+    pub fn node(&self, node: u32) -> Option<&Node> {
+        self.numa.nodes.iter().find(|known| known.node == node)
+    }
+
+    /// The distance that the firmware advertises from one node to another (10 = local), where it is shown.
+    pub fn node_distance(&self, from: u32, to: u32) -> Option<u32> {
+        let column = self.numa.nodes.iter().position(|known| known.node == to)?;
+        self.node(from)?.distances.get(column).copied()
     }
 
     /// The online CPU of this number.

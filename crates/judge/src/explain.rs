@@ -15,6 +15,7 @@ mod in_flight;
 mod level;
 pub(crate) mod loaded;
 mod mix;
+mod numa;
 mod one_way;
 mod page_walks;
 mod peak;
@@ -42,6 +43,7 @@ pub const RULES: &[&Rule] = &[
     &alignment::MISALIGNED,
     &alignment::ALIASED,
     &repeated::RULE,
+    &numa::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

@@ -1,6 +1,7 @@
 //! What matters most in a record: at most a handful of sentences, the most important first.
 
 mod alignment;
+mod numa;
 
 use std::collections::BTreeMap;
 
@@ -30,6 +31,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));
     findings.extend(alignment::alignment(record));
+    findings.extend(numa::remote(record));
     findings.extend(short_memory(record));
     findings.extend(missing(record));
     findings.extend(pages(record));

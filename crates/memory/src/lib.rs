@@ -22,6 +22,7 @@ pub mod latency;
 pub mod loaded;
 pub mod mix;
 pub mod mode;
+pub mod numa;
 pub mod obtained;
 pub mod pages;
 pub mod region;
@@ -46,6 +47,7 @@ pub static MODES: &[&Mode] = &[
     &loaded::MODE,
     &alignment::MODE,
     &c2c::MODE,
+    &numa::MODE,
 ];
 
 /// The mode of this name.

@@ -64,7 +64,7 @@ pub struct Options {
     pub schedule: Option<Schedule>,
     /// First and last size of ladders, in bytes; `None` for a mode's own choice.
     pub sizes: Option<(u64, u64)>,
-    /// NUMA nodes whose memory is measured; `None` for all.
+    /// NUMA nodes between which is measured; `None` for all.
     pub nodes: Option<CpuList>,
     /// When there are enough rounds.
     pub rules: Rules,

@@ -11,9 +11,9 @@ use crate::simd::BLOCK;
 pub const CACHE_FACTOR: u64 = 4;
 /// Where no cache is shown: 4 times the largest L3 that one socket had when this was written fits in few
 /// memories, so a large but affordable size, and the doubling figure decides.
-const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
+pub const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
 /// STREAM's default of 10 M elements: with small caches there is no reason to go below.
-const SMALLEST_DEFAULT: u64 = 80_000_000;
+pub const SMALLEST_DEFAULT: u64 = 80_000_000;
 /// Share of the available memory that arrays may take: page tables, this program and others need the rest.
 pub const USABLE_SHARE: f64 = 0.85;
 /// STREAM's three arrays.

@@ -24,7 +24,8 @@ keys! {
     PLACES: String = "places", "", Condition, "OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or 'list'.";
     BIND: String = "bind", "", Condition, "OpenMP binding: close, spread or primary.";
     CPUS: Vec<f64> = "cpus", "", Condition, "The CPU each thread is pinned to, in thread order (the first CPU of its place).";
-    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; mix for a walk in a mix; loaded-latency.";
+    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; mix for a walk in a mix; latency, loaded-latency, c2c.";
+
     STORES: String = "stores", "", Condition, "How results are stored: regular, nt (non-temporal), none, or libc/compiler.";
     SIMD: String = "simd", "", Condition, "Instruction set of the kernel: sse2, avx2, avx512, neon, portable, or compiler/libc.";
     ARRAY_BYTES: f64 = "array_bytes", "B", Condition, "Size of each array.";
@@ -68,6 +69,13 @@ keys! {
     C2C_MEMORY: f64 = "c2c.memory", "ns", Round, "The same walk after the lines were flushed from all caches, before the round: median of several.";
     C2C_FRESH: f64 = "c2c.fresh_share", "1", Round, "Share of lines, over all hand-overs of the round, that held what the owner wrote for that very hand-over.";
     C2C_CLOCK_SHARE: f64 = "c2c.clock_share", "1", Round, "What reading the clock takes of a walk, and is taken off it.";
+
+    // From node to node.
+    NODE_OF_CPUS: f64 = "cpu_node", "", Condition, "NUMA node of the CPUs that work.";
+    NODE_OF_MEMORY: f64 = "memory_node", "", Condition, "NUMA node that the memory is bound to (mbind, MPOL_BIND).";
+    NODE_RELATION: String = "node_relation", "", Condition, "How the two nodes stand: local, same-package, other-package or memory-only.";
+    NODE_DISTANCE: f64 = "node_distance", "", Condition, "The distance that the firmware advertises from the CPUs' node to the memory's: 10 is local (ACPI SLIT).";
+    NUMA_NODE_SHARE: f64 = "numa.node_share", "1", Figure, "Share of sampled pages that lie on the node that they were bound to (move_pages).";
 
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";

@@ -1,36 +1,65 @@
-//! Is the memory on the node of the thread that works on it?
+//! Is the memory on the node where it should be?
 
 use figure::evidence::{
-    ARRAY_BYTES, NUMA_LOCAL_SHARE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, WORKING_SET,
+    ARRAY_BYTES, NODE_OF_MEMORY, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE, THREAD_SECONDS_MAX,
+    THREAD_SECONDS_MEDIAN, THREADS, WORKING_SET,
 };
 use figure::{Outcome, format};
 
 use super::stragglers;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, on_arrays};
+use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays};
 
 /// Share of pages on another node. Remote memory takes up to twice as long (the ratio of NUMA distances, 21
 /// to 10), so these are levels of lost time once more.
 const REMOTE: Levels = Levels { warn: 0.05, fail: 0.20 };
 
+/// Share of pages that are not on the node that the figure names. They were bound to it, so that any elsewhere are no
+/// accident; remote memory may be several times as far, and a hundredth of it moves a figure by some per cent.
+const ELSEWHERE: Levels = Levels { warn: 0.01, fail: 0.05 };
+
 /// A sample of our pages, asked for by move_pages(2) without moving any.
 pub const CHECK: Check = Check {
     id: "numa-placement",
-    question: "Is the memory on the NUMA node of the thread that works on it?",
+    question: "Is the memory on the NUMA node where it should be?",
     reads: &[
         ARRAY_BYTES.name,
         WORKING_SET.name,
+        NODE_OF_MEMORY.name,
         NUMA_LOCAL_SHARE.name,
+        NUMA_NODE_SHARE.name,
         THREADS.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
     ],
     page: include_str!("../../../../docs/checks/numa-placement.md"),
     applies: on_arrays,
-    essential: never,
+    // Where the node is the figure's name, nothing is known of it without.
+    essential: |subject| subject.condition(NODE_OF_MEMORY).is_some(),
     rule,
 };
 
 fn rule(subject: &Subject) -> Answer {
+    match subject.condition(NODE_OF_MEMORY) {
+        Some(node) => bound(subject, node),
+        None => near_its_thread(subject),
+    }
+}
+
+fn bound(subject: &Subject, node: f64) -> Answer {
+    // What the kernel may not tell (a container may forbid move_pages) has one answer where there is one node.
+    if subject.machine().numa.nodes.len() == 1 {
+        return Answer::pass("there is one NUMA node: all memory is local");
+    }
+    let there = observed!(subject.figure.evidence.get(NUMA_NODE_SHARE));
+    ELSEWHERE.answer(
+        1.0 - there,
+        format!("{} of the sampled pages lie on node {node}, to which they were bound", format::percent(there)),
+        "let nobody move our pages: no change of the cpuset (cpuset.mems), no migratepages or numad meanwhile; switch \
+         NUMA balancing off (as root): sysctl -w kernel.numa_balancing=0",
+    )
+}
+
+fn near_its_thread(subject: &Subject) -> Answer {
     if subject.machine().numa.nodes.len() == 1 {
         return Answer::pass("there is one NUMA node: all memory is local");
     }

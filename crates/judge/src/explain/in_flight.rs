@@ -4,7 +4,7 @@
 //! read holds one for the whole latency, a write-back or non-temporal store does not. So where cores and
 //! not memory are the limit, the saved *reads* count: one of two for copy, one of three for triad.
 
-use figure::evidence::{ARRAY_BYTES, KERNEL, PAGES_HUGE_SHARE};
+use figure::evidence::{ARRAY_BYTES, KERNEL, NODE_OF_CPUS, NODE_OF_MEMORY, PAGES_HUGE_SHARE};
 use figure::{Figure, Reading, Record, Unit, format};
 
 use super::write_allocate::EXCEEDED;
@@ -75,6 +75,7 @@ fn latency(record: &Record) -> (f64, String) {
             && figure.unit == Unit::NANOSECONDS
             && figure.conditions.get(KERNEL).as_deref() == Some("latency")
             && figure.conditions.get(ARRAY_BYTES).is_some()
+            && figure.conditions.get(NODE_OF_CPUS) == figure.conditions.get(NODE_OF_MEMORY)
     };
     let value = |figure: &Figure| figure.value.unwrap_or(f64::INFINITY);
     record

@@ -173,6 +173,23 @@ fn numa_placement_by_the_share_that_is_local() {
 }
 
 #[test]
+fn memory_bound_to_a_node_must_lie_there() {
+    // Remote to its threads, as the figure's name says: only the node counts.
+    let bound =
+        |share| server().with(NUMA_LOCAL_SHARE, 0.0).with(NODE_OF_MEMORY, 1.0).with(NUMA_NODE_SHARE, share);
+    assert_eq!(bound(1.0).says("numa-placement"), Pass);
+    assert_eq!(bound(0.98).says("numa-placement"), Warn);
+    let moved = bound(0.5);
+    assert_eq!(moved.judged().1[0], "numa-placement");
+    let detail = moved.answer("numa-placement").unwrap().detail;
+    assert!(detail.contains("50 % of the sampled pages lie on node 1"), "{detail}");
+    let blind = bound(1.0).unknown(NUMA_NODE_SHARE, "EPERM").answer("numa-placement").unwrap();
+    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+    let one = quiet_vm().with(NODE_OF_MEMORY, 0.0).unknown(NUMA_NODE_SHARE, "EPERM");
+    assert_eq!(one.says("numa-placement"), Pass);
+}
+
+#[test]
 fn memory_errors() {
     assert_eq!(server().says("memory-errors"), Pass);
     assert_eq!(server().in_first(1, EDAC_CORRECTED, 1.0).says("memory-errors"), Warn);

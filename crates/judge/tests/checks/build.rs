@@ -29,7 +29,7 @@ pub fn quiet_vm() -> Case {
         topology: topology(2, 1),
         caches: Caches { instances: vec![llc(64 << 20, "0-1")], unknown: None },
         memory: Memory { peak: Reading::unknown("no SMBIOS tables"), ..Memory::default() },
-        numa: Numa { nodes: vec![node(0, "0-1", 10)], unknown: None },
+        numa: Numa { nodes: vec![node(0, "0-1", 10)], ..Numa::default() },
         virtualisation: Virtualisation {
             hypervisor: Reading::Value("kvm".into()),
             ..Virtualisation::default()
@@ -327,7 +327,7 @@ fn llc(size: u64, cpus: &str) -> Cache {
 }
 
 fn node(node: u32, cpus: &str, distance: u32) -> Node {
-    Node { node, cpus: cpus.parse().unwrap(), memory: None, distances: vec![distance] }
+    Node { node, cpus: cpus.parse().unwrap(), distances: vec![distance], ..Node::default() }
 }
 
 /// A control group with a CPU quota.

@@ -76,6 +76,7 @@ fn situations() -> Vec<Case> {
         quiet_vm().with(PAGES_ASKED, "thp".into()),
         quiet_vm().with(PAGES_ASKED, "huge1g".into()).with(PAGES_HUGE_SHARE, 1.0),
         server().with(VM_NUMA_MIGRATED, 1e5).with(NUMA_LOCAL_SHARE, 0.7),
+        server().with(NODE_OF_MEMORY, 1.0).with(NUMA_NODE_SHARE, 0.9),
         server().with(NUMA_LOCAL_SHARE, 0.98).with(THREAD_SECONDS_MAX, 0.08),
         server().with(THERMAL_THROTTLES, 3.0).with(CANARY_CHANGE, 0.2),
         server().of_time(CPU_STEAL, 0.5).of_time(RUN_DELAY_WORST, 0.5).with(THREAD_SECONDS_MAX, 0.08),

@@ -101,6 +101,8 @@ pub const FILES: &[Pattern] = &[
     all("sys/devices/system/node/node*/cpumap"),
     all("sys/devices/system/node/node*/distance"),
     all("sys/devices/system/node/node*/meminfo"),
+    all("sys/devices/system/node/node*/hugepages/hugepages-*/nr_hugepages"),
+    all("sys/devices/system/node/node*/hugepages/hugepages-*/free_hugepages"),
     all("sys/kernel/mm/transparent_hugepage/enabled"),
     all("sys/kernel/mm/transparent_hugepage/defrag"),
     all("sys/kernel/mm/ksm/run"),

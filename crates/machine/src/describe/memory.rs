@@ -38,7 +38,7 @@ pub fn describe(tree: &Tree, asked: &Asked, virtualisation: &Virtualisation) -> 
         swap: field("SwapTotal"),
         modules: slots.map(|slots| slots.into_iter().filter_map(|slot| slot.module).collect()),
         peak,
-        hugetlb: pools(tree),
+        hugetlb: pools(tree, POOLS),
         bounds: overcommit(tree, &field).into_iter().chain(address_space(tree)).collect(),
     }
 }
@@ -94,10 +94,11 @@ fn slots(tree: &Tree, virtualisation: &Virtualisation) -> (Reading<Vec<Slot>>, &
     (Reading::Unknown(reason), "")
 }
 
-fn pools(tree: &Tree) -> Vec<HugePool> {
-    let sizes = tree.names(POOLS).into_iter().filter_map(|name| {
+/// The pools of huge pages below a directory of the kernel's: of the machine, or of one node.
+pub fn pools(tree: &Tree, directory: &str) -> Vec<HugePool> {
+    let sizes = tree.names(directory).into_iter().filter_map(|name| {
         let kib: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
-        let count = |file: &str| tree.number(format!("{POOLS}/{name}/{file}")).into_value();
+        let count = |file: &str| tree.number(format!("{directory}/{name}/{file}")).into_value();
         Some(HugePool {
             page: kib.checked_mul(1024)?,
             reserved: count("nr_hugepages")?,

@@ -3,7 +3,7 @@
 use figure::host::{Node, Numa};
 use figure::{CpuList, Reading};
 
-use super::memory::kib;
+use super::memory::{kib, pools};
 use super::topology::mask;
 use crate::Tree;
 
@@ -16,7 +16,7 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
     let directories: CpuList = tree.numbered(NODES, "node").into_iter().take(MAX_NODES).collect();
     if directories.is_empty() {
         let unknown = format!("{NODES} shows no node: a kernel without NUMA, or hidden here");
-        return Numa { nodes: Vec::new(), unknown: Some(unknown) };
+        return Numa { nodes: Vec::new(), memory_allowed: memory_allowed(tree), unknown: Some(unknown) };
     }
     let listed =
         tree.list(format!("{NODES}/online")).into_value().unwrap_or_default().intersection(&directories);
@@ -27,20 +27,45 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
             let file = |name: &str| tree.text(format!("{NODES}/node{node}/{name}"));
             let listed = tree.list(format!("{NODES}/node{node}/cpulist")).into_value();
             let cpus = listed.or_else(|| mask(file("cpumap").value()?)).unwrap_or_default();
+            let meminfo = file("meminfo").into_value().unwrap_or_default();
             Node {
                 node,
                 cpus: cpus.intersection(online),
-                memory: memory(file("meminfo")),
+                memory: field(&meminfo, "MemTotal"),
+                available: available(&meminfo),
+                hugetlb: pools(tree, &format!("{NODES}/node{node}/hugepages")),
                 distances: distances(file("distance"), numbers.len()),
             }
         })
         .collect();
-    Numa { nodes, unknown: None }
+    Numa { nodes, memory_allowed: memory_allowed(tree), unknown: None }
 }
 
 /// `Node 0 MemTotal:       9791704 kB`.
-fn memory(meminfo: Reading<String>) -> Option<u64> {
-    meminfo.value()?.lines().find_map(|line| kib(line.split_once("MemTotal:")?.1))
+fn field(meminfo: &str, name: &str) -> Option<u64> {
+    meminfo.lines().find_map(|line| kib(line.split_once(name)?.1.strip_prefix(':')?))
+}
+
+/// What MemAvailable counts, for one node, for which the kernel has no such line: free memory, and pages of files that
+/// need not be written back first.
+fn available(meminfo: &str) -> Option<u64> {
+    let of = |name| field(meminfo, name).unwrap_or(0);
+    let files = of("Active(file)").saturating_add(of("Inactive(file)"));
+    let unwritten = of("Dirty").saturating_add(of("Writeback"));
+    Some(field(meminfo, "MemFree")?.saturating_add(files.saturating_sub(unwritten)))
+}
+
+/// Mems_allowed of this process (proc(5)). A tree without it is a description by others: there every node is ours.
+fn memory_allowed(tree: &Tree) -> Reading<CpuList> {
+    let status = match tree.text("/proc/self/status") {
+        Reading::Value(status) => status,
+        Reading::Unknown(reason) => return Reading::Unknown(reason),
+    };
+    let list = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
+    Reading::or_unknown(
+        list.and_then(|list| list.trim().parse().ok()),
+        "/proc/self/status has no Mems_allowed_list",
+    )
 }
 
 /// One row of the table; empty where it is damaged, for a part of it would be matched to the wrong nodes.

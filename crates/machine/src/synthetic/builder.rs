@@ -109,7 +109,7 @@ impl Builder {
     }
 
     /// NUMA nodes 0, 1, … with the memory of each in GiB, and the table of distances. A node without CPUs is
-    /// memory only.
+    /// memory only; one of 0 GiB has none. All memory is free.
     pub fn nodes(mut self, gib_each: &[u64], distance: fn(usize, usize) -> u32) -> Self {
         let nodes = "sys/devices/system/node";
         let online: CpuList = (0..gib_each.len() as u32).collect();
@@ -119,7 +119,11 @@ impl Builder {
             self.write(&format!("{nodes}/node{node}/cpulist"), format!("{cpus}\n"));
             self.write(
                 &format!("{nodes}/node{node}/meminfo"),
-                format!("Node {node} MemTotal:   {} kB\n", gib << 20),
+                format!(
+                    "Node {node} MemTotal:   {} kB\nNode {node} MemFree:    {} kB\nNode {node} MemUsed:    0 kB\n",
+                    gib << 20,
+                    gib << 20
+                ),
             );
             let row: Vec<String> =
                 (0..gib_each.len()).map(|other| distance(node, other).to_string()).collect();

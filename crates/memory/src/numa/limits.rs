@@ -1,0 +1,41 @@
+//! What the cells are held against. Pure.
+
+use figure::evidence::{NODE_OF_CPUS, NODE_RELATION};
+use figure::{Figure, Limit, Machine, Reading, Unit};
+
+use super::nodes::Relation;
+
+/// Sets limits. A remote cell: what the same CPUs reach with their own memory, all else equal; but not where the memory is
+/// of another sort (memory-only nodes: HBM beside DDR has more bandwidth than local memory). A local bandwidth: the
+/// theoretical peak, where it is known; it is that of all nodes together, since no table says which module belongs
+/// to which node.
+pub fn set(figures: &mut Vec<Figure>, machine: &Machine) {
+    let limits: Vec<Option<Limit>> = figures
+        .iter()
+        .map(|figure| match figure.conditions.get(NODE_RELATION).as_deref() {
+            _ if figure.value.is_none() => None,
+            Some("local") => peak(figure, machine),
+            Some("same-package" | "other-package") => local_of(figure, figures),
+            _ => None,
+        })
+        .collect();
+    for (figure, limit) in figures.iter_mut().zip(limits) {
+        figure.limit = limit;
+    }
+}
+
+fn local_of(figure: &Figure, figures: &[Figure]) -> Option<Limit> {
+    let local = figures.iter().find(|other| {
+        other.series == figure.series
+            && other.conditions.get(NODE_OF_CPUS) == figure.conditions.get(NODE_OF_CPUS)
+            && other.conditions.get(NODE_RELATION).as_deref() == Some(Relation::Local.word())
+    })?;
+    Some(Limit { value: local.value?, basis: local.id.clone() })
+}
+
+fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
+    let Reading::Value(peak) = &machine.memory.peak else { return None };
+    let together = if machine.numa.nodes.len() > 1 { ", all nodes together" } else { "" };
+    (figure.unit == Unit::GB_PER_S)
+        .then(|| Limit { value: peak.bytes_per_s / 1e9, basis: format!("{}{together}", peak.basis) })
+}

@@ -1,0 +1,166 @@
+//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot be
+//! measured. Pure.
+
+use std::collections::BTreeSet;
+
+use figure::{CpuList, Machine, Reading};
+use lab::placement::{self, Bind, Placement, Places};
+
+use crate::mode::{Options, PlanError};
+
+/// How the memory of a node stands to CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Their own node.
+    Local,
+    /// Another node of their package: sub-NUMA clustering, nodes per socket.
+    SamePackage,
+    /// A node of another package.
+    OtherPackage,
+    /// A node that has no CPUs: memory behind CXL, HBM beside DDR.
+    MemoryOnly,
+}
+
+impl Relation {
+    /// How node `memory` stands to the CPUs of node `cpus`.
+    pub fn of(machine: &Machine, cpus: u32, memory: u32) -> Relation {
+        let packages = |node| -> BTreeSet<u32> {
+            let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
+            cpus.iter().filter_map(|cpu| Some(machine.cpu(cpu)?.package)).collect()
+        };
+        let (ours, theirs) = (packages(cpus), packages(memory));
+        if cpus == memory {
+            Relation::Local
+        } else if theirs.is_empty() {
+            Relation::MemoryOnly
+        } else if ours.is_disjoint(&theirs) {
+            Relation::OtherPackage
+        } else {
+            Relation::SamePackage
+        }
+    }
+
+    /// The word in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Relation::Local => "local",
+            Relation::SamePackage => "same-package",
+            Relation::OtherPackage => "other-package",
+            Relation::MemoryOnly => "memory-only",
+        }
+    }
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Relation::Local => "local",
+            Relation::SamePackage => "same package, other node",
+            Relation::OtherPackage => "other package",
+            Relation::MemoryOnly => "memory-only node",
+        }
+    }
+}
+
+/// A node as it is used: by its CPUs, or its memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side<T> {
+    /// The node's number.
+    pub node: u32,
+    /// What is used of it, or why it cannot be.
+    pub usable: Result<T, String>,
+}
+
+/// What is measured: each row's CPUs against each column's memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// Nodes with CPUs, and the threads on them.
+    pub rows: Vec<Side<Placement>>,
+    /// Nodes whose memory is asked for.
+    pub columns: Vec<Side<()>>,
+}
+
+/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
+/// `--numa 2` for a memory-only node, all that have.
+///
+/// # Errors
+/// A node that does not exist; what is wrong with threads and places.
+pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError> {
+    let there: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
+    let asked = match &options.nodes {
+        Some(asked) => asked.clone(),
+        None => there.clone(),
+    };
+    if let Some(missing) = asked.difference(&there).first() {
+        let nodes = match (&machine.numa.unknown, there.len()) {
+            (Some(reason), 0) => reason.clone(),
+            (_, 1) => format!("there is one, node {there}"),
+            _ => format!("there are {there}"),
+        };
+        return Err(PlanError::Wrong(format!("--numa {asked}: no NUMA node {missing}: {nodes}")));
+    }
+    let with_cpus = |nodes: &CpuList| -> CpuList {
+        nodes.iter().filter(|&node| machine.node(node).is_some_and(|node| !node.cpus.is_empty())).collect()
+    };
+    let rows = match with_cpus(&asked) {
+        rows if rows.is_empty() => with_cpus(&there),
+        rows => rows,
+    };
+    // Says what is wrong with places for the machine as a whole.
+    let usable = placement::place(machine, &options.places, Bind::Close, None)?.cpus();
+    let rows = rows.iter().map(|node| Ok(Side { node, usable: threads(machine, options, &usable, node)? }));
+    Ok(Matrix {
+        rows: rows.collect::<Result<_, PlanError>>()?,
+        columns: asked.iter().map(|node| Side { node, usable: memory(machine, node) }).collect(),
+    })
+}
+
+/// Threads on a node: one a core by default.
+fn threads(
+    machine: &Machine,
+    options: &Options,
+    usable: &CpuList,
+    node: u32,
+) -> Result<Result<Placement, String>, PlanError> {
+    let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
+    let ours = cpus.intersection(usable);
+    if ours.is_empty() {
+        return Ok(Err(format!(
+            "the CPUs of node {node} ({cpus}) are outside the affinity mask of this process (taskset, cpuset) or \
+             left out by --places"
+        )));
+    }
+    let places = match &options.places {
+        Places::List(places) => Places::List(
+            places.iter().map(|place| place.intersection(&ours)).filter(|place| !place.is_empty()).collect(),
+        ),
+        words => words.clone(),
+    };
+    let mut narrowed = machine.clone();
+    narrowed.topology.allowed = ours;
+    Ok(Ok(placement::place(&narrowed, &places, options.bind, options.threads)?))
+}
+
+/// Whether a node's memory may be used.
+fn memory(machine: &Machine, node: u32) -> Result<(), String> {
+    if machine.node(node).is_some_and(|node| node.memory == Some(0)) {
+        return Err(format!("node {node} has CPUs and no memory"));
+    }
+    match &machine.numa.memory_allowed {
+        Reading::Value(allowed) if !allowed.contains(node) => Err(format!(
+            "the memory of node {node} is closed to this process: its cpuset allows that of nodes {allowed} \
+             (Mems_allowed)"
+        )),
+        // Where it is not known, binding to the node will tell.
+        _ => Ok(()),
+    }
+}
+
+/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among them.
+pub fn nearest(machine: &Machine, nodes: &[u32], memory: u32) -> Option<usize> {
+    let far = |node: u32| match machine.node_distance(node, memory) {
+        _ if node == memory => 0,
+        Some(distance) => distance,
+        None => u32::MAX,
+    };
+    (0..nodes.len()).min_by_key(|&index| far(nodes[index]))
+}

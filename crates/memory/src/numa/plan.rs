@@ -1,0 +1,249 @@
+//! From options to a plan: a figure for each cell, how large, for how long. Pure.
+
+use figure::evidence as key;
+use figure::{CpuList, Machine, Reading, format};
+use lab::placement::Placement;
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::cells::{self, Cells};
+use super::nodes::{self, Matrix};
+use super::room::{self, Share, Wanted};
+use crate::chase::LINE;
+use crate::mode::{self, Options, PlanError, Planned};
+use crate::pages::Pages;
+use crate::simd::Simd;
+use crate::sizes;
+
+/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say something:
+/// twenty ticks of 10 ms.
+const ROUND: f64 = 0.2;
+/// With many cells rounds are shorter, but not below this, in seconds: what surrounds a round takes as long.
+const SHORTEST_ROUND: f64 = 0.05;
+/// The share of the time that is for timed work; the rest prepares, watches, and finishes.
+const TIMED_SHARE: f64 = 0.5;
+/// Memory bandwidth that first touch reaches at least, and seconds that laying one element of a chain takes at most: for
+/// deadlines only.
+const SLOWEST_TOUCH: f64 = 0.1e9;
+const SLOWEST_ELEMENT: f64 = 2e-6;
+/// Bandwidth below which a round counts as hung.
+const SLOWEST_PASS: f64 = 0.02e9;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 60.0;
+
+/// What a cell measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share an array.
+    Bandwidth,
+    /// A chain of pointers.
+    Latency,
+}
+
+/// The CPUs of one node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// The node.
+    pub node: u32,
+    /// CPUs of each thread.
+    pub threads: Vec<CpuList>,
+}
+
+/// The memory of one node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Column {
+    /// The node.
+    pub node: u32,
+    /// Bytes of the array, and of the chain.
+    pub bytes: u64,
+    /// The row whose CPUs are nearest: they touch it.
+    pub near: usize,
+}
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// What is measured.
+    pub what: What,
+    /// Index of its row.
+    pub row: usize,
+    /// Index of its column.
+    pub column: usize,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// Nodes by their CPUs.
+    pub rows: Vec<Row>,
+    /// Nodes by their memory.
+    pub columns: Vec<Column>,
+    /// Instruction set.
+    pub simd: Simd,
+    /// Pages to ask for.
+    pub pages: Pages,
+    /// Seconds of a round, about.
+    pub round: f64,
+    /// Cells to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    let matrix = nodes::matrix(machine, options)?;
+    let pages = pages(machine, options.pages);
+    let rows: Vec<(u32, &Placement)> =
+        matrix.rows.iter().filter_map(|row| Some((row.node, row.usable.as_ref().ok()?))).collect();
+    let shares = shares(machine, options, &matrix, &rows, pages)?;
+    let row_nodes: Vec<u32> = rows.iter().map(|(node, _)| *node).collect();
+    let columns: Vec<Column> = matrix
+        .columns
+        .iter()
+        .zip(&shares)
+        .filter_map(|(column, share)| {
+            let near = nodes::nearest(machine, &row_nodes, column.node)?;
+            Some(Column { node: column.node, bytes: share.as_ref().ok()?.bytes, near })
+        })
+        .collect();
+    let cells = Cells { machine, pages, simd };
+    let (mut figures, mut tasks) = (Vec::new(), Vec::new());
+    for what in [What::Bandwidth, What::Latency] {
+        for row in &matrix.rows {
+            for (column, share) in matrix.columns.iter().zip(&shares) {
+                let figure = cells.planned(what, row.node, column.node);
+                let cell = row.usable.as_ref().and_then(|placement| Ok((placement, share.as_ref()?)));
+                figures.push(match cell {
+                    Ok((placement, share)) => {
+                        let id = figure.id.clone();
+                        let at = |nodes: &[u32], node| nodes.iter().position(|other| *other == node);
+                        let columns: Vec<u32> = columns.iter().map(|column| column.node).collect();
+                        let places = at(&row_nodes, row.node).zip(at(&columns, column.node));
+                        tasks.extend(places.map(|(row, column)| Task { id, what, row, column }));
+                        cells.measured(figure, what, placement, share)
+                    }
+                    Err(reason) => figure.not_available(reason.clone()),
+                });
+            }
+        }
+        figures.extend(cells::nothing_remote(machine, what));
+    }
+    let bytes: u64 = columns.iter().map(|column| 2 * column.bytes).sum();
+    for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {
+        figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes as f64);
+    }
+    let largest = columns.iter().map(|column| column.bytes).max().unwrap_or(0) as f64;
+    let rounds = (tasks.len() * options.rules.least).max(1) as f64;
+    let round = (options.rules.max_time * TIMED_SHARE / rounds).clamp(SHORTEST_ROUND, ROUND);
+    let notes = notes(&rows, &matrix, &shares, pages, simd);
+    let rows =
+        rows.into_iter().map(|(node, placement)| Row { node, threads: placement.threads.clone() }).collect();
+    let setup = Setup { machine: machine.clone(), rows, columns, simd, pages, round, tasks };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.numa",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!(
+            "first touch of {} on {} NUMA node{}",
+            format::bytes(bytes as f64),
+            setup.columns.len(),
+            if setup.columns.len() == 1 { "" } else { "s" }
+        ),
+        prepare_deadline: GRACE + bytes as f64 / SLOWEST_TOUCH + largest / LINE as f64 * SLOWEST_ELEMENT,
+        round_deadline: GRACE + largest / SLOWEST_PASS,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// Huge pages where the kernel gives them for the asking, unless others are asked for: page walks are not what the matrix
+/// is of, and a walk may itself go to another node.
+fn pages(machine: &Machine, asked: Pages) -> Pages {
+    let thp = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
+    match asked {
+        Pages::Default if thp.is_some_and(|policy| policy != "never") => Pages::Thp,
+        other => other,
+    }
+}
+
+/// What is used of each column, or why nothing is.
+fn shares(
+    machine: &Machine,
+    options: &Options,
+    matrix: &Matrix,
+    rows: &[(u32, &Placement)],
+    pages: Pages,
+) -> Result<Vec<Result<Share, String>>, PlanError> {
+    // What one row's caches hold: rows are measured one at a time.
+    let caches = rows.iter().map(|(_, placement)| sizes::last_level(machine, &placement.cpus()));
+    let most = caches.reduce(|most, cache| match (&most, &cache) {
+        (Reading::Value(a), Reading::Value(b)) if a.bytes < b.bytes => cache,
+        (Reading::Unknown(_), _) => most,
+        (_, Reading::Unknown(_)) => cache,
+        _ => most,
+    });
+    let threads = rows.iter().map(|(_, placement)| placement.threads.len()).max().unwrap_or(1);
+    let cache = most.unwrap_or_default();
+    let wanted = Wanted { asked: options.array_size, cache: &cache, threads, pages };
+    let bytes = room::wanted(&wanted)?;
+    let usable = matrix.columns.iter().filter(|column| column.usable.is_ok()).count();
+    let shares: Vec<Result<Share, String>> = matrix
+        .columns
+        .iter()
+        .map(|column| {
+            column.usable.clone()?;
+            let node = machine.node(column.node).ok_or_else(|| format!("node {} is gone", column.node))?;
+            room::share(machine, node, usable, &wanted, bytes)
+        })
+        .collect();
+    // Asked for a size that fits nowhere, the user is told at once.
+    if let (Some(elements), true, Some(Err(reason))) = (
+        options.array_size,
+        usable > 0 && shares.iter().all(Result::is_err),
+        shares.iter().find(|share| share.is_err()),
+    ) && pages.reserved_size().is_none()
+    {
+        return Err(PlanError::Wrong(format!("--array-size {elements}: {reason}; give less")));
+    }
+    Ok(shares)
+}
+
+/// What was resolved, for people.
+fn notes(
+    rows: &[(u32, &Placement)],
+    matrix: &Matrix,
+    shares: &[Result<Share, String>],
+    pages: Pages,
+    simd: Simd,
+) -> Vec<(&'static str, String)> {
+    let mut notes: Vec<(&'static str, String)> = rows
+        .iter()
+        .map(|(node, placement)| ("cpus", format!("node {node}: threads {}", mode::threads_note(placement))))
+        .collect();
+    for (column, share) in matrix.columns.iter().zip(shares) {
+        let text = match share {
+            Ok(share) if share.limited_by.is_empty() => {
+                format!("an array and a chain of {} each", format::bytes(share.bytes as f64))
+            }
+            Ok(share) => format!(
+                "an array and a chain of {} each: {}",
+                format::bytes(share.bytes as f64),
+                share.limited_by
+            ),
+            Err(reason) => format!("not available: {reason}"),
+        };
+        notes.push(("memory", format!("node {}: {text}", column.node)));
+    }
+    notes.push(("pages", pages.word().to_owned()));
+    notes.push(("code", simd.word().to_owned()));
+    notes
+}

@@ -1,0 +1,128 @@
+//! How much of each node's memory is used: an array to read and a chain of pointers to follow, each four times the
+//! caches of the CPUs that use it, as far as the node and the machine have room. Pure.
+
+use figure::host::{HugePool, Node};
+use figure::{Machine, Reading, format};
+
+use crate::chase::{LINE, UNROLL};
+use crate::kernels::ELEMENT;
+use crate::mode::PlanError;
+use crate::pages::Pages;
+use crate::simd::BLOCK;
+use crate::sizes::{
+    self, CACHE_FACTOR, LastLevel, SMALLEST_DEFAULT, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE,
+};
+
+/// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
+pub const GRAIN: u64 = LINE as u64 * UNROLL;
+/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for each line).
+const COST: f64 = 2.0 + 4.0 / LINE as f64;
+
+/// What is used of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Bytes of the array, and of the chain.
+    pub bytes: u64,
+    /// Bytes that the node had to spare, if that is known.
+    pub available: Option<u64>,
+    /// What made it smaller than it should be; empty if nothing did.
+    pub limited_by: String,
+}
+
+/// What is wanted, of every node alike.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// `--array-size`, in elements.
+    pub asked: Option<u64>,
+    /// The caches of the row that has most.
+    pub cache: &'a Reading<LastLevel>,
+    /// Threads of the row that has most.
+    pub threads: usize,
+    /// Pages.
+    pub pages: Pages,
+}
+
+/// The bytes wanted, before anything limits them.
+///
+/// # Errors
+/// [`SizeError::TooSmall`].
+pub fn wanted(wanted: &Wanted) -> Result<u64, PlanError> {
+    let least = least(wanted.threads);
+    let bytes = match (wanted.asked, wanted.cache) {
+        (Some(elements), _) if elements.saturating_mul(ELEMENT) < least => {
+            let (threads, least) = (wanted.threads as u64, least / ELEMENT);
+            return Err(SizeError::TooSmall { elements, threads, least }.into());
+        }
+        (Some(elements), _) => elements.saturating_mul(ELEMENT),
+        (None, Reading::Value(cache)) => (CACHE_FACTOR * cache.bytes).max(SMALLEST_DEFAULT),
+        (None, Reading::Unknown(_)) => UNKNOWN_CACHE_ARRAY,
+    };
+    Ok(bytes.max(least).div_ceil(GRAIN).saturating_mul(GRAIN))
+}
+
+/// The least that works: a block for each thread.
+fn least(threads: usize) -> u64 {
+    (threads as u64 * BLOCK as u64 * ELEMENT).next_multiple_of(GRAIN)
+}
+
+/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why there is
+/// nothing to use.
+pub fn share(
+    machine: &Machine,
+    node: &Node,
+    nodes: usize,
+    wanted: &Wanted,
+    bytes: u64,
+) -> Result<Share, String> {
+    let (most, bound) = match wanted.pages.reserved_size() {
+        Some(page) => reserved(node, page, bytes)?,
+        None => free(machine, node, nodes),
+    };
+    if bytes > most && (wanted.asked.is_some() || most < least(wanted.threads)) {
+        return Err(format!(
+            "an array and a chain of {} each do not fit on node {}: {bound}",
+            format::bytes(bytes as f64),
+            node.node
+        ));
+    }
+    let limited_by = if bytes > most {
+        format!("an array and a chain of {} each do not fit: {bound}", format::bytes(bytes as f64))
+    } else {
+        String::new()
+    };
+    Ok(Share { bytes: bytes.min(most), available: node.available, limited_by })
+}
+
+/// The most bytes of size that the node's pool of reserved pages holds.
+fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), String> {
+    let free = node.hugetlb.iter().find(|pool: &&HugePool| pool.page == page).map_or(0, |pool| pool.free);
+    let name = format::bytes(page as f64);
+    if free < 2 {
+        let needed = 2 * bytes.div_ceil(page);
+        return Err(format!(
+            "{needed} reserved pages of {name} are needed on node {n}, {free} are free: echo {needed} > \
+             /sys/devices/system/node/node{n}/hugepages/hugepages-{}kB/nr_hugepages (as root)",
+            page >> 10,
+            n = node.node,
+        ));
+    }
+    Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
+}
+
+/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control group leaves
+/// for all nodes together.
+fn free(machine: &Machine, node: &Node, nodes: usize) -> (u64, String) {
+    let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
+    let whole = match sizes::room(machine) {
+        Reading::Value(room) => {
+            let among = if nodes > 1 { format!(", for {nodes} nodes") } else { String::new() };
+            (usable(room.bytes) / nodes.max(1) as u64 / GRAIN * GRAIN, format!("{}{among}", room.bound))
+        }
+        // What cannot be seen cannot be kept to; this is modest.
+        Reading::Unknown(reason) => (UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}")),
+    };
+    let own = node.available.map(|bytes| {
+        (usable(bytes), format!("{} are available on node {}", format::bytes(bytes as f64), node.node))
+    });
+    own.into_iter().chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
+}

@@ -1,0 +1,193 @@
+//! A machine that is not here: two packages, two nodes with CPUs and one without, booted in QEMU.
+//!
+//! Its processor is emulated (TCG), so that figures mean nothing; topology, distances, page placement and the kernel
+//! are real. `make test-long` gets what it is made of (.ci/guest), and says what is missing.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// A boot takes some seconds, each run of truebench in it some ten; a machine that does other things takes several times
+/// that. After this the guest hangs.
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// Packages, nodes and distances. Rows differ, so that no two of them can be taken for one another.
+const MACHINE: &[&str] = &[
+    "-smp",
+    "4,sockets=2,cores=2,threads=1",
+    "-m",
+    "768M",
+    "-object",
+    "memory-backend-ram,id=m0,size=384M",
+    "-object",
+    "memory-backend-ram,id=m1,size=192M",
+    "-object",
+    "memory-backend-ram,id=m2,size=192M",
+    "-numa",
+    "node,nodeid=0,cpus=0-1,memdev=m0",
+    "-numa",
+    "node,nodeid=1,cpus=2-3,memdev=m1",
+    "-numa",
+    "node,nodeid=2,memdev=m2",
+    "-numa",
+    "dist,src=0,dst=1,val=21",
+    "-numa",
+    "dist,src=0,dst=2,val=28",
+    "-numa",
+    "dist,src=1,dst=2,val=17",
+];
+
+/// The first process of the guest: gets it ready, does what is asked, switches it off.
+const INIT: &str = "#!/bin/busybox sh
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t cgroup2 group /sys/fs/cgroup
+exec </dev/null >/dev/ttyS1 2>&1
+# Runs a command and says what it wrote and how it ended.
+run() {
+    name=$1
+    shift
+    \"$@\" >/tmp/out 2>/tmp/err
+    code=$?
+    tell \"$name\" $code
+}
+tell() {
+    echo \"@@ $1 $2\"
+    cat /tmp/out
+    echo '@@ stderr'
+    cat /tmp/err
+    echo '@@ end'
+}
+. /script
+poweroff -f
+";
+
+/// What a command in the guest wrote, and its exit code.
+#[derive(Debug)]
+pub struct Ran {
+    /// Exit code.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// What came of the commands of a script, by the names that it gives them.
+#[derive(Debug)]
+pub struct Guest(String);
+
+impl Guest {
+    /// Boots a guest that runs a shell script (`run NAME COMMAND…`), and waits until it is off.
+    pub fn run(script: &str) -> Guest {
+        let directory = tempfile::tempdir().unwrap();
+        let image = image(directory.path(), script);
+        let mut qemu = Command::new("qemu-system-x86_64");
+        qemu.args(["-accel", "tcg,thread=multi", "-nodefaults", "-display", "none", "-no-reboot"])
+            .args(MACHINE)
+            // The kernel's own messages apart from the results.
+            .arg("-serial")
+            .arg(format!("file:{}", directory.path().join("console").display()))
+            .args(["-serial", "stdio"])
+            .args(["-append", "console=ttyS0 panic=-1 loglevel=4"])
+            .arg("-kernel")
+            .arg(part("vmlinuz"))
+            .arg("-initrd")
+            .arg(image)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        let guest = qemu
+            .spawn()
+            .unwrap_or_else(|error| panic!("qemu-system-x86_64: {error}; make test-long gets it"));
+        let output = until_off(guest);
+        let console = std::fs::read_to_string(directory.path().join("console")).unwrap_or_default();
+        match output {
+            Some(output) => Guest(output),
+            None => panic!("the guest was not off after {} s; its console:\n{console}", DEADLINE.as_secs()),
+        }
+    }
+
+    /// What the command of this name did.
+    pub fn ran(&self, name: &str) -> Ran {
+        let head = format!("@@ {name} ");
+        let parts = || {
+            let (_, rest) = self.0.split_once(&head)?;
+            let (code, rest) = rest.split_once('\n')?;
+            let (stdout, rest) = rest.split_once("@@ stderr\n")?;
+            let (stderr, _) = rest.split_once("@@ end")?;
+            Some(Ran { code: code.parse().ok()?, stdout: stdout.to_owned(), stderr: stderr.to_owned() })
+        };
+        parts().unwrap_or_else(|| panic!("nothing of {name} in what the guest wrote:\n{}", self.0))
+    }
+}
+
+/// A file that `.ci/guest` gets.
+fn part(name: &str) -> PathBuf {
+    let directory = std::env::var_os("TRUEBENCH_GUEST").map(PathBuf::from);
+    let file = directory.map(|directory| directory.join(name)).filter(|file| file.exists());
+    file.unwrap_or_else(|| {
+        panic!("no {name}: run .ci/guest DIR and set TRUEBENCH_GUEST=DIR, as make test-long does")
+    })
+}
+
+/// Everything that the guest wrote; `None` if it had to be ended.
+fn until_off(mut guest: Child) -> Option<String> {
+    let mut output = guest.stdout.take().expect("a pipe");
+    let (done, written) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = output.read_to_end(&mut bytes);
+        let _ = done.send(bytes);
+    });
+    let bytes = written.recv_timeout(DEADLINE).ok();
+    let _ = guest.kill();
+    let _ = guest.wait();
+    // The serial line ends lines as terminals do.
+    bytes.map(|bytes| String::from_utf8_lossy(&bytes).replace('\r', ""))
+}
+
+/// The guest's files as its kernel unpacks them: truebench with its libraries, busybox, the script.
+fn image(directory: &Path, script: &str) -> PathBuf {
+    let root = directory.join("root");
+    let put = |file: &Path, at: &str| {
+        let to = root.join(at.trim_start_matches('/'));
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(file, &to).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    };
+    let binary = Path::new(env!("CARGO_BIN_EXE_truebench"));
+    put(binary, "/bin/truebench");
+    for library in libraries(binary) {
+        put(Path::new(&library), &library);
+    }
+    put(&part("busybox"), "/bin/busybox");
+    for command in ["sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep"] {
+        std::os::unix::fs::symlink("/bin/busybox", root.join("bin").join(command)).unwrap();
+    }
+    for empty in ["proc", "sys", "dev", "tmp"] {
+        std::fs::create_dir(root.join(empty)).unwrap();
+    }
+    std::fs::write(root.join("script"), script).unwrap();
+    std::fs::write(root.join("init"), INIT).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(root.join("init"), executable).unwrap();
+    let image = directory.join("initrd");
+    let packed = Command::new("sh")
+        .args(["-c", "find . | cpio --quiet -o -H newc > \"$0\""])
+        .arg(&image)
+        .current_dir(&root)
+        .status()
+        .expect("sh starts");
+    assert!(packed.success(), "cpio: make test-long gets it");
+    image
+}
+
+/// Shared libraries of a program, by ldd: lines of `name => /path (address)` and `/path (address)`.
+fn libraries(binary: &Path) -> Vec<String> {
+    let output = Command::new("ldd").arg(binary).output().expect("ldd (libc-bin) starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.split_whitespace().filter(|word| word.starts_with('/')).map(str::to_owned).collect()
+}
