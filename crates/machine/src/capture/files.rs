@@ -52,7 +52,7 @@ pub const FILES: &[Pattern] = &[
     all("proc/sys/vm/overcommit_memory"),
     all("proc/sys/vm/swappiness"),
     all("proc/sys/vm/zone_reclaim_mode"),
-    // Ourselves: masks and groups.
+    // Ourselves: masks, capabilities and groups.
     part("proc/self/status", masks),
     all("proc/self/cgroup"),
     part("proc/self/mountinfo", group_mounts),
@@ -126,6 +126,8 @@ pub const FILES: &[Pattern] = &[
     presence("run/.containerenv"),
     presence("var/run/secrets/kubernetes.io"),
     all("run/systemd/container"),
+    // Performance counters: which there are; what those of memory controllers count, `pack` adds.
+    all("sys/bus/event_source/devices/*/type"),
     // Counters: their values mean nothing elsewhere, but which there are does.
     all("proc/stat"),
     all("proc/vmstat"),
@@ -195,7 +197,7 @@ fn lines(content: &[u8], keep: impl Fn(&str) -> bool) -> Vec<u8> {
 
 fn masks(status: &[u8]) -> Vec<u8> {
     lines(status, |line| {
-        line.starts_with("Cpus_allowed") || line.starts_with("Mems_allowed") || line.starts_with("THP")
+        ["Cpus_allowed", "Mems_allowed", "CapEff", "THP"].iter().any(|name| line.starts_with(name))
     })
 }
 
