@@ -362,7 +362,10 @@ pub enum Direction {
 impl Uncore {
     /// Whether every channel tells reads from writes.
     pub fn tells_directions(&self) -> bool {
-        self.channels.iter().flat_map(|channel| &channel.events).all(|event| event.direction != Direction::Both)
+        self.channels
+            .iter()
+            .flat_map(|channel| &channel.events)
+            .all(|event| event.direction != Direction::Both)
     }
 }
 

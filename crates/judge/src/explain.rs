@@ -7,6 +7,7 @@
 mod avoided;
 mod baseline;
 mod cause;
+mod counted;
 mod in_flight;
 mod mix;
 mod one_way;
@@ -31,6 +32,7 @@ pub struct Rule {
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
     &repeated::RULE,
+    &counted::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

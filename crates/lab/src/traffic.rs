@@ -167,7 +167,10 @@ mod tests {
         let channels = [channel(&[(Direction::Read, 64.0)])];
         let at = |value, enabled, running| vec![vec![count(value, enabled, running)]];
         let stood = Traffic::between(&channels, &at(5, 100, 0), &at(5, 200, 0)).unwrap_err();
-        assert!(stood.contains("Read of imc_0 (CPU 3)") && stood.contains("someone else holds it"), "{stood}");
+        assert!(
+            stood.contains("Read of imc_0 (CPU 3)") && stood.contains("someone else holds it"),
+            "{stood}"
+        );
         let back = Traffic::between(&channels, &at(5, 100, 100), &at(4, 200, 200)).unwrap_err();
         assert!(back.contains("ran backwards"), "{back}");
         assert!(Traffic::between(&channels, &at(5, 100, 100), &at(5, 100, 100)).is_ok());

@@ -8,6 +8,7 @@
 
 pub mod bandwidth;
 pub mod chase;
+pub mod counters;
 pub mod kernels;
 pub mod mix;
 pub mod mode;
@@ -22,7 +23,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &counters::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

@@ -66,6 +66,10 @@ const EFFECTS: &[Effect] = &[
         consequence: "the figure is the speed of the slowest thread, for which all waited",
         checks: &["unequal-cores", "stragglers"],
     },
+    Effect {
+        consequence: "the counters do not tell what this kernel moved",
+        checks: &["traffic-channels", "traffic-multiplexed", "traffic-background"],
+    },
     Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
     Effect {
         consequence: "another run may give another value",

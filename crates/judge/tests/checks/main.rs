@@ -10,3 +10,4 @@ mod gates;
 mod numbers;
 mod threads;
 mod time;
+mod traffic;

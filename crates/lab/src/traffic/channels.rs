@@ -53,9 +53,7 @@ mod tests {
 
     /// Reads and writes of a channel in three intervals.
     fn intervals(channels: &[[(f64, f64); 3]]) -> Vec<Vec<Vec<f64>>> {
-        (0..3)
-            .map(|at| channels.iter().map(|counts| vec![counts[at].0, counts[at].1]).collect())
-            .collect()
+        (0..3).map(|at| channels.iter().map(|counts| vec![counts[at].0, counts[at].1]).collect()).collect()
     }
 
     const REAL: [(f64, f64); 3] = [(90_000.0, 30_000.0), (91_230.0, 30_411.0), (89_870.0, 29_950.0)];

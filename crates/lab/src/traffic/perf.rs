@@ -51,11 +51,15 @@ fn refusal(error: &io::Error, event: &str, channel: &str) -> String {
             let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
             match level.trim().parse::<i64>() {
                 Ok(level) if level > 0 => {
-                    return format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid=0");
+                    return format!(
+                        "perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid=0"
+                    );
                 }
-                _ => "not permitted, though perf_event_paranoid allows it: a container's seccomp filter, or a \
+                _ => {
+                    "not permitted, though perf_event_paranoid allows it: a container's seccomp filter, or a \
                       locked-down kernel"
-                    .to_owned(),
+                        .to_owned()
+                }
             }
         }
         Some(Errno::MFILE) => "too many open files: raise ulimit -n".to_owned(),
@@ -68,7 +72,9 @@ fn refusal(error: &io::Error, event: &str, channel: &str) -> String {
 impl TrafficReader for PerfReader {
     fn read(&mut self) -> Result<Counts, String> {
         let read = |counter: &mut Counter| {
-            let count = counter.read_count_and_time().map_err(|error| format!("a counter cannot be read: {error}"))?;
+            let count = counter
+                .read_count_and_time()
+                .map_err(|error| format!("a counter cannot be read: {error}"))?;
             Ok(Count { value: count.count, enabled: count.time_enabled, running: count.time_running })
         };
         self.channels.iter_mut().map(|channel| channel.iter_mut().map(read).collect()).collect()
@@ -83,8 +89,12 @@ mod tests {
 
     /// The kernel's own PMU (PERF_TYPE_SOFTWARE), which every machine has, counting a CPU's clock in nanoseconds.
     fn cpu_clock(cpu: u32, config: u64) -> UncoreChannel {
-        let event =
-            UncoreEvent { name: "cpu-clock".into(), direction: Direction::Read, config: [config, 0, 0], bytes: 1.0 };
+        let event = UncoreEvent {
+            name: "cpu-clock".into(),
+            direction: Direction::Read,
+            config: [config, 0, 0],
+            bytes: 1.0,
+        };
         UncoreChannel { name: "software".into(), cpu, pmu: 1, events: vec![event] }
     }
 
@@ -96,7 +106,8 @@ mod tests {
             Ok(mut reader) => {
                 let before = reader.read().unwrap();
                 assert_eq!((before.len(), before[0].len()), (2, 1));
-                let sum: u64 = std::hint::black_box((0..20_000_000u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 3)));
+                let sum: u64 =
+                    std::hint::black_box((0..20_000_000u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 3)));
                 assert!(sum > 0);
                 let traffic = Traffic::between(&channels, &before, &reader.read().unwrap()).unwrap();
                 assert!(traffic.sum(&[0]).read > 0.0 && traffic.running > 0.99, "{traffic:?}");

@@ -47,9 +47,8 @@ pub fn describe(tree: &Tree) -> Uncore {
         }
     }
     let looked_for: Vec<&str> = FAMILIES.iter().flat_map(|family| family.devices.iter().copied()).collect();
-    let unknown = summary(&problems).unwrap_or_else(|| {
-        format!("no uncore PMU: {DEVICES} has none of {}", looked_for.join(", "))
-    });
+    let unknown = summary(&problems)
+        .unwrap_or_else(|| format!("no uncore PMU: {DEVICES} has none of {}", looked_for.join(", ")));
     Uncore { channels: Vec::new(), unknown: Some(unknown), refused: refused(tree) }
 }
 
@@ -89,10 +88,12 @@ fn of_device(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreCha
     if cpus.is_empty() {
         return Err("its cpumask is empty".to_owned());
     }
-    let has = |event: &Event| event.terms.is_some() || tree.exists(format!("{directory}/events/{}", event.name));
+    let has =
+        |event: &Event| event.terms.is_some() || tree.exists(format!("{directory}/events/{}", event.name));
     let layout = family.layouts.iter().find(|layout| layout.iter().all(has));
     let layout = layout.ok_or_else(|| {
-        let wanted: Vec<&str> = family.layouts.iter().flat_map(|layout| layout.iter().map(|event| event.name)).collect();
+        let wanted: Vec<&str> =
+            family.layouts.iter().flat_map(|layout| layout.iter().map(|event| event.name)).collect();
         format!("it has none of the events {}", wanted.join(", "))
     })?;
     let events = layout.iter().map(|event| of_event(tree, &directory, event));
@@ -103,7 +104,8 @@ fn of_device(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreCha
         .iter()
         .flat_map(|cpu| {
             if family.apart {
-                let of = |event: &UncoreEvent| channel(cpu, format!("{name}/{}", event.name), vec![event.clone()]);
+                let of =
+                    |event: &UncoreEvent| channel(cpu, format!("{name}/{}", event.name), vec![event.clone()]);
                 events.iter().map(of).collect()
             } else {
                 vec![channel(cpu, name.clone(), events.clone())]
@@ -206,8 +208,14 @@ mod tests {
         assert_eq!(bytes("6.103515625e-5", Some("MiB")), Some(64.0));
         assert_eq!(bytes("6.1035156E-5", Some("MiB")), Some(64.0), "a scale that was printed shorter");
         assert_eq!(bytes("32", Some("Bytes")), Some(32.0));
-        assert_eq!(bytes("3.814697266e-6", Some("MiB")), Some(4.0), "what Linux 5.8 said of free-running counters");
-        for (scale, unit) in [("64", None), ("64", Some("Joules")), ("x", Some("MiB")), ("-1", Some("B")), ("inf", Some("B"))] {
+        assert_eq!(
+            bytes("3.814697266e-6", Some("MiB")),
+            Some(4.0),
+            "what Linux 5.8 said of free-running counters"
+        );
+        for (scale, unit) in
+            [("64", None), ("64", Some("Joules")), ("x", Some("MiB")), ("-1", Some("B")), ("inf", Some("B"))]
+        {
             assert_eq!(bytes(scale, unit), None, "{scale} {unit:?}");
         }
     }

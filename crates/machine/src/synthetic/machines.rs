@@ -170,8 +170,7 @@ pub fn two_socket_smt_server(root: &Path) -> io::Result<()> {
             ("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "100"),
         ])
         .file("sys/firmware/dmi/tables/DMI", table(&devices));
-    let tree =
-        pmus(tree, 6, |n| format!("uncore_imc_{n}"), |_| "0,24".to_owned(), IMC_FORMAT, IMC_EVENTS);
+    let tree = pmus(tree, 6, |n| format!("uncore_imc_{n}"), |_| "0,24".to_owned(), IMC_FORMAT, IMC_EVENTS);
     policies(tree, 96, "intel_pstate", "performance", 2_100_000).finish()
 }
 

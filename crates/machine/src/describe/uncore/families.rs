@@ -145,7 +145,11 @@ pub static FAMILIES: &[Family] = &[
     // read-modify-write counts as a write.
     Family {
         devices: &["ali_drw_*"],
-        layouts: &[&[named("hif_rd", Read, LINE), named("hif_wr", Write, LINE), named("hif_rmw", Write, LINE)]],
+        layouts: &[&[
+            named("hif_rd", Read, LINE),
+            named("hif_wr", Write, LINE),
+            named("hif_rmw", Write, LINE),
+        ]],
         apart: false,
         holds: always,
     },
@@ -164,7 +168,8 @@ pub static UNUSED: &[(&str, &str)] = &[
 fn zen_to_zen3(tree: &Tree) -> bool {
     let text = tree.text("/proc/cpuinfo").into_value().unwrap_or_default();
     let field = |name: &str| {
-        let line = text.lines().find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
+        let line =
+            text.lines().find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
         line.1.trim().parse::<u32>().ok()
     };
     match (field("cpu family"), field("model")) {
