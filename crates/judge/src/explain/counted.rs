@@ -51,8 +51,7 @@ fn directions(subject: &Subject, seen: &Shares) -> Option<String> {
             let avoided = moved(expected.reads - expected.writes);
             if near(expected) {
                 format!(
-                    "{seen}, {expected} as with a write-allocate, which rules out that the processor avoids it \
-                     ({avoided})"
+                    "{seen}, the {expected} of a write-allocate, which rules out that the processor avoids it ({avoided})"
                 )
             } else if avoided.reads > 0.0 && near(avoided) {
                 format!(
@@ -66,7 +65,7 @@ fn directions(subject: &Subject, seen: &Shares) -> Option<String> {
             let third = moved(expected.reads + expected.writes);
             if near(expected) {
                 format!(
-                    "{seen}, {expected} as the kernel reads and writes, which rules out that the lines stored past the \
+                    "{seen}, the {expected} that the kernel names, which rules out that the lines stored past the \
                      cache are read first ({third})"
                 )
             } else if near(third) {
@@ -74,7 +73,7 @@ fn directions(subject: &Subject, seen: &Shares) -> Option<String> {
                     "{seen}, {third} and not {expected}, so that the lines stored past the cache are read all the same"
                 )
             } else {
-                format!("{seen}, where the kernel reads and writes {expected}")
+                format!("{seen}, where the kernel names {expected}")
             }
         }
         _ => return None,
