@@ -3,6 +3,7 @@
 mod alignment;
 mod bench;
 mod c2c;
+mod counters;
 mod defects;
 mod ending;
 #[cfg(target_arch = "x86_64")]

@@ -30,6 +30,9 @@ pub struct Machine {
     pub kernel: Kernel,
     /// Limits set on us.
     pub cgroup: Cgroup,
+    /// Counters of the memory controllers.
+    #[serde(default)]
+    pub uncore: Uncore,
 }
 
 /// The processor.
@@ -325,6 +328,73 @@ pub struct CgroupLevel {
     pub memory_limit: Option<u64>,
     /// Bytes charged to it now, less what the kernel would reclaim at once (inactive file pages).
     pub memory_used: Option<u64>,
+}
+
+/// Performance counters outside the cores (uncore PMUs) that count what memory moves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Uncore {
+    /// What is counted apart, each a part of the machine's memory. Whether two of them are really different
+    /// only counting shows.
+    pub channels: Vec<UncoreChannel>,
+    /// Why there is none, or why others that are there are not used.
+    pub unknown: Option<String>,
+    /// Why the kernel refuses to let us count, with what would change it; `None` where it should not.
+    pub refused: Option<String>,
+}
+
+/// The counters of one memory channel or controller.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UncoreChannel {
+    /// The PMU's name in /sys/bus/event_source/devices; with the event where each event is a channel.
+    pub name: String,
+    /// The CPU that the counters are opened on: one of `cpumask`, for the part of the machine it stands for.
+    pub cpu: u32,
+    /// The PMU's number (`type`).
+    pub pmu: u32,
+    /// What it counts.
+    pub events: Vec<UncoreEvent>,
+}
+
+/// One event of a memory channel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UncoreEvent {
+    /// Its name, in sysfs or in the processor's manual.
+    pub name: String,
+    /// Which traffic it counts.
+    pub direction: Direction,
+    /// `config`, `config1` and `config2` of perf_event_open(2).
+    pub config: [u64; 3],
+    /// Bytes that each count stands for.
+    pub bytes: f64,
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From memory.
+    Read,
+    /// To memory.
+    Write,
+    /// Either; the counter does not tell them apart.
+    Both,
+}
+
+impl Uncore {
+    /// Whether every channel tells reads from writes.
+    pub fn tells_directions(&self) -> bool {
+        self.channels
+            .iter()
+            .flat_map(|channel| &channel.events)
+            .all(|event| event.direction != Direction::Both)
+    }
+}
+
+impl UncoreChannel {
+    /// The channel's name with the CPU it is opened on: with several sockets one PMU is several channels.
+    pub fn label(&self) -> String {
+        format!("{} (CPU {})", self.name, self.cpu)
+    }
 }
 
 /// Something about a machine that may mislead whoever measures on it: what `truebench host` ends with.

@@ -1,6 +1,6 @@
 //! What a check is.
 
-use figure::evidence::{ARRAY_BYTES, CPUS, FactType, Key, THREADS, WORKING_SET};
+use figure::evidence::{ARRAY_BYTES, CPUS, FactType, Key, THREADS, TRAFFIC_PART, WORKING_SET};
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
 /// What a check looks at: a figure within its record.
@@ -197,4 +197,9 @@ pub fn on_arrays(subject: &Subject) -> bool {
 /// For [`Check::applies`]: figures whose threads are pinned (reads [`CPUS`]).
 pub fn pinned(subject: &Subject) -> bool {
     measured(subject) && !subject.thread_cpus().is_empty()
+}
+
+/// For [`Check::applies`]: figures of what memory controllers count (reads [`TRAFFIC_PART`]).
+pub fn of_counters(subject: &Subject) -> bool {
+    measured(subject) && subject.condition(TRAFFIC_PART).is_some()
 }

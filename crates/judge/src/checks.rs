@@ -34,6 +34,10 @@ mod thermal;
 mod threads_on_distinct_cores;
 mod threads_within_mask;
 mod throttled;
+pub(crate) mod traffic_agreement;
+mod traffic_background;
+mod traffic_channels;
+mod traffic_multiplexed;
 mod unequal_cores;
 mod uneven_cores;
 mod verified;
@@ -88,4 +92,9 @@ pub const ALL: &[&Check] = &[
     &drift::CHECK,
     &rounds_agree::CHECK,
     &above_limit::CHECK,
+    // Traffic that counters saw: what was counted, then what it amounts to.
+    &traffic_channels::CHECK,
+    &traffic_multiplexed::CHECK,
+    &traffic_background::CHECK,
+    &traffic_agreement::CHECK,
 ];

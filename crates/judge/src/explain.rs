@@ -10,6 +10,7 @@ mod baseline;
 pub(crate) mod by_mix;
 mod c2c;
 mod cause;
+mod counted;
 mod edge;
 mod in_flight;
 mod level;
@@ -44,6 +45,7 @@ pub const RULES: &[&Rule] = &[
     &alignment::ALIASED,
     &repeated::RULE,
     &numa::RULE,
+    &counted::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

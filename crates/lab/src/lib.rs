@@ -8,6 +8,7 @@
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
+//! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
 
 pub mod affinity;
 pub mod barrier;
@@ -23,6 +24,7 @@ pub mod pool;
 pub mod schedule;
 pub mod session;
 pub mod thread_counters;
+pub mod traffic;
 pub mod worker;
 
 /// RFC 3339 in UTC with milliseconds, now.

@@ -13,6 +13,7 @@ mod settings;
 pub(crate) mod smbios;
 mod topology;
 pub(crate) mod udev;
+pub(crate) mod uncore;
 pub(crate) mod virtualisation;
 
 use figure::Machine;
@@ -51,6 +52,7 @@ pub fn describe(tree: &Tree, asked: &Asked) -> Machine {
             settings: settings::describe(tree),
         },
         topology,
+        uncore: uncore::describe(tree),
         numa,
         virtualisation,
     }

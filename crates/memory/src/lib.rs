@@ -14,6 +14,7 @@ pub mod bandwidth;
 pub mod blocks;
 pub mod c2c;
 pub mod chase;
+pub mod counters;
 pub mod dose;
 pub mod edges;
 pub mod kernels;
@@ -48,6 +49,7 @@ pub static MODES: &[&Mode] = &[
     &alignment::MODE,
     &c2c::MODE,
     &numa::MODE,
+    &counters::MODE,
 ];
 
 /// The mode of this name.

@@ -160,4 +160,19 @@ keys! {
     VERIFIED_ERROR: f64 = "memory.verified_error", "1", Figure, "Largest relative error found.";
     LLC_BYTES: f64 = "cache.llc_in_use", "B", Figure, "Sum of the last-level caches that the CPUs in use can fill, each instance once (plus their L2).";
     LLC_BASIS: String = "cache.llc_basis", "", Figure, "How that sum came about.";
+
+    // Counters of the memory controllers.
+    TRAFFIC_PART: String = "traffic_part", "", Condition, "Which traffic of the memory controllers is counted: read, write or total.";
+    TRAFFIC_MEASURED: f64 = "traffic.measured", "B", Round, "Bytes that the memory controllers counted in the round, read and written, whoever caused them.";
+    TRAFFIC_ESTIMATED: f64 = "traffic.estimated", "B", Round, "Bytes that the kernel should have moved in the round: by its declaration, write-allocate included, times the elements.";
+    TRAFFIC_COUNTED: f64 = "traffic.counted", "B", Round, "Bytes that STREAM's convention counts for the same elements.";
+    TRAFFIC_READ: f64 = "traffic.read", "B", Round, "Bytes read from memory in the round, by the counters.";
+    TRAFFIC_WRITTEN: f64 = "traffic.written", "B", Round, "Bytes written to memory in the round, by the counters.";
+    TRAFFIC_BACKGROUND: f64 = "traffic.background", "B/s", Round, "Traffic of the memory controllers while our threads rested, right before the round.";
+    TRAFFIC_SECONDS: f64 = "traffic.seconds", "s", Round, "Time of the samples together, to which the counted bytes belong.";
+    TRAFFIC_RUNNING: f64 = "traffic.running_share", "1", Round, "Least share of the time that any of the counters ran (time_running / time_enabled); 1 without multiplexing.";
+    TRAFFIC_CHANNELS: f64 = "traffic.channels", "1", Figure, "Memory channels whose counts are summed.";
+    TRAFFIC_LEFT_OUT: String = "traffic.left_out", "", Figure, "Channels that are shown and not summed, and why; empty if there are none.";
+    TRAFFIC_DISTINCT: bool = "traffic.distinct", "", Figure, "The channels summed were told apart: each counted under load, and no two the same time and again.";
+    TRAFFIC_SOURCE: String = "traffic.source", "", Figure, "The events that are counted, and the bytes of each count.";
 }

@@ -71,6 +71,10 @@ const EFFECTS: &[Effect] = &[
         consequence: "it is the latency at that bandwidth and not at the most that memory moves",
         checks: &["saturation"],
     },
+    Effect {
+        consequence: "the counters do not tell what this kernel moved",
+        checks: &["traffic-channels", "traffic-multiplexed", "traffic-background"],
+    },
     Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
     Effect {
         consequence: "another run may give another value",

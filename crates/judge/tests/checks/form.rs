@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::{Outcome, Verdict};
 use judge::checks::ALL;
 
-use crate::build::{Case, hand_over, quiet_vm, quota, server};
+use crate::build::{Case, counted, hand_over, quiet_vm, quota, server};
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -103,6 +103,17 @@ fn situations() -> Vec<Case> {
         hand_over(5.0).with(PAIR, "smt".into()),
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
+    all.extend([
+        counted(),
+        counted().moved(8e9, 8e9),
+        counted().moved(30e9, 18e9).with(TRAFFIC_BACKGROUND, 50e9),
+        counted().with(STORES, "nt".into()).with(TRAFFIC_ESTIMATED, 16e9),
+        counted().moved(5e9, 5e9),
+        counted().with(TRAFFIC_RUNNING, 0.5).unknown(TRAFFIC_DISTINCT, "they took turns"),
+        counted().with(TRAFFIC_LEFT_OUT, "uncore_imc_5 (CPU 0) never counts".into()),
+        counted().with(TRAFFIC_DISTINCT, false),
+        counted().unknown(TRAFFIC_READ, "together").moved(9e9, 9e9).unknown(TRAFFIC_READ, "together"),
+    ]);
     for lost in [CPU_STEAL, CGROUP_THROTTLED, CPU_FOREIGN, SOFTIRQ_TIME, CPU_SIBLING] {
         let throttled = quiet_vm().machine(|machine| machine.cgroup = quota(0.2));
         let busy = throttled.with(CGROUP_THROTTLED_PERIODS, 2.0).with(FAULT_MINOR, 2e4);
@@ -161,6 +172,8 @@ fn without_evidence_nothing_passes_that_needs_it() {
         if ["threads-on-distinct-cores", "rounds-agree", "sources", "line-transfer"].contains(&check.id) {
             continue;
         }
+        let counters = counted().only(&conditions);
+        let blind = if check.reads.contains(&TRAFFIC_PART.name) { &counters } else { &blind };
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);
     }
     assert_eq!(blind.judged().0, Verdict::Unverified);

@@ -11,3 +11,4 @@ mod lines;
 mod numbers;
 mod threads;
 mod time;
+mod traffic;

@@ -52,7 +52,7 @@ pub const FILES: &[Pattern] = &[
     all("proc/sys/vm/overcommit_memory"),
     all("proc/sys/vm/swappiness"),
     all("proc/sys/vm/zone_reclaim_mode"),
-    // Ourselves: masks and groups.
+    // Ourselves: masks, capabilities and groups.
     part("proc/self/status", masks),
     part("proc/self/limits", address_space),
     all("proc/self/cgroup"),
@@ -129,6 +129,8 @@ pub const FILES: &[Pattern] = &[
     presence("run/.containerenv"),
     presence("var/run/secrets/kubernetes.io"),
     all("run/systemd/container"),
+    // Performance counters: which there are; what those of memory controllers count, `pack` adds.
+    all("sys/bus/event_source/devices/*/type"),
     // Counters: their values mean nothing elsewhere, but which there are does.
     all("proc/stat"),
     all("proc/vmstat"),
@@ -198,7 +200,7 @@ fn lines(content: &[u8], keep: impl Fn(&str) -> bool) -> Vec<u8> {
 
 fn masks(status: &[u8]) -> Vec<u8> {
     lines(status, |line| {
-        let kept = ["Cpus_allowed", "Mems_allowed", "THP", "VmSize:"];
+        let kept = ["Cpus_allowed", "Mems_allowed", "CapEff", "THP", "VmSize:"];
         kept.iter().any(|field| line.starts_with(field))
     })
 }

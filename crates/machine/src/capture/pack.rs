@@ -10,6 +10,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::files::{FILES, GROUP_FILES, Keep, expand};
 use super::{CaptureError, MAX_BYTES, MAX_FILES, Summary};
+use crate::describe::uncore;
 use crate::{Asked, Tree, describe};
 
 /// A tar header, and the most that padding adds.
@@ -81,6 +82,11 @@ fn wanted(tree: &Tree) -> Vec<(String, Keep)> {
             if file && seen.insert(path.clone()) {
                 wanted.push((path, pattern.keep));
             }
+        }
+    }
+    for path in uncore::files(tree) {
+        if tree.path(&path).is_file() && seen.insert(path.clone()) {
+            wanted.push((path, Keep::All));
         }
     }
     // Where our groups are, the description knows.

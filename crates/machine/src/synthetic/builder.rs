@@ -169,6 +169,26 @@ impl Builder {
         self.file("proc/cpuinfo", text)
     }
 
+    /// A PMU in /sys/bus/event_source: its number, the CPUs to open it on, its formats and events.
+    pub fn pmu(
+        mut self,
+        name: &str,
+        number: u32,
+        cpus: &str,
+        format: &[(&str, &str)],
+        events: &[(&str, &str)],
+    ) -> Self {
+        let device = format!("sys/bus/event_source/devices/{name}");
+        self.write(&format!("{device}/type"), format!("{number}\n"));
+        self.write(&format!("{device}/cpumask"), format!("{cpus}\n"));
+        for (directory, files) in [("format", format), ("events", events)] {
+            for (file, text) in files {
+                self.write(&format!("{device}/{directory}/{file}"), format!("{text}\n"));
+            }
+        }
+        self
+    }
+
     /// The first error, if there was one.
     pub fn finish(self) -> io::Result<()> {
         self.result

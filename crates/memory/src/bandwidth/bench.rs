@@ -40,7 +40,8 @@ struct History {
     thread_seconds: Vec<Vec<f64>>,
 }
 
-struct MemoryBench {
+/// Arrays, threads and kernels, ready to measure.
+pub(crate) struct MemoryBench {
     setup: Setup,
     pool: Pool,
     watch: Watch,
@@ -64,6 +65,15 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let (bench, facts) = ready(setup)?;
+    Ok((Box::new(bench), facts))
+}
+
+/// [`prepare`], for modes that measure around these kernels.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub(crate) fn ready(setup: Setup) -> Result<(MemoryBench, Facts), String> {
     let machine = &setup.machine;
     let placement = Placement { places: "list", bind: "close", threads: setup.threads.clone() };
     let pool = Pool::new(&placement, Clock::of(machine)).map_err(|error| error.to_string())?;
@@ -94,7 +104,7 @@ pub fn prepare(
     bench.fill()?;
     bench.at_start = bench.obtained()?;
     let facts = bench.facts()?;
-    Ok((Box::new(bench), facts))
+    Ok((bench, facts))
 }
 
 impl MemoryBench {
@@ -223,14 +233,7 @@ fn counted_bytes(task: &Task) -> f64 {
 
 impl Bench for MemoryBench {
     fn round(&mut self, id: &str) -> Result<Round, String> {
-        let (task, mut history) = self.tasks.remove(id).ok_or_else(|| format!("no figure {id}"))?;
-        let round = self.measure(&task, &mut history);
-        if round.is_err() {
-            // Some threads may have worked and others not: nobody knows what the arrays hold.
-            self.regions = [Expected::UNKNOWN; 2];
-        }
-        self.tasks.insert(id.to_owned(), (task, history));
-        round
+        self.with_task(id, Self::measure).map(|(round, _)| round)
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
@@ -268,7 +271,51 @@ impl Bench for MemoryBench {
 }
 
 impl MemoryBench {
-    fn measure(&mut self, task: &Task, history: &mut History) -> Result<Round, String> {
+    /// Measures a round of a figure; with it the elements that the kernel worked on in all its samples.
+    ///
+    /// # Errors
+    /// As [`Bench::round`].
+    pub(crate) fn round_with_elements(&mut self, id: &str) -> Result<(Round, f64), String> {
+        self.with_task(id, Self::measure)
+    }
+
+    /// One untimed pass, after which the caches hold what they hold in the midst of a round, and the next round
+    /// does nothing but its timed passes. Gives the elements of that pass.
+    ///
+    /// # Errors
+    /// When the threads fail.
+    pub(crate) fn warm(&mut self, id: &str) -> Result<f64, String> {
+        self.with_task(id, |bench, task, history| {
+            let code = bench.code(task)?;
+            if history.dose.is_none() {
+                history.dose = Some(bench.dose(task, code)?);
+            }
+            if bench.regions.iter().any(|region| region.is_worn() || region.after(task.operation).is_worn()) {
+                bench.fill()?;
+            }
+            let work = bench.work(task, code, 1);
+            bench.each(move |seat| work(seat))?;
+            bench.follow(task, 1);
+            Ok(task.elements as f64)
+        })
+    }
+
+    fn with_task<T>(
+        &mut self,
+        id: &str,
+        job: impl FnOnce(&mut Self, &Task, &mut History) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let (task, mut history) = self.tasks.remove(id).ok_or_else(|| format!("no figure {id}"))?;
+        let done = job(self, &task, &mut history);
+        if done.is_err() {
+            // Some threads may have worked and others not: nobody knows what the arrays hold.
+            self.regions = [Expected::UNKNOWN; 2];
+        }
+        self.tasks.insert(id.to_owned(), (task, history));
+        done
+    }
+
+    fn measure(&mut self, task: &Task, history: &mut History) -> Result<(Round, f64), String> {
         if self.regions.iter().any(Expected::is_worn) {
             self.fill()?;
         }
@@ -307,13 +354,15 @@ impl MemoryBench {
         let bytes = counted_bytes(task) * dose.passes as f64;
         let rates = measured.samples.iter().map(|seconds| bytes / seconds);
         self.fastest = rates.fold(self.fastest, f64::max);
-        Ok(Round {
+        let elements = (task.elements * dose.passes) as f64 * measured.samples.len() as f64;
+        let round = Round {
             started: measured.started,
             duration: measured.duration,
             samples: measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
             evidence: measured.evidence,
             kept: true,
             reason: None,
-        })
+        };
+        Ok((round, elements))
     }
 }

@@ -233,20 +233,9 @@ impl Builder<'_> {
         };
         let mut figure = Figure::planned(&id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
         figure.convention = Some(Convention::StreamCounted);
-        let cpus = self.placement.first_cpus().into_iter().map(f64::from).collect();
-        figure.conditions = Conditions::default()
-            .with(key::KERNEL, kernel.name.to_owned())
+        figure.conditions = conditions(self.options, self.placement, kernel, elements)
             .with(key::STORES, way.to_owned())
             .with(key::SIMD, simd.to_owned())
-            .with(key::THREADS, self.placement.threads.len() as f64)
-            .with(key::PLACES, self.placement.places.to_owned())
-            .with(key::BIND, self.placement.bind.to_owned())
-            .with(key::CPUS, cpus)
-            .with(key::ARRAY_BYTES, (elements * ELEMENT) as f64)
-            .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
-            .with(key::DATA_TOUCHED, (elements * ELEMENT * kernel.arrays_used()) as f64)
-            .with(key::OFFSET_BYTES, self.options.offset as f64)
-            .with(key::PAGES_ASKED, self.options.pages.word().to_owned())
             .with(key::COUNTED_BYTES, kernel.counted_bytes() as f64)
             .with(key::TRAFFIC_BYTES, traffic as f64);
         if let Some(role) = role {
@@ -255,6 +244,27 @@ impl Builder<'_> {
         self.tasks.push(Task { id, operation: kernel.operation, code, elements });
         self.figures.push(figure);
     }
+}
+
+/// Conditions of a kernel on arrays, whatever its stores and code.
+pub(crate) fn conditions(
+    options: &Options,
+    placement: &Placement,
+    kernel: &Kernel,
+    elements: u64,
+) -> Conditions {
+    let cpus = placement.first_cpus().into_iter().map(f64::from).collect();
+    Conditions::default()
+        .with(key::KERNEL, kernel.name.to_owned())
+        .with(key::THREADS, placement.threads.len() as f64)
+        .with(key::PLACES, placement.places.to_owned())
+        .with(key::BIND, placement.bind.to_owned())
+        .with(key::CPUS, cpus)
+        .with(key::ARRAY_BYTES, (elements * ELEMENT) as f64)
+        .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
+        .with(key::DATA_TOUCHED, (elements * ELEMENT * kernel.arrays_used()) as f64)
+        .with(key::OFFSET_BYTES, options.offset as f64)
+        .with(key::PAGES_ASKED, options.pages.word().to_owned())
 }
 
 /// Why a figure's condition cannot be set on this machine, if it cannot.

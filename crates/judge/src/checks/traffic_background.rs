@@ -1,0 +1,62 @@
+//! Did others move memory too?
+
+use figure::evidence::{TRAFFIC_BACKGROUND, TRAFFIC_MEASURED, TRAFFIC_PART, TRAFFIC_SECONDS};
+use figure::{Reading, format, stats};
+
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters};
+
+/// Share of the counted traffic that was there while our threads rested. A quiet server moves some 100 MB/s; at 2 %
+/// it is a quarter of what counts and estimate may differ by.
+pub(crate) const FOREIGN: Levels = Levels { warn: 0.02, fail: 0.25 };
+
+/// What the counters saw in a rest before each round.
+pub const CHECK: Check = Check {
+    id: "traffic-background",
+    question: "Did others move memory while we did not?",
+    reads: &[TRAFFIC_PART.name, TRAFFIC_BACKGROUND.name, TRAFFIC_MEASURED.name, TRAFFIC_SECONDS.name],
+    page: include_str!("../../../../docs/checks/traffic-background.md"),
+    applies: of_counters,
+    essential: never,
+    rule,
+};
+
+/// Share of the counted traffic that others caused, in a typical round, if they went on as before it.
+pub(crate) fn share(subject: &Subject) -> Reading<f64> {
+    let figure = subject.figure;
+    let (background, measured, seconds) = (
+        figure.over_rounds(TRAFFIC_BACKGROUND),
+        figure.over_rounds(TRAFFIC_MEASURED),
+        figure.over_rounds(TRAFFIC_SECONDS),
+    );
+    match (background, measured, seconds) {
+        (Reading::Value(background), Reading::Value(measured), Reading::Value(seconds)) => {
+            let shares: Vec<f64> = background
+                .iter()
+                .zip(measured.iter().zip(seconds))
+                .map(|(background, (measured, seconds))| background * seconds / measured)
+                .collect();
+            Reading::or_unknown(
+                stats::median(&shares).filter(|share| share.is_finite()),
+                "nothing was counted",
+            )
+        }
+        (Reading::Unknown(reason), ..)
+        | (_, Reading::Unknown(reason), _)
+        | (.., Reading::Unknown(reason)) => Reading::Unknown(reason),
+    }
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let share = observed!(share(subject));
+    let rate = observed!(subject.typical(TRAFFIC_BACKGROUND));
+    FOREIGN.answer(
+        share,
+        format!(
+            "memory moved {} GB/s while our threads rested, {} of what was counted in a round",
+            format::number(rate / 1e9),
+            format::percent(share)
+        ),
+        "the counters count for the whole machine: stop what else runs (other tenants, copying, a graphics card in \
+         use) and measure again",
+    )
+}

@@ -1,0 +1,139 @@
+//! What the memory controllers count.
+
+use figure::Outcome::{self, *};
+use figure::Verdict;
+use figure::evidence::*;
+
+use crate::build::{Case, counted, quiet_vm};
+
+const AGREEMENT: &str = "traffic-agreement";
+
+/// A case of study 1 (steps 5 to 7), MB/s: read and written by the counters, and what STREAM printed.
+fn study_1(kernel: &str, stores: &str, read: f64, written: f64, stream: f64, factor: f64) -> Case {
+    counted()
+        .with(KERNEL, kernel.into())
+        .with(STORES, stores.into())
+        .moved(read * 1e6, written * 1e6)
+        .with(TRAFFIC_SECONDS, 1.0)
+        .with(TRAFFIC_COUNTED, stream * 1e6)
+        .with(TRAFFIC_ESTIMATED, stream * factor * 1e6)
+}
+
+#[test]
+fn study_1_agrees_with_three_halves_and_four_thirds() {
+    let copy = study_1("copy", "regular", 133023.05, 66650.63, 136942.9, 3.0 / 2.0);
+    let copy_nt = study_1("copy", "nt", 90601.87, 93221.18, 183038.7, 1.0);
+    let triad = study_1("triad", "regular", 144211.22, 58162.46, 153219.5, 4.0 / 3.0);
+    for (case, seen) in [
+        (&copy, "0.97x of the estimated traffic, 1.46x of what STREAM counts"),
+        (&copy_nt, "1.00x of the estimated traffic, 1.00x of what STREAM counts"),
+        (&triad, "0.99x of the estimated traffic, 1.32x of what STREAM counts"),
+    ] {
+        let answer = case.answer(AGREEMENT).unwrap();
+        assert_eq!(answer.outcome, Pass, "{answer:?}");
+        assert!(answer.detail.contains(seen), "{}", answer.detail);
+        assert_eq!(case.judged(), (Verdict::Valid, vec![]));
+    }
+    // Without the write-allocate the estimate would be what STREAM counts.
+    assert_eq!(copy.with(TRAFFIC_ESTIMATED, 136942.9e6).says(AGREEMENT), Fail);
+    assert_eq!(triad.with(TRAFFIC_ESTIMATED, 153219.5e6).says(AGREEMENT), Fail);
+}
+
+#[test]
+fn eight_per_cent_are_allowed() {
+    let of = |share: f64| -> Outcome { counted().moved(16e9 * share, 8e9 * share).says(AGREEMENT) };
+    assert_eq!(of(0.93), Pass);
+    assert_eq!(of(1.07), Pass);
+    assert_eq!(of(0.90), Warn);
+    assert_eq!(of(1.10), Warn);
+    assert_eq!(of(0.70), Fail);
+    assert_eq!(of(1.30), Fail);
+    let two_of_eight = counted().in_first(2, TRAFFIC_MEASURED, 60e9);
+    assert_eq!(two_of_eight.says(AGREEMENT), Pass, "the typical round counts");
+    assert_eq!(counted().unknown(TRAFFIC_MEASURED, "x").says(AGREEMENT), Unknown);
+    assert_eq!(counted().with(TRAFFIC_ESTIMATED, 0.0).says(AGREEMENT), Unknown);
+    assert_eq!(quiet_vm().answer(AGREEMENT), None, "no figure of counters");
+}
+
+#[track_caller]
+fn warns(case: &Case, words: &str) {
+    let answer = case.answer(AGREEMENT).unwrap();
+    assert_eq!(answer.outcome, Warn, "{answer:?}");
+    assert!(answer.detail.contains(words), "{}", answer.detail);
+}
+
+#[test]
+fn a_write_allocate_that_is_avoided_is_no_error_of_the_counters() {
+    warns(&counted().moved(8.1e9, 8.0e9), "99 % of the reads that a write-allocate needs are missing");
+    warns(&counted().moved(12e9, 8.0e9), "50 % of the reads that a write-allocate needs are missing");
+    // Triad: two arrays are read, the third by the write-allocate.
+    let triad = counted().with(KERNEL, "triad".into());
+    warns(&triad.moved(12e9, 6e9), "100 % of the reads");
+    // Writes that are missing too are another matter.
+    let less = counted().moved(8e9, 4e9).answer(AGREEMENT).unwrap();
+    assert_eq!(less.outcome, Fail);
+    assert!(less.detail.contains("half, as where the channels of one socket"), "{}", less.detail);
+}
+
+#[test]
+fn non_temporal_stores_that_still_read() {
+    let nt = counted().with(STORES, "nt".into()).with(TRAFFIC_ESTIMATED, 16e9);
+    assert_eq!(nt.clone().moved(8.1e9, 8.0e9).says(AGREEMENT), Pass);
+    warns(&nt.clone().moved(16e9, 8.0e9), "100 % of the lines stored past the cache are read all the same");
+    warns(&nt.moved(12e9, 8.0e9), "a third transfer");
+}
+
+#[test]
+fn more_than_the_kernel_can_move() {
+    let twice = counted().moved(32e9, 16e9).answer(AGREEMENT).unwrap();
+    assert_eq!(twice.outcome, Fail);
+    assert!(twice.detail.contains("every channel is summed twice"), "{}", twice.detail);
+    let others = counted().moved(18e9, 10e9).with(TRAFFIC_BACKGROUND, 10e9);
+    warns(&others, "others moved 14 % of it");
+    warns(&counted().moved(19e9, 8e9), "prefetchers");
+    let blind = counted().moved(14e9, 14e9).unknown(TRAFFIC_READ, "together").answer(AGREEMENT).unwrap();
+    assert!(blind.detail.contains("others' traffic that began with the round"), "{}", blind.detail);
+}
+
+#[test]
+fn background() {
+    let of = |rate: f64| counted().with(TRAFFIC_BACKGROUND, rate).says("traffic-background");
+    // 23.76 GB in 0.4 s are 59.4 GB/s.
+    assert_eq!(of(1.1e9), Pass);
+    assert_eq!(of(1.3e9), Warn);
+    assert_eq!(of(15e9), Fail);
+    assert_eq!(counted().unknown(TRAFFIC_BACKGROUND, "x").says("traffic-background"), Unknown);
+    assert_eq!(counted().with(TRAFFIC_MEASURED, 0.0).says("traffic-background"), Unknown);
+}
+
+#[test]
+fn multiplexed_counters_are_said() {
+    let of = |share: f64| counted().with(TRAFFIC_RUNNING, share).says("traffic-multiplexed");
+    assert_eq!(of(1.0), Pass);
+    assert_eq!(of(0.9995), Pass);
+    assert_eq!(of(0.5), Warn);
+    assert_eq!(of(0.05), Fail);
+    assert_eq!(
+        counted().in_first(1, TRAFFIC_RUNNING, 0.5).says("traffic-multiplexed"),
+        Warn,
+        "one round is enough"
+    );
+    let detail = counted().with(TRAFFIC_RUNNING, 0.5).answer("traffic-multiplexed").unwrap().detail;
+    assert!(detail.contains("50 % of the time"), "{detail}");
+}
+
+#[test]
+fn channels() {
+    let check = "traffic-channels";
+    let left_out = counted().with(TRAFFIC_LEFT_OUT, "uncore_imc_5 (CPU 24) never counts".into());
+    let answer = left_out.answer(check).unwrap();
+    assert_eq!(answer.outcome, Pass);
+    assert_eq!(
+        answer.detail,
+        "12 summed, each counts by itself; left out: uncore_imc_5 (CPU 24) never counts"
+    );
+    let blind = counted().unknown(TRAFFIC_DISTINCT, "counters took turns");
+    assert_eq!(blind.says(check), Unknown);
+    assert_eq!(blind.judged(), (Verdict::Unverified, vec![check.into()]));
+    assert_eq!(counted().with(TRAFFIC_DISTINCT, false).says(check), Fail);
+}

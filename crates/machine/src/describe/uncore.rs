@@ -1,0 +1,229 @@
+//! Performance counters of the memory controllers: which PMUs there are, what their events count, and whether we may
+//! open them (Documentation/ABI/testing/sysfs-bus-event_source-devices-events and -format).
+//!
+//! Whatever counts is a channel of its own. The first family of the table that this machine has is taken and the rest left:
+//! two families count the same bytes in two places.
+
+mod families;
+mod terms;
+
+use figure::host::{Uncore, UncoreChannel, UncoreEvent};
+use figure::{CpuList, Reading};
+
+use self::families::{Event, FAMILIES, Family, UNUSED};
+use crate::Tree;
+use crate::tree::printable;
+
+const DEVICES: &str = "/sys/bus/event_source/devices";
+/// PMUs of one family, at most: the largest machines have some hundred memory channels.
+const MAX_DEVICES: usize = 4096;
+/// Characters of a name or event that is shown.
+const MAX_NAME: usize = 64;
+/// PMUs whose problem is told; the others are counted.
+const MAX_PROBLEMS: usize = 2;
+/// Capabilities that let a process count what others do (include/uapi/linux/capability.h).
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+
+/// Describes what counts the traffic of memory.
+pub fn describe(tree: &Tree) -> Uncore {
+    let devices = tree.names(DEVICES);
+    let mut problems = Vec::new();
+    for family in FAMILIES.iter().filter(|family| (family.holds)(tree)) {
+        let mut channels = Vec::new();
+        for device in members(&devices, family.devices) {
+            match of_device(tree, device, family) {
+                Ok(found) => channels.extend(found),
+                Err(problem) => problems.push(format!("{}: {problem}", printable(device, MAX_NAME))),
+            }
+        }
+        if !channels.is_empty() {
+            return Uncore { channels, unknown: summary(&problems), refused: refused(tree) };
+        }
+    }
+    for (pattern, reason) in UNUSED {
+        if let Some(device) = devices.iter().find(|device| fits(device, pattern)) {
+            problems.push(format!("{}: {reason}", printable(device, MAX_NAME)));
+        }
+    }
+    let looked_for: Vec<&str> = FAMILIES.iter().flat_map(|family| family.devices.iter().copied()).collect();
+    let unknown = summary(&problems)
+        .unwrap_or_else(|| format!("no uncore PMU: {DEVICES} has none of {}", looked_for.join(", ")));
+    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: refused(tree) }
+}
+
+/// The files that describe these PMUs, for capture.
+pub(crate) fn files(tree: &Tree) -> Vec<String> {
+    let devices = tree.names(DEVICES);
+    let mut files = Vec::new();
+    for device in FAMILIES.iter().flat_map(|family| members(&devices, family.devices)) {
+        let directory = format!("{DEVICES}/{device}");
+        files.push(format!("{directory}/cpumask"));
+        for part in ["format", "events"] {
+            let below = tree.names(format!("{directory}/{part}"));
+            files.extend(below.into_iter().map(|name| format!("{directory}/{part}/{name}")));
+        }
+    }
+    files.iter().map(|path| path.trim_start_matches('/').to_owned()).collect()
+}
+
+fn members<'a>(devices: &'a [String], patterns: &'static [&'static str]) -> impl Iterator<Item = &'a String> {
+    let member = |device: &&String| patterns.iter().any(|pattern| fits(device, pattern));
+    devices.iter().filter(member).take(MAX_DEVICES)
+}
+
+/// Whether a name fits a pattern in which `*` stands for a number, decimal or hexadecimal, or several.
+fn fits(name: &str, pattern: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return name == pattern };
+    let Some(rest) = name.strip_prefix(before) else { return false };
+    let number = rest.bytes().take_while(|byte| byte.is_ascii_hexdigit() || *byte == b'_').count();
+    (1..=number).any(|length| fits(&rest[length..], after))
+}
+
+/// The channels of one PMU, one for each CPU of its mask.
+fn of_device(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreChannel>, String> {
+    let directory = format!("{DEVICES}/{device}");
+    let pmu = known(tree.number::<u32>(format!("{directory}/type")))?;
+    let cpus: CpuList = known(tree.list(format!("{directory}/cpumask")))?;
+    if cpus.is_empty() {
+        return Err("its cpumask is empty".to_owned());
+    }
+    let has =
+        |event: &Event| event.terms.is_some() || tree.exists(format!("{directory}/events/{}", event.name));
+    let layout = family.layouts.iter().find(|layout| layout.iter().all(has));
+    let layout = layout.ok_or_else(|| {
+        let wanted: Vec<&str> =
+            family.layouts.iter().flat_map(|layout| layout.iter().map(|event| event.name)).collect();
+        format!("it has none of the events {}", wanted.join(", "))
+    })?;
+    let events = layout.iter().map(|event| of_event(tree, &directory, event));
+    let events: Vec<UncoreEvent> = events.collect::<Result<_, _>>()?;
+    let name = printable(device, MAX_NAME);
+    let channel = |cpu: u32, name: String, events: Vec<UncoreEvent>| UncoreChannel { name, cpu, pmu, events };
+    Ok(cpus
+        .iter()
+        .flat_map(|cpu| {
+            if family.apart {
+                let of =
+                    |event: &UncoreEvent| channel(cpu, format!("{name}/{}", event.name), vec![event.clone()]);
+                events.iter().map(of).collect()
+            } else {
+                vec![channel(cpu, name.clone(), events.clone())]
+            }
+        })
+        .collect())
+}
+
+fn of_event(tree: &Tree, directory: &str, event: &Event) -> Result<UncoreEvent, String> {
+    let file = |suffix: &str| tree.text(format!("{directory}/events/{}{suffix}", event.name)).into_value();
+    let terms = match event.terms {
+        Some(terms) => terms.to_owned(),
+        None => file("").ok_or_else(|| format!("the event {} cannot be read", event.name))?,
+    };
+    let format = |field: &str| tree.text(format!("{directory}/format/{field}")).into_value();
+    let config = terms::encode(&terms, format).map_err(|problem| format!("{}: {problem}", event.name))?;
+    let bytes = match (file(".scale"), event.bytes) {
+        (Some(scale), _) => bytes(&scale, file(".unit").as_deref())
+            .ok_or_else(|| format!("the scale of {} is not understood", event.name))?,
+        (None, Some(bytes)) => bytes,
+        (None, None) => return Err(format!("{} has no scale", event.name)),
+    };
+    Ok(UncoreEvent { name: event.name.to_owned(), direction: event.direction, config, bytes })
+}
+
+/// Bytes of a count: its scale, in a unit that the kernel names.
+fn bytes(scale: &str, unit: Option<&str>) -> Option<f64> {
+    let unit = match unit {
+        Some("B" | "Bytes" | "bytes") => 1.0,
+        Some("KiB") => 1024.0,
+        Some("MiB") => 1024.0 * 1024.0,
+        Some("GiB") => 1024.0 * 1024.0 * 1024.0,
+        Some("MB") => 1e6,
+        _ => return None,
+    };
+    let bytes = scale.parse::<f64>().ok()? * unit;
+    // 6.103515625e-5 MiB is 64 B to the last bit; what is within rounding of a whole number is meant as one.
+    let whole = bytes.round();
+    let bytes = if (bytes - whole).abs() < 1e-6 * whole { whole } else { bytes };
+    (bytes.is_finite() && bytes > 0.0).then_some(bytes)
+}
+
+/// Why the kernel would refuse counters of the whole machine, by its rule: perf_event_paranoid above 0 and no
+/// CAP_PERFMON (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse besides.
+fn refused(tree: &Tree) -> Option<String> {
+    const FILE: &str = "/proc/sys/kernel/perf_event_paranoid";
+    let level = match tree.number::<i64>(FILE) {
+        Reading::Value(level) => level,
+        Reading::Unknown(reason) => return Some(format!("this kernel has no performance events ({reason})")),
+    };
+    (level > 0 && !capable(tree))
+        .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid=0"))
+}
+
+fn capable(tree: &Tree) -> bool {
+    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    [CAP_SYS_ADMIN, CAP_PERFMON].iter().any(|capability| set >> capability & 1 == 1)
+}
+
+fn known<T>(reading: Reading<T>) -> Result<T, String> {
+    match reading {
+        Reading::Value(value) => Ok(value),
+        Reading::Unknown(reason) => Err(reason),
+    }
+}
+
+/// What is wrong, in one sentence; `None` if nothing is.
+fn summary(problems: &[String]) -> Option<String> {
+    let mut text = problems.iter().take(MAX_PROBLEMS).cloned().collect::<Vec<_>>().join("; ");
+    let more = problems.len().saturating_sub(MAX_PROBLEMS);
+    if more > 0 {
+        text += &format!("; and {more} more");
+    }
+    (!problems.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_is_a_number_or_several() {
+        assert!(fits("uncore_imc_12", "uncore_imc_*") && fits("hisi_sccl3_ddrc0_1", "hisi_sccl*_ddrc*"));
+        assert!(fits("ali_drw_40021080", "ali_drw_*") && fits("amd_df", "amd_df"));
+        for (name, pattern) in [
+            ("uncore_imc_free_running_0", "uncore_imc_*"),
+            ("uncore_imc_", "uncore_imc_*"),
+            ("hisi_sccl1_l3c0", "hisi_sccl*_ddrc*"),
+            ("amd_df_1", "amd_df"),
+            ("uncore_imc_0\u{e9}", "uncore_imc_*"),
+        ] {
+            assert!(!fits(name, pattern), "{name}");
+        }
+    }
+
+    #[test]
+    fn scales_are_bytes() {
+        assert_eq!(bytes("6.103515625e-5", Some("MiB")), Some(64.0));
+        assert_eq!(bytes("6.1035156E-5", Some("MiB")), Some(64.0), "a scale that was printed shorter");
+        assert_eq!(bytes("32", Some("Bytes")), Some(32.0));
+        assert_eq!(
+            bytes("3.814697266e-6", Some("MiB")),
+            Some(4.0),
+            "what Linux 5.8 said of free-running counters"
+        );
+        for (scale, unit) in
+            [("64", None), ("64", Some("Joules")), ("x", Some("MiB")), ("-1", Some("B")), ("inf", Some("B"))]
+        {
+            assert_eq!(bytes(scale, unit), None, "{scale} {unit:?}");
+        }
+    }
+
+    #[test]
+    fn one_family_is_enough_and_what_is_wrong_is_bounded() {
+        let problems: Vec<String> = (0..40).map(|n| format!("imc_{n}: broken")).collect();
+        assert_eq!(summary(&problems).unwrap(), "imc_0: broken; imc_1: broken; and 38 more");
+        assert_eq!(summary(&[]), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! From an event's terms to the words of perf_event_open(2): `event=0x04,umask=0x0f`, each term put into the bits
+//! that the PMU's `format/NAME` says: `config:0-7,32-35`.
+
+/// The words: `config`, `config1`, `config2`.
+type Words = [u64; 3];
+
+/// Encodes a list of terms. `format` reads a field's format; a term without value stands for 1.
+///
+/// # Errors
+/// What was not understood: a term without format, a number that is none, a value that does not fit.
+pub fn encode(terms: &str, format: impl Fn(&str) -> Option<String>) -> Result<Words, String> {
+    let mut words = Words::default();
+    for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
+        let (name, value) = term.split_once('=').unwrap_or((term, "1"));
+        let value = number(value).ok_or_else(|| format!("'{term}' has no number"))?;
+        // The words themselves are terms too (perf-list(1)).
+        let whole = word(name).map(|_| format!("{name}:0-63"));
+        let spec = format(name).or(whole).ok_or_else(|| format!("there is no format for '{name}'"))?;
+        place(&spec, value, &mut words).ok_or_else(|| format!("{term} does not fit into {spec}"))?;
+    }
+    Ok(words)
+}
+
+fn word(name: &str) -> Option<usize> {
+    ["config", "config1", "config2"].iter().position(|word| *word == name)
+}
+
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Puts the value's low bits into the first range, the next ones into the second, and so on.
+fn place(spec: &str, mut value: u64, words: &mut Words) -> Option<()> {
+    let (name, ranges) = spec.trim().split_once(':')?;
+    let word = &mut words[word(name.trim())?];
+    for range in ranges.split(',') {
+        let (low, high) = range.split_once('-').unwrap_or((range, range));
+        let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        if high < low || high > 63 {
+            return None;
+        }
+        let mask = u64::MAX >> (63 - (high - low));
+        *word |= (value & mask) << low;
+        value = value.checked_shr(high - low + 1).unwrap_or(0);
+    }
+    (value == 0).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(field: &str) -> Option<String> {
+        let spec = match field {
+            "event" => "config:0-7,32-35,59-60",
+            "umask" => "config:8-15",
+            "edge" => "config:18",
+            "mask" => "config1:4-7",
+            "wide" => "config2:0-63",
+            "broken" => "config:9-2",
+            "elsewhere" => "config3:0-7",
+            _ => return None,
+        };
+        Some(spec.to_owned())
+    }
+
+    #[test]
+    fn terms_go_where_the_format_says() {
+        assert_eq!(encode("event=0x04,umask=0x0f", format), Ok([0x0f04, 0, 0]));
+        // AMD's data fabric: an event of 14 bits in three pieces.
+        assert_eq!(encode("event=0x1c7,umask=0x38", format), Ok([0x1_0000_38c7, 0, 0]));
+        assert_eq!(encode("event=0x3fff", format), Ok([0x1800_000f_0000_00ff, 0, 0]));
+        assert_eq!(encode("edge, mask=9", format), Ok([1 << 18, 0x90, 0]));
+        assert_eq!(encode("config=0x1ff,config1=2", format), Ok([0x1ff, 2, 0]));
+        assert_eq!(encode("wide=0xffffffffffffffff", format), Ok([0, 0, u64::MAX]));
+        assert_eq!(encode("", format), Ok([0; 3]));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        for (terms, word) in [
+            ("umask=0x100", "does not fit"),
+            ("event=?", "no number"),
+            ("event=0xzz", "no number"),
+            ("thresh=1", "no format"),
+            ("broken=1", "does not fit"),
+            ("elsewhere=1", "does not fit"),
+        ] {
+            let problem = encode(terms, format).unwrap_err();
+            assert!(problem.contains(word), "{terms}: {problem}");
+        }
+    }
+}

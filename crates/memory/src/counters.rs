@@ -1,0 +1,61 @@
+//! Traffic that the memory controllers count, against what the kernels should move.
+//!
+//! - [`plan`] decides the figures by the counters that the machine shows; [`bench`] reads the counters around rounds of
+//!   the bandwidth mode's kernels.
+//! - [`channels`] tells, under load, which channels are to be summed.
+//!
+//! What is counted is the traffic of the whole machine, whoever causes it. The counters are read before and after a
+//! round and not inside: so their cost is not timed, and bytes are divided by the time of the samples alone.
+
+pub mod bench;
+pub mod channels;
+pub mod plan;
+
+use figure::{Figure, Machine, Status};
+
+use crate::mode::Mode;
+
+/// The mode of the memory controllers' counters.
+pub const MODE: Mode = Mode {
+    name: "counters",
+    title: "traffic by the memory controllers' counters",
+    seconds: 60.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete,
+};
+
+/// How the worker begins to say that there are no counts to be had, after all.
+pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
+
+/// Why there are no reads and writes apart.
+pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
+
+/// That counters cannot be opened, or count nothing, is not a failure of ours: what they would show is not available.
+fn complete(figures: &mut Vec<Figure>, _: &Machine) {
+    for figure in figures.iter_mut().filter(|figure| figure.status == Status::Failed) {
+        if figure.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_COUNTS)) {
+            figure.status = Status::NotAvailable;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figure::{Better, Unit};
+
+    #[test]
+    fn counters_that_are_refused_are_not_available_and_what_failed_has_failed() {
+        let failed = |reason: &str| {
+            let mut figure =
+                Figure::planned("memory.counters.x", "memory", "x", Unit::GB_PER_S, Better::Neither);
+            (figure.status, figure.reason) = (Status::Failed, Some(reason.to_owned()));
+            figure
+        };
+        let mut figures = vec![failed(&format!("{NO_COUNTS}cannot be opened")), failed("the worker died")];
+        complete(&mut figures, &Machine::default());
+        assert_eq!(figures[0].status, Status::NotAvailable);
+        assert_eq!(figures[1].status, Status::Failed);
+    }
+}

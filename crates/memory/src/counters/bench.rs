@@ -1,0 +1,200 @@
+//! The worker: counters read around rounds of the kernels.
+//!
+//! Order of events in a round: the threads rest, and the counters tell what others move; one untimed pass; counters;
+//! the round, with its own evidence; counters.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use figure::evidence::*;
+use figure::{Event, Round};
+use lab::traffic::{PerfReader, Traffic, TrafficReader};
+use lab::worker::{Bench, Facts};
+
+use super::channels::{Calibration, INTERVALS, calibrate};
+use super::plan::{Group, Part, Setup};
+use super::{NO_COUNTS, TOGETHER};
+use crate::bandwidth::bench::{MemoryBench, ready};
+use crate::kernels::Kernel;
+
+/// How long the threads rest before a round, so that the counters can tell what others move: 2 % of 100 GB/s are
+/// 100 MB in this time, some million counts.
+const REST: Duration = Duration::from_millis(50);
+
+/// What puts memory under load: the bandwidth mode's kernels, or in tests something that only says it did.
+pub trait Load {
+    /// Runs one untimed pass of a task; gives the elements that it worked on.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn warm(&mut self, task: &str) -> Result<f64, String>;
+
+    /// Measures a round of a task, in GB/s of counted bytes; gives it with the elements of all its samples.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn round(&mut self, task: &str) -> Result<(Round, f64), String>;
+
+    /// Lets the threads rest for a while; gives the seconds that it lasted.
+    fn rest(&mut self) -> f64;
+
+    /// Verifies the results.
+    ///
+    /// # Errors
+    /// Why it could not.
+    fn finish(&mut self) -> Result<Facts, String>;
+}
+
+impl Load for MemoryBench {
+    fn warm(&mut self, task: &str) -> Result<f64, String> {
+        MemoryBench::warm(self, task)
+    }
+
+    fn round(&mut self, task: &str) -> Result<(Round, f64), String> {
+        self.round_with_elements(task)
+    }
+
+    fn rest(&mut self) -> f64 {
+        let begun = Instant::now();
+        std::thread::sleep(REST);
+        begun.elapsed().as_secs_f64()
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Bench::finish(self)
+    }
+}
+
+/// Opens the counters, maps the arrays, tells channels apart.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let reader = PerfReader::open(&setup.load.machine.uncore.channels)
+        .map_err(|reason| format!("{NO_COUNTS}cannot be opened: {reason}"))?;
+    let (load, facts) = load(&setup)?;
+    let (bench, facts) = CountersBench::new(setup, load, facts, Box::new(reader))?;
+    Ok((Box::new(bench), facts))
+}
+
+/// The real load of a plan, and what was obtained.
+///
+/// # Errors
+/// What could not be had.
+pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, Facts), String> {
+    let (bench, facts) = ready(setup.load.clone())?;
+    Ok((Box::new(bench), facts))
+}
+
+/// The bench: a load, and counters that are read around it.
+pub struct CountersBench {
+    setup: Setup,
+    load: Box<dyn Load>,
+    reader: Box<dyn TrafficReader>,
+    kept: Vec<usize>,
+    /// Rounds that were measured with one that was asked for: the figures of a kernel are of the same rounds.
+    pending: BTreeMap<String, Round>,
+}
+
+impl CountersBench {
+    /// Puts memory under load and tells channels apart by what they count. `facts` are the load's.
+    ///
+    /// # Errors
+    /// When the counters cannot be read, or count nothing.
+    pub fn new(
+        setup: Setup,
+        mut load: Box<dyn Load>,
+        facts: Facts,
+        mut reader: Box<dyn TrafficReader>,
+    ) -> Result<(CountersBench, Facts), String> {
+        let channels = &setup.load.machine.uncore.channels;
+        let mut intervals = Vec::new();
+        for _ in 0..INTERVALS {
+            let before = reader.read()?;
+            for group in &setup.groups {
+                load.warm(&group.task)?;
+            }
+            intervals.push(Traffic::between(channels, &before, &reader.read()?)?);
+        }
+        let Calibration { kept, evidence } = calibrate(channels, &intervals)?;
+        let mut facts = of_figures(&setup.groups, facts);
+        facts.evidence.merge(evidence);
+        Ok((CountersBench { setup, load, reader, kept, pending: BTreeMap::new() }, facts))
+    }
+
+    /// Measures a round of a kernel: of each of its figures.
+    fn measure(&mut self, group: &Group) -> Result<Vec<(String, Round)>, String> {
+        let channels = &self.setup.load.machine.uncore.channels;
+        let before = self.reader.read()?;
+        let rested = self.load.rest();
+        let background = Traffic::between(channels, &before, &self.reader.read()?)?.sum(&self.kept);
+        self.load.warm(&group.task)?;
+        let before = self.reader.read()?;
+        let (round, elements) = self.load.round(&group.task)?;
+        let traffic = Traffic::between(channels, &before, &self.reader.read()?)?;
+
+        let moved = traffic.sum(&self.kept);
+        let kernel = Kernel::of(group.operation);
+        let counted = kernel.counted_bytes() as f64 * elements;
+        // Each sample counted the same bytes, at its own rate.
+        let each = counted / round.samples.len().max(1) as f64;
+        let seconds: f64 = round.samples.iter().map(|rate| each / (rate * 1e9)).sum();
+        let mut round = round;
+        let evidence = &mut round.evidence;
+        evidence.put(TRAFFIC_MEASURED, moved.total());
+        evidence.put(TRAFFIC_ESTIMATED, kernel.traffic_bytes(group.stores) as f64 * elements);
+        evidence.put(TRAFFIC_COUNTED, counted);
+        if self.setup.load.machine.uncore.tells_directions() {
+            evidence.put(TRAFFIC_READ, moved.read);
+            evidence.put(TRAFFIC_WRITTEN, moved.write);
+        } else {
+            evidence.put_unknown(TRAFFIC_READ, TOGETHER);
+            evidence.put_unknown(TRAFFIC_WRITTEN, TOGETHER);
+        }
+        evidence.put(TRAFFIC_BACKGROUND, background.total() / rested);
+        evidence.put(TRAFFIC_SECONDS, seconds);
+        evidence.put(TRAFFIC_RUNNING, traffic.running);
+        let of_part = |(id, part): &(String, Part)| {
+            let bytes = match part {
+                Part::Read => moved.read,
+                Part::Write => moved.write,
+                Part::Total => moved.total(),
+            };
+            (id.clone(), Round { samples: vec![bytes / seconds / 1e9], ..round.clone() })
+        };
+        Ok(group.figures.iter().map(of_part).collect())
+    }
+}
+
+impl Bench for CountersBench {
+    fn round(&mut self, id: &str) -> Result<Round, String> {
+        if let Some(round) = self.pending.remove(id) {
+            return Ok(round);
+        }
+        let group =
+            self.setup.groups.iter().find(|group| group.figures.iter().any(|(figure, _)| figure == id));
+        let group = group.cloned().ok_or_else(|| format!("no figure {id}"))?;
+        // What was not asked for in time is of an older round, and gives way.
+        let rounds = self.measure(&group)?;
+        self.pending.extend(rounds);
+        self.pending.remove(id).ok_or_else(|| format!("no figure {id}"))
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(of_figures(&self.setup.groups, self.load.finish()?))
+    }
+}
+
+/// What the load found out about its tasks, said of the figures.
+fn of_figures(groups: &[Group], facts: Facts) -> Facts {
+    let figures = facts.figures.into_iter().flat_map(|(task, evidence)| {
+        let group = groups.iter().find(|group| group.task == task);
+        let ids = group.into_iter().flat_map(|group| &group.figures);
+        ids.map(move |(id, _)| (id.clone(), evidence.clone())).collect::<Vec<_>>()
+    });
+    Facts { figures: figures.collect(), ..facts }
+}

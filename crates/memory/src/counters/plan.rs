@@ -1,0 +1,256 @@
+//! From options to a plan: which kernels are run under which counters. Pure.
+
+use figure::evidence as key;
+use figure::host::Uncore;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Convention, Figure, Limit, Machine, Reading, Unit};
+use lab::placement::{self, Placement};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::bandwidth::plan::{self as bandwidth, Code, GRACE, SLOWEST_PASS, SLOWEST_TOUCH, Task};
+use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
+use crate::mode::{self, Options, PlanError, Planned};
+use crate::simd::Simd;
+use crate::sizes::{self, ARRAYS};
+
+/// Kernels that are run unless others are named: study 1 counted these two.
+const DEFAULT: &[&str] = &["copy", "triad"];
+/// The table that all figures here are entries of: none is a headline of its kernel.
+const SERIES: &str = "memory.counters";
+
+/// Which traffic a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// What is read from memory.
+    Read,
+    /// What is written to memory.
+    Write,
+    /// Both.
+    Total,
+}
+
+/// All parts, in the order of their figures.
+pub const PARTS: [Part; 3] = [Part::Read, Part::Write, Part::Total];
+
+impl Part {
+    /// The word in ids and conditions.
+    pub fn word(self) -> &'static str {
+        match self {
+            Part::Read => "read",
+            Part::Write => "write",
+            Part::Total => "total",
+        }
+    }
+
+    /// Bytes of this part that each element should move, write-allocate included.
+    pub fn bytes(self, kernel: &Kernel, stores: Stores) -> u64 {
+        let total = kernel.traffic_bytes(stores);
+        let written = if kernel.stores.is_some() { ELEMENT } else { 0 };
+        match self {
+            Part::Read => total - written,
+            Part::Write => written,
+            Part::Total => total,
+        }
+    }
+}
+
+/// One kernel under the counters: its figures come from the same rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// The task of the load.
+    pub task: String,
+    /// The kernel.
+    pub operation: Operation,
+    /// Its stores.
+    pub stores: Stores,
+    /// Ids of its figures, by the part that each is of.
+    pub figures: Vec<(String, Part)>,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// Arrays, threads and kernels. The machine in it has the counters.
+    pub load: bandwidth::Setup,
+    /// What is measured.
+    pub groups: Vec<Group>,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let cache = sizes::last_level(machine, &placement.cpus());
+    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
+    let room = reserved.map_or_else(|| sizes::room(machine), Reading::Value);
+    let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
+
+    let closed = closed(machine);
+    let (mut figures, mut tasks, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    for (kernel, stores) in selected(options, simd)? {
+        let task = format!("{}.counters.{}.{}", crate::SUITE, kernel.name, variant(stores));
+        let parts = PARTS.into_iter().filter(|part| part.bytes(kernel, stores) > 0);
+        let group = Group {
+            figures: parts.map(|part| (format!("{task}.{}", part.word()), part)).collect(),
+            task: task.clone(),
+            operation: kernel.operation,
+            stores,
+        };
+        for (id, part) in &group.figures {
+            let mut figure = planned(id, kernel, stores, *part);
+            figure.conditions.merge(bandwidth::conditions(options, &placement, kernel, sizes.elements));
+            figure.conditions.set(key::SIMD, simd.word().to_owned());
+            let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
+            figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
+            figure.evidence.put(key::MEMORY_LIMITED_BY, sizes.limited_by.clone());
+            figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+            let together = *part != Part::Total && !machine.uncore.tells_directions();
+            let problem = closed
+                .clone()
+                .or_else(|| together.then(|| super::TOGETHER.to_owned()))
+                .or_else(|| bandwidth::unavailable(machine, options, &sizes, &figure));
+            figures.push(match problem {
+                Some(problem) => figure.not_available(problem),
+                None => limited(figure, machine),
+            });
+        }
+        tasks.push(Task {
+            id: task,
+            operation: kernel.operation,
+            code: Code::Kernel(stores),
+            elements: sizes.elements,
+        });
+        groups.push(group);
+    }
+    let load = bandwidth::Setup {
+        machine: machine.clone(),
+        threads: placement.threads.clone(),
+        simd,
+        most: sizes.elements,
+        offset: options.offset,
+        pages: options.pages,
+        tasks,
+    };
+    let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
+    // Each round has an untimed pass before; under calibration every kernel has several.
+    let passes = (super::channels::INTERVALS * load.tasks.len()) as f64;
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.counters",
+        setup: serde_json::to_value(Setup { load, groups }).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),
+        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH + passes * bytes / SLOWEST_PASS,
+        round_deadline: GRACE + 2.0 * bytes / SLOWEST_PASS,
+    };
+    Ok(Planned { suite, notes: notes(machine, &placement, sizes.elements, simd, closed) })
+}
+
+/// Kernels and stores that are asked for and that there is code for, in the order of the list.
+fn selected(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
+    if let Some(wrong) = options.kernels.iter().find(|name| Kernel::named(name).is_none()) {
+        return Err(PlanError::NoSuchKernel(wrong.clone()));
+    }
+    let asked = |kernel: &&Kernel| match options.kernels.as_slice() {
+        [] => DEFAULT.contains(&kernel.name),
+        names => names.iter().any(|name| name == kernel.name),
+    };
+    let wanted = |stores: Stores| options.stores.is_none_or(|only| only == stores || stores == Stores::None);
+    let selected: Vec<_> = KERNELS
+        .iter()
+        .filter(asked)
+        .flat_map(|kernel| kernel.ways.iter().map(move |&stores| (kernel, stores)))
+        .filter(|(kernel, stores)| wanted(*stores) && simd.kernel(kernel.operation, *stores).is_some())
+        .collect();
+    if selected.is_empty() {
+        let kernels = options.kernels.join(",");
+        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
+    }
+    Ok(selected)
+}
+
+/// A kernel that stores nothing has no variant but the ordinary one.
+fn variant(stores: Stores) -> &'static str {
+    if stores == Stores::Nt { stores.word() } else { Stores::Regular.word() }
+}
+
+fn planned(id: &str, kernel: &Kernel, stores: Stores, part: Part) -> Figure {
+    let what = match part {
+        Part::Read => "read from memory",
+        Part::Write => "written to memory",
+        Part::Total => "moved by memory",
+    };
+    let name = format!("{} ({}), {what} by the controllers' counters", kernel.title, kernel.formula);
+    // More traffic for the same work is no merit.
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Neither);
+    figure.convention = Some(Convention::MeasuredTraffic);
+    figure.conditions.set(key::STORES, stores.word().to_owned());
+    figure.conditions.set(key::TRAFFIC_PART, part.word().to_owned());
+    let name = |text: &str| Coordinate { value: CoordinateValue::Name(text.to_owned()), unit: None };
+    figure.series = Some(SERIES.to_owned());
+    figure.at = [("kernel", kernel.name), ("stores", stores.word()), ("traffic", part.word())]
+        .map(|(axis, word)| (axis.to_owned(), name(word)))
+        .into();
+    if part == Part::Total {
+        // What such a figure counts is the traffic itself.
+        let bytes = part.bytes(kernel, stores) as f64;
+        figure.conditions.set(key::COUNTED_BYTES, bytes);
+        figure.conditions.set(key::TRAFFIC_BYTES, bytes);
+    }
+    figure
+}
+
+/// No part of the traffic can be above the modules' peak.
+fn limited(mut figure: Figure, machine: &Machine) -> Figure {
+    if let Reading::Value(peak) = &machine.memory.peak {
+        figure.limit = Some(Limit { value: peak.bytes_per_s / 1e9, basis: peak.basis.clone() });
+    }
+    figure
+}
+
+/// Why nothing can be counted on this machine, if nothing can.
+fn closed(machine: &Machine) -> Option<String> {
+    let Uncore { channels, unknown, refused } = &machine.uncore;
+    if !channels.is_empty() {
+        return refused.clone();
+    }
+    let mut reason = match unknown {
+        Some(unknown) if unknown.starts_with("no uncore PMU") => unknown.clone(),
+        Some(unknown) => format!("no uncore PMU that tells bytes: {unknown}"),
+        None => "no uncore PMU".to_owned(),
+    };
+    if machine.virtualisation.is_guest() {
+        reason += "; a hypervisor seldom shows one to its guests";
+    }
+    Some(reason)
+}
+
+/// What was resolved, for people.
+fn notes(
+    machine: &Machine,
+    placement: &Placement,
+    elements: u64,
+    simd: Simd,
+    closed: Option<String>,
+) -> Vec<(&'static str, String)> {
+    let bytes = figure::format::bytes((elements * ELEMENT) as f64);
+    let counters = match closed {
+        Some(reason) => format!("not available: {reason}"),
+        None => {
+            let labels: Vec<String> = machine.uncore.channels.iter().map(|channel| channel.label()).collect();
+            format!("{} channels: {}", labels.len(), labels.join(", "))
+        }
+    };
+    vec![
+        ("threads", mode::threads_note(placement)),
+        ("arrays", format!("{ARRAYS} x {elements} elements of {bytes} each")),
+        ("counters", counters),
+        ("code", simd.word().to_owned()),
+    ]
+}
