@@ -9,8 +9,12 @@ use crate::outline::Section;
 /// `None` where the units differ.
 pub(crate) fn decimals(section: &Section) -> Option<usize> {
     section.unit?;
-    let largest = section.rows.iter().filter_map(|row| row.figure.value).map(f64::abs).fold(0.0, f64::max);
-    match largest {
+    of(section.rows.iter().filter_map(|row| row.figure.value))
+}
+
+/// The same for values of one unit.
+pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<usize> {
+    match values.map(f64::abs).fold(0.0, f64::max) {
         v if v >= 1e9 => None,
         v if v >= 1000.0 => Some(0),
         v if v >= 100.0 => Some(1),

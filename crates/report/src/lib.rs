@@ -13,10 +13,12 @@ use figure::Record;
 
 mod csv;
 mod digits;
+mod grid;
 pub mod host;
 mod json;
 mod mark;
 mod markdown;
+mod names;
 mod outline;
 mod reasons;
 mod stream;
@@ -53,6 +55,8 @@ pub struct Options {
     pub width: usize,
     /// Whether text may hold colours (ANSI escape sequences). Verdicts can be told apart without.
     pub colour: bool,
+    /// Whether the reader's locale has no more than ASCII: marks, rules and bars keep to it then.
+    pub ascii: bool,
     /// Where the record was saved, to say so at the end.
     pub saved_to: Option<String>,
 }
@@ -61,9 +65,9 @@ pub struct Options {
 pub const MIN_WIDTH: usize = 40;
 
 impl Default for Options {
-    /// 80 columns, no colour.
+    /// 80 columns, no colour, Unicode.
     fn default() -> Self {
-        Options { width: 80, colour: false, saved_to: None }
+        Options { width: 80, colour: false, ascii: false, saved_to: None }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use figure::Record;
 use figure::format::{percent, plain, plain_to, seconds};
-use figure::{Record, Status};
 
 use crate::digits::{decimals, fixed};
 use crate::outline::{Row, Section};
@@ -43,11 +43,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n### Not measured\n")?;
         for (status, reason, figures) in &missing {
             let ids: Vec<String> = figures.iter().map(|figure| escaped(&figure.id)).collect();
-            let state = match status {
-                Status::NotAvailable => "not available",
-                Status::Failed => "failed",
-                Status::Interrupted | Status::Measured => "not reached",
-            };
+            let state = outline::state(*status);
             writeln!(out, "- {}: {state}: {}", ids.join(", "), escaped(reason))?;
         }
     }
