@@ -5,11 +5,12 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::ROLE;
+use figure::format::{plain, plain_to};
 use figure::series::CoordinateValue;
 use figure::{Convention, Figure, Record, Status, Unit};
 
-use crate::names;
 use crate::outline::coordinate;
+use crate::{digits, names};
 
 /// All figures of one mode.
 #[derive(Debug)]
@@ -79,6 +80,13 @@ impl<'a> Grid<'a> {
         self.rows.iter().all(|row| row.number.is_some())
     }
 
+    /// Decimals for a column: the same for all columns of its unit; `None` where its own units differ.
+    pub fn decimals(&self, column: &Column) -> Option<usize> {
+        column.unit?;
+        let alike = self.columns.iter().filter(|other| other.unit == column.unit);
+        digits::of(alike.flat_map(Column::measured).filter_map(|figure| figure.value))
+    }
+
     /// The unit, if it is the same for all.
     pub fn unit(&self) -> Option<&'a Unit> {
         let first = self.columns.first()?.unit?;
@@ -102,13 +110,13 @@ impl<'a> Mode<'a> {
 
     /// Its heading: `memory.ladder: bandwidth by array size, in GB/s, STREAM-counted bytes`.
     pub fn title(&self) -> String {
-        let mut title = figure::format::plain_to(self.key, 60);
+        let mut title = plain_to(self.key, 60);
         if let Some(known) = names::mode(self.key) {
             title.push_str(&format!(": {known}"));
         }
         let unit = self.unit();
         if let Some(unit) = unit.filter(|unit| **unit != Unit::ONE) {
-            title.push_str(&format!(", in {}", figure::format::plain_to(unit.symbol(), 12)));
+            title.push_str(&format!(", in {}", plain_to(unit.symbol(), digits::MAX_UNIT)));
         }
         if let Some(convention) = self.convention() {
             let bandwidths = if unit.is_none() { " bandwidths in" } else { "" };
@@ -241,11 +249,7 @@ fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>> {
                 let labels = one.figures.iter().map(|figure| {
                     let places: Vec<String> =
                         axes.iter().filter_map(|axis| figure.at.get(*axis)).map(coordinate).collect();
-                    if places.is_empty() {
-                        figure::format::plain_to(&figure.name, 60)
-                    } else {
-                        places.join(", ")
-                    }
+                    if places.is_empty() { plain_to(&figure.name, 60) } else { places.join(", ") }
                 });
                 let figures = one.figures.iter().copied();
                 let mut list = listed(label, labels.zip(figures).collect());
@@ -370,7 +374,7 @@ fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
     }
     let is_full = rows.len() * words.len() == figures.len() && common_unit(figures).is_some();
     if !is_full || !(2..=MAX_LAST_WORDS).contains(&words.len()) {
-        let labels = figures.iter().map(|figure| figure::format::plain_to(&figure.name, 60));
+        let labels = figures.iter().map(|figure| plain_to(&figure.name, 60));
         return Some(listed(String::new(), labels.zip(figures.iter().copied()).collect()));
     }
     let columns = words.iter().map(|word| {
@@ -378,11 +382,11 @@ fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
             .iter()
             .map(|row| figures.iter().copied().find(|figure| parts(figure) == Some((*row, *word))))
             .collect();
-        Column { label: figure::format::plain_to(word, 32), unit: common_unit(figures), cells }
+        Column { label: plain_to(word, 32), unit: common_unit(figures), cells }
     });
     let columns = columns.collect();
     let rows = rows.iter().map(|row| Position {
-        label: figure::format::plain_to(&row.replace('.', " "), 60),
+        label: plain_to(&row.replace('.', " "), 60),
         number: None,
         unit: None,
     });
@@ -414,7 +418,7 @@ fn common_unit<'a>(figures: &[&'a Figure]) -> Option<&'a Unit> {
 pub(crate) fn missing(mode: &Mode) -> Vec<(Status, String, String)> {
     let mut groups: Vec<(Status, String, Vec<String>, usize)> = Vec::new();
     let mut tell = |status: Status, reason: &Option<String>, what: String, count: usize| {
-        let reason = figure::format::plain(reason.as_deref().unwrap_or("no reason was recorded"));
+        let reason = plain(reason.as_deref().unwrap_or("no reason was recorded"));
         match groups.iter_mut().find(|group| (group.0, &group.1) == (status, &reason)) {
             Some((_, _, told, all)) => {
                 if !told.contains(&what) {
@@ -444,7 +448,7 @@ pub(crate) fn missing(mode: &Mode) -> Vec<(Status, String, String)> {
         }
     }
     for figure in mode.derived.iter().filter(|figure| figure.value.is_none()) {
-        tell(figure.status, &figure.reason, figure::format::plain_to(&figure.name, 60), 1);
+        tell(figure.status, &figure.reason, plain_to(&figure.name, 60), 1);
     }
     let all = mode.figures().count();
     let told = |told: Vec<String>, count: usize| {

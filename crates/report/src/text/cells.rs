@@ -6,15 +6,13 @@ use figure::format::{percent, plain, plain_to};
 use figure::{Figure, Verdict};
 
 use super::page::{INDENT, Page};
-use crate::digits::fixed;
+use crate::digits::{MAX_UNIT, fixed};
 use crate::{mark, reasons};
 
 /// From this width on there is room for the share of the limit.
 pub(super) const WIDTH_FOR_LIMIT: usize = 52;
 /// From this width on the first reason is told in the row itself; below only its name.
 const WIDTH_FOR_DETAIL: usize = 132;
-/// The longest unit that is printed: `cycles/pair`.
-pub(super) const MAX_UNIT: usize = 12;
 /// The most limits that are listed.
 const MAX_LIMITS: usize = 4;
 /// The longest detail in a row; the whole is told under "Why not valid".

@@ -1,13 +1,13 @@
 //! A mode's curves and matrices: positions downwards, series across, with bars where there is room.
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Width};
-use figure::format::{bytes, number, plain_to};
+use figure::format::{bytes, plain_to};
 use figure::{Figure, Status, Unit, Verdict};
 
 use super::bars::{bar, sparkline};
-use super::cells::{self, MAX_UNIT, WIDTH_FOR_LIMIT};
+use super::cells::{self, WIDTH_FOR_LIMIT};
 use super::page::{INDENT, Page};
-use crate::digits::{self, fixed};
+use crate::digits::{self, MAX_UNIT, fixed};
 use crate::grid::{self, Column, Grid, Mode};
 use crate::{mark, names, outline, summary};
 
@@ -62,17 +62,7 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
 
 /// `edge of L1: 48 KiB ✓ valid (± 2 %; 100 % of 48 KiB, sysfs)`.
 fn derived(figure: &Figure) -> String {
-    let shown = |value: f64| {
-        if figure.unit == Unit::BYTES {
-            bytes(value)
-        } else if figure.unit == Unit::ONE && value.fract() == 0.0 && value.abs() < 1e15 {
-            format!("{value}")
-        } else if figure.unit == Unit::ONE {
-            number(value)
-        } else {
-            format!("{} {}", number(value), plain_to(figure.unit.symbol(), MAX_UNIT))
-        }
-    };
+    let shown = |value| digits::with_unit(value, &figure.unit);
     let mut text = format!("{}: {}", plain_to(&figure.name, 80), figure.value.map(shown).unwrap_or_default());
     if let Some(verdict) = figure.verdict {
         text.push_str(&format!(" {} {verdict}", mark::of(verdict)));
@@ -204,8 +194,7 @@ fn has_value(grid: &Grid, row: usize) -> bool {
 
 /// A column's values, each with its verdict's mark unless it is valid.
 fn values(column: &Column, grid: &Grid, mode: &Mode, rows: &[usize]) -> Text {
-    let alike = grid.columns.iter().filter(|other| column.unit.is_some() && other.unit == column.unit);
-    let decimals = digits::of(alike.flat_map(Column::measured).filter_map(|figure| figure.value));
+    let decimals = grid.decimals(column);
     // With one series there is a column of verdicts.
     let is_marked = grid.columns.len() > 1
         && column.measured().any(|figure| figure.verdict.is_none_or(|verdict| verdict != Verdict::Valid));

@@ -3,9 +3,9 @@
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Width};
 use figure::format::{number, plain_to};
 
-use super::cells::{self, MAX_UNIT, WIDTH_FOR_LIMIT};
+use super::cells::{self, WIDTH_FOR_LIMIT};
 use super::page::Page;
-use crate::digits::{decimals, fixed};
+use crate::digits::{MAX_UNIT, decimals, fixed};
 use crate::outline::{Row, Section};
 
 /// From this width on there is room for how non-temporal stores compare with regular ones.
