@@ -1,5 +1,6 @@
 //! What modes, series and axes are called for people. What is not listed is shown too, under its own name.
 
+use figure::Unit;
 use figure::format::plain_to;
 
 /// The longest name that goes into a heading or the head of a column.
@@ -92,6 +93,18 @@ pub(crate) fn head(axis: &str) -> String {
 pub(crate) fn title(axis: &str) -> String {
     let known = AXES.iter().find(|(name, ..)| *name == axis);
     known.map_or_else(|| plain_to(axis, MAX_NAME), |(_, _, title)| (*title).to_owned())
+}
+
+/// What is measured in a unit.
+const QUANTITIES: &[(&str, &str)] = &[("GB/s", "bandwidth"), ("ns", "latency")];
+
+/// A unit at an axis of a chart: `bandwidth, GB/s`.
+pub(crate) fn quantity(unit: &Unit) -> String {
+    let symbol = plain_to(unit.symbol(), MAX_NAME);
+    match QUANTITIES.iter().find(|(known, _)| *known == symbol) {
+        Some((_, quantity)) => format!("{quantity}, {symbol}"),
+        None => symbol,
+    }
 }
 
 /// A series within its mode: `random huge` of `memory.latency.random.huge`; empty if it is the mode's only name.
