@@ -16,7 +16,8 @@ use crate::failure::Failure;
 const DEFAULT_WIDTH: usize = 80;
 
 /// Endings of files and the format that they mean.
-const ENDINGS: &[(&str, &str)] = &[("json", "json"), ("csv", "csv"), ("md", "markdown"), ("txt", "text")];
+const ENDINGS: &[(&str, &str)] =
+    &[("json", "json"), ("csv", "csv"), ("md", "markdown"), ("txt", "text"), ("svg", "svg")];
 
 /// A place for output, checked before anything is measured.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl Destination {
         let format = if self.file.is_some() { report::FORMATS[0].name } else { self.format.name };
         let format = report::format(format).unwrap_or(self.format);
         let colour = colour(self.no_color);
-        let options = report::Options { width: width(), colour, saved_to: saved_to.clone() };
+        let options = report::Options { width: width(), colour, ascii: ascii(), saved_to: saved_to.clone() };
         let mut text = Vec::new();
         (format.write)(record, &options, &mut text).map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => Failure::usage(error),
@@ -163,6 +164,15 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 /// Whether stdout takes colours.
 pub fn colour(no_color: bool) -> bool {
     !no_color && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+}
+
+/// Whether the locale names another character set than UTF-8. One that is not set (containers, cron) names none, and
+/// what reads such output today reads UTF-8.
+fn ascii() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    // In the order of POSIX, XBD 8.2.
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_some_and(|locale| !["utf-8", "utf8"].iter().any(|set| locale.to_lowercase().contains(set)))
 }
 
 /// Columns of the terminal on stdout, else COLUMNS, else 80.

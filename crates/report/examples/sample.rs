@@ -14,12 +14,26 @@ fn main() -> std::io::Result<()> {
         "hostile" => sample::hostile(),
         "extreme" => sample::extreme(),
         "curve" => sample::curve(),
+        "mix" => sample::modes::mix(),
+        "scaling" => sample::modes::scaling(),
+        "ladder" => sample::modes::ladder(),
+        "latency" => sample::modes::latency(),
+        "loaded" => sample::modes::loaded(),
+        "alignment" => sample::modes::alignment(),
+        "c2c" => sample::modes::c2c(),
+        "numa" => sample::modes::numa(3),
+        "nodes" => sample::modes::numa(12),
+        "counters" => sample::modes::counters(),
+        "no-counters" => sample::modes::no_counters(),
+        "unknown" => sample::modes::unknown(),
+        "modes" => sample::modes::all(),
         "empty" => sample::empty(),
         _ => sample::full(),
     };
     let format = report::format(&word(0, "text")).unwrap_or(&report::FORMATS[0]);
     let options = report::Options {
         colour: words.iter().any(|word| word == "colour"),
+        ascii: words.iter().any(|word| word == "ascii"),
         ..report::Options::new(word(1, "80").parse().unwrap_or(80))
     };
     (format.write)(&record, &options, &mut stdout())

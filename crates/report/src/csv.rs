@@ -7,10 +7,10 @@ use std::io::{self, Write};
 
 use figure::evidence::{ALL, CPUS, Fact, Scope};
 use figure::format::plain;
-use figure::series::CoordinateValue;
+use figure::series::{Coordinate, CoordinateValue};
 use figure::{Figure, Record};
 
-use crate::{Format, Options, reasons, summary};
+use crate::{Format, Options, names, reasons, summary};
 
 pub(crate) const FORMAT: Format = Format { name: "csv", about: "one line for each figure", write };
 
@@ -38,6 +38,12 @@ const COLUMNS: &[Column] = &[
     ("reason", reason),
     ("series", |figure| figure.series.as_deref().map_or_else(String::new, text)),
     ("at", at),
+    ("axis", |figure| axis(figure, 0, |name, _| text(name))),
+    ("axis_value", |figure| axis(figure, 0, |_, place| position(place))),
+    ("axis_unit", |figure| axis(figure, 0, |_, place| unit(place))),
+    ("axis2", |figure| axis(figure, 1, |name, _| text(name))),
+    ("axis2_value", |figure| axis(figure, 1, |_, place| position(place))),
+    ("axis2_unit", |figure| axis(figure, 1, |_, place| unit(place))),
 ];
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -63,19 +69,33 @@ fn reason(figure: &Figure) -> String {
 
 /// `array=65536 B; node=0`.
 fn at(figure: &Figure) -> String {
-    let places: Vec<String> = figure
-        .at
-        .iter()
-        .map(|(axis, coordinate)| {
-            let value = match &coordinate.value {
-                CoordinateValue::Number(value) => number(*value),
-                CoordinateValue::Name(name) => name.clone(),
-            };
-            let unit = coordinate.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
-            format!("{axis}={value}{unit}")
-        })
-        .collect();
-    text(&places.join("; "))
+    let places = figure.at.iter().map(|(axis, place)| {
+        let value = match &place.value {
+            CoordinateValue::Number(value) => number(*value),
+            CoordinateValue::Name(name) => name.clone(),
+        };
+        let unit = place.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+        format!("{axis}={value}{unit}")
+    });
+    text(&places.collect::<Vec<_>>().join("; "))
+}
+
+/// One axis of a figure alone, so that a data frame can plot along it; in the order of tables and charts.
+fn axis(figure: &Figure, which: usize, show: fn(&str, &Coordinate) -> String) -> String {
+    let mut axes: Vec<(&String, &Coordinate)> = figure.at.iter().collect();
+    axes.sort_by_key(|(name, _)| names::rank(name));
+    axes.get(which).map_or_else(String::new, |(name, place)| show(name, place))
+}
+
+fn position(place: &Coordinate) -> String {
+    match &place.value {
+        CoordinateValue::Number(value) => number(*value),
+        CoordinateValue::Name(name) => text(name),
+    }
+}
+
+fn unit(place: &Coordinate) -> String {
+    place.unit.as_ref().map_or_else(String::new, |unit| text(unit.symbol()))
 }
 
 fn condition(figure: &Figure, key: &str) -> String {

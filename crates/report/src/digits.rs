@@ -1,16 +1,24 @@
 //! How many digits of a figure are shown: the same for all values of a table, so that columns can be read
 //! downwards.
 
-use figure::format::number;
+use figure::Unit;
+use figure::format::{bytes, number, plain_to};
 
 use crate::outline::Section;
+
+/// The longest unit that is printed: `cycles/pair`.
+pub(crate) const MAX_UNIT: usize = 12;
 
 /// Decimals that show four digits of the section's largest value, so that a column can be read downwards;
 /// `None` where the units differ.
 pub(crate) fn decimals(section: &Section) -> Option<usize> {
     section.unit?;
-    let largest = section.rows.iter().filter_map(|row| row.figure.value).map(f64::abs).fold(0.0, f64::max);
-    match largest {
+    of(section.rows.iter().filter_map(|row| row.figure.value))
+}
+
+/// The same for values of one unit.
+pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<usize> {
+    match values.map(f64::abs).fold(0.0, f64::max) {
         v if v >= 1e9 => None,
         v if v >= 1000.0 => Some(0),
         v if v >= 100.0 => Some(1),
@@ -27,6 +35,16 @@ pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
             format!("{value:.decimals$}")
         }
         _ => number(value),
+    }
+}
+
+/// A value by itself, with its unit: `48 KiB`, `28.8 ns`, `3`.
+pub(crate) fn with_unit(value: f64, unit: &Unit) -> String {
+    match unit {
+        unit if *unit == Unit::BYTES => bytes(value),
+        unit if *unit == Unit::ONE && value.fract() == 0.0 && value.abs() < 1e15 => format!("{value}"),
+        unit if *unit == Unit::ONE => number(value),
+        unit => format!("{} {}", number(value), plain_to(unit.symbol(), MAX_UNIT)),
     }
 }
 

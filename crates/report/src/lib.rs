@@ -13,14 +13,17 @@ use figure::Record;
 
 mod csv;
 mod digits;
+mod grid;
 pub mod host;
 mod json;
 mod mark;
 mod markdown;
+mod names;
 mod outline;
 mod reasons;
 mod stream;
 mod summary;
+mod svg;
 mod text;
 
 /// A way to write a record.
@@ -39,7 +42,7 @@ pub struct Format {
 }
 
 /// Every format; the first is the default.
-pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT];
+pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT, svg::FORMAT];
 
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {
@@ -53,6 +56,8 @@ pub struct Options {
     pub width: usize,
     /// Whether text may hold colours (ANSI escape sequences). Verdicts can be told apart without.
     pub colour: bool,
+    /// Whether the reader's locale has no more than ASCII: marks, rules and bars keep to it then.
+    pub ascii: bool,
     /// Where the record was saved, to say so at the end.
     pub saved_to: Option<String>,
 }
@@ -61,9 +66,9 @@ pub struct Options {
 pub const MIN_WIDTH: usize = 40;
 
 impl Default for Options {
-    /// 80 columns, no colour.
+    /// 80 columns, no colour, Unicode.
     fn default() -> Self {
-        Options { width: 80, colour: false, saved_to: None }
+        Options { width: 80, colour: false, ascii: false, saved_to: None }
     }
 }
 

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use figure::format::{percent, plain, plain_to, seconds};
-use figure::{Record, Status};
+use figure::{Figure, Record, Unit, Verdict};
 
-use crate::digits::{decimals, fixed};
+use crate::digits::{decimals, fixed, with_unit};
+use crate::grid::{self, Column, Grid, Mode};
 use crate::outline::{Row, Section};
-use crate::{Format, Options, mark, outline, reasons, summary};
+use crate::{Format, Options, mark, names, outline, reasons, summary};
 
 pub(crate) const FORMAT: Format =
     Format { name: "markdown", about: "tables and findings for issues and wikis", write };
@@ -29,6 +30,9 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     for section in outline::sections(record) {
         table(&section, out)?;
     }
+    for mode in grid::modes(record) {
+        curves(&mode, out)?;
+    }
     causes(record, out)?;
     if !record.findings.is_empty() {
         writeln!(out, "\n### Findings\n")?;
@@ -43,11 +47,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n### Not measured\n")?;
         for (status, reason, figures) in &missing {
             let ids: Vec<String> = figures.iter().map(|figure| escaped(&figure.id)).collect();
-            let state = match status {
-                Status::NotAvailable => "not available",
-                Status::Failed => "failed",
-                Status::Interrupted | Status::Measured => "not reached",
-            };
+            let state = outline::state(*status);
             writeln!(out, "- {}: {state}: {}", ids.join(", "), escaped(reason))?;
         }
     }
@@ -86,10 +86,88 @@ fn table(section: &Section, out: &mut dyn Write) -> io::Result<()> {
         if has_limit {
             cells.push(of_limit(row));
         }
-        cells.push(verdict(row));
+        cells.push(marked(row.figure));
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     Ok(())
+}
+
+/// A mode's curves and matrices, what was computed from them, and what is missing.
+fn curves(mode: &Mode, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n### {}", escaped(&mode.title()))?;
+    let measured: Vec<&Figure> = mode.figures().filter(|figure| figure.value.is_some()).collect();
+    let setup: Vec<String> = summary::common(&measured).into_iter().map(|(_, text)| text).collect();
+    if !setup.is_empty() {
+        writeln!(out, "\n{}", escaped(&setup.join("; ")))?;
+    }
+    for grid in mode.grids.iter().filter(|grid| grid.figures().any(|figure| figure.value.is_some())) {
+        if !grid.label.is_empty() {
+            writeln!(out, "\n**{}**", escaped(&names::grid(mode.key, &grid.label)))?;
+        }
+        writeln!(out)?;
+        let mut corner = escaped(&names::head(&grid.down));
+        if let Some(across) = &grid.across {
+            corner.push_str(&format!(" (down), {} (across)", escaped(&names::head(across))));
+        }
+        let heads = grid.columns.iter().map(|column| {
+            let unit = column.unit.map_or_else(String::new, |unit| plain(unit.symbol()));
+            let head = if grid.across.is_some() && mode.unit().is_some() { String::new() } else { unit };
+            escaped(format!("{} {head}", column.label).trim())
+        });
+        writeln!(out, "| {corner} | {} |", heads.collect::<Vec<_>>().join(" | "))?;
+        writeln!(out, "| --- |{}", " ---: |".repeat(grid.columns.len()))?;
+        for (at, row) in grid.rows.iter().enumerate() {
+            let cells: Vec<Option<&Figure>> = grid.columns.iter().map(|column| column.cells[at]).collect();
+            // Those without a value are told below.
+            if cells.iter().flatten().any(|figure| figure.value.is_some()) {
+                let cells: Vec<String> = grid
+                    .columns
+                    .iter()
+                    .zip(cells)
+                    .map(|(column, figure)| {
+                        figure.map_or_else(String::new, |figure| cell(figure, grid, column))
+                    })
+                    .collect();
+                writeln!(out, "| {} | {} |", escaped(&row.label), cells.join(" | "))?;
+            }
+        }
+    }
+    let derived: Vec<&Figure> = mode.derived.iter().copied().filter(|f| f.value.is_some()).collect();
+    let missing = grid::missing(mode);
+    if !derived.is_empty() || !missing.is_empty() {
+        writeln!(out)?;
+    }
+    for figure in derived {
+        let value = figure.value.map_or_else(String::new, |value| with_unit(value, &figure.unit));
+        let limit = figure.limit.as_ref().map_or_else(String::new, |limit| {
+            format!(" (limit: {}, {})", escaped(&with_unit(limit.value, &figure.unit)), escaped(&limit.basis))
+        });
+        writeln!(out, "- {}: {}{limit} {}", escaped(&figure.name), escaped(&value), marked(figure))?;
+    }
+    for (status, reason, what) in missing {
+        let what = if what.is_empty() { String::new() } else { format!("{}: ", escaped(&what)) };
+        writeln!(out, "- {what}{}: {}", outline::state(status), escaped(&reason))?;
+    }
+    Ok(())
+}
+
+/// `36.60 ± 0.9 % ! suspect: steal`; a valid figure's verdict goes without saying.
+fn cell(figure: &Figure, grid: &Grid, column: &Column) -> String {
+    let Some(value) = figure.value else { return outline::state(figure.status).to_owned() };
+    let mut text = match column.unit {
+        Some(unit) if *unit != Unit::BYTES => fixed(value, grid.decimals(column)),
+        _ => escaped(&with_unit(value, &figure.unit)),
+    };
+    if let Some(interval) = &figure.interval {
+        let share = interval.relative_half_width(value);
+        if share.is_finite() && share < 10.0 {
+            text.push_str(&format!(" ± {}", percent(share)));
+        }
+    }
+    if figure.verdict != Some(Verdict::Valid) {
+        text.push_str(&format!(" {}", marked(figure)));
+    }
+    text
 }
 
 fn interval(row: &Row, decimals: Option<usize>) -> String {
@@ -105,10 +183,11 @@ fn of_limit(row: &Row) -> String {
     }
 }
 
-fn verdict(row: &Row) -> String {
-    let Some(verdict) = row.figure.verdict else { return "not judged".to_owned() };
+/// The verdict with its mark and its first reason.
+fn marked(figure: &Figure) -> String {
+    let Some(verdict) = figure.verdict else { return "not judged".to_owned() };
     let text = format!("{} {verdict}", mark::of(verdict));
-    match reasons::of(row.figure).first() {
+    match reasons::of(figure).first() {
         Some(reason) => format!("{text}: {}", escaped(&plain_to(&reason.id, 40))),
         None => text,
     }

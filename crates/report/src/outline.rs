@@ -1,10 +1,12 @@
 //! The order in which people read figures: headlines in tables, kernels with their store types one below the
-//! other, then curves, then baselines and controls; what has no value apart.
+//! other, then baselines and controls; what has no value apart. Curves and matrices: see [`grid`].
 
 use figure::evidence::{KERNEL, ROLE, STORES};
 use figure::format::{bytes, number, plain, plain_to};
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Convention, Figure, Record, Status, Unit, Verdict};
+
+use crate::grid;
 
 /// The longest label in a table; longer ones are cut, the id is in the other formats.
 const MAX_LABEL: usize = 60;
@@ -76,10 +78,12 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// The sections of a record, headlines first; within one kind, the record's order.
+/// The sections of a record, headlines first; within one kind, the record's order. Curves and matrices are not
+/// among them: see [`grid::modes`].
 pub(crate) fn sections(record: &Record) -> Vec<Section<'_>> {
     let mut groups: Vec<(Kind, Vec<&Figure>)> = Vec::new();
-    for figure in record.figures.iter().filter(|figure| figure.status == Status::Measured) {
+    let alone = |figure: &&Figure| figure.status == Status::Measured && grid::key(record, figure).is_none();
+    for figure in record.figures.iter().filter(alone) {
         let kind = Kind::of(figure);
         match groups.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, figures)) => figures.push(figure),
@@ -164,15 +168,51 @@ pub(crate) fn coordinate(coordinate: &Coordinate) -> String {
 
 /// Ids as short as they can be: without the suite's name where the record has only one suite.
 pub(crate) fn short_id(record: &Record, figure: &Figure) -> String {
-    let one_suite = record.figures.iter().all(|other| other.suite == figure.suite);
-    let short = figure.id.strip_prefix(figure.suite.as_str()).and_then(|rest| rest.strip_prefix('.'));
-    plain_to(short.filter(|_| one_suite).unwrap_or(&figure.id), 64)
+    short(record, &figure.suite, &figure.id)
 }
 
-/// Figures without a value, those of the same status and reason together.
+fn short(record: &Record, suite: &str, dotted: &str) -> String {
+    let one_suite = record.figures.iter().all(|other| other.suite == suite);
+    let short = dotted.strip_prefix(suite).and_then(|rest| rest.strip_prefix('.'));
+    plain_to(short.filter(|_| one_suite).unwrap_or(dotted), 64)
+}
+
+/// Several points of a series in a few words: `ladder from 64 KiB to 4 MiB (7 points)`.
+pub(crate) fn span(record: &Record, series: &str, points: &[&Figure]) -> String {
+    let name = short(record, points.first().map_or("", |figure| figure.suite.as_str()), series);
+    let places = points.iter().filter_map(|figure| match figure.at.values().next() {
+        Some(place) if figure.at.len() == 1 => match place.value {
+            CoordinateValue::Number(number) => Some((number, place)),
+            CoordinateValue::Name(_) => None,
+        },
+        _ => None,
+    });
+    let mut places: Vec<(f64, &Coordinate)> = places.collect();
+    places.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    match (places.first(), places.last()) {
+        (Some((_, first)), Some((_, last))) if places.len() == points.len() => {
+            format!("{name} from {} to {} ({} points)", coordinate(first), coordinate(last), points.len())
+        }
+        _ => format!("{name} ({} points)", points.len()),
+    }
+}
+
+/// A status in words, for figures without a value.
+pub(crate) fn state(status: Status) -> &'static str {
+    match status {
+        Status::NotAvailable => "not available",
+        Status::Failed => "failed",
+        Status::Interrupted => "not reached",
+        Status::Measured => "measured",
+    }
+}
+
+/// Figures without a value, those of the same status and reason together; those of curves and matrices are told
+/// with them.
 pub(crate) fn without_value(record: &Record) -> Vec<(Status, String, Vec<&Figure>)> {
     let mut groups: Vec<(Status, String, Vec<&Figure>)> = Vec::new();
-    for figure in record.figures.iter().filter(|figure| figure.status != Status::Measured) {
+    let alone = |figure: &&Figure| figure.status != Status::Measured && grid::key(record, figure).is_none();
+    for figure in record.figures.iter().filter(alone) {
         let reason = plain(figure.reason.as_deref().unwrap_or("no reason was recorded"));
         match groups.iter_mut().find(|(status, known, _)| *status == figure.status && *known == reason) {
             Some((_, _, figures)) => figures.push(figure),

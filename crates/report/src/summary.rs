@@ -9,6 +9,7 @@ use figure::evidence::{
 use figure::format::{bytes, percent, plain, plain_to};
 use figure::{CpuList, Figure, Machine, Record, Status, Verdict};
 
+use crate::grid;
 use crate::mark::VERDICTS;
 
 /// The machine in one line.
@@ -67,36 +68,50 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 /// With what the headline figures were measured: one part for the threads, one for the arrays, each empty if
 /// nothing is recorded. A condition that differs between figures lists its values.
 pub(crate) fn setup(record: &Record) -> Vec<(&'static str, String)> {
-    // Baselines and controls have their own conditions; their tables name them.
-    let is_headline = |figure: &Figure| figure.conditions.get(ROLE).is_none_or(|role| role.is_empty());
-    let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured);
-    let figures: Vec<&Figure> = measured.filter(|figure| is_headline(figure)).collect();
+    // Baselines and controls have their own conditions; their tables name them. So do curves and matrices.
+    let alone = |figure: &&Figure| {
+        figure.status == Status::Measured
+            && figure.conditions.get(ROLE).is_none_or(|role| role.is_empty())
+            && grid::key(record, figure).is_none()
+    };
+    let figures: Vec<&Figure> = record.figures.iter().filter(alone).collect();
+    conditions(&figures, MAX_VALUES)
+}
+
+/// The conditions that all these figures have in common, as far as they have them.
+pub(crate) fn common(figures: &[&Figure]) -> Vec<(&'static str, String)> {
+    conditions(figures, 1)
+}
+
+/// Conditions of figures. One that has more than `most` values is cut, or left out where only what is common
+/// counts.
+fn conditions(figures: &[&Figure], most: usize) -> Vec<(&'static str, String)> {
     let mut threads = Vec::new();
-    if let Some(count) = each(&figures, THREADS, |count| format!("{count}")) {
+    if let Some(count) = each(figures, THREADS, most, |count| format!("{count}")) {
         let noun = if count == "1" { "thread" } else { "threads" };
         threads.push(format!("{count} {noun}"));
     }
-    if let Some(cpus) = each(&figures, CPUS, |cpus| cpu_list(&cpus).to_string()) {
+    if let Some(cpus) = each(figures, CPUS, most, |cpus| cpu_list(&cpus).to_string()) {
         threads.push(format!("on CPUs {}", plain_to(&cpus, 64)));
     }
-    if let Some(places) = each(&figures, PLACES, |places| plain_to(&places, 32)) {
+    if let Some(places) = each(figures, PLACES, most, |places| plain_to(&places, 32)) {
         threads.push(format!("places {places}"));
     }
-    if let Some(bind) = each(&figures, BIND, |bind| plain_to(&bind, 32)) {
+    if let Some(bind) = each(figures, BIND, most, |bind| plain_to(&bind, 32)) {
         threads.push(format!("bind {bind}"));
     }
-    if let Some(simd) = each(&figures, SIMD, |simd| plain_to(&simd, 32)) {
+    if let Some(simd) = each(figures, SIMD, most, |simd| plain_to(&simd, 32)) {
         threads.push(format!("code {simd}"));
     }
     let mut arrays = Vec::new();
-    if let Some(size) = each(&figures, ARRAY_BYTES, bytes) {
+    if let Some(size) = each(figures, ARRAY_BYTES, most, bytes) {
         arrays.push(format!("{size} each"));
     }
-    if let Some(total) = each(&figures, ARRAYS_TOTAL_BYTES, bytes) {
+    if let Some(total) = each(figures, ARRAYS_TOTAL_BYTES, most, bytes) {
         arrays.push(format!("{total} in all"));
     }
-    if let Some(pages) = each(&figures, PAGES_ASKED, |pages| plain_to(&pages, 32)) {
-        arrays.push(format!("pages {pages}{}", pages_obtained(&figures)));
+    if let Some(pages) = each(figures, PAGES_ASKED, most, |pages| plain_to(&pages, 32)) {
+        arrays.push(format!("pages {pages}{}", pages_obtained(figures)));
     }
     vec![("Threads", threads.join(", ")), ("Arrays", arrays.join(", "))]
         .into_iter()
@@ -122,16 +137,24 @@ fn pages_obtained(figures: &[&Figure]) -> String {
 /// The most distinct values of a condition that are listed.
 const MAX_VALUES: usize = 4;
 
-/// The distinct values of a condition over the figures that have it.
-fn each<T: FactType>(figures: &[&Figure], key: Key<T>, show: impl Fn(T) -> String) -> Option<String> {
+/// The distinct values of a condition over the figures that have it; with `most` = 1 only a value that they share.
+fn each<T: FactType>(
+    figures: &[&Figure],
+    key: Key<T>,
+    most: usize,
+    show: impl Fn(T) -> String,
+) -> Option<String> {
     let mut values: Vec<String> = Vec::new();
     for value in figures.iter().filter_map(|figure| figure.conditions.get(key)).map(show) {
         if !value.is_empty() && !values.contains(&value) {
             values.push(value);
         }
     }
-    if values.len() > MAX_VALUES {
-        values.truncate(MAX_VALUES);
+    if values.len() > most {
+        if most == 1 {
+            return None;
+        }
+        values.truncate(most);
         values.push("…".to_owned());
     }
     (!values.is_empty()).then(|| values.join(" | "))

@@ -1,7 +1,7 @@
 //! The report that someone decides from, on a terminal.
 //!
-//! From the top: what was measured on what, the headline figures with their verdicts, what matters most about
-//! them, why some are not valid and what to do, then explanations, baselines and what is missing. A reader
+//! From the top: what was measured on what, the headline figures with their verdicts, curves and matrices, what
+//! matters most about them, why some are not valid and what to do, then explanations, baselines and what is missing. A reader
 //! who stops after the first screen has seen everything that changes a decision.
 
 use std::io::{self, Write};
@@ -9,9 +9,12 @@ use std::io::{self, Write};
 use figure::Record;
 use figure::format::plain;
 
-use crate::{Format, MIN_WIDTH, Options, outline};
+use crate::{Format, MIN_WIDTH, Options, grid, outline};
 
+mod bars;
 mod body;
+mod cells;
+mod curves;
 mod header;
 mod page;
 mod table;
@@ -22,13 +25,17 @@ pub(crate) const FORMAT: Format =
     Format { name: "text", about: "for people: tables, findings, explanations", write };
 
 fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(options.width.max(MIN_WIDTH), options.colour);
+    let mut page = Page::new(options.width.max(MIN_WIDTH), options.colour, options.ascii);
     header::header(&mut page, record);
     let sections = outline::sections(record);
     for section in sections.iter().filter(|section| section.headline) {
         table::table(&mut page, section);
     }
-    if !sections.is_empty() {
+    let modes = grid::modes(record);
+    for mode in &modes {
+        curves::mode(&mut page, mode);
+    }
+    if record.figures.iter().any(|figure| figure.value.is_some()) {
         header::legend(&mut page, record);
     }
     body::findings(&mut page, record);

@@ -25,7 +25,17 @@ fn stream_row(text: &str, label: &str) -> [f64; 4] {
 
 #[test]
 fn every_format_has_a_name_of_its_own_and_bears_any_record() {
-    let records = [sample::empty(), sample::full(), sample::hostile(), sample::extreme(), sample::curve()];
+    let records = [
+        sample::empty(),
+        sample::full(),
+        sample::hostile(),
+        sample::extreme(),
+        sample::curve(),
+        sample::modes::all(),
+        sample::modes::unknown(),
+        sample::modes::hostile(),
+        sample::modes::extreme(),
+    ];
     for (at, format) in FORMATS.iter().enumerate() {
         assert!(FORMATS[at + 1..].iter().all(|other| other.name != format.name));
         for record in &records {
@@ -116,7 +126,15 @@ fn csv_fields_are_no_formulas() {
 #[test]
 fn csv_tells_where_on_a_curve() {
     let text = write("csv", &sample::curve()).unwrap();
-    assert!(text.contains(",memory.ladder,array=1024 B,"));
+    assert!(text.contains(",memory.ladder,array=1024 B,array,1024,B,,,,"));
+    let text = write("csv", &sample::modes::numa(3)).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let at = |name: &str| heads.iter().position(|head| head == name).unwrap();
+    let row = reader.records().nth(1).unwrap().unwrap();
+    let cells =
+        ["series", "axis", "axis_value", "axis2", "axis2_value", "axis2_unit"].map(|name| &row[at(name)]);
+    assert_eq!(cells, ["memory.numa.bandwidth", "cpu", "node 0", "memory", "node 1", ""]);
 }
 
 #[test]
@@ -207,16 +225,23 @@ fn markdown_of_the_full_record() {
 }
 
 #[test]
+fn markdown_of_the_modes() {
+    insta::assert_snapshot!(write("markdown", &sample::modes::all()).unwrap());
+}
+
+#[test]
 fn markdown_tables_hold_together_whatever_is_in_them() {
-    let text = write("markdown", &sample::hostile()).unwrap();
-    assert!(!text.contains('<') && !text.contains('@') && !text.contains('\u{1b}'));
-    let mut columns = None;
-    for line in text.lines() {
-        if line.starts_with('|') {
-            let bars = line.replace("\\|", "").matches('|').count();
-            assert_eq!(*columns.get_or_insert(bars), bars, "{line}");
-        } else {
-            columns = None;
+    for record in [sample::hostile(), sample::modes::hostile(), sample::modes::all()] {
+        let text = write("markdown", &record).unwrap();
+        assert!(!text.contains('<') && !text.contains('@') && !text.contains('\u{1b}'));
+        let mut columns = None;
+        for line in text.lines() {
+            if line.starts_with('|') {
+                let bars = line.replace("\\|", "").matches('|').count();
+                assert_eq!(*columns.get_or_insert(bars), bars, "{line}");
+            } else {
+                columns = None;
+            }
         }
     }
 }

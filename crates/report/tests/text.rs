@@ -2,6 +2,7 @@
 
 mod sample;
 
+use figure::series::CoordinateValue;
 use figure::{Outcome, Record, Verdict};
 use report::{MIN_WIDTH, Options};
 use unicode_width::UnicodeWidthStr;
@@ -25,6 +26,12 @@ fn every_record() -> Vec<Record> {
         sample::hostile(),
         sample::extreme(),
         sample::curve(),
+        sample::modes::all(),
+        sample::modes::counters(),
+        sample::modes::unknown(),
+        sample::modes::numa(12),
+        sample::modes::hostile(),
+        sample::modes::extreme(),
     ]
 }
 
@@ -64,6 +71,26 @@ fn curve_at_80() {
 }
 
 #[test]
+fn modes_at_60() {
+    insta::assert_snapshot!(at(60, &sample::modes::all()));
+}
+
+#[test]
+fn modes_at_80() {
+    insta::assert_snapshot!(at(80, &sample::modes::all()));
+}
+
+#[test]
+fn modes_at_200() {
+    insta::assert_snapshot!(at(200, &sample::modes::all()));
+}
+
+#[test]
+fn unknown_modes_at_80() {
+    insta::assert_snapshot!(at(80, &sample::modes::unknown()));
+}
+
+#[test]
 fn no_line_is_wider_than_the_page() {
     for (number, record) in every_record().iter().enumerate() {
         for width in MIN_WIDTH..=210 {
@@ -94,6 +121,76 @@ fn foreign_text_cannot_steer_the_terminal_and_is_bounded() {
     assert!(!text.contains("owned"), "the title that an escape sequence would set is not shown");
     // 40 foreign texts of 3 kB each; none may fill the screen.
     assert!(text.len() < 40_000, "{} bytes", text.len());
+    let text = at(80, &sample::modes::hostile());
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+    assert!(!text.contains('\u{202e}') && !text.contains("owned"));
+}
+
+#[test]
+fn every_point_has_a_row_or_a_reason() {
+    for record in [sample::modes::mix(), sample::modes::c2c()] {
+        let text = at(200, &record);
+        for figure in &record.figures {
+            let CoordinateValue::Name(name) = &figure.at.values().next().unwrap().value else { panic!() };
+            let rows = || text.lines().filter(|line| line.contains(name.as_str()));
+            match &figure.reason {
+                Some(reason) => assert!(rows().any(|line| line.contains(reason.as_str())), "{}", figure.id),
+                None => assert!(rows().any(|line| line.contains('█')), "{}", figure.id),
+            }
+        }
+    }
+}
+
+#[test]
+fn points_of_one_reason_are_told_together() {
+    let text = at(80, &sample::modes::no_counters());
+    assert_eq!(text.matches("no uncore PMU").count(), 1);
+    assert!(!text.contains("Not measured"), "told under the mode's heading");
+    let text = at(200, &sample::modes::ladder());
+    assert!(text.contains("645 MiB, 813 MiB, 1 GiB: not available: needs 1.1 GiB"));
+}
+
+#[test]
+fn curves_keep_out_of_the_tables_of_kernels() {
+    // Counters name a kernel and its stores, as the kernels' own figures do.
+    let mut record = sample::quiet();
+    let before = at(80, &record);
+    record.figures.extend(sample::modes::counters().figures);
+    let after = at(80, &record);
+    let table =
+        |text: &str| text.split("\n\n").find(|part| part.starts_with("memory, STREAM")).unwrap().to_owned();
+    assert_eq!(table(&before), table(&after));
+}
+
+#[test]
+fn a_bar_is_hatched_where_the_figure_is_invalid() {
+    let text = at(80, &sample::modes::ladder());
+    let row =
+        |place: &str| text.lines().find(|line| line.trim_start().starts_with(place)).unwrap().to_owned();
+    assert!(row("16 MiB").contains('░') && !row("16 MiB").contains('█'));
+    assert!(row("128 KiB").contains('█') && row("128 KiB").contains("! suspect"));
+}
+
+#[test]
+fn an_ascii_locale_gets_ascii() {
+    for record in [sample::full(), sample::modes::all()] {
+        for width in [40, 60, 80, 200] {
+            let options = Options { ascii: true, ..Options::new(width) };
+            let ascii = text(&record, &options);
+            assert!(ascii.is_ascii(), "{:?}", ascii.chars().find(|c| !c.is_ascii()));
+            assert_eq!(ascii.lines().count(), at(width, &record).lines().count());
+            assert!(ascii.lines().all(|line| line == line.trim_end()));
+        }
+    }
+    let text = text(&sample::modes::ladder(), &Options { ascii: true, ..Options::new(80) });
+    assert!(text.contains("####") && text.contains("+ valid") && text.contains("x invalid"));
+}
+
+#[test]
+fn sentences_that_differ_in_numbers_alone_are_told_once_for_a_curve() {
+    let text = at(80, &sample::modes::ladder());
+    assert_eq!(text.matches("fits the L1 cache").count(), 1);
+    assert!(text.contains("ladder.16K: 310.0 GB/s"), "and for which point");
 }
 
 #[test]
@@ -108,7 +205,7 @@ fn each_verdict_has_a_mark_of_its_own_without_colour() {
 #[test]
 fn colour_changes_no_character() {
     let options = Options { colour: true, ..Options::new(80) };
-    for record in [sample::full(), sample::interrupted(), sample::curve()] {
+    for record in [sample::full(), sample::interrupted(), sample::curve(), sample::modes::all()] {
         let coloured = text(&record, &options);
         assert!(coloured.contains('\u{1b}'));
         let stripped: Vec<String> = coloured.lines().map(figure::format::plain).collect();

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 use figure::format::plain;
+use figure::series::CoordinateValue;
 use figure::{Figure, Record, Status, Verdict};
 
 use super::page::{INDENT, Page};
@@ -10,6 +11,8 @@ use crate::{mark, outline, reasons, summary};
 
 /// The most figures that are listed by name in one place.
 const MAX_LISTED: usize = 12;
+/// The most points of one curve that are listed by name.
+const MAX_POINTS: usize = 3;
 /// The most reasons for repeated rounds that are listed.
 const MAX_REASONS: usize = 3;
 
@@ -57,41 +60,76 @@ fn told(record: &Record, cause: &Cause) -> String {
     }
 }
 
-/// Figures by name, as many as one line bears.
+/// Figures by name, as many as one line bears; many points of one curve together.
 fn listed(record: &Record, figures: &[&Figure]) -> String {
     let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured).count();
     if figures.len() == measured && measured > 2 {
         return format!("all {measured} figures");
     }
-    let names: Vec<String> = figures.iter().map(|figure| outline::short_id(record, figure)).collect();
+    let mut names: Vec<(String, usize)> = Vec::new();
+    let mut told: Vec<&str> = Vec::new();
+    for figure in figures {
+        let series = figure.series.as_deref().unwrap_or_default();
+        if told.contains(&series) {
+            continue;
+        }
+        let points: Vec<&Figure> =
+            figures.iter().copied().filter(|other| other.series.as_deref() == Some(series)).collect();
+        if points.len() > MAX_POINTS {
+            told.push(series);
+            names.push((outline::span(record, series, &points), points.len()));
+        } else {
+            names.push((outline::short_id(record, figure), 1));
+        }
+    }
     if names.len() > MAX_LISTED {
-        format!("{} and {} more", names[..MAX_LISTED - 2].join(", "), names.len() - MAX_LISTED + 2)
+        let more: usize = names[MAX_LISTED - 2..].iter().map(|(_, count)| count).sum();
+        let names: Vec<String> = names.into_iter().take(MAX_LISTED - 2).map(|(name, _)| name).collect();
+        format!("{} and {more} more", names.join(", "))
     } else {
-        names.join(", ")
+        names.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Why the figures are what they are: each sentence once. An invalid figure explains nothing, and its cause has
-/// been told.
+/// Why the figures are what they are: each sentence once, and of a curve's points one for each sort of sentence.
+/// An invalid figure explains nothing, and its cause has been told.
 pub(super) fn explanations(page: &mut Page, record: &Record) {
-    let mut told: Vec<(String, Vec<&Figure>)> = Vec::new();
+    let mut told: Vec<(String, String, Vec<&Figure>)> = Vec::new();
     let standing = |figure: &&Figure| figure.verdict != Some(Verdict::Invalid);
     for figure in record.figures.iter().filter(standing) {
         let Some(why) = figure.why.as_deref().map(plain).filter(|why| !why.is_empty()) else { continue };
-        match told.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, figures)) => figures.push(figure),
-            None => told.push((why, vec![figure])),
+        // Points of an axis of names are few, and each has its own reason.
+        let is_named =
+            figure.at.len() == 1 && figure.at.values().all(|at| matches!(at.value, CoordinateValue::Name(_)));
+        let sort = match figure.series.as_ref().filter(|_| !is_named) {
+            Some(series) => format!("{series} {}", without_numbers(&why)),
+            None => why.clone(),
+        };
+        match told.iter_mut().find(|(known, ..)| *known == sort) {
+            Some((.., figures)) => figures.push(figure),
+            None => told.push((sort, why, vec![figure])),
         }
     }
     if told.is_empty() {
         return;
     }
     page.title("Why the figures are what they are");
-    let names: Vec<String> = told.iter().map(|(_, figures)| listed(record, figures)).collect();
+    let names: Vec<String> = told.iter().map(|(.., figures)| listed(record, figures)).collect();
     let column = column(&names);
-    for ((why, _), name) in told.iter().zip(&names) {
-        page.entry(INDENT, name, column, why);
+    for ((_, why, figures), name) in told.iter().zip(&names) {
+        let alike = figures.iter().all(|figure| figure.why.as_deref().map(plain).as_ref() == Some(why));
+        match figures.first() {
+            Some(first) if !alike => {
+                page.entry(INDENT, name, column, &format!("{}: {why}", outline::short_id(record, first)));
+            }
+            _ => page.entry(INDENT, name, column, why),
+        }
     }
+}
+
+/// The sentence without its numbers: what points have in common whose sentences differ in numbers alone.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
 }
 
 /// The width of a column of names: that of the longest, but no outlier decides.
@@ -110,12 +148,7 @@ pub(super) fn without_value(page: &mut Page, record: &Record) {
     }
     page.title("Not measured");
     for (status, reason, figures) in &groups {
-        let state = match status {
-            Status::NotAvailable => "not available",
-            Status::Failed => "failed",
-            Status::Interrupted => "not reached",
-            Status::Measured => "measured",
-        };
+        let state = outline::state(*status);
         page.item("-", Style::new(), &format!("{}: {state}: {reason}", listed(record, figures)));
     }
 }

@@ -13,12 +13,13 @@ pub(super) const INDENT: usize = 2;
 pub(super) struct Page {
     width: usize,
     colour: bool,
+    ascii: bool,
     text: String,
 }
 
 impl Page {
-    pub(super) fn new(width: usize, colour: bool) -> Self {
-        Page { width, colour, text: String::new() }
+    pub(super) fn new(width: usize, colour: bool, ascii: bool) -> Self {
+        Page { width, colour, ascii, text: String::new() }
     }
 
     /// Columns of the page.
@@ -33,7 +34,16 @@ impl Page {
 
     /// The finished text.
     pub(super) fn text(self) -> String {
-        self.text
+        if !self.ascii {
+            return self.text;
+        }
+        let mut text = String::with_capacity(self.text.len());
+        for line in self.text.lines() {
+            text.extend(line.chars().map(ascii));
+            text.truncate(text.trim_end_matches(' ').len());
+            text.push('\n');
+        }
+        text
     }
 
     /// `text` in `style`, or as it is where there is no colour.
@@ -117,6 +127,30 @@ impl Page {
     }
 }
 
+/// The nearest sign for a locale without more, one for one so that columns stay where they are.
+fn ascii(sign: char) -> char {
+    match sign {
+        '✓' => '+',
+        '✗' | '×' => 'x',
+        '±' => '~',
+        '─' | '—' | '–' => '-',
+        '…' => '~',
+        // Bars, then sparklines.
+        '▏' | '▎' | '▍' => ' ',
+        '█' | '▉' | '▊' | '▋' | '▌' => '#',
+        '░' => ':',
+        '▁' => '_',
+        '▂' => '.',
+        '▃' => '-',
+        '▄' => '=',
+        '▅' => '+',
+        '▆' => '*',
+        '▇' => '%',
+        _ if sign.is_ascii() => sign,
+        _ => '?',
+    }
+}
+
 /// Stands for a space at which no line may end; [`figure::format::plain`] leaves none in foreign text.
 pub(super) const GLUE: char = '\u{a0}';
 
@@ -146,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_number_keeps_its_unit() {
-        let mut page = Page::new(40, false);
+        let mut page = Page::new(40, false, false);
         page.paragraph("", "", "The rate that was seen by this was 12.5 %, not 183 GB/s in the 3 rounds.");
         assert_eq!(
             page.text(),
@@ -157,7 +191,7 @@ mod tests {
     #[test]
     fn nothing_is_painted_without_colour() {
         let style = Style::new().bold();
-        assert_eq!(Page::new(40, false).paint(style, "x"), "x");
-        assert_eq!(Page::new(40, true).paint(style, "x"), "\u{1b}[1mx\u{1b}[0m");
+        assert_eq!(Page::new(40, false, false).paint(style, "x"), "x");
+        assert_eq!(Page::new(40, true, false).paint(style, "x"), "\u{1b}[1mx\u{1b}[0m");
     }
 }

@@ -9,6 +9,8 @@ use figure::{
     Round, Severity, Tool, Unit, Verdict,
 };
 
+pub mod modes;
+
 /// Bytes of each array.
 pub const ARRAY: f64 = (480u64 << 20) as f64;
 

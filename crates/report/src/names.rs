@@ -1,0 +1,150 @@
+//! What modes, series and axes are called for people. What is not listed is shown too, under its own name.
+
+use figure::Unit;
+use figure::format::plain_to;
+
+/// The longest name that goes into a heading or the head of a column.
+const MAX_NAME: usize = 32;
+
+/// The modes: the first two words of their ids, and what they measure.
+const MODES: &[(&str, &str)] = &[
+    ("memory.mix", "bandwidth by mix of reads and writes"),
+    ("memory.scaling", "bandwidth by threads"),
+    ("memory.ladder", "bandwidth by array size"),
+    ("memory.latency", "idle latency by array size"),
+    ("memory.loaded", "latency under load"),
+    ("memory.alignment", "bandwidth by alignment"),
+    ("memory.c2c", "latency of a line that another core holds"),
+    ("memory.numa", "from node to node"),
+    ("memory.counters", "traffic that the memory controllers counted"),
+    ("memory.cross", "the same by other tools"),
+];
+
+/// What a mode measures, if it is listed.
+pub(crate) fn mode(key: &str) -> Option<&'static str> {
+    MODES.iter().find(|(known, _)| *known == key).map(|(_, title)| *title)
+}
+
+/// The mode of a series or an id: its first two words, `memory.ladder`.
+pub(crate) fn mode_of(dotted: &str) -> &str {
+    let end = dotted.match_indices('.').nth(1).map_or(dotted.len(), |(at, _)| at);
+    &dotted[..end]
+}
+
+/// What the labels of a mode's tables are, where they do not say it themselves.
+const GRIDS: &[(&str, &str)] = &[("memory.loaded", "reads:writes")];
+
+/// A table's label among the others of its mode: `reads:writes 2:1`.
+pub(crate) fn grid(key: &str, label: &str) -> String {
+    let what = GRIDS.iter().find(|(mode, _)| *mode == key);
+    what.map_or_else(|| label.to_owned(), |(_, what)| format!("{what} {label}"))
+}
+
+/// Words in the names of series that a reader may not know: the word, and what it means.
+const WORDS: &[(&str, &str, &str)] = &[
+    ("memory.scaling", "cores", "a place is a core"),
+    ("memory.scaling", "threads", "a place is a hardware thread"),
+    ("memory.scaling", "packed", "the hardware threads of a core are filled before the next core"),
+    ("memory.scaling", "dynamic", "threads take small blocks as they get free"),
+    ("memory.latency", "random", "any line after any other"),
+    ("memory.latency", "pages", "all lines of a page before the next page"),
+    ("memory.latency", "huge", "huge pages"),
+    ("memory.latency", "small", "small pages"),
+    ("memory.c2c", "hit", "the other core has only read the line"),
+    ("memory.c2c", "hitm", "the other core has written the line"),
+];
+
+/// What the words in these labels mean, each once: `packed: …`.
+pub(crate) fn meanings<'a>(key: &str, labels: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let labels: Vec<&str> = labels.flat_map(|label| label.split(' ')).collect();
+    WORDS
+        .iter()
+        .filter(|(mode, word, _)| *mode == key && labels.contains(word))
+        .map(|(_, word, meaning)| format!("{word}: {meaning}"))
+        .collect()
+}
+
+/// The axes in the order in which they are laid out, rows before columns: the name in a record, the head of a
+/// column, and the title in a chart.
+const AXES: &[(&str, &str, &str)] = &[
+    ("array", "array", "array size"),
+    ("threads", "threads", "threads"),
+    ("delay", "delay", "delay between the requests of a thread"),
+    ("mix", "reads:writes", "reads:writes"),
+    ("pair", "CPUs", "pair of CPUs"),
+    ("cpu", "threads on", "threads on"),
+    ("memory", "memory on", "memory on"),
+    ("offset", "offset", "offset between arrays"),
+    ("misalignment", "misaligned by", "misalignment of vectors"),
+];
+
+/// Where an axis stands among the others; those that are not listed come last.
+pub(crate) fn rank(axis: &str) -> usize {
+    AXES.iter().position(|(name, ..)| *name == axis).unwrap_or(AXES.len())
+}
+
+/// An axis at the head of a column.
+pub(crate) fn head(axis: &str) -> String {
+    let known = AXES.iter().find(|(name, ..)| *name == axis);
+    known.map_or_else(|| plain_to(axis, MAX_NAME), |(_, head, _)| (*head).to_owned())
+}
+
+/// An axis in a chart.
+pub(crate) fn title(axis: &str) -> String {
+    let known = AXES.iter().find(|(name, ..)| *name == axis);
+    known.map_or_else(|| plain_to(axis, MAX_NAME), |(_, _, title)| (*title).to_owned())
+}
+
+/// What is measured in a unit.
+const QUANTITIES: &[(&str, &str)] = &[("GB/s", "bandwidth"), ("ns", "latency")];
+
+/// A unit at an axis of a chart: `bandwidth, GB/s`.
+pub(crate) fn quantity(unit: &Unit) -> String {
+    let symbol = plain_to(unit.symbol(), MAX_NAME);
+    match QUANTITIES.iter().find(|(known, _)| *known == symbol) {
+        Some((_, quantity)) => format!("{quantity}, {symbol}"),
+        None => symbol,
+    }
+}
+
+/// A series within its mode: `random huge` of `memory.latency.random.huge`; empty if it is the mode's only name.
+pub(crate) fn label(series: &str) -> String {
+    words(series.get(mode_of(series).len()..).unwrap_or_default())
+}
+
+/// Dotted names as words: `random huge` of `.random.huge`.
+pub(crate) fn words(dotted: &str) -> String {
+    plain_to(&dotted.replace('.', " "), MAX_NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_is_named_by_its_mode_and_the_rest() {
+        assert_eq!(mode_of("memory.latency.random.huge"), "memory.latency");
+        assert_eq!(mode_of("memory.ladder"), "memory.ladder");
+        assert_eq!(mode_of("ladder"), "ladder");
+        assert_eq!(label("memory.latency.random.huge"), "random huge");
+        assert_eq!(label("memory.ladder"), "");
+        assert_eq!(label("é.ü.ö"), "ö");
+    }
+
+    #[test]
+    fn what_is_not_listed_keeps_its_own_name() {
+        assert_eq!(
+            (head("stride"), title("stride"), rank("stride")),
+            ("stride".into(), "stride".into(), AXES.len())
+        );
+        assert_eq!(mode("memory.strides"), None);
+        assert!(meanings("memory.strides", ["cores"].into_iter()).is_empty());
+    }
+
+    #[test]
+    fn only_words_that_occur_are_explained() {
+        let told = meanings("memory.scaling", ["cores", "cores dynamic"].into_iter());
+        assert_eq!(told.len(), 2);
+        assert!(told[1].starts_with("dynamic: "));
+    }
+}
