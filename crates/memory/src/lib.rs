@@ -8,6 +8,7 @@
 
 pub mod bandwidth;
 pub mod chase;
+pub mod inspect;
 pub mod kernels;
 pub mod mix;
 pub mod mode;
