@@ -9,6 +9,7 @@ mod ending;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
+mod inspect;
 mod numa;
 mod record;
 mod usage;

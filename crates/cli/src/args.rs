@@ -117,6 +117,29 @@ pub enum HostFormat {
     Json,
 }
 
+/// What makes no sense where nothing is measured.
+const MEASURED: &[&str] = &[
+    "bandwidth",
+    "mix",
+    "scaling",
+    "ladder",
+    "latency",
+    "loaded",
+    "alignment",
+    "c2c",
+    "numa",
+    "counters",
+    "cross_check",
+    "quick",
+    "thorough",
+    "rounds",
+    "max_time",
+    "target",
+    "dry_run",
+    "strict",
+    "output",
+];
+
 /// What `truebench memory` measures: without any of these bandwidth, with --thorough all.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Modes (any of them; without one: --bandwidth, with --thorough all)")]
@@ -155,7 +178,7 @@ pub struct Modes {
     #[arg(long)]
     pub cross_check: bool,
     /// Say what a STREAM binary of yours holds (non-temporal stores, calls of memcpy); measures nothing
-    #[arg(long, value_name = "BINARY")]
+    #[arg(long, value_name = "BINARY", conflicts_with_all = MEASURED)]
     pub inspect: Option<PathBuf>,
 }
 

@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod explain;
 pub mod host;
+pub mod inspect;
 pub mod memory;
 pub mod report;
 pub mod schema;

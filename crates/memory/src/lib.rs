@@ -17,6 +17,7 @@ pub mod chase;
 pub mod counters;
 pub mod dose;
 pub mod edges;
+pub mod inspect;
 pub mod kernels;
 pub mod ladder;
 pub mod latency;

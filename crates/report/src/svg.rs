@@ -46,7 +46,11 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
 /// The whole document.
 fn document(record: &Record, charts: &[Chart]) -> Result<String, draw::Failed> {
     let height = HEADER + charts.iter().map(|chart| draw::height(chart) + GAP).sum::<u32>();
-    let host = record.machine.hostname.value().map_or_else(String::new, |name| format!(" on {}", plain_to(name, 64)));
+    let host = record
+        .machine
+        .hostname
+        .value()
+        .map_or_else(String::new, |name| format!(" on {}", plain_to(name, 64)));
     let title = format!(
         "{} {}{host}, {}",
         plain_to(&record.tool.name, 40),

@@ -30,6 +30,9 @@ const MOST_ROUNDS: usize = 1000;
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
+    if let Some(binary) = &arguments.modes.inspect {
+        return super::inspect::run(binary, arguments);
+    }
     let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
     let modes = modes(arguments);
     let all: f64 = modes.iter().map(|mode| mode.seconds).sum();

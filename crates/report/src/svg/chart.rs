@@ -82,7 +82,13 @@ pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
     if is_bars && grid.rows.len() * grid.columns.len() > MAX_BARS {
         return None;
     }
-    let series = if grid.is_companion { loaded(grid)? } else if is_bars { bars(grid) } else { curves(grid) };
+    let series = if grid.is_companion {
+        loaded(grid)?
+    } else if is_bars {
+        bars(grid)
+    } else {
+        curves(grid)
+    };
     let points = || series.iter().flat_map(|series| series.points.iter().flatten());
     let position_unit = grid.rows.first().and_then(|row| row.unit.as_ref());
     let xs: Vec<f64> = points().map(|point| point.at.0).collect();
@@ -96,7 +102,8 @@ pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
     values.extend(limits.iter().flat_map(|(_, line)| line).map(|at| if is_bars { at.0 } else { at.1 }));
     let is_size = position_unit == Some(&Unit::BYTES);
     let logarithmic = !is_bars && !grid.is_companion && is_size && ratio(&values) >= LOGARITHMIC;
-    let convention = grid.figures().find_map(|figure| figure.convention).filter(|_| mode.convention().is_some());
+    let convention =
+        grid.figures().find_map(|figure| figure.convention).filter(|_| mode.convention().is_some());
     let value_title = match convention.filter(|_| *unit == Unit::GB_PER_S) {
         Some(convention) => format!("{} ({convention})", names::quantity(unit)),
         None => names::quantity(unit),
@@ -104,7 +111,8 @@ pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
     let value_axis = ticks::axis(&values, Some(unit), logarithmic, true);
     let (x, x_title, y, y_title) = if is_bars {
         let rows = grid.rows.len() as f64;
-        let names = grid.rows.iter().enumerate().map(|(at, row)| (at as f64 + 0.5, plain_to(&row.label, MAX_NAME)));
+        let names =
+            grid.rows.iter().enumerate().map(|(at, row)| (at as f64 + 0.5, plain_to(&row.label, MAX_NAME)));
         let names = Axis { low: rows, high: 0.0, is_logarithmic: false, ticks: names.collect() };
         (value_axis, value_title, names, axes_title(grid))
     } else if grid.is_companion {
@@ -113,9 +121,14 @@ pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
             Some(convention) => format!("{} ({convention})", names::quantity(rate)),
             None => names::quantity(rate),
         };
-        let ends: Vec<f64> = points().filter_map(|point| point.x_interval).flat_map(|(low, high)| [low, high]).collect();
+        let ends: Vec<f64> =
+            points().filter_map(|point| point.x_interval).flat_map(|(low, high)| [low, high]).collect();
         let most = xs.iter().copied().fold(0.0, f64::max);
-        let all: Vec<f64> = xs.iter().copied().chain(ends.into_iter().filter(|end| (0.0..=2.0 * most).contains(end))).collect();
+        let all: Vec<f64> = xs
+            .iter()
+            .copied()
+            .chain(ends.into_iter().filter(|end| (0.0..=2.0 * most).contains(end)))
+            .collect();
         (ticks::axis(&all, Some(rate), false, true), title, value_axis, value_title)
     } else {
         let wide = ratio(&xs) >= if is_size { 8.0 } else { LOGARITHMIC_POSITIONS };
@@ -125,7 +138,8 @@ pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
         }
         (ticks::axis(&xs, position_unit, wide, false), title, value_axis, value_title)
     };
-    let edges = mode.derived.iter().filter(|_| is_size && !is_bars).filter(|figure| figure.unit == Unit::BYTES);
+    let edges =
+        mode.derived.iter().filter(|_| is_size && !is_bars).filter(|figure| figure.unit == Unit::BYTES);
     let edges: Vec<(String, f64)> =
         edges.filter_map(|figure| Some((plain_to(&figure.name, MAX_NAME), figure.value?))).collect();
     let title = title(mode, grid);
@@ -135,7 +149,11 @@ pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
         .filter_map(|figure| {
             let verdict = figure.verdict.filter(|verdict| *verdict != Verdict::Valid);
             let verdict = verdict.map_or_else(String::new, |verdict| format!(" ({verdict})"));
-            Some(format!("{}: {}{verdict}", plain_to(&figure.name, 60), with_unit(figure.value?, &figure.unit)))
+            Some(format!(
+                "{}: {}{verdict}",
+                plain_to(&figure.name, 60),
+                with_unit(figure.value?, &figure.unit)
+            ))
         })
         .collect();
     notes.extend(far);
@@ -273,7 +291,11 @@ fn limits(grid: &Grid, is_bars: bool, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
     let (mut near, mut far) = (Vec::new(), Vec::new());
     for (basis, unit, mut line) in lines {
         let (low, high) = line.iter().fold((f64::MAX, f64::MIN), |(l, h), at| (l.min(at.1), h.max(at.1)));
-        let value = if low == high { with_unit(high, unit) } else { format!("{} to {}", with_unit(low, unit), with_unit(high, unit)) };
+        let value = if low == high {
+            with_unit(high, unit)
+        } else {
+            format!("{} to {}", with_unit(low, unit), with_unit(high, unit))
+        };
         let text = format!("limit {value}: {basis}");
         if high > FARTHEST_LIMIT * largest || low <= 0.0 {
             far.push(format!("{text} (not drawn)"));
@@ -300,12 +322,15 @@ fn limits(grid: &Grid, is_bars: bool, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
 
 /// What has no value, in a line for each status.
 fn missing(grid: &Grid) -> Vec<String> {
-    let count = |status| grid.figures().filter(|figure| figure.value.is_none() && figure.status == status).count();
+    let count =
+        |status| grid.figures().filter(|figure| figure.value.is_none() && figure.status == status).count();
     [Status::NotAvailable, Status::Failed, Status::Interrupted]
         .into_iter()
         .map(|status| (status, count(status)))
         .filter(|(_, count)| *count > 0)
-        .map(|(status, count)| format!("{}: {}", outline::state(status), crate::summary::counted(count, "figure")))
+        .map(|(status, count)| {
+            format!("{}: {}", outline::state(status), crate::summary::counted(count, "figure"))
+        })
         .collect()
 }
 

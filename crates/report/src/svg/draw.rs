@@ -70,7 +70,8 @@ pub(super) fn height(chart: &Chart) -> u32 {
 pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (px(WIDTH) as u32, px(height(chart)) as u32)).into_drawing_area();
+        let root = SVGBackend::with_string(&mut svg, (px(WIDTH) as u32, px(height(chart)) as u32))
+            .into_drawing_area();
         text(&root, &chart.title, (px(16), px(24)), 15, true, INK, Pos::new(HPos::Left, VPos::Bottom))?;
         let (plot, beside) = root.split_horizontally(px(WIDTH - LEGEND));
         draw_plot(&plot, chart)?;
@@ -83,7 +84,8 @@ pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
 }
 
 fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
-    let longest = chart.y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0).min(MAX_NAME);
+    let longest =
+        chart.y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0).min(MAX_NAME);
     let labels = 38 + CHARACTER * longest as u32;
     let mut plot = ChartBuilder::on(area)
         .margin_top(px(40))
@@ -134,8 +136,12 @@ fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed>
     let colour = marks::colour(number);
     let style = colour.stroke_width(2 * SCALE);
     for run in series.points.split(Option::is_none) {
-        let line: Vec<(f64, f64)> =
-            run.iter().flatten().filter(|point| point.verdict != Some(Verdict::Invalid)).map(|point| point.at).collect();
+        let line: Vec<(f64, f64)> = run
+            .iter()
+            .flatten()
+            .filter(|point| point.verdict != Some(Verdict::Invalid))
+            .map(|point| point.at)
+            .collect();
         match marks::dashes(number) {
             Some(dashes) => dashed(plot, &line, dashes, style)?,
             None => plot.plotting_area().draw(&PathElement::new(line, style))?,
@@ -156,7 +162,9 @@ fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed>
         plot.plotting_area().draw(&marks::mark(point.at, point.verdict, colour))?;
         let (x, y) = plot.backend_coord(&point.at);
         // Labels that would lie on the one before are left out.
-        let is_free = last.is_none_or(|(before_x, before_y)| (x - before_x).abs() > px(30) || (y - before_y).abs() > px(14));
+        let is_free = last.is_none_or(|(before_x, before_y)| {
+            (x - before_x).abs() > px(30) || (y - before_y).abs() > px(14)
+        });
         if !point.label.is_empty() && is_free {
             let label = Text::new(shown(&point.label), (px(6), -px(14)), font(10, FAINT));
             plot.plotting_area().draw(&(EmptyElement::at(point.at) + label))?;
@@ -174,7 +182,11 @@ fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Resu
     for point in series.points.iter().flatten() {
         let Point { at: (value, row), .. } = *point;
         let corners = [(zero, row - half), (value, row + half)];
-        let style = if point.verdict == Some(Verdict::Invalid) { colour.stroke_width(SCALE) } else { colour.mix(0.45).filled() };
+        let style = if point.verdict == Some(Verdict::Invalid) {
+            colour.stroke_width(SCALE)
+        } else {
+            colour.mix(0.45).filled()
+        };
         plot.plotting_area().draw(&Rectangle::new(corners, style))?;
         if let Some((low, high)) = point.interval {
             whisker(plot, [(low, row), (high, row)], (0, px(3)), colour.stroke_width(SCALE))?;
@@ -184,7 +196,8 @@ fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Resu
         let inside = chart.x.share(value) > 0.85;
         let (shift, side) = if inside { (-px(10), HPos::Right) } else { (px(10), HPos::Left) };
         let style = font(11, INK).pos(Pos::new(side, VPos::Center));
-        plot.plotting_area().draw(&(EmptyElement::at((value, row)) + Text::new(shown(&point.label), (shift, 0), style)))?;
+        plot.plotting_area()
+            .draw(&(EmptyElement::at((value, row)) + Text::new(shown(&point.label), (shift, 0), style)))?;
     }
     Ok(())
 }
@@ -199,7 +212,12 @@ fn whisker(plot: &Plot, ends: [(f64, f64); 2], cap: (i32, i32), style: ShapeStyl
     Ok(())
 }
 
-fn dashed(plot: &Plot, line: &[(f64, f64)], (dash, gap): (i32, i32), style: ShapeStyle) -> Result<(), Failed> {
+fn dashed(
+    plot: &Plot,
+    line: &[(f64, f64)],
+    (dash, gap): (i32, i32),
+    style: ShapeStyle,
+) -> Result<(), Failed> {
     if line.len() > 1 {
         let line = line.to_vec().into_iter();
         plot.plotting_area().draw(&DashedPathElement::new(line, dash, gap, style))?;

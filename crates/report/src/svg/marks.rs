@@ -60,19 +60,26 @@ where
     // White below hollow shapes, so that no line runs through them.
     let outline = |points: Vec<(i32, i32)>, colour: RGBColor| {
         let closed: Vec<(i32, i32)> = points.iter().chain(points.first()).copied().collect();
-        EmptyElement::at(at.clone()) + Polygon::new(points, WHITE.filled()) + PathElement::new(closed, line(colour))
+        EmptyElement::at(at.clone())
+            + Polygon::new(points, WHITE.filled())
+            + PathElement::new(closed, line(colour))
     };
     match verdict {
-        Some(Verdict::Valid) => (EmptyElement::at(at) + Circle::new((0, 0), 3 * s, colour.filled())).into_dyn(),
+        Some(Verdict::Valid) => {
+            (EmptyElement::at(at) + Circle::new((0, 0), 3 * s, colour.filled())).into_dyn()
+        }
         Some(Verdict::Unverified) => (EmptyElement::at(at)
             + Circle::new((0, 0), 4 * s, WHITE.filled())
             + Circle::new((0, 0), 4 * s, line(colour)))
         .into_dyn(),
-        Some(Verdict::Suspect) => outline(vec![(0, -5 * s), (-5 * s, 4 * s), (5 * s, 4 * s)], AMBER).into_dyn(),
+        Some(Verdict::Suspect) => {
+            outline(vec![(0, -5 * s), (-5 * s, 4 * s), (5 * s, 4 * s)], AMBER).into_dyn()
+        }
         Some(Verdict::Invalid) => (EmptyElement::at(at)
             + PathElement::new(vec![(-4 * s, -4 * s), (4 * s, 4 * s)], line(RED))
             + PathElement::new(vec![(-4 * s, 4 * s), (4 * s, -4 * s)], line(RED)))
         .into_dyn(),
-        None => outline(vec![(-4 * s, -4 * s), (4 * s, -4 * s), (4 * s, 4 * s), (-4 * s, 4 * s)], colour).into_dyn(),
+        None => outline(vec![(-4 * s, -4 * s), (4 * s, -4 * s), (4 * s, 4 * s), (-4 * s, 4 * s)], colour)
+            .into_dyn(),
     }
 }
