@@ -41,6 +41,9 @@ fn lasting(tree: &Tree) -> Value {
     for path in ["/hostname", "/memory/available", "/virtualisation", "/caches/unknown"] {
         *json.pointer_mut(path).unwrap() = Value::Null;
     }
+    for node in json["numa"]["nodes"].as_array_mut().unwrap() {
+        node["available"] = Value::Null;
+    }
     for level in json["cgroup"]["levels"].as_array_mut().unwrap() {
         level["memory_used"] = Value::Null;
     }

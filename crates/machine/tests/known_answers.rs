@@ -227,6 +227,7 @@ fn container_quota() {
     let machine = described(synthetic::container_quota);
     assert_eq!(counts(&machine), [16, 8, 1, 1]);
     assert_eq!(machine.topology.allowed.to_string(), "0-3");
+    assert_eq!(machine.numa.memory_allowed.value().unwrap().to_string(), "0");
     let (quota, level) = machine.cgroup.quota_cpus().unwrap();
     assert_eq!((quota, level.directory.as_str()), (1.5, "/sys/fs/cgroup/pod7"));
     let ours = &machine.cgroup.levels[0];
@@ -288,6 +289,10 @@ fn memory_only_node() {
     let node = &machine.numa.nodes[1];
     assert!(node.cpus.is_empty());
     assert_eq!((node.memory, node.distances.as_slice()), (Some(128 << 30), [28, 10].as_slice()));
+    assert_eq!((node.available, node.hugetlb[0].page, node.hugetlb[0].free), (Some(128 << 30), 2 << 20, 60));
+    assert_eq!((machine.node_distance(0, 1), machine.node_distance(1, 0)), (Some(14), Some(28)));
+    assert_eq!((machine.node_distance(0, 2), machine.node(2)), (None, None));
+    assert!(machine.numa.memory_allowed.reason().is_some(), "no /proc/self/status");
     assert!(machine.topology.cpus.iter().all(|cpu| cpu.node == Some(0)));
 }
 

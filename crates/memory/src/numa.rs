@@ -21,8 +21,8 @@ use crate::mode::Mode;
 pub const MODE: Mode = Mode {
     name: "numa",
     title: "from node to node",
-    seconds: 90.0,
+    seconds: 80.0,
     plan: plan::plan,
     prepare: bench::prepare,
-    complete: limits::set,
+    complete: |figures, machine| limits::set(figures, machine),
 };

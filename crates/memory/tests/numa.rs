@@ -15,6 +15,9 @@ use memory::pages::Pages;
 
 const RULES: Rules = Rules { least: 8, most: 60, target: 0.01, max_time: 90.0, repeats: 4 };
 
+/// Four times the caches of one socket of `two_socket_smt_server`: 33 MiB of L3 and 24 x 1 MiB of L2.
+const SOCKET: u64 = (4 * 57) << 20;
+
 fn machine(write: fn(&Path) -> io::Result<()>) -> Machine {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path()).unwrap();
@@ -91,8 +94,7 @@ fn two_sockets_make_four_cells_of_each_sort() {
     assert_eq!(bandwidth.conditions.get(THREADS), Some(24.0), "one a core");
     assert_eq!(bandwidth.conditions.get(NODE_OF_CPUS), Some(0.0));
     assert_eq!(bandwidth.conditions.get(NODE_OF_MEMORY), Some(1.0));
-    // 4 x (33 MiB of L3 + 24 MiB of L2): what one socket's caches hold.
-    assert_eq!(bandwidth.conditions.get(ARRAY_BYTES), Some((4 * 57 * (1 << 20)) as f64));
+    assert_eq!(bandwidth.conditions.get(ARRAY_BYTES), Some(SOCKET as f64));
     let latency = find(&figures, "memory.numa.latency.1.0");
     assert_eq!(
         (latency.conditions.get(THREADS), latency.conditions.get(CPUS)),
@@ -179,7 +181,7 @@ fn a_small_node_bounds_its_own_column_and_a_large_request_is_refused() {
     let mut machine = machine(synthetic::two_socket_smt_server);
     machine.numa.nodes[1].available = Some(64 << 20);
     let (figures, setup) = planned(&machine, &options());
-    assert_eq!(setup.columns[0].bytes, 4 * 57 << 20);
+    assert_eq!(setup.columns[0].bytes, SOCKET);
     assert!(setup.columns[1].bytes < 32 << 20 && setup.columns[1].bytes.is_multiple_of(1024));
     let cell = find(&figures, "memory.numa.latency.0.1");
     assert!(cell.evidence.get(MEMORY_LIMITED_BY).value().unwrap().contains("64 MiB are available on node 1"));
@@ -214,7 +216,7 @@ fn reserved_pages_are_counted_on_each_node() {
     machine.numa.nodes[0].hugetlb = vec![HugePool { page: 2 << 20, reserved: 600, free: 500 }];
     let (figures, setup) = planned(&machine, &Options { pages: Pages::Huge2m, ..options() });
     assert_eq!(setup.columns.len(), 1);
-    assert_eq!(setup.columns[0].bytes, 4 * 57 << 20, "228 MiB each are 228 pages");
+    assert_eq!(setup.columns[0].bytes, SOCKET, "twice 114 pages");
     let reason = reason(&figures, "memory.numa.bandwidth.0.1");
     assert!(
         reason.contains("228 reserved pages of 2 MiB are needed on node 1, 0 are free: echo 228 >"),

@@ -77,3 +77,18 @@ fn distances(row: Reading<String>, nodes: usize) -> Vec<u32> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_node_can_give_is_free_or_clean() {
+        let meminfo = "Node 1 MemTotal: 8000 kB\nNode 1 MemFree: 1000 kB\nNode 1 Active(file): 500 kB\n\
+            Node 1 Inactive(file): 300 kB\nNode 1 Dirty: 50 kB\nNode 1 WritebackTmp: 999 kB\nNode 1 Writeback: 10 kB\n";
+        assert_eq!(field(meminfo, "MemTotal"), Some(8000 << 10));
+        assert_eq!(available(meminfo), Some(1740 << 10));
+        assert_eq!(available("Node 1 MemFree: 7 kB\n"), Some(7 << 10));
+        assert_eq!(available("Node 1 MemTotal: 7 kB\n"), None);
+    }
+}

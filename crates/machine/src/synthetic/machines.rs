@@ -364,7 +364,10 @@ pub fn container_quota(root: &Path) -> io::Result<()> {
         .x86("GenuineIntel", "Intel(R) Xeon(R) Gold 6244 CPU @ 3.60GHz", "avx512f")
         .lines(ORDINARY)
         .lines(&[
-            ("proc/self/status", "Name:\ttruebench\nCpus_allowed:\t000f\nCpus_allowed_list:\t0-3"),
+            (
+                "proc/self/status",
+                "Name:\ttruebench\nCpus_allowed:\t000f\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0",
+            ),
             ("proc/self/cgroup", "0::/kubepods.slice/pod7/work"),
             (
                 "proc/self/mountinfo",
@@ -453,5 +456,9 @@ pub fn memory_only_node(root: &Path) -> io::Result<()> {
         .memory(192, 180, 0)
         .x86("GenuineIntel", "Intel(R) Xeon(R) Gold 6426Y", "avx512f")
         .lines(ORDINARY)
+        .lines(&[
+            ("sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages", "64"),
+            ("sys/devices/system/node/node1/hugepages/hugepages-2048kB/free_hugepages", "60"),
+        ])
         .finish()
 }

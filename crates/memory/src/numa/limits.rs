@@ -9,7 +9,7 @@ use super::nodes::Relation;
 /// of another sort (memory-only nodes: HBM beside DDR has more bandwidth than local memory). A local bandwidth: the
 /// theoretical peak, where it is known; it is that of all nodes together, since no table says which module belongs
 /// to which node.
-pub fn set(figures: &mut Vec<Figure>, machine: &Machine) {
+pub fn set(figures: &mut [Figure], machine: &Machine) {
     let limits: Vec<Option<Limit>> = figures
         .iter()
         .map(|figure| match figure.conditions.get(NODE_RELATION).as_deref() {
