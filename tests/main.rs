@@ -5,4 +5,5 @@ mod defects;
 mod ending;
 mod host;
 mod record;
+mod scaling;
 mod usage;

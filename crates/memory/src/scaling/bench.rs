@@ -21,6 +21,8 @@ use crate::mode::Schedule;
 use crate::sizes;
 
 mod proof;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use work::{Dose, Work};
@@ -72,6 +74,12 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let bench = ready(setup)?;
+    let facts = bench.facts()?;
+    Ok((Box::new(bench), facts))
+}
+
+fn ready(setup: Setup) -> Result<ScalingBench, String> {
     let machine = &setup.machine;
     let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
     let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
@@ -119,8 +127,7 @@ pub fn prepare(
         };
         bench.tasks.insert(task.id.clone(), (task, history));
     }
-    let facts = bench.facts()?;
-    Ok((Box::new(bench), facts))
+    Ok(bench)
 }
 
 /// Threads on these places.

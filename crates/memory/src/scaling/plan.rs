@@ -444,7 +444,8 @@ fn notes(
     let sizes = points.iter().map(|point| point.elements);
     if let (Some(least), Some(most)) = (sizes.clone().min(), sizes.max()) {
         let bytes = |elements: u64| format::bytes((elements * ELEMENT) as f64);
-        let range = if least == most { bytes(most) } else { format!("{} to {}", bytes(least), bytes(most)) };
+        let (least, most) = (bytes(least), bytes(most));
+        let range = if least == most { most } else { format!("{least} to {most}") };
         notes.push(("arrays", format!("{ARRAYS} x {range} each, by the caches of the CPUs in use")));
     }
     let each: Vec<String> = nodes
