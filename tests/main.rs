@@ -12,4 +12,5 @@ mod host;
 mod inspect;
 mod numa;
 mod record;
+mod scaling;
 mod usage;

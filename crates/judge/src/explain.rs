@@ -21,6 +21,7 @@ mod one_way;
 mod page_walks;
 mod peak;
 mod repeated;
+mod scaling;
 mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
@@ -46,6 +47,7 @@ pub const RULES: &[&Rule] = &[
     &repeated::RULE,
     &numa::RULE,
     &counted::RULE,
+    &scaling::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

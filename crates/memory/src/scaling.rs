@@ -2,7 +2,8 @@
 //!
 //! - [`bindings`] says which CPU each thread gets, and where threads share cores unequally; [`points`] which numbers
 //!   of threads are measured; [`layout`] which part of which node's memory each thread works on.
-//! - [`plan`] makes figures of that; [`bench`] is the worker; [`arena`] its memory, a region for each node.
+//! - [`sizing`] decides how large arrays are and what each node holds; [`plan`] makes figures of that; [`bench`] is the
+//!   worker; [`arena`] its memory, a region for each node.
 //! - [`knee`] finds the fewest threads that reach what there is.
 
 pub mod arena;
@@ -12,6 +13,7 @@ pub mod knee;
 pub mod layout;
 pub mod plan;
 pub mod points;
+pub mod sizing;
 
 use crate::mode::Mode;
 

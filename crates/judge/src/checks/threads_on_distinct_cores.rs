@@ -16,7 +16,7 @@ use crate::check::{Answer, Check, Subject, never, pinned};
 pub const CHECK: Check = Check {
     id: "threads-on-distinct-cores",
     question: "Does every thread have a core of its own?",
-    reads: &[CPUS.name, PLACES.name, BIND.name, RUN_DELAY_WORST.name],
+    reads: &[CPUS.name, PLACES.name, BIND.name, RUN_DELAY_WORST.name, SCHEDULE.name],
     page: include_str!("../../../../docs/checks/threads-on-distinct-cores.md"),
     // Where sharing is what is measured, uneven-cores tells even from uneven.
     applies: |subject| pinned(subject) && subject.condition(SCHEDULE).is_none(),

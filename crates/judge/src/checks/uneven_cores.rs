@@ -190,11 +190,7 @@ fn fixed(subject: &Subject, sharing: &Sharing) -> Answer {
         format::percent(late)
     );
     if let Some((full, others)) = instructions(subject, sharing) {
-        detail += &format!(
-            "; instructions per cycle {} there, {} elsewhere",
-            format::number(full),
-            format::number(others)
-        );
+        detail += &format!("; instructions per cycle {full:.2} there, {others:.2} elsewhere");
     }
     // Where memory is the limit and nobody waits, the number may be right; the case stays a wrong one.
     Answer::of(LOST_TIME.outcome(waits).max(Outcome::Warn), detail, fix)

@@ -125,3 +125,102 @@ fn throttled_time() {
     assert_eq!(quiet_vm().says("throttled"), Pass, "no group has a quota");
     assert_eq!(quiet_vm().machine(|machine| machine.cgroup = quota(1.0)).says("throttled"), Unknown);
 }
+
+/// `threads` threads on the 48-core server, one on each core first and round again, under a schedule; those on cores
+/// that run two take `late` of the time longer.
+fn point(threads: u32, schedule: &str, wait: f64) -> Case {
+    let loads = |thread: u32| (0..threads).filter(|other| other % 48 == thread % 48).count();
+    let most = (0..threads).map(loads).max().unwrap_or(1);
+    let waits = (0..threads).map(|thread| if loads(thread) == most { 0.0 } else { wait });
+    let ipc = (0..threads).map(|thread| if loads(thread) == most { 0.13 } else { 0.24 });
+    on_server(threads, "threads")
+        .with(SCHEDULE, schedule.to_owned())
+        .with(THREAD_ELEMENTS, vec![1_632_653.0; threads as usize])
+        .with(THREAD_WAIT, waits.collect())
+        .with(THREAD_IPC, ipc.collect())
+}
+
+#[test]
+fn the_studys_49_threads_on_48_cores() {
+    let check = "uneven-cores";
+    assert_eq!(point(48, "static", 0.0).says(check), Pass);
+    let answer = point(49, "static", 0.25).answer(check).unwrap();
+    assert_eq!(answer.outcome, Fail);
+    for part in [
+        "49 threads on 48 cores: 1 runs 2 (CPUs 0,48), 47 run 1",
+        "equal shares all the same, 1632653 elements each",
+        "the others waited 25 % of the time",
+        "instructions per cycle 0.13 there, 0.24 elsewhere",
+    ] {
+        assert!(answer.detail.contains(part), "{part}: {}", answer.detail);
+    }
+    assert!(answer.fix.unwrap().contains("--schedule dynamic"));
+    let (verdict, reasons) = point(49, "static", 0.25).with(THREAD_SECONDS_MAX, 0.06).judged();
+    assert_eq!((verdict, reasons[0].as_str()), (figure::Verdict::Invalid, check));
+    assert!(
+        !reasons.contains(&"threads-on-distinct-cores".to_owned()),
+        "one check owns the case: {reasons:?}"
+    );
+    assert_eq!(point(95, "static", 0.25).says(check), Fail);
+    assert_eq!(point(96, "static", 0.25).says(check), Pass, "two on each core is even");
+}
+
+#[test]
+fn uneven_threads_that_nobody_waits_for() {
+    let check = "uneven-cores";
+    assert_eq!(
+        point(49, "static", 0.01).says(check),
+        Warn,
+        "memory is the limit, and the case is a wrong one"
+    );
+    assert_eq!(point(49, "static", 0.25).unknown(THREAD_WAIT, "no sample").says(check), Fail);
+    let unseen = point(49, "static", 0.25).unknown(THREAD_IPC, "no hardware counters here");
+    assert!(!unseen.answer(check).unwrap().detail.contains("instructions"));
+    let dynamic = point(49, "dynamic", 0.01).with(THREAD_ELEMENTS, (0..49).map(f64::from).collect());
+    let answer = dynamic.answer(check).unwrap();
+    assert_eq!(answer.outcome, Pass);
+    assert!(answer.detail.contains("each took what it could, 0 to 48 elements"), "{}", answer.detail);
+    assert_eq!(point(49, "dynamic", 0.12).says(check), Warn);
+    assert_eq!(point(49, "dynamic", 0.30).says(check), Fail);
+    assert_eq!(point(49, "dynamic", 0.0).unknown(THREAD_WAIT, "no sample").says(check), Unknown);
+}
+
+/// Three threads on two CPUs without SMT: two of them take turns, by plan.
+fn three_on_two(schedule: &str) -> Case {
+    quiet_vm()
+        .with(THREADS, 3.0)
+        .with(CPUS, vec![0.0, 1.0, 0.0])
+        .with(SCHEDULE, schedule.to_owned())
+        .with(THREAD_WAIT, if schedule == "static" { vec![0.02, 0.45, 0.0] } else { vec![0.0, 0.01, 0.02] })
+        .with(THREAD_ELEMENTS, vec![1000.0; 3])
+        .of_time(RUN_DELAY_WORST, 0.48)
+        .of_time(RUN_DELAY, 0.95)
+        .with(INVOLUNTARY_SWITCHES, 160.0)
+}
+
+#[test]
+fn three_threads_on_two_cpus() {
+    let fixed = three_on_two("static").with(THREAD_SECONDS_MEDIAN, 0.02);
+    let answer = fixed.answer("uneven-cores").unwrap();
+    let told = "3 threads on 2 CPUs: 1 runs 2 (CPU 0), 1 runs 1 (CPU 1)";
+    assert!(answer.outcome == Fail && answer.detail.starts_with(told), "{}", answer.detail);
+    let (verdict, reasons) = fixed.judged();
+    assert_eq!((verdict, reasons[0].as_str()), (figure::Verdict::Invalid, "uneven-cores"));
+    let dynamic = three_on_two("dynamic");
+    assert_eq!(dynamic.says("uneven-cores"), Pass);
+    assert_eq!(dynamic.says("run-queue-delay"), Pass, "their turns are planned");
+    assert_eq!(dynamic.judged(), (figure::Verdict::Valid, vec![]));
+    let hog = dynamic.of_time(RUN_DELAY_WORST, 0.7);
+    assert_eq!(hog.says("run-queue-delay"), Fail, "and what others add is not");
+}
+
+#[test]
+fn even_turns_are_too_many_threads_and_nothing_else() {
+    let four = three_on_two("static").with(THREADS, 4.0).with(CPUS, vec![0.0, 1.0, 0.0, 1.0]);
+    assert_eq!(four.says("uneven-cores"), Pass);
+    assert_eq!(four.says("threads-within-mask"), Fail);
+    assert_eq!(three_on_two("static").says("threads-within-mask"), Pass, "uneven-cores owns it");
+    assert_eq!(quiet_vm().answer("uneven-cores"), None, "a figure that states no schedule");
+    let blind = three_on_two("static").machine(|machine| machine.topology.unknown = Some("none".into()));
+    assert_eq!(blind.says("uneven-cores"), Unknown);
+}

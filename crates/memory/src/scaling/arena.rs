@@ -7,7 +7,7 @@ use crate::bandwidth::expected::Expected;
 use crate::kernels::{Array, Operation};
 use crate::pages::Pages;
 
-use super::plan::NodeNeed;
+use super::sizing::NodeNeed;
 
 /// The three arrays of each node.
 #[derive(Debug)]

@@ -18,9 +18,12 @@ use super::plan::{Setup, Task};
 use crate::bandwidth::expected::{SUM_TOLERANCE, TOLERANCE};
 use crate::kernels::{ELEMENT, Kernel, Operation};
 use crate::mode::Schedule;
+use crate::simd::Loop;
 use crate::sizes;
 
 mod proof;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use work::{Dose, Work};
@@ -61,6 +64,8 @@ struct ScalingBench {
     contents: Vec<Contents>,
     tasks: BTreeMap<String, (Task, History)>,
     at_start: Evidence,
+    /// Highest rate of counted bytes so far, in bytes a second.
+    fastest: f64,
 }
 
 /// Maps and touches the nodes' memory and finds out what was obtained.
@@ -72,6 +77,12 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let bench = ready(setup)?;
+    let facts = bench.facts()?;
+    Ok((Box::new(bench), facts))
+}
+
+fn ready(setup: Setup) -> Result<ScalingBench, String> {
     let machine = &setup.machine;
     let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
     let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
@@ -97,6 +108,7 @@ pub fn prepare(
         contents: Vec::new(),
         tasks: BTreeMap::new(),
         at_start: Evidence::default(),
+        fastest: 0.0,
         arena: Arc::new(arena),
         clock,
         touchers,
@@ -119,8 +131,7 @@ pub fn prepare(
         };
         bench.tasks.insert(task.id.clone(), (task, history));
     }
-    let facts = bench.facts()?;
-    Ok((Box::new(bench), facts))
+    Ok(bench)
 }
 
 /// Threads on these places.
@@ -181,13 +192,7 @@ impl ScalingBench {
         history.readback &= pool.readback;
         let dose = match history.dose {
             Some(dose) => dose,
-            None => {
-                let once = Dose { passes: 1, samples: 1 };
-                let work = Work::new(task, code, once, self.arena.clone(), &self.contents);
-                let dose = dose(task, self.untimed(&pool, work)?);
-                self.follow(task, once);
-                *history.dose.insert(dose)
-            }
+            None => *history.dose.insert(self.dose(&pool, task, code)?),
         };
         let turn = history.thread_seconds.len();
         self.blank(&pool, task, turn)?;
@@ -216,9 +221,10 @@ impl ScalingBench {
         Ok(self.round_of(task, history, dose, measured))
     }
 
-    fn round_of(&self, task: &Task, history: &mut History, dose: Dose, measured: Measured) -> Round {
-        let counted = Kernel::of(task.operation).counted_bytes() * task.layout.elements() as u64;
-        let bytes = counted as f64 * dose.passes as f64;
+    fn round_of(&mut self, task: &Task, history: &mut History, dose: Dose, measured: Measured) -> Round {
+        let bytes = counted_bytes(task) * dose.passes as f64;
+        let rates = measured.samples.iter().map(|seconds| bytes / seconds);
+        self.fastest = rates.fold(self.fastest, f64::max);
         let mut evidence = measured.evidence;
         write_waits(&mut evidence);
         history.thread_seconds.push(measured.thread_seconds);
@@ -230,6 +236,19 @@ impl ScalingBench {
             kept: true,
             reason: None,
         }
+    }
+
+    /// Decides passes and samples: by the fastest rate so far where one pass is certainly long enough, else by one
+    /// untimed pass.
+    fn dose(&mut self, pool: &Pool, task: &Task, code: Loop) -> Result<Dose, String> {
+        if self.fastest > 0.0 && counted_bytes(task) / self.fastest > 2.0 * SHORTEST_ROUND {
+            return Ok(dose(task, 2.0 * SHORTEST_ROUND));
+        }
+        let once = Dose { passes: 1, samples: 1 };
+        let work = Work::new(task, code, once, self.arena.clone(), &self.contents);
+        let seconds = self.untimed(pool, work)?;
+        self.follow(task, once);
+        Ok(dose(task, seconds))
     }
 
     /// Seconds of one pass that nobody times, from first start to last stop.
@@ -250,6 +269,11 @@ impl ScalingBench {
             contents.follow(*used, task.operation, dose.passes as u64 * dose.samples as u64);
         }
     }
+}
+
+/// Bytes that one pass of a task counts.
+fn counted_bytes(task: &Task) -> f64 {
+    (Kernel::of(task.operation).counted_bytes() * task.layout.elements() as u64) as f64
 }
 
 /// Passes and samples for a pass of this many seconds.

@@ -7,8 +7,8 @@ use lab::placement::Placement;
 use super::bindings::Cores;
 use crate::bandwidth::plan::set_limits;
 
-/// The share of the best from which on more threads are not worth their CPUs: the issue's, and what is usual where
-/// saturation is spoken of (likwid's and Kerncraft's saturation point allow for as much).
+/// The share of the best from which on more threads are not worth their CPUs. A flat curve still rises and falls by
+/// some per cent, with the mix of reads and writes and where threads lie.
 const REACHED: f64 = 0.95;
 
 /// Adds limits, and a knee for each curve.

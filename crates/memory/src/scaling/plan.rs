@@ -1,7 +1,5 @@
 //! From options to a plan: which numbers of threads, on which CPUs, on how much memory of which node. Pure.
 
-use std::collections::BTreeSet;
-
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
@@ -10,14 +8,15 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::bindings::{BINDINGS, Binding, Cores};
-use super::layout::{self, Layout};
+use super::layout::Layout;
 use super::points;
+use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit, short};
 use crate::bandwidth::plan::{GRACE, SLOWEST_PASS, SLOWEST_TOUCH, selected, set_peak, unavailable};
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::mode::{self, Options, PlanError, Planned, Schedule};
 use crate::pages::Pages;
-use crate::simd::{BLOCK, Simd};
-use crate::sizes::{self, ARRAYS, LastLevel, SizeError, Sizes};
+use crate::simd::Simd;
+use crate::sizes::{self, ARRAYS, Sizes};
 
 /// The kernel that stands for all where none is named: study 1's curves are of triad.
 const KERNEL: &str = "triad";
@@ -41,17 +40,6 @@ pub struct Task {
     pub turns: bool,
 }
 
-/// The memory of one node.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct NodeNeed {
-    /// The node that it must come from; `None` where there is no choice.
-    pub node: Option<u32>,
-    /// The cores that touch it first, each with its CPUs.
-    pub cores: Vec<CpuList>,
-    /// Elements of each array: the most that any figure uses.
-    pub elements: usize,
-}
-
 /// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -67,18 +55,6 @@ pub struct Setup {
     pub nodes: Vec<NodeNeed>,
     /// Figures to measure.
     pub tasks: Vec<Task>,
-}
-
-/// One point of a curve, before its arrays are sized.
-struct Point {
-    binding: Binding,
-    schedule: Schedule,
-    placement: Placement,
-    turns: bool,
-    cache: Reading<LastLevel>,
-    elements: u64,
-    /// What made the arrays smaller than the rule; empty if nothing did.
-    limited_by: String,
 }
 
 /// Resolves options against a machine.
@@ -229,124 +205,6 @@ fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<P
     points
 }
 
-/// Whether a point's arrays are smaller than the rule although nobody asked for that.
-fn short(point: &Point, options: &Options) -> bool {
-    let rule = point.cache.value().map_or(0, |cache| sizes::CACHE_FACTOR * cache.bytes);
-    options.array_size.is_none() && point.elements * ELEMENT < rule
-}
-
-/// The NUMA nodes of the cores in use; one where none are shown.
-struct Nodes {
-    nodes: Vec<Option<u32>>,
-    /// For each core: its CPUs and the index of its node.
-    cores: Vec<(CpuList, usize)>,
-    /// Whether memory can lie on another node than the CPU's.
-    several: bool,
-    /// Bytes of each node, where shown.
-    memory: Vec<Option<u64>>,
-}
-
-impl Nodes {
-    fn of(machine: &Machine, cores: &Cores) -> Nodes {
-        let node = |cpus: &CpuList| machine.cpu(cpus.first()?)?.node;
-        let nodes: BTreeSet<Option<u32>> = cores.0.iter().map(node).collect();
-        let nodes: Vec<Option<u32>> = nodes.into_iter().collect();
-        let index = |cpus: &CpuList| nodes.iter().position(|known| *known == node(cpus)).unwrap_or(0);
-        let cores = cores.0.iter().map(|cpus| (cpus.clone(), index(cpus))).collect();
-        let shown = &machine.numa.nodes;
-        let bytes = |number: &Option<u32>| shown.iter().find(|node| Some(node.node) == *number)?.memory;
-        Nodes { cores, several: shown.len() > 1, memory: nodes.iter().map(bytes).collect(), nodes }
-    }
-
-    /// How a point's arrays are shared out.
-    fn layout(&self, point: &Point) -> Layout {
-        let home = |cpu: u32| {
-            let core = self.cores.iter().position(|(cpus, _)| cpus.contains(cpu)).unwrap_or(0);
-            (self.cores[core].1, core)
-        };
-        let homes: Vec<(usize, usize)> = point.placement.first_cpus().into_iter().map(home).collect();
-        layout::share(point.schedule, &homes, self.nodes.len(), point.elements as usize)
-    }
-
-    /// The most elements of each node's region that any point uses.
-    fn regions(&self, points: &[Point]) -> Vec<usize> {
-        let mut most = vec![0; self.nodes.len()];
-        for point in points {
-            for (most, used) in most.iter_mut().zip(self.layout(point).used) {
-                *most = used.max(*most);
-            }
-        }
-        most
-    }
-
-    /// Regions without memory to hold are left at one block, so that indices stay.
-    fn needs(&self, regions: &[usize]) -> Vec<NodeNeed> {
-        let need = |(index, elements): (usize, &usize)| NodeNeed {
-            // A node without memory of its own cannot be bound to: first touch takes the nearest.
-            node: self.nodes[index].filter(|_| self.several && self.memory[index] != Some(0)),
-            cores: self
-                .cores
-                .iter()
-                .filter(|(_, node)| *node == index)
-                .map(|(cpus, _)| cpus.clone())
-                .collect(),
-            elements: (*elements).max(BLOCK),
-        };
-        regions.iter().enumerate().map(need).collect()
-    }
-}
-
-/// What is mapped: the elements of each node's region, and the bytes of all.
-struct Fitted {
-    regions: Vec<usize>,
-    bytes: u64,
-}
-
-/// Makes the points' arrays smaller where the nodes' regions together, or one on its node, would not fit.
-fn fit(
-    points: &mut [Point],
-    nodes: &Nodes,
-    options: &Options,
-    room: &Reading<sizes::Room>,
-) -> Result<Fitted, PlanError> {
-    let bytes = |regions: &[usize]| ARRAYS * ELEMENT * regions.iter().sum::<usize>() as u64;
-    let regions = nodes.regions(points);
-    let wanted = bytes(&regions);
-    let (usable, bound) = sizes::usable(room);
-    let mut scale = (usable as f64 / wanted.max(1) as f64, bound);
-    for ((elements, memory), node) in regions.iter().zip(&nodes.memory).zip(&nodes.nodes) {
-        let need = (ARRAYS * ELEMENT * *elements as u64).max(1) as f64;
-        // A node without memory borrows from its neighbours, which the sum above is for.
-        if let Some(memory) = memory.filter(|memory| *memory > 0) {
-            let share = memory as f64 * sizes::USABLE_SHARE / need;
-            if share < scale.0 {
-                let node = node.unwrap_or(0);
-                scale = (share, format!("node {node} has {}", format::bytes(memory as f64)));
-            }
-        }
-    }
-    let (scale, bound) = scale;
-    if scale >= 1.0 {
-        return Ok(Fitted { regions, bytes: wanted });
-    }
-    if let Some(elements) = options.array_size {
-        let most = (elements as f64 * scale) as u64 / BLOCK as u64 * BLOCK as u64;
-        let needed = format!("{} on {} nodes", format::bytes(wanted as f64), nodes.nodes.len());
-        return Err(SizeError::TooLarge { elements, needed, bound, most }.into());
-    }
-    for point in points.iter_mut() {
-        let least = point.placement.threads.len() as u64;
-        let blocks = (point.elements as f64 * scale) as u64 / BLOCK as u64;
-        point.elements = blocks.max(least) * BLOCK as u64;
-        if point.limited_by.is_empty() && short(point, options) {
-            point.limited_by =
-                format!("{ARRAYS} arrays of {} do not fit: {bound}", format::bytes((wanted / ARRAYS) as f64));
-        }
-    }
-    let regions = nodes.regions(points);
-    Ok(Fitted { bytes: bytes(&regions), regions })
-}
-
 fn figure(
     point: &Point,
     kernel: &Kernel,
@@ -444,7 +302,8 @@ fn notes(
     let sizes = points.iter().map(|point| point.elements);
     if let (Some(least), Some(most)) = (sizes.clone().min(), sizes.max()) {
         let bytes = |elements: u64| format::bytes((elements * ELEMENT) as f64);
-        let range = if least == most { bytes(most) } else { format!("{} to {}", bytes(least), bytes(most)) };
+        let (least, most) = (bytes(least), bytes(most));
+        let range = if least == most { most } else { format!("{least} to {most}") };
         notes.push(("arrays", format!("{ARRAYS} x {range} each, by the caches of the CPUs in use")));
     }
     let each: Vec<String> = nodes

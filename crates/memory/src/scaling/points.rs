@@ -33,7 +33,7 @@ pub fn counts(binding: Binding, cores: &Cores, most: Option<usize>, budget: usiz
             let doubles = (0..).map(|power| 1usize << power).take_while(|count| *count < n);
             let halves = (1..).map(|power| 3usize << (power - 1)).take_while(|count| *count < n);
             let between = n + (all - n) / 2;
-            let beyond = if most.is_some() { n + 1..=end.min(EVERY) } else { 1..=0 };
+            let beyond = n + 1..=most.map_or(n, |most| most.min(EVERY));
             around
                 .into_iter()
                 .chain(doubles)
