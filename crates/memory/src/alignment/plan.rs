@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(setup.tasks.len(), planned.len());
         // Three arrays in half of 32 KiB, in whole blocks of 512 B.
         assert_eq!(setup.l1 * ELEMENT, 5120);
-        assert!(setup.memory * ELEMENT >= 4 * (2 * 33 + 48) << 20);
+        assert!(setup.memory * ELEMENT >= (4 * (2 * 33 + 48)) << 20);
         for figure in &plan.suite.figures {
             let in_l1 = figure.conditions.get(key::LEVEL).as_deref() == Some("L1");
             assert_eq!(figure.conditions.get(key::WORKING_SET).is_some(), in_l1, "{}", figure.id);
