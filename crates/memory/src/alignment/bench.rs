@@ -25,6 +25,9 @@ use crate::sizes;
 
 /// A sample lasts at least this long, by as many passes as that takes: 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
+/// A round lasts about this long, by as many samples as that takes: ten clock ticks of 10 ms, so that over all rounds tick
+/// accounting (steal, foreign load) can say something, and there is time for many points.
+const ROUND_SECONDS: f64 = 0.1;
 /// Samples of one round at most.
 const MOST_SAMPLES: usize = 64;
 /// Elements between two glances at the CPU: 8 MiB, a millisecond or so.
@@ -51,9 +54,6 @@ struct LevelBench {
     watch: Watch,
     layout: Arc<Layout>,
     places: Vec<CpuList>,
-    /// Seconds that a round lasts about. In memory twenty clock ticks of 10 ms, so that tick accounting (steal, foreign
-    /// load) can say something; the many points in L1 get half of that, and say it together.
-    round_seconds: f64,
     simd: Simd,
 }
 
@@ -95,9 +95,9 @@ pub fn prepare(
 
 impl LevelBench {
     fn start(level: Level, setup: &Setup, clock: Clock) -> Result<LevelBench, String> {
-        let (places, most, boundary, round_seconds) = match level {
-            Level::L1 => (setup.threads[..1].to_vec(), setup.l1, ALIASING as usize, 0.1),
-            Level::Memory => (setup.threads.clone(), setup.memory, HUGE_PAGE, 0.2),
+        let (places, most, boundary) = match level {
+            Level::L1 => (setup.threads[..1].to_vec(), setup.l1, ALIASING as usize),
+            Level::Memory => (setup.threads.clone(), setup.memory, HUGE_PAGE),
         };
         let placement = Placement { places: "list", bind: "close", threads: places.clone() };
         let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
@@ -110,8 +110,7 @@ impl LevelBench {
                 level.word()
             )
         })?;
-        let level =
-            LevelBench { pool, watch, layout: Arc::new(layout), places, round_seconds, simd: setup.simd };
+        let level = LevelBench { pool, watch, layout: Arc::new(layout), places, simd: setup.simd };
         level.each(|layout, seat| layout.fill(seat.index))?;
         Ok(level)
     }
@@ -207,7 +206,7 @@ impl LevelBench {
             passes *= 4;
         };
         let passes = (SHORTEST_SAMPLE / seconds).ceil().max(1.0) as u64;
-        let samples = (self.round_seconds / (seconds * passes as f64)).ceil() as usize;
+        let samples = (ROUND_SECONDS / (seconds * passes as f64)).ceil() as usize;
         Ok(Dose { passes, samples: samples.clamp(1, MOST_SAMPLES) })
     }
 

@@ -24,16 +24,10 @@ const MISALIGNMENTS: [u64; 3] = [0, 8, 32];
 const L1_OFFSETS: [u64; 8] = [0, 64, 128, 256, 512, 1024, 2048, ALIASING - 64];
 /// The same in memory, where a round takes longer.
 const MEMORY_OFFSETS: [u64; 3] = [0, 64, 2048];
-/// With less time than this, only the [`BRIEF`] points are measured.
+/// With less time than this, few points are measured: neither, misaligned, apart.
 const FULL_SECONDS: f64 = 60.0;
-/// Points of memory when time is short: neither, misaligned, aliased.
-const BRIEF: [Point; 3] = [
-    Point { offset: 0, misalignment: 0 },
-    Point { offset: 0, misalignment: 8 },
-    Point { offset: 64, misalignment: 0 },
-];
-/// Distances in L1 when time is short.
-const BRIEF_L1_OFFSETS: [u64; 3] = [0, 64, 2048];
+const BRIEF_L1: [(u64, u64); 5] = [(0, 0), (0, 8), (0, 32), (64, 0), (2048, 0)];
+const BRIEF_MEMORY: [(u64, u64); 3] = [(0, 0), (0, 8), (64, 0)];
 /// First touch and a pass are at least this fast, in bytes a second: for deadlines only (see the bandwidth mode).
 const SLOWEST_TOUCH: f64 = 0.1e9;
 const SLOWEST_PASS: f64 = 0.05e9;
@@ -203,18 +197,21 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn sweep(&mut self, kernel: &'static Kernel, l1: &Reading<u64>, memory: u64) {
         let brief = self.options.rules.max_time < FULL_SECONDS;
+        let few = |points: &[(u64, u64)]| -> Vec<Point> {
+            points.iter().map(|&(offset, misalignment)| Point { offset, misalignment }).collect()
+        };
         let matrix = |offsets: &[u64]| -> Vec<Point> {
             let row = |&offset: &u64| MISALIGNMENTS.map(|misalignment| Point { offset, misalignment });
             offsets.iter().flat_map(row).collect()
         };
         let asked = |stores| self.options.stores.is_none_or(|only| only == stores);
         if asked(Stores::Regular) {
-            for point in if brief { matrix(&BRIEF_L1_OFFSETS) } else { matrix(&L1_OFFSETS) } {
+            for point in if brief { few(&BRIEF_L1) } else { matrix(&L1_OFFSETS) } {
                 let elements = l1.value().copied().unwrap_or(0);
                 let figure = self.figure(kernel, Stores::Regular, Level::L1, elements, point);
                 self.add(figure, kernel, Stores::Regular, Level::L1, point, l1.reason().map(str::to_owned));
             }
-            for point in if brief { BRIEF.to_vec() } else { matrix(&MEMORY_OFFSETS) } {
+            for point in if brief { few(&BRIEF_MEMORY) } else { matrix(&MEMORY_OFFSETS) } {
                 let figure = self.figure(kernel, Stores::Regular, Level::Memory, memory, point);
                 self.add(figure, kernel, Stores::Regular, Level::Memory, point, None);
             }
@@ -373,7 +370,7 @@ mod tests {
         assert_eq!(setup.tasks.len(), planned.len());
         // Three arrays in half of 32 KiB, in whole blocks of 512 B.
         assert_eq!(setup.l1 * ELEMENT, 5120);
-        assert!(setup.memory * ELEMENT >= 4 * (2 * 33 + 48) << 20);
+        assert!(setup.memory * ELEMENT >= (4 * (2 * 33 + 48)) << 20);
         for figure in &plan.suite.figures {
             let in_l1 = figure.conditions.get(key::LEVEL).as_deref() == Some("L1");
             assert_eq!(figure.conditions.get(key::WORKING_SET).is_some(), in_l1, "{}", figure.id);
@@ -387,7 +384,7 @@ mod tests {
     fn little_time_leaves_fewer_points() {
         let machine = machine_of(synthetic::microvm_2cpu);
         let brief = plan(&machine, &options(29.0)).unwrap();
-        assert_eq!(ids(&brief, Status::Interrupted).len(), 2 * (3 * 3 + 3 + 1));
+        assert_eq!(ids(&brief, Status::Interrupted).len(), 2 * (5 + 3 + 1));
     }
 
     #[test]

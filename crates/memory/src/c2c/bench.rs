@@ -166,7 +166,7 @@ impl PairBench {
     }
 
     /// Seconds of a walk when no cache holds a line: the median of a few.
-    fn from_memory(&self) -> Result<f64, String> {
+    fn memory_walk(&self) -> Result<f64, String> {
         let (lines, cost) = (self.lines.clone(), self.clock_cost);
         let walks = self.pool.run(move |seat| {
             let walk = |_| {
@@ -200,7 +200,7 @@ impl PairBench {
     }
 
     fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, String> {
-        let memory = self.from_memory()?;
+        let memory = self.memory_walk()?;
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
         let work = self.work(task.state, seen.clone());
         self.begin(samples);
