@@ -6,7 +6,8 @@ use figure::evidence::*;
 use figure::{Outcome, Verdict};
 use judge::checks::ALL;
 
-use crate::build::{Case, quiet_vm, quota, server};
+use crate::build::{Case, MIB, quiet_vm, quota, server};
+use crate::edges::{edge, unadvertised};
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -94,6 +95,13 @@ fn situations() -> Vec<Case> {
             machine.topology.cpus[1].kind = Some("efficiency".into());
         }),
         quiet_vm().with(CGROUP_MEMORY_EVENTS, 3.0),
+        quiet_vm().with(WORKING_SET, MIB),
+        quiet_vm().with(WORKING_SET, MIB).without(ARRAY_BYTES.name),
+        quiet_vm().with(ORDER, "random".into()).with(VERIFIED_ERROR, 1e-14),
+        edge(quiet_vm(), 32.0),
+        edge(quiet_vm(), 2.0).with(EDGE_OWN, false),
+        edge(server(), 100.0),
+        unadvertised(20.0),
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
     for lost in [CPU_STEAL, CGROUP_THROTTLED, CPU_FOREIGN, SOFTIRQ_TIME, CPU_SIBLING] {
@@ -150,7 +158,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
     let blind = server().machine(|machine| machine.cgroup = Default::default()).only(&conditions);
     for check in ALL.iter().filter(|check| check.reads.iter().any(|name| name.contains('.'))) {
         // Their evidence is on the machine, or decides only in a situation that is not this one.
-        if ["threads-on-distinct-cores", "rounds-agree", "sources"].contains(&check.id) {
+        if ["threads-on-distinct-cores", "rounds-agree", "sources", "advertised-cache"].contains(&check.id) {
             continue;
         }
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);
