@@ -4,5 +4,6 @@ mod bench;
 mod defects;
 mod ending;
 mod host;
+mod ladders;
 mod record;
 mod usage;
