@@ -7,7 +7,7 @@ use crate::bench::{record, run, stderr, stdout};
 
 /// Runs a mode over sizes that take no time.
 fn measure(mode: &str, sizes: &str) -> Record {
-    let output = run(&["memory", mode, "--sizes", sizes, "--max-time", "8s", "--format", "json", "--quiet"]);
+    let output = run(&["memory", mode, "--sizes", sizes, "--rounds", "1", "--format", "json", "--quiet"]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     record(&output)
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::baseline::{BASELINES, Origin};
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
 use crate::mode::{self, Options, PlanError, Planned};
-use crate::pages::Pages;
+use crate::pages::{self, Pages};
 use crate::simd::{ALIGNMENT, Simd};
 use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 
@@ -266,22 +266,8 @@ fn unavailable(machine: &Machine, options: &Options, sizes: &Sizes, figure: &Fig
             options.offset
         ));
     }
-    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
-    if let (Pages::Thp, Some(Reading::Unknown(reason))) = (options.pages, thp) {
-        return Some(format!("this kernel has no transparent huge pages ({reason})"));
-    }
-    let page = options.pages.reserved_size()?;
-    let needed = (ARRAYS * (sizes.elements * ELEMENT + options.offset)).div_ceil(page) + 1;
-    let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page);
-    let free = pool.map_or(0, |pool| pool.free);
-    let directory = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page >> 10);
-    (free < needed).then(|| match pool {
-        Some(_) => format!(
-            "{needed} reserved pages of {} are needed, {free} are free: echo {needed} > {directory}/nr_hugepages (as root)",
-            figure::format::bytes(page as f64)
-        ),
-        None => format!("this kernel has no pool of {} pages", figure::format::bytes(page as f64)),
-    })
+    let bytes = ARRAYS * (sizes.elements * ELEMENT + options.offset);
+    pages::unavailable(machine, options.pages, bytes)
 }
 
 /// The limit by the memory's theoretical peak, in the figure's own convention.
