@@ -84,12 +84,12 @@ impl Ladder<'_> {
     fn figure(&self, end: &str, name: String) -> Figure {
         let id = format!("{}.edge.{end}", self.prefix);
         let mut figure = Figure::planned(id, crate::SUITE, name, Unit::BYTES, Better::Neither);
-        if let Some(point) = self.points.first() {
-            if let (Some(cpus), Some(pages)) = (point.conditions.get(CPUS), point.conditions.get(PAGES_ASKED))
-            {
-                figure.conditions.set(CPUS, cpus);
-                figure.conditions.set(PAGES_ASKED, pages);
-            }
+        let conditions = self.points.first().map(|point| &point.conditions);
+        if let Some(cpus) = conditions.and_then(|conditions| conditions.get(CPUS)) {
+            figure.conditions.set(CPUS, cpus);
+        }
+        if let Some(pages) = conditions.and_then(|conditions| conditions.get(PAGES_ASKED)) {
+            figure.conditions.set(PAGES_ASKED, pages);
         }
         figure
     }
