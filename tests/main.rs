@@ -10,6 +10,7 @@ mod ending;
 mod guest;
 mod host;
 mod inspect;
+mod ladders;
 mod numa;
 mod record;
 mod scaling;

@@ -1,6 +1,6 @@
 //! What a mode is: one way of measuring memory, with a plan and a worker of its own.
 
-use figure::{CpuList, Figure, Machine, Reading};
+use figure::{CpuList, Figure, Machine};
 use lab::placement::{Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
@@ -125,27 +125,6 @@ pub enum PlanError {
 pub fn threads_note(placement: &Placement) -> String {
     let places: Vec<String> = placement.threads.iter().map(|place| format!("{{{place}}}")).collect();
     format!("{} ({}, {}): {}", places.len(), placement.places, placement.bind, places.join(","))
-}
-
-/// Why pages cannot be had for so many bytes, if they cannot.
-pub fn pages_missing(machine: &Machine, pages: Pages, bytes: u64) -> Option<String> {
-    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
-    if let (Pages::Thp, Some(Reading::Unknown(reason))) = (pages, thp) {
-        return Some(format!("this kernel has no transparent huge pages ({reason})"));
-    }
-    let page = pages.reserved_size()?;
-    let needed = bytes.div_ceil(page) + 1;
-    let size = figure::format::bytes(page as f64);
-    let Some(pool) = machine.memory.hugetlb.iter().find(|pool| pool.page == page) else {
-        return Some(format!("this kernel has no pool of {size} pages"));
-    };
-    let directory = format!("/sys/kernel/mm/hugepages/hugepages-{}kB", page >> 10);
-    (pool.free < needed).then(|| {
-        format!(
-            "{needed} reserved pages of {size} are needed, {} are free: echo {needed} > {directory}/nr_hugepages (as root)",
-            pool.free
-        )
-    })
 }
 
 /// The instruction set that is asked for, or the widest.

@@ -19,7 +19,7 @@ const AROUND: &[f64] = &[0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0];
 /// The same where time is short.
 const AROUND_LEAN: &[f64] = &[0.5, 0.75, 1.0, 1.5, 2.0];
 /// Two sizes nearer than this factor say the same.
-const APART: f64 = 1.1;
+const APART: f64 = 1.15;
 /// Share of the available memory that ladders may take: page tables, this program and others need the rest.
 const USABLE_SHARE: f64 = 0.85;
 

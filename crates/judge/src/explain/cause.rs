@@ -1,16 +1,21 @@
 //! What made a figure invalid or suspect, and what that does to the number.
 
-use figure::{CheckResult, Outcome, Verdict};
+use figure::{Better, CheckResult, Outcome, Verdict};
 
 use crate::check::Subject;
 
 /// What a condition that did not hold does to a bandwidth or rate.
 struct Effect {
-    /// The consequence, to follow "so that".
+    /// The consequence, to follow "so that". [`TOO_LOW`] and [`TOO_HIGH`] change places for a latency or cost.
     consequence: &'static str,
     /// Ids of the checks that have it.
     checks: &'static [&'static str],
 }
+
+/// What lost time makes of a rate.
+const TOO_LOW: &str = "too low";
+/// What caches make of one.
+const TOO_HIGH: &str = "too high";
 
 /// The class table. A check that is not in it is told without a consequence.
 const EFFECTS: &[Effect] = &[
@@ -91,24 +96,38 @@ pub(super) fn says(subject: &Subject) -> Option<String> {
         Verdict::Valid | Verdict::Unverified => return None,
     };
     let first = subject.figure.checks.iter().find(|check| check.outcome == decides)?;
-    Some(sentence(word, first))
+    Some(sentence(word, first, subject.figure.better))
 }
 
-fn sentence(word: &str, check: &CheckResult) -> String {
+fn sentence(word: &str, check: &CheckResult, better: Better) -> String {
     let detail = check.detail.trim_end_matches('.');
-    match consequence(&check.id) {
+    match consequence(&check.id, better) {
         Some(consequence) => format!("{word} ({}): {detail}, so that {consequence}.", check.id),
         None => format!("{word} ({}): {detail}.", check.id),
     }
 }
 
-fn consequence(id: &str) -> Option<&'static str> {
-    EFFECTS.iter().find(|effect| effect.checks.contains(&id)).map(|effect| effect.consequence)
+fn consequence(id: &str, better: Better) -> Option<String> {
+    let consequence = EFFECTS.iter().find(|effect| effect.checks.contains(&id))?.consequence;
+    Some(match better {
+        Better::Lower if consequence.contains(TOO_LOW) => consequence.replace(TOO_LOW, TOO_HIGH),
+        Better::Lower => consequence.replace(TOO_HIGH, TOO_LOW),
+        Better::Higher | Better::Neither => consequence.to_owned(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lost_time_lowers_a_rate_and_raises_a_latency() {
+        let of = |id, better| consequence(id, better).unwrap();
+        assert!(of("steal", Better::Higher).starts_with("the figure is too low"));
+        assert!(of("steal", Better::Lower).starts_with("the figure is too high"));
+        assert!(of("array-size", Better::Higher).contains("too high for memory"));
+        assert!(of("array-size", Better::Lower).contains("too low for memory"));
+    }
 
     #[test]
     fn the_table_names_checks_that_exist_each_once() {

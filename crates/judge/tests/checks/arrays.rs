@@ -57,7 +57,8 @@ fn points_of_a_ladder_are_in_cache_by_design() {
     let mut point = arrays(1.0);
     let at = Coordinate { value: CoordinateValue::Number(1e6), unit: Some(Unit::BYTES) };
     point.figure().at.insert("array".into(), at);
-    assert_eq!(point.answer("array-size"), None);
+    assert_eq!(point.says("array-size"), Fail, "its last point may stand for memory");
+    assert_eq!(point.with(WORKING_SET, MIB).answer("array-size"), None);
 }
 
 #[test]

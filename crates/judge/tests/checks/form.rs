@@ -6,7 +6,8 @@ use figure::evidence::*;
 use figure::{Outcome, Verdict};
 use judge::checks::ALL;
 
-use crate::build::{Case, counted, hand_over, quiet_vm, quota, server};
+use crate::build::{Case, MIB, counted, hand_over, quiet_vm, quota, server};
+use crate::edges::{edge, unadvertised};
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -106,6 +107,13 @@ fn situations() -> Vec<Case> {
         unequal("static").with(THREAD_WAIT, vec![0.0, 0.01, 0.0]),
         unequal("dynamic"),
         unequal("dynamic").with(INVOLUNTARY_SWITCHES, 900.0).of_time(RUN_DELAY_WORST, 0.7),
+        quiet_vm().with(WORKING_SET, MIB),
+        quiet_vm().with(WORKING_SET, MIB).without(ARRAY_BYTES.name),
+        quiet_vm().with(ORDER, "random".into()).with(VERIFIED_ERROR, 1e-14),
+        edge(quiet_vm(), 32.0),
+        edge(quiet_vm(), 2.0).with(EDGE_OWN, false),
+        edge(server(), 100.0),
+        unadvertised(20.0),
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
     all.extend([
@@ -186,7 +194,15 @@ fn without_evidence_nothing_passes_that_needs_it() {
     for check in ALL.iter().filter(|check| check.reads.iter().any(|name| name.contains('.'))) {
         // Their evidence is on the machine, or decides only in a situation that is not this one, or they are about
         // figures of another kind.
-        if ["threads-on-distinct-cores", "rounds-agree", "sources", "line-transfer", "uneven-cores"].contains(&check.id) {
+        let elsewhere = [
+            "threads-on-distinct-cores",
+            "rounds-agree",
+            "sources",
+            "line-transfer",
+            "uneven-cores",
+            "advertised-cache",
+        ];
+        if elsewhere.contains(&check.id) {
             continue;
         }
         let counters = counted().only(&conditions);

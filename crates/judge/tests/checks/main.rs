@@ -5,6 +5,7 @@ mod arrays;
 mod build;
 mod causes;
 mod cpus;
+mod edges;
 mod form;
 mod gates;
 mod lines;

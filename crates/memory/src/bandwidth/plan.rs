@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::baseline::{BASELINES, Origin};
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
 use crate::mode::{self, Options, PlanError, Planned};
-use crate::pages::Pages;
+use crate::pages::{self, Pages};
 use crate::simd::{ALIGNMENT, Simd};
 use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 
@@ -281,7 +281,7 @@ pub(crate) fn unavailable(
             options.offset
         ));
     }
-    mode::pages_missing(machine, options.pages, ARRAYS * (sizes.elements * ELEMENT + options.offset))
+    pages::unavailable(machine, options.pages, ARRAYS * (sizes.elements * ELEMENT + options.offset))
 }
 
 /// The limit by the memory's theoretical peak, in the figure's own convention.

@@ -23,6 +23,8 @@ pub struct Ladder<'a> {
     pub control: Option<Vec<&'a Figure>>,
 }
 
+/// With fewer points than this a run ended before it had a ladder.
+const LEAST_POINTS: usize = 4;
 /// The control must rise by this factor for an edge that no cache explains to be one.
 const CONTROL_RISE: f64 = 1.3;
 /// … between points that are this factor below and above the edge.
@@ -32,9 +34,12 @@ const CONTROL_APART: f64 = 1.5;
 const UNADVERTISED_RISE: f64 = 1.5;
 
 impl Ladder<'_> {
-    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if nothing was measured.
+    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too little was measured.
     pub fn edges(&self, machine: &Machine) -> Vec<Figure> {
         let medians = points(&self.points, |figure| figure.value);
+        if medians.len() < LEAST_POINTS {
+            return Vec::new();
+        }
         let (Some(smallest), Some(largest)) = (
             medians.iter().map(|point| point.bytes).reduce(f64::min),
             medians.iter().map(|point| point.bytes).reduce(f64::max),
@@ -79,12 +84,12 @@ impl Ladder<'_> {
     fn figure(&self, end: &str, name: String) -> Figure {
         let id = format!("{}.edge.{end}", self.prefix);
         let mut figure = Figure::planned(id, crate::SUITE, name, Unit::BYTES, Better::Neither);
-        if let Some(point) = self.points.first() {
-            if let (Some(cpus), Some(pages)) = (point.conditions.get(CPUS), point.conditions.get(PAGES_ASKED))
-            {
-                figure.conditions.set(CPUS, cpus);
-                figure.conditions.set(PAGES_ASKED, pages);
-            }
+        let conditions = self.points.first().map(|point| &point.conditions);
+        if let Some(cpus) = conditions.and_then(|conditions| conditions.get(CPUS)) {
+            figure.conditions.set(CPUS, cpus);
+        }
+        if let Some(pages) = conditions.and_then(|conditions| conditions.get(PAGES_ASKED)) {
+            figure.conditions.set(PAGES_ASKED, pages);
         }
         figure
     }

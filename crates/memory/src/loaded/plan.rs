@@ -14,7 +14,7 @@ use crate::kernels::{ELEMENT, Stores};
 use crate::mix::plan::{GRACE, SLOWEST_TOUCH, Share, axis, conditions, lacks};
 use crate::mix::{MIXES, Mix};
 use crate::mode::{self, Options, PlanError, Planned};
-use crate::pages::Pages;
+use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::sizes::ARRAYS;
 
@@ -109,7 +109,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     // One array's worth is the chain, the others are the injectors' blocks.
     let groups = (ARRAYS as usize - 1) * share.groups;
     let mapped = share.array + (threads * Blocks::stride(groups)) as u64;
-    let missing = mode::pages_missing(machine, pages, mapped);
+    let missing = pages::unavailable(machine, pages, mapped);
 
     let mixes: Vec<Mix> = match options.mixes.as_slice() {
         [] => USUAL_MIXES.to_vec(),

@@ -12,7 +12,7 @@ use crate::bandwidth::plan::set_peak;
 use crate::blocks::{Blocks, GROUP_BYTES};
 use crate::kernels::{ELEMENT, Operation, Stores};
 use crate::mode::{self, Options, PlanError, Planned};
-use crate::pages::Pages;
+use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::simd::mix::GROUP;
 use crate::sizes::{self, ARRAYS};
@@ -111,7 +111,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
     let bytes = (placement.threads.len() * Blocks::stride(ARRAYS as usize * share.groups)) as u64;
-    let missing = mode::pages_missing(machine, options.pages, bytes);
+    let missing = pages::unavailable(machine, options.pages, bytes);
     // In the order of the list, each once, however they were asked for.
     let asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
     let (mut tasks, mut figures) = (Vec::new(), Vec::new());
