@@ -324,14 +324,14 @@ fn dimms(machine: &Machine) -> Option<HostNote> {
 }
 
 fn perf_events(machine: &Machine) -> Option<HostNote> {
-    let level: i32 = setting(machine, "perf_event_paranoid")?.parse().ok()?;
-    if level <= 0 {
-        return None;
-    }
+    let channels = machine.uncore.channels.len();
+    let refused = machine.uncore.refused.as_ref().filter(|_| channels > 0)?;
+    let (cause, command) = refused.split_once(": ").unwrap_or((refused, ""));
     let reason = format!(
-        "perf_event_paranoid is {level}: without root the memory controllers' counters cannot confirm the traffic"
+        "{cause}: without root the memory controllers' counters, {channels} of them, cannot confirm the traffic \
+         (truebench memory --counters)"
     );
-    note("performance counters", reason, Some("sudo sysctl kernel.perf_event_paranoid=0".to_owned()))
+    note("performance counters", reason, Some(command.to_owned()).filter(|command| !command.is_empty()))
 }
 
 /// A path as one word of a shell command. Paths come from the tree, which may be foreign.

@@ -4,6 +4,7 @@
 //! Only the files that matter are written; what a tree does not hold is as missing as on a real machine.
 
 mod builder;
+mod controllers;
 mod firmware;
 mod machines;
 

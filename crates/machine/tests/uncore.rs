@@ -173,10 +173,7 @@ fn where_there_is_none_it_says_what_was_looked_for() {
     let uncore = uncore(synthetic::microvm_2cpu);
     assert!(uncore.channels.is_empty());
     let unknown = uncore.unknown.unwrap();
-    assert!(
-        unknown.starts_with("no uncore PMU: /sys/bus/event_source/devices has none of uncore_imc_*"),
-        "{unknown}"
-    );
+    assert!(unknown.starts_with("no uncore PMU (looked for uncore_imc*"), "{unknown}");
     for name in ["amd_umc_*", "amd_df", "nvidia_scf_pmu_*", "hisi_sccl*_ddrc*"] {
         assert!(unknown.contains(name), "{unknown}");
     }

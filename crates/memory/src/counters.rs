@@ -11,7 +11,7 @@ pub mod bench;
 pub mod channels;
 pub mod plan;
 
-use figure::{Figure, Machine, Status};
+use figure::{Figure, Status};
 
 use crate::mode::Mode;
 
@@ -22,7 +22,7 @@ pub const MODE: Mode = Mode {
     seconds: 60.0,
     plan: plan::plan,
     prepare: bench::prepare,
-    complete,
+    complete: |figures, _| complete(figures),
 };
 
 /// How the worker begins to say that there are no counts to be had, after all.
@@ -32,7 +32,7 @@ pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
 pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
 
 /// That counters cannot be opened, or count nothing, is not a failure of ours: what they would show is not available.
-fn complete(figures: &mut Vec<Figure>, _: &Machine) {
+fn complete(figures: &mut [Figure]) {
     for figure in figures.iter_mut().filter(|figure| figure.status == Status::Failed) {
         if figure.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_COUNTS)) {
             figure.status = Status::NotAvailable;
@@ -54,7 +54,7 @@ mod tests {
             figure
         };
         let mut figures = vec![failed(&format!("{NO_COUNTS}cannot be opened")), failed("the worker died")];
-        complete(&mut figures, &Machine::default());
+        complete(&mut figures);
         assert_eq!(figures[0].status, Status::NotAvailable);
         assert_eq!(figures[1].status, Status::Failed);
     }

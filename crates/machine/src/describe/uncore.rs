@@ -15,6 +15,9 @@ use crate::Tree;
 use crate::tree::printable;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
+/// The families in few words.
+const LOOKED_FOR: &str =
+    "uncore_imc*, amd_umc_*, amd_df, nvidia_scf_pmu_*, nvidia_ucf_pmu_*, hisi_sccl*_ddrc*, ali_drw_*";
 /// PMUs of one family, at most: the largest machines have some hundred memory channels.
 const MAX_DEVICES: usize = 4096;
 /// Characters of a name or event that is shown.
@@ -46,9 +49,7 @@ pub fn describe(tree: &Tree) -> Uncore {
             problems.push(format!("{}: {reason}", printable(device, MAX_NAME)));
         }
     }
-    let looked_for: Vec<&str> = FAMILIES.iter().flat_map(|family| family.devices.iter().copied()).collect();
-    let unknown = summary(&problems)
-        .unwrap_or_else(|| format!("no uncore PMU: {DEVICES} has none of {}", looked_for.join(", ")));
+    let unknown = summary(&problems).unwrap_or_else(|| format!("no uncore PMU (looked for {LOOKED_FOR})"));
     Uncore { channels: Vec::new(), unknown: Some(unknown), refused: refused(tree) }
 }
 
@@ -217,6 +218,14 @@ mod tests {
             [("64", None), ("64", Some("Joules")), ("x", Some("MiB")), ("-1", Some("B")), ("inf", Some("B"))]
         {
             assert_eq!(bytes(scale, unit), None, "{scale} {unit:?}");
+        }
+    }
+
+    #[test]
+    fn every_family_is_named() {
+        for device in FAMILIES.iter().flat_map(|family| family.devices) {
+            let named = |word: &str| word == *device || device.starts_with(word.trim_end_matches('*'));
+            assert!(LOOKED_FOR.split(", ").any(named), "{device}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::builder::{Builder, CacheShape, Place};
+use super::controllers;
 use super::firmware::{Device, table};
 
 /// Settings of an ordinary distribution on hardware.
@@ -96,44 +97,6 @@ fn policies(mut tree: Builder, cpus: u32, driver: &str, governor: &str, khz: u32
     tree
 }
 
-/// Formats of Intel's memory controllers (uncore_imc_N).
-pub const IMC_FORMAT: &[(&str, &str)] =
-    &[("event", "config:0-7"), ("umask", "config:8-15"), ("edge", "config:18"), ("thresh", "config:24-31")];
-/// Their events on Skylake-SP.
-const IMC_EVENTS: &[(&str, &str)] = &[
-    ("clockticks", "event=0x00,umask=0x00"),
-    ("cas_count_read", "event=0x04,umask=0x03"),
-    ("cas_count_read.scale", "6.103515625e-5"),
-    ("cas_count_read.unit", "MiB"),
-    ("cas_count_write", "event=0x04,umask=0x0c"),
-    ("cas_count_write.scale", "6.103515625e-5"),
-    ("cas_count_write.unit", "MiB"),
-];
-/// Free-running counters of a client's memory controller.
-const FREE_RUNNING_EVENTS: &[(&str, &str)] = &[
-    ("data_total", "event=0xff,umask=0x10"),
-    ("data_total.scale", "6.103515625e-5"),
-    ("data_total.unit", "MiB"),
-    ("data_read", "event=0xff,umask=0x20"),
-    ("data_read.scale", "6.103515625e-5"),
-    ("data_read.unit", "MiB"),
-    ("data_write", "event=0xff,umask=0x30"),
-    ("data_write.scale", "6.103515625e-5"),
-    ("data_write.unit", "MiB"),
-];
-
-/// The same PMU `count` times, numbered from 0: `name` and `cpus` by number.
-fn pmus(
-    tree: Builder,
-    count: u32,
-    name: impl Fn(u32) -> String,
-    cpus: impl Fn(u32) -> String,
-    format: &[(&str, &str)],
-    events: &[(&str, &str)],
-) -> Builder {
-    (0..count).fold(tree, |tree, n| tree.pmu(&name(n), 20 + n, &cpus(n), format, events))
-}
-
 /// Two Xeon Platinum 8160: 2 x 24 cores, SMT 2, 33 MiB L3 each, one DDR4-2666 DIMM on each of 12 channels.
 pub fn two_socket_smt_server(root: &Path) -> io::Result<()> {
     let device = |package: u32, channel: char, slot: u32| Device {
@@ -170,7 +133,7 @@ pub fn two_socket_smt_server(root: &Path) -> io::Result<()> {
             ("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "100"),
         ])
         .file("sys/firmware/dmi/tables/DMI", table(&devices));
-    let tree = pmus(tree, 6, |n| format!("uncore_imc_{n}"), |_| "0,24".to_owned(), IMC_FORMAT, IMC_EVENTS);
+    let tree = controllers::skylake(tree, "0,24");
     policies(tree, 96, "intel_pstate", "performance", 2_100_000).finish()
 }
 
@@ -220,9 +183,7 @@ pub fn sub_numa_clusters(root: &Path) -> io::Result<()> {
         .memory(256, 250, 0)
         .x86("GenuineIntel", "Intel(R) Xeon(R) Gold 6346 CPU @ 3.10GHz", "avx512f")
         .lines(ORDINARY);
-    let cpus = |_| "0,16".to_owned();
-    let tree = pmus(tree, 8, |n| format!("uncore_imc_{n}"), cpus, IMC_FORMAT, IMC_EVENTS);
-    pmus(tree, 4, |n| format!("uncore_imc_free_running_{n}"), cpus, IMC_FORMAT, FREE_RUNNING_EVENTS).finish()
+    controllers::ice_lake(tree, "0,16").finish()
 }
 
 /// An Arm server: 2 packages of 32 cores without SMT, in clusters of four, no DMI for us to read.
@@ -247,22 +208,7 @@ pub fn arm_server_with_clusters(root: &Path) -> io::Result<()> {
             ("sys/devices/system/clocksource/clocksource0/available_clocksource", "arch_sys_counter"),
             ("sys/class/dmi/id/sys_vendor", "Huawei"),
         ]);
-    // Dies 1, 3, 5 and 7 have four controllers each; a die's PMUs are opened on its first CPU.
-    pmus(
-        tree,
-        16,
-        |n| format!("hisi_sccl{}_ddrc{}", 1 + n / 4 * 2, n % 4),
-        |n| (n / 4 * 16).to_string(),
-        &[("event", "config:0-4")],
-        &[
-            ("flux_wr", "config=0x0"),
-            ("flux_rd", "config=0x1"),
-            ("flux_wcmd", "config=0x2"),
-            ("flux_rcmd", "config=0x3"),
-            ("rnk_chg", "config=0x6"),
-        ],
-    )
-    .finish()
+    controllers::kunpeng(tree).finish()
 }
 
 /// A laptop on battery: two performance cores with SMT, eight efficiency cores in two modules.
@@ -300,12 +246,7 @@ pub fn hybrid_laptop(root: &Path) -> io::Result<()> {
              E:MEMORY_DEVICE_1_LOCATOR=Controller1-ChannelA-DIMM0\nE:MEMORY_DEVICE_1_SIZE=8589934592\n\
              E:MEMORY_DEVICE_1_TYPE=DDR4\nE:MEMORY_DEVICE_1_SPEED_MTS=3200\nE:MEMORY_DEVICE_1_CONFIGURED_SPEED_MTS=3200\n",
         );
-    // Two controllers whose programmable counters have no named traffic events, and free-running ones that do.
-    let cpus = |_| "0".to_owned();
-    let named = |n| format!("uncore_imc_{n}");
-    let tree = pmus(tree, 2, named, cpus, IMC_FORMAT, &[("clockticks", "event=0x01")]);
-    let running = |n| format!("uncore_imc_free_running_{n}");
-    let tree = pmus(tree, 2, running, cpus, IMC_FORMAT, FREE_RUNNING_EVENTS);
+    let tree = controllers::laptop(tree);
     policies(tree, 12, "intel_pstate", "powersave", 4_400_000).finish()
 }
 
@@ -422,9 +363,7 @@ pub fn huge_1536_cpus(root: &Path) -> io::Result<()> {
         .memory(4096, 4000, 0)
         .x86("AuthenticAMD", "AMD EPYC 9654 96-Core Processor", "avx512f")
         .lines(ORDINARY);
-    // Twelve channels in each package; the driver shows formats and no events.
-    let format = &[("event", "config:0-7"), ("rdwrmask", "config:8-9")];
-    pmus(tree, 96, |n| format!("amd_umc_{n}"), |n| (n / 12 * 96).to_string(), format, &[]).finish()
+    controllers::epyc(tree).finish()
 }
 
 /// Sixteen CPUs are there, 2 and 10 to 15 are switched off; SMT is off by control.
