@@ -6,6 +6,7 @@
 //!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
 //!   machine's.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
+//! - [`program`] runs a program that is not ours under the same conditions.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
 
@@ -19,6 +20,7 @@ pub mod interrupt;
 pub mod measure;
 pub mod placement;
 pub mod pool;
+pub mod program;
 pub mod schedule;
 pub mod session;
 pub mod thread_counters;

@@ -49,13 +49,41 @@ pub fn round<F>(pool: &Pool, watch: &Watch, samples: usize, work: F) -> Result<M
 where
     F: Fn(&Seat, usize) + Send + Sync + 'static,
 {
+    let work = Arc::new(work);
+    let (stints, around) = around(pool, watch, || (pool.run(move |seat| stint(seat, samples, &*work)), 0.0))?;
+    let (stints, mut evidence) = (stints?, around.evidence);
+    write_counters(&mut evidence, &stints);
+    let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &stints);
+    Ok(Measured { started: around.started, duration: around.duration, samples, thread_seconds, evidence })
+}
+
+/// What the lab saw around something.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// RFC 3339.
+    pub started: String,
+    /// Wall-clock seconds that the evidence covers.
+    pub duration: f64,
+    /// What was seen: canary, clocks, the machine's counters. Nothing of threads.
+    pub evidence: Evidence,
+}
+
+/// Does something that keeps the pool's CPUs busy, and sees what goes on around it. `body` also gives the CPU
+/// seconds that others used on our behalf (a program that we started): they are not foreign.
+///
+/// # Errors
+/// [`PoolError::Job`] when the canary fails.
+pub fn around<T>(
+    pool: &Pool,
+    watch: &Watch,
+    body: impl FnOnce() -> (T, f64),
+) -> Result<(T, Around), PoolError> {
     let canary_before = pool.run(|seat| canary::gigahertz(&seat.clock))?;
     let started = crate::timestamp();
     let (clocks, cpu_time, counters) = (Clocks::now(), process_cpu_time(), watch.snapshot());
-    let work = Arc::new(work);
-    let stints = pool.run(move |seat| stint(seat, samples, &*work))?;
+    let (result, on_our_behalf) = body();
     let (after, clocks) = (watch.snapshot(), Clocks::now().since(&clocks));
-    let own = process_cpu_time() - cpu_time;
+    let own = process_cpu_time() - cpu_time + on_our_behalf;
     let canary_after = pool.run(|seat| canary::gigahertz(&seat.clock))?;
 
     let mut evidence = watch.delta(&counters, &after);
@@ -64,9 +92,7 @@ where
     evidence.put_reading(CPU_FOREIGN, foreign);
     clocks.write(&mut evidence);
     write_canary(&mut evidence, &canary_before, &canary_after);
-    write_counters(&mut evidence, &stints);
-    let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &stints);
-    Ok(Measured { started, duration: clocks.raw, samples, thread_seconds, evidence })
+    Ok((result, Around { started, duration: clocks.raw, evidence }))
 }
 
 fn stint(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) + ?Sized)) -> Stint {

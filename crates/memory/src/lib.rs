@@ -8,6 +8,7 @@
 
 pub mod bandwidth;
 pub mod chase;
+pub mod cross;
 pub mod inspect;
 pub mod kernels;
 pub mod mix;
@@ -23,7 +24,7 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE];
+pub static MODES: &[&Mode] = &[&bandwidth::MODE, &cross::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

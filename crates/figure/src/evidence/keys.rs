@@ -114,4 +114,12 @@ keys! {
     VERIFIED_ERROR: f64 = "memory.verified_error", "1", Figure, "Largest relative error found.";
     LLC_BYTES: f64 = "cache.llc_in_use", "B", Figure, "Sum of the last-level caches that the CPUs in use can fill, each instance once (plus their L2).";
     LLC_BASIS: String = "cache.llc_basis", "", Figure, "How that sum came about.";
+
+    // Cross-check: another program beside ours.
+    INSTRUMENT: String = "instrument", "", Condition, "The program that measured the figure, where two are compared: truebench, or the other one's name.";
+    PAIR: String = "pair", "", Condition, "The name that a figure of another program and ours, measured in turn, have in common.";
+    STATISTIC: String = "statistic", "", Condition, "What a round's value is of its samples, as the other program quotes it: best or mean.";
+    INSTRUMENT_CODE: String = "instrument.code", "", Figure, "How it is known which stores the other program's kernel has.";
+    INSTRUMENT_VERSION: String = "instrument.version", "", Figure, "What the other program calls itself; untrusted.";
+    INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it says itself; ours has the same, to within a block.";
 }

@@ -63,6 +63,8 @@ struct MemoryBench {
     tasks: BTreeMap<String, (Task, History)>,
     /// What was obtained at the start: see [`proof`].
     at_start: Evidence,
+    /// Samples that a round of a figure has at least; 1 where nothing is said.
+    least_samples: BTreeMap<String, usize>,
     /// Highest rate of counted bytes so far, in bytes a second.
     fastest: f64,
 }
@@ -76,6 +78,18 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    prepare_with(setup, BTreeMap::new())
+}
+
+/// The same, with rounds of at least so many samples for some figures, by id: for comparison with a program that
+/// quotes the best of as many.
+///
+/// # Errors
+/// As of [`prepare`].
+pub fn prepare_with(
+    setup: Setup,
+    least_samples: BTreeMap<String, usize>,
+) -> Result<(Box<dyn Bench>, Facts), String> {
     let machine = &setup.machine;
     let placement = Placement { places: "list", bind: "close", threads: setup.threads.clone() };
     let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
@@ -104,6 +118,7 @@ pub fn prepare(
         near,
         setup,
         at_start: Evidence::default(),
+        least_samples,
         fastest: 0.0,
     };
     bench.fill()?;
@@ -175,8 +190,9 @@ impl MemoryBench {
     /// Decides passes and samples: by the fastest rate so far where one pass is certainly long enough, else by
     /// one untimed pass.
     fn dose(&mut self, task: &Task, code: Loop) -> Result<Dose, String> {
+        let least = self.least_samples.get(&task.id).copied().unwrap_or(1).clamp(1, MOST_SAMPLES);
         if self.fastest > 0.0 && counted_bytes(task) / self.fastest > 2.0 * SHORTEST_ROUND {
-            return Ok(Dose { passes: 1, samples: 1 });
+            return Ok(Dose { passes: 1, samples: least });
         }
         let seconds = {
             let work = self.work(task, code, 1);
@@ -194,7 +210,7 @@ impl MemoryBench {
         self.follow(task, 1);
         let passes = (SHORTEST_SAMPLE / seconds).ceil().max(1.0) as u64;
         let samples = (SHORTEST_ROUND / (seconds * passes as f64)).ceil() as usize;
-        Ok(Dose { passes, samples: samples.clamp(1, MOST_SAMPLES) })
+        Ok(Dose { passes, samples: samples.clamp(least, MOST_SAMPLES) })
     }
 
     /// The work of one sample on one thread; returns the largest relative error of a sum.

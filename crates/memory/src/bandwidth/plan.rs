@@ -285,7 +285,7 @@ fn unavailable(machine: &Machine, options: &Options, sizes: &Sizes, figure: &Fig
 }
 
 /// The limit by the memory's theoretical peak, in the figure's own convention.
-fn set_peak(figure: &mut Figure, machine: &Machine) {
+pub(crate) fn set_peak(figure: &mut Figure, machine: &Machine) {
     if figure.status == Status::NotAvailable {
         return;
     }
