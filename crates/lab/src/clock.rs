@@ -99,6 +99,11 @@ impl Clock {
         to.wrapping_sub(from) as i64 as f64 * self.nanoseconds_per_tick * 1e-9
     }
 
+    /// Ticks a second of the time stamp counter, where that is the clock: for cycles that others counted with it.
+    pub fn counter_rate(&self) -> Option<f64> {
+        (self.kind != Kind::MonotonicRaw).then(|| 1e9 / self.nanoseconds_per_tick)
+    }
+
     /// Measures granularity and cost on the calling thread.
     pub fn precision(&self) -> Precision {
         let readings: Vec<Ticks> = (0..PROBES).map(|_| self.now()).collect();

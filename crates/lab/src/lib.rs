@@ -6,6 +6,7 @@
 //!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
 //!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
+//! - [`program`] runs a program that is not ours under the same conditions.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
 //! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
@@ -21,6 +22,7 @@ pub mod measure;
 pub mod placement;
 pub mod pmu;
 pub mod pool;
+pub mod program;
 pub mod schedule;
 pub mod session;
 pub mod thread_counters;

@@ -68,14 +68,43 @@ where
     T: Send + 'static,
     F: Fn(&Seat, usize) -> T + Send + Sync + 'static,
 {
+    let work = Arc::new(work);
+    let (stints, around) = around(pool, watch, || (pool.run(move |seat| stint(seat, samples, &*work)), 0.0))?;
+    let (stints, given): (Vec<Stint>, Vec<Vec<T>>) = stints?.into_iter().unzip();
+    let mut evidence = around.evidence;
+    write_counters(&mut evidence, &stints);
+    let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &stints);
+    let (started, duration) = (around.started, around.duration);
+    Ok((Measured { started, duration, samples, thread_seconds, evidence }, given))
+}
+
+/// What the lab saw around something.
+#[derive(Clone, Debug)]
+pub struct Around {
+    /// RFC 3339.
+    pub started: String,
+    /// Wall-clock seconds that the evidence covers.
+    pub duration: f64,
+    /// What was seen: canary, clocks, the machine's counters. Nothing of threads.
+    pub evidence: Evidence,
+}
+
+/// Does something that keeps the pool's CPUs busy, and sees what goes on around it. `body` also gives the CPU
+/// seconds that others used on our behalf (a program that we started): they are not foreign.
+///
+/// # Errors
+/// [`PoolError::Job`] when the canary fails.
+pub fn around<T>(
+    pool: &Pool,
+    watch: &Watch,
+    body: impl FnOnce() -> (T, f64),
+) -> Result<(T, Around), PoolError> {
     let canary_before = pool.run(|seat| canary::gigahertz(&seat.clock))?;
     let started = crate::timestamp();
     let (clocks, cpu_time, counters) = (Clocks::now(), process_cpu_time(), watch.snapshot());
-    let work = Arc::new(work);
-    let (stints, given): (Vec<Stint>, Vec<Vec<T>>) =
-        pool.run(move |seat| stint(seat, samples, &*work))?.into_iter().unzip();
+    let (result, on_our_behalf) = body();
     let (after, clocks) = (watch.snapshot(), Clocks::now().since(&clocks));
-    let own = process_cpu_time() - cpu_time;
+    let own = process_cpu_time() - cpu_time + on_our_behalf;
     let canary_after = pool.run(|seat| canary::gigahertz(&seat.clock))?;
 
     let mut evidence = watch.delta(&counters, &after);
@@ -84,9 +113,7 @@ where
     evidence.put_reading(CPU_FOREIGN, foreign);
     clocks.write(&mut evidence);
     write_canary(&mut evidence, &canary_before, &canary_after);
-    write_counters(&mut evidence, &stints);
-    let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &stints);
-    Ok((Measured { started, duration: clocks.raw, samples, thread_seconds, evidence }, given))
+    Ok((result, Around { started, duration: clocks.raw, evidence }))
 }
 
 fn stint<T>(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) -> T + ?Sized)) -> (Stint, Vec<T>) {

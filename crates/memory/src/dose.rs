@@ -6,7 +6,7 @@ pub const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
 /// tick accounting (steal, foreign load) can say something.
 pub const SHORTEST_ROUND: f64 = 0.2;
 /// Samples of one round at most.
-const MOST_SAMPLES: usize = 64;
+pub const MOST_SAMPLES: usize = 64;
 
 /// Passes of a sample and samples of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -175,4 +175,11 @@ keys! {
     TRAFFIC_LEFT_OUT: String = "traffic.left_out", "", Figure, "Channels that are shown and not summed, and why; empty if there are none.";
     TRAFFIC_DISTINCT: bool = "traffic.distinct", "", Figure, "The channels summed were told apart: each counted under load, and no two the same time and again.";
     TRAFFIC_SOURCE: String = "traffic.source", "", Figure, "The events that are counted, and the bytes of each count.";
+
+    // Cross-check: another program beside ours.
+    INSTRUMENT: String = "instrument", "", Condition, "The program that measured the figure, where two are compared: truebench, or the other one's name.";
+    STATISTIC: String = "statistic", "", Condition, "What a round's value is of its samples, as the other program quotes it: best or mean.";
+    INSTRUMENT_CODE: String = "instrument.code", "", Figure, "How it is known which stores the other program's kernel has.";
+    INSTRUMENT_VERSION: String = "instrument.version", "", Figure, "What the other program calls itself; untrusted.";
+    INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it says itself; ours has the same, to within a block.";
 }

@@ -17,7 +17,7 @@ use super::arrays::{Arrays, Split};
 use super::baseline;
 use super::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
 use super::plan::{Code, Setup, Task};
-use crate::dose::{Dose, SHORTEST_ROUND};
+use crate::dose::{Dose, MOST_SAMPLES, SHORTEST_ROUND};
 use crate::kernels::{Array, ELEMENT, Kernel, Operation, SCALAR, UPDATE_FACTOR};
 use crate::obtained;
 use crate::simd::Loop;
@@ -52,6 +52,8 @@ pub(crate) struct MemoryBench {
     tasks: BTreeMap<String, (Task, History)>,
     /// What was obtained at the start: see [`proof`].
     at_start: Evidence,
+    /// Samples that a round of a figure has at least; 1 where nothing is said.
+    least_samples: BTreeMap<String, usize>,
     /// Highest rate of counted bytes so far, in bytes a second.
     fastest: f64,
 }
@@ -65,15 +67,19 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let (bench, facts) = ready(setup)?;
+    let (bench, facts) = ready(setup, BTreeMap::new())?;
     Ok((Box::new(bench), facts))
 }
 
-/// [`prepare`], for modes that measure around these kernels.
+/// [`prepare`], for modes that measure around these kernels or beside them. Some figures, by id, may get rounds of at least so
+/// many samples: for comparison with a program that quotes the best of as many.
 ///
 /// # Errors
 /// What could not be had, in words for the user.
-pub(crate) fn ready(setup: Setup) -> Result<(MemoryBench, Facts), String> {
+pub(crate) fn ready(
+    setup: Setup,
+    least_samples: BTreeMap<String, usize>,
+) -> Result<(MemoryBench, Facts), String> {
     let machine = &setup.machine;
     let placement = Placement { places: "list", bind: "close", threads: setup.threads.clone() };
     let pool = Pool::new(&placement, Clock::of(machine)).map_err(|error| error.to_string())?;
@@ -99,6 +105,7 @@ pub(crate) fn ready(setup: Setup) -> Result<(MemoryBench, Facts), String> {
         near,
         setup,
         at_start: Evidence::default(),
+        least_samples,
         fastest: 0.0,
     };
     bench.fill()?;
@@ -154,8 +161,9 @@ impl MemoryBench {
     /// Decides passes and samples: by the fastest rate so far where one pass is certainly long enough, else by
     /// one untimed pass.
     fn dose(&mut self, task: &Task, code: Loop) -> Result<Dose, String> {
+        let least = self.least_samples.get(&task.id).copied().unwrap_or(1).clamp(1, MOST_SAMPLES);
         if self.fastest > 0.0 && counted_bytes(task) / self.fastest > 2.0 * SHORTEST_ROUND {
-            return Ok(Dose { passes: 1, samples: 1 });
+            return Ok(Dose { passes: 1, samples: least });
         }
         let seconds = {
             let work = self.work(task, code, 1);
@@ -171,7 +179,8 @@ impl MemoryBench {
             self.pool.clock.seconds(start, stop)
         };
         self.follow(task, 1);
-        Ok(Dose::of(seconds))
+        let dose = Dose::of(seconds);
+        Ok(Dose { samples: dose.samples.max(least), ..dose })
     }
 
     /// The work of one sample on one thread; returns the largest relative error of a sum.

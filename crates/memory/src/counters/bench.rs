@@ -86,7 +86,7 @@ pub fn prepare(
 /// # Errors
 /// What could not be had.
 pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, Facts), String> {
-    let (bench, facts) = ready(setup.load.clone())?;
+    let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
 }
 

@@ -1,0 +1,309 @@
+//! The worker's side: runs of other programs and rounds of ours, by the same schedule.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use figure::evidence::*;
+use figure::{Event, Evidence, Reading, Round};
+use lab::clock::Clock;
+use lab::measure::{self, Around};
+use lab::placement::Placement;
+use lab::pool::Pool;
+use lab::program;
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::TOOLS;
+use super::plan::{Program, Setup};
+use super::tool::{Output, Said};
+use crate::bandwidth::bench::{self, MemoryBench};
+use crate::bandwidth::plan::Task;
+use crate::kernels::ELEMENT;
+use crate::pages::Pages;
+use crate::simd::BLOCK;
+use crate::sizes::ARRAYS;
+
+/// Variables that would place threads otherwise than we ask, or bound their number.
+const UNSET: &[&str] = &[
+    "GOMP_CPU_AFFINITY",
+    "KMP_AFFINITY",
+    "KMP_HW_SUBSET",
+    "OMP_THREAD_LIMIT",
+    "OMP_NUM_THREADS",
+    "OMP_PLACES",
+    "OMP_PROC_BIND",
+];
+
+/// One run of a program.
+struct Run {
+    said: Said,
+    around: Around,
+}
+
+/// A program, and what became of it.
+struct State {
+    program: Program,
+    /// All runs so far: one run can give a round of several figures.
+    runs: Vec<Run>,
+    /// How many of them each figure has used.
+    used: BTreeMap<String, usize>,
+    /// Whether its threads were bound as asked, in all runs.
+    bound: Reading<bool>,
+    /// Why it gives nothing.
+    failed: Option<String>,
+}
+
+struct CrossBench {
+    setup: Setup,
+    pool: Pool,
+    watch: Watch,
+    programs: Vec<State>,
+    /// Our part; `None` where no program gives anything to compare with.
+    ours: Option<MemoryBench>,
+}
+
+/// Runs the programs that have a size of their own once, then prepares our part with their sizes.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    if setup.ours.pages == Pages::Small {
+        no_huge_pages();
+    }
+    let machine = &setup.ours.machine;
+    let placement = Placement { places: "list", bind: "close", threads: setup.ours.threads.clone() };
+    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
+    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
+    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+    let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
+    let programs = setup.programs.iter().map(|program| State {
+        program: program.clone(),
+        runs: Vec::new(),
+        used: BTreeMap::new(),
+        bound: Reading::unknown("not run"),
+        failed: None,
+    });
+    let programs = programs.collect();
+    let mut bench = CrossBench { setup, pool, watch, programs, ours: None };
+    for index in 0..bench.programs.len() {
+        if bench.programs[index].program.elements.is_none() {
+            event(Event::Preparing {
+                what: format!("a first run of {}", bench.programs[index].program.tool),
+            });
+            bench.learn_size(index);
+        }
+    }
+    let facts = bench.prepare_ours()?;
+    Ok((Box::new(bench), facts))
+}
+
+/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited by fork and
+/// kept by execve).
+fn no_huge_pages() {
+    // SAFETY: a setting of this process; no memory is touched.
+    unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
+}
+
+impl CrossBench {
+    /// Runs a program whose size is its own, and gives our tasks that size.
+    fn learn_size(&mut self, index: usize) {
+        let size = self.run(index).and_then(|()| {
+            let said = self.programs[index].runs.first().and_then(|run| run.said.elements);
+            let said = said.ok_or_else(|| "it does not say how large its arrays are".to_owned())?;
+            let elements = said / BLOCK as u64 * BLOCK as u64;
+            let least = (BLOCK * self.pool.threads()) as u64;
+            if elements < least {
+                return Err(format!("its arrays have {said} elements, and ours need {least} at least"));
+            }
+            let needed = 2 * ARRAYS * elements * ELEMENT;
+            match self.setup.room.filter(|room| needed > *room) {
+                Some(room) => Err(format!(
+                    "its arrays and ours of the same size need {} together, and {} may be used: compile it for smaller ones",
+                    figure::format::bytes(needed as f64),
+                    figure::format::bytes(room as f64)
+                )),
+                None => Ok(elements),
+            }
+        });
+        let state = &mut self.programs[index];
+        match size {
+            Ok(elements) => {
+                state.program.elements = Some(elements);
+                for task in &mut self.setup.ours.tasks {
+                    if state.program.pairs.iter().any(|pair| pair.ours == task.id) {
+                        task.elements = elements;
+                    }
+                }
+            }
+            Err(reason) => state.failed = Some(reason),
+        }
+    }
+
+    /// Maps our arrays; facts go to our figures alone.
+    fn prepare_ours(&mut self) -> Result<Facts, String> {
+        let mut setup = self.setup.ours.clone();
+        let failed = |task: &Task| {
+            self.programs.iter().any(|state| {
+                state.failed.is_some() && state.program.pairs.iter().any(|pair| pair.ours == task.id)
+            })
+        };
+        setup.tasks.retain(|task| !failed(task));
+        let Some(most) = setup.tasks.iter().map(|task| task.elements).max() else {
+            return Ok(self.facts());
+        };
+        setup.most = most;
+        // The best of as many as it takes the best of.
+        let repetitions = self.programs.iter().flat_map(|state| {
+            let times = state.runs.first().and_then(|run| run.said.repetitions).unwrap_or(1);
+            state.program.pairs.iter().map(move |pair| (pair.ours.clone(), times))
+        });
+        let (ours, facts) = bench::ready(setup, repetitions.collect())?;
+        self.ours = Some(ours);
+        let mut all = self.facts();
+        all.figures.extend(self.of_ours(facts));
+        Ok(all)
+    }
+
+    /// Facts about our figures: what is true of every figure there is true only of ours here.
+    fn of_ours(&self, facts: Facts) -> Vec<(String, Evidence)> {
+        let ids = self.setup.ours.tasks.iter().map(|task| task.id.clone());
+        let common = ids.map(|id| (id, facts.evidence.clone()));
+        common.chain(facts.figures.clone()).collect()
+    }
+
+    /// Facts about the programs' figures, and the sizes that both have.
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        for state in &self.programs {
+            let Some(first) = state.runs.first() else { continue };
+            let mut both = Evidence::default();
+            if let Some(elements) = state.program.elements {
+                both.put(INSTRUMENT_ARRAY, (elements * ELEMENT) as f64);
+            }
+            let mut theirs = both.clone();
+            theirs.put(INSTRUMENT_VERSION, first.said.version.clone());
+            theirs.put_reading(PLACE_READBACK, state.bound.clone());
+            match first.said.granularity {
+                Some(granularity) => theirs.put(CLOCK_GRANULARITY, granularity),
+                None => theirs.put_unknown(CLOCK_GRANULARITY, "the program does not tell"),
+            }
+            for pair in &state.program.pairs {
+                facts.figures.push((pair.theirs.clone(), theirs.clone()));
+                facts.figures.push((pair.ours.clone(), both.clone()));
+            }
+        }
+        facts
+    }
+
+    /// Runs a program once more.
+    fn run(&mut self, index: usize) -> Result<(), String> {
+        let state = &self.programs[index];
+        let asked = &state.program;
+        let name = |text: String| format!("{} ({}) {text}", asked.tool, asked.path.display());
+        let call = program::Program {
+            path: asked.path.clone(),
+            arguments: asked.arguments.clone(),
+            // A decimal comma would be a comma.
+            environment: [asked.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
+            unset: UNSET.iter().map(|name| (*name).to_owned()).collect(),
+            places: self.setup.ours.threads.clone(),
+            deadline: Duration::from_secs_f64(asked.deadline),
+        };
+        let (ran, mut around) = measure::around(&self.pool, &self.watch, || match program::run(&call) {
+            Ok(ran) => {
+                let seconds = ran.cpu_seconds;
+                (Ok(ran), seconds)
+            }
+            Err(error) => (Err(error.to_string()), 0.0),
+        })
+        .map_err(|error| error.to_string())?;
+        let ran = ran.map_err(name)?;
+        let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
+        let output =
+            Output { text: &ran.output, kernels: &kernels, counter_rate: self.pool.clock.counter_rate() };
+        let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
+        let tool = tool.ok_or_else(|| name("is no program that is known".to_owned()))?;
+        if let Some(complaint) = ran.complaint() {
+            return Err(name(format!("failed: {complaint}")));
+        }
+        let said = (tool.read)(&output).map_err(|reason| name(format!("was run, but {reason}")))?;
+        let elements = asked.elements.filter(|_| tool.takes_size);
+        if let Some(contradiction) = said.contradicts(&self.setup.ours.threads, elements) {
+            return Err(name(format!("was run, but {contradiction}")));
+        }
+        around.evidence.merge(ran.evidence);
+        match said.shortest {
+            Some(shortest) => around.evidence.put(SAMPLE_SHORTEST, shortest),
+            None => around.evidence.put_unknown(SAMPLE_SHORTEST, "the program does not tell"),
+        }
+        let state = &mut self.programs[index];
+        state.bound = match (&state.bound, ran.bound, state.runs.is_empty()) {
+            (_, now, true) => now,
+            (Reading::Value(before), Reading::Value(now), _) => Reading::Value(*before && now),
+            (before, Reading::Unknown(_), _) => before.clone(),
+            (Reading::Unknown(_), now, _) => now,
+        };
+        state.runs.push(Run { said, around });
+        Ok(())
+    }
+
+    /// A round of a program's figure: the next run that this figure has not used.
+    fn theirs(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
+        if let Some(reason) = &self.programs[index].failed {
+            return Err(reason.clone());
+        }
+        let used = self.programs[index].used.get(id).copied().unwrap_or(0);
+        if used >= self.programs[index].runs.len() {
+            self.run(index)?;
+        }
+        let state = &mut self.programs[index];
+        state.used.insert(id.to_owned(), used + 1);
+        let run = &state.runs[used];
+        let rate =
+            run.said.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
+        Ok(Round {
+            started: run.around.started.clone(),
+            duration: run.around.duration,
+            samples: vec![rate],
+            evidence: run.around.evidence.clone(),
+            kept: true,
+            reason: None,
+        })
+    }
+}
+
+impl Bench for CrossBench {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        let found = self.programs.iter().enumerate().find_map(|(index, state)| {
+            let pairs = state.program.pairs.iter();
+            let pair = pairs.clone().find(|pair| pair.theirs == figure || pair.ours == figure)?;
+            Some((index, pair.clone(), state.program.statistic))
+        });
+        let (index, pair, statistic) = found.ok_or_else(|| format!("no figure {figure}"))?;
+        if pair.theirs == figure {
+            return self.theirs(index, figure, &pair.kernel);
+        }
+        if self.programs[index].failed.is_some() {
+            return Err(format!("{} gave nothing to compare with", self.programs[index].program.tool));
+        }
+        let ours = self.ours.as_mut().ok_or("our arrays are not mapped")?;
+        let mut round = ours.round(figure)?;
+        round.samples = statistic.of(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
+        Ok(round)
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        let mut facts = self.facts();
+        if let Some(ours) = &mut self.ours {
+            let finished = ours.finish()?;
+            facts.figures.extend(self.of_ours(finished));
+        }
+        Ok(facts)
+    }
+}

@@ -1,0 +1,354 @@
+//! Which programs are there, how each is run, and which of our figures stands beside which of its.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use figure::evidence as key;
+use figure::series::{At, Coordinate, CoordinateValue};
+use figure::{Better, Conditions, Convention, Figure, Machine, Unit};
+use lab::placement::{self, Placement};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::tool::{Ask, Point, Run, Statistic, Tool};
+use super::{TOOLS, find};
+use crate::bandwidth::plan::{self as bandwidth, Code, Task};
+use crate::inspect;
+use crate::kernels::{ELEMENT, KERNELS, Kernel, Stores};
+use crate::mode::{self, Options, PlanError, Planned};
+use crate::sizes::{self, ARRAYS, Room};
+
+/// One way of running a program, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// The tool's name.
+    pub tool: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Arguments.
+    pub arguments: Vec<String>,
+    /// Variables.
+    pub environment: Vec<(String, String)>,
+    /// Elements of each array, if it was told; else it says them.
+    pub elements: Option<u64>,
+    /// What it quotes.
+    pub statistic: Statistic,
+    /// What it gives, and ours.
+    pub pairs: Vec<Pair>,
+    /// Seconds after which it counts as hung.
+    pub deadline: f64,
+}
+
+/// A figure of a program's and ours.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pair {
+    /// Id of its figure.
+    pub theirs: String,
+    /// Id of ours.
+    pub ours: String,
+    /// The kernel's name.
+    pub kernel: String,
+    /// By what our rate of counted bytes is multiplied to count as it does.
+    pub factor: f64,
+}
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// Our part. Tasks of a program that has a size of its own have none yet.
+    pub ours: bandwidth::Setup,
+    /// The programs.
+    pub programs: Vec<Program>,
+    /// Bytes that arrays of both may take together; `None` where that is not known.
+    pub room: Option<u64>,
+}
+
+/// Rate at which a program counts as hung: first touch and some ten repetitions of all its arrays, where a hypervisor
+/// that backs pages on first touch was seen at 0.6 GB/s.
+const SLOWEST: f64 = 0.05e9;
+/// Seconds that it may take besides.
+const GRACE: f64 = 60.0;
+/// The size of a program's arrays where it and the memory of the machine are unknown.
+const UNKNOWN_SIZE: f64 = 16e9;
+/// `instrument` of our own figures.
+const OURS: &str = "truebench";
+/// The share of the room that arrays may take.
+const USABLE_SHARE: f64 = 0.85;
+
+/// Resolves options against a machine, and looks for programs on PATH.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    plan_with(machine, options, &std::env::var_os("PATH").unwrap_or_default())
+}
+
+/// The same with another PATH.
+fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned, PlanError> {
+    let simd = mode::simd(options)?;
+    if let Some(wrong) = options.kernels.iter().find(|name| Kernel::named(name).is_none()) {
+        return Err(PlanError::NoSuchKernel(wrong.clone()));
+    }
+    let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let found: Vec<(&'static Tool, Option<PathBuf>)> =
+        TOOLS.iter().map(|tool| (*tool, find::on_path(tool.binaries, path))).collect();
+    let room = sizes::room(machine).into_value();
+    let takes_size = found.iter().any(|(tool, path)| tool.takes_size && path.is_some());
+    let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
+
+    let mut builder = Builder {
+        options,
+        placement: &placement,
+        simd,
+        elements,
+        figures: vec![],
+        tasks: vec![],
+        programs: vec![],
+        largest: room.as_ref().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
+    };
+    let mut notes = vec![("threads", mode::threads_note(&placement))];
+    for (tool, path) in &found {
+        let note = match path {
+            None => "not on PATH".to_owned(),
+            Some(path) => path.display().to_string(),
+        };
+        notes.push((tool.name, note));
+        builder.add(tool, path.as_ref(), found.iter().all(|(_, path)| path.is_none()));
+    }
+    if takes_size {
+        let bytes = figure::format::bytes((elements * ELEMENT) as f64);
+        notes
+            .push(("arrays", format!("{elements} elements of {bytes} each, where the program takes a size")));
+    }
+    let Builder { mut figures, tasks, programs, .. } = builder;
+    for figure in figures.iter_mut() {
+        bandwidth::set_peak(figure, machine);
+    }
+    let deadline = programs.iter().map(|program| program.deadline).fold(GRACE, f64::max);
+    let all: f64 = programs.iter().map(|program| program.deadline).sum();
+    let setup = Setup {
+        ours: bandwidth::Setup {
+            machine: machine.clone(),
+            threads: placement.threads.clone(),
+            simd,
+            most: elements,
+            offset: options.offset,
+            pages: options.pages,
+            tasks,
+        },
+        programs,
+        room: room.map(|room| (room.bytes as f64 * USABLE_SHARE) as u64),
+    };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "memory.cross-check",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),
+        prepare_deadline: 2.0 * GRACE + all,
+        // The worker ends a program that is too slow itself, before it is ended.
+        round_deadline: GRACE + deadline,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// Elements of each array, where both are told: each has half of the room.
+fn half(
+    machine: &Machine,
+    options: &Options,
+    placement: &Placement,
+    room: Option<&Room>,
+) -> Result<u64, PlanError> {
+    let cache = sizes::last_level(machine, &placement.cpus());
+    let room = figure::Reading::or_unknown(
+        room.map(|room| Room {
+            bytes: room.bytes / 2,
+            bound: format!("{}, and the other program needs as much", room.bound),
+        }),
+        "MemAvailable is not shown",
+    );
+    Ok(sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?.elements)
+}
+
+/// Makes figures, tasks and programs.
+struct Builder<'a> {
+    options: &'a Options,
+    placement: &'a Placement,
+    simd: crate::simd::Simd,
+    elements: u64,
+    figures: Vec<Figure>,
+    tasks: Vec<Task>,
+    programs: Vec<Program>,
+    /// Bytes that the arrays of a program may have whose size is not known.
+    largest: f64,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, tool: &'static Tool, path: Option<&PathBuf>, none_found: bool) {
+        let Some(path) = path else {
+            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+            let reason = if none_found {
+                format!("none of {} is on PATH", names.join(", "))
+            } else {
+                format!("no {} is on PATH", tool.name)
+            };
+            return self.missing(tool, reason);
+        };
+        if !tool.pages.contains(&self.options.pages) {
+            let pages = self.options.pages.word();
+            return self.missing(tool, format!("{} cannot be asked for {pages} pages", tool.name));
+        }
+        let asked = |kernel: &&Kernel| match self.options.kernels.as_slice() {
+            [] => tool.kernels.contains(&kernel.name),
+            names => names.iter().any(|name| name == kernel.name),
+        };
+        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(asked).collect();
+        let inspection = inspect::file(path).map_err(|error| error.to_string());
+        let ask = Ask {
+            kernels: &kernels,
+            stores: self.options.stores,
+            simd: self.simd,
+            places: &self.placement.threads,
+            elements: self.elements,
+            pages: self.options.pages,
+            inspection: &inspection,
+        };
+        match (tool.runs)(&ask) {
+            Err(reason) => self.missing(tool, format!("{}: {reason}", tool.name)),
+            Ok(runs) => runs.into_iter().for_each(|run| self.program(tool, path, run)),
+        }
+    }
+
+    /// A figure that says why there are none of this tool.
+    fn missing(&mut self, tool: &Tool, reason: String) {
+        let name = tool.kernels.last().copied().unwrap_or("triad");
+        let id = format!("{}.cross.{}.{name}", crate::SUITE, tool.name);
+        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+        figure.convention = Some(tool.convention);
+        self.figures.push(figure.not_available(reason));
+    }
+
+    fn program(&mut self, tool: &'static Tool, path: &Path, run: Run) {
+        let mut pairs = Vec::new();
+        for point in &run.points {
+            let way = point.way.map_or(String::new(), |way| format!(".{way}"));
+            let theirs = format!("{}.cross.{}.{}{way}", crate::SUITE, tool.name, point.kernel.name);
+            let ours = format!("{theirs}.ours");
+            self.figures.push(self.theirs(tool, point, &theirs));
+            self.figures.push(self.ours(tool, point, &theirs, &ours));
+            let factor = factor(tool.convention, point);
+            self.tasks.push(Task {
+                id: ours.clone(),
+                operation: point.kernel.operation,
+                code: point.code,
+                elements: self.elements,
+            });
+            pairs.push(Pair { theirs, ours, kernel: point.kernel.name.to_owned(), factor });
+        }
+        let bytes = if tool.takes_size { (ARRAYS * self.elements * ELEMENT) as f64 } else { self.largest };
+        self.programs.push(Program {
+            tool: tool.name.to_owned(),
+            path: path.to_path_buf(),
+            arguments: run.arguments,
+            environment: run.environment,
+            elements: tool.takes_size.then_some(self.elements),
+            statistic: tool.statistic,
+            pairs,
+            deadline: GRACE + bytes / SLOWEST,
+        });
+    }
+
+    fn theirs(&self, tool: &Tool, point: &Point, id: &str) -> Figure {
+        let name = format!("{} ({}), by {}", point.kernel.title, point.kernel.formula, tool.name);
+        let mut figure = self.figure(tool, point, id, id, name, tool.name);
+        if let Some(stores) = point.stores {
+            figure.conditions.set(key::STORES, stores.to_owned());
+        }
+        // What certainly moves: whether it pays the write-allocate is what has to be found out.
+        let counted = point.kernel.counted_bytes() as f64;
+        figure.conditions.set(key::COUNTED_BYTES, counted);
+        figure.conditions.set(key::TRAFFIC_BYTES, counted);
+        figure.evidence.put(key::INSTRUMENT_CODE, point.known.clone());
+        figure
+    }
+
+    fn ours(&self, tool: &Tool, point: &Point, pair: &str, id: &str) -> Figure {
+        let name = format!("{} ({}), ours", point.kernel.title, point.kernel.formula);
+        let mut figure = self.figure(tool, point, pair, id, name, OURS);
+        let (stores, simd, traffic) = match point.code {
+            Code::Kernel(stores) => (stores.word(), self.simd.word(), point.kernel.traffic_bytes(stores)),
+            Code::Baseline(origin) => {
+                (origin.word(), origin.word(), point.kernel.traffic_bytes(Stores::Regular))
+            }
+        };
+        let counted = point.kernel.counted_bytes() as f64 * factor(tool.convention, point);
+        figure.conditions = figure
+            .conditions
+            .with(key::STORES, stores.to_owned())
+            .with(key::SIMD, simd.to_owned())
+            .with(key::OFFSET_BYTES, self.options.offset as f64)
+            .with(key::COUNTED_BYTES, counted)
+            .with(key::TRAFFIC_BYTES, traffic as f64);
+        if tool.takes_size {
+            set_size(&mut figure, (self.elements * ELEMENT) as f64, point.kernel.arrays_used() as f64);
+        }
+        figure.conditions.set(key::ARRAYS_USED, point.kernel.arrays_used() as f64);
+        figure.evidence.put(key::MEMORY_LIMITED_BY, String::new());
+        figure
+    }
+
+    fn figure(&self, tool: &Tool, point: &Point, pair: &str, id: &str, name: String, by: &str) -> Figure {
+        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
+        figure.convention = Some(tool.convention);
+        figure.series = Some(format!("{}.cross", crate::SUITE));
+        let way = point.way.map_or(String::new(), |way| format!(" {way}"));
+        let named = |name: &str| Coordinate { value: CoordinateValue::Name(name.to_owned()), unit: None };
+        figure.at = At::from([
+            ("against".to_owned(), named(tool.name)),
+            ("kernel".to_owned(), named(&format!("{}{way}", point.kernel.name))),
+            ("program".to_owned(), named(if by == OURS { "ours" } else { by })),
+        ]);
+        figure.conditions = Conditions::default()
+            .with(key::INSTRUMENT, by.to_owned())
+            .with(key::PAIR, pair.to_owned())
+            .with(key::STATISTIC, tool.statistic.word().to_owned())
+            .with(key::KERNEL, point.kernel.name.to_owned())
+            .with(key::THREADS, self.placement.threads.len() as f64)
+            .with(key::PLACES, self.placement.places.to_owned())
+            .with(key::BIND, self.placement.bind.to_owned())
+            .with(key::CPUS, self.placement.first_cpus().into_iter().map(f64::from).collect())
+            .with(key::PAGES_ASKED, self.options.pages.word().to_owned());
+        figure
+    }
+}
+
+/// What makes our rate, which counts as STREAM does, count as the tool does.
+fn factor(convention: Convention, point: &Point) -> f64 {
+    match (convention, point.code) {
+        (Convention::EstimatedTraffic | Convention::MeasuredTraffic, Code::Kernel(stores)) => {
+            point.kernel.traffic_bytes(stores) as f64 / point.kernel.counted_bytes() as f64
+        }
+        _ => 1.0,
+    }
+}
+
+fn set_size(figure: &mut Figure, bytes: f64, arrays: f64) {
+    figure.conditions.set(key::ARRAY_BYTES, bytes);
+    figure.conditions.set(key::DATA_TOUCHED, bytes * arrays);
+    figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes * ARRAYS as f64);
+}
+
+/// Gives our figures the size that the other program turned out to have.
+pub fn complete(figures: &mut [Figure]) {
+    for figure in figures.iter_mut() {
+        let arrays = figure.conditions.get(key::ARRAYS_USED);
+        let size = figure.evidence.get(key::INSTRUMENT_ARRAY).into_value();
+        if let (Some(arrays), Some(bytes), None) = (arrays, size, figure.conditions.get(key::ARRAY_BYTES)) {
+            set_size(figure, bytes, arrays);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

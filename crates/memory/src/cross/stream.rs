@@ -1,0 +1,254 @@
+//! STREAM, as the user compiled it (stream.c 5.9 and 5.10, jeffhammond/STREAM).
+//!
+//! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice: the
+//! binary tells (see [`inspect`](crate::inspect)), and ours are compared with the same.
+
+use figure::{Convention, CpuList};
+
+use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, positive};
+use crate::bandwidth::baseline::Origin;
+use crate::bandwidth::plan::Code;
+use crate::inspect::{Inspection, Way};
+use crate::kernels::{Kernel, Stores};
+use crate::pages::Pages;
+
+pub(super) static TOOL: Tool = Tool {
+    name: "stream",
+    binaries: &["stream", "stream_c.exe", "stream.exe", "stream_c", "stream_omp", "stream5", "stream-openmp"],
+    convention: Convention::StreamCounted,
+    statistic: Statistic::Best,
+    // Its arrays are static: nobody can ask for huge pages on its behalf.
+    pages: &[Pages::Default, Pages::Small],
+    takes_size: false,
+    kernels: &["copy", "triad"],
+    runs,
+    read,
+};
+
+/// Kernels that STREAM has, by our names.
+const KERNELS: &[&str] = &["copy", "scale", "add", "triad"];
+/// Bytes of an element of ours.
+const DOUBLE: u64 = 8;
+
+fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
+    let kernels = ask.kernels.iter().filter(|kernel| KERNELS.contains(&kernel.name));
+    let points: Vec<Point> = kernels.map(|kernel| point(kernel, ask.inspection)).collect();
+    let wanted = |point: &Point| match point.code {
+        Code::Kernel(stores) => ask.wants(stores),
+        Code::Baseline(_) => ask.stores.is_none(),
+    };
+    let points: Vec<Point> = points.into_iter().filter(wanted).collect();
+    if points.is_empty() {
+        return Err("it has copy, scale, add and triad, with the stores that it was compiled with".to_owned());
+    }
+    let places: Vec<String> = ask.places.iter().map(place).collect();
+    let variable = |name: &str, value: String| (name.to_owned(), value);
+    let environment = vec![
+        variable("OMP_NUM_THREADS", ask.places.len().to_string()),
+        variable("OMP_PLACES", places.join(",")),
+        variable("OMP_PROC_BIND", "close".to_owned()),
+        variable("OMP_DYNAMIC", "false".to_owned()),
+    ];
+    Ok(vec![Run { arguments: Vec::new(), environment, points }])
+}
+
+/// A place in OpenMP's words: `{0,4}`.
+fn place(cpus: &CpuList) -> String {
+    let cpus: Vec<String> = cpus.iter().map(|cpu| cpu.to_string()).collect();
+    format!("{{{}}}", cpus.join(","))
+}
+
+/// What ours must be to be like its kernel.
+fn point(kernel: &'static Kernel, inspection: &Result<Inspection, String>) -> Point {
+    let (way, known) = match inspection {
+        Err(reason) => (None, format!("not known: its binary {reason}")),
+        Ok(inspection) => way(kernel, inspection),
+    };
+    let (code, stores) = match way {
+        Some(Way::Memcpy) => (Code::Baseline(Origin::Libc), Some(Origin::Libc.word())),
+        Some(Way::Nontemporal) => (Code::Kernel(Stores::Nt), Some(Stores::Nt.word())),
+        Some(Way::Regular) => (Code::Kernel(Stores::Regular), Some(Stores::Regular.word())),
+        None => (Code::Kernel(Stores::Regular), None),
+    };
+    // There is no libc of scale, add or triad.
+    let code = if kernel.name == "copy" || !matches!(code, Code::Baseline(_)) {
+        code
+    } else {
+        Code::Kernel(Stores::Regular)
+    };
+    Point { kernel, way: None, code, stores, known }
+}
+
+/// How the binary's kernel stores, and how that is known.
+fn way(kernel: &Kernel, inspection: &Inspection) -> (Option<Way>, String) {
+    if let Some(way) = inspection.way(kernel.title) {
+        let what = match way {
+            Way::Memcpy => "calls memcpy",
+            Way::Nontemporal => "holds non-temporal stores",
+            Way::Regular => "holds none but regular stores",
+        };
+        return (Some(way), format!("the function of its {} {what}", kernel.title));
+    }
+    match (inspection.nontemporal_count(), inspection.calls_memcpy(), kernel.name) {
+        (0, true, "copy") => (
+            Some(Way::Memcpy),
+            "its binary calls memcpy, which STREAM's source does not: a compiler's Copy".to_owned(),
+        ),
+        (0, ..) => (Some(Way::Regular), "its binary holds no non-temporal stores".to_owned()),
+        (count, ..) => (
+            None,
+            format!(
+                "not known: its binary holds {count} non-temporal stores, and not in functions that tell"
+            ),
+        ),
+    }
+}
+
+fn read(output: &Output) -> Result<Said, String> {
+    let text = output.text;
+    if let Some(failed) = text.lines().find(|line| line.contains("Failed Validation")) {
+        return Err(format!("its results are wrong: {}", figure::format::plain_to(failed.trim(), 100)));
+    }
+    if !text.contains("Solution Validates") {
+        return Err("its output does not say that its solution validates".to_owned());
+    }
+    let number = |label: &str| {
+        let text = behind(text, label)?;
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u64>().ok().filter(|number| *number > 0)
+    };
+    if let Some(bytes) = number("This system uses ").filter(|bytes| *bytes != DOUBLE) {
+        return Err(format!(
+            "its elements have {bytes} bytes, and ours {DOUBLE}: compile it with STREAM_TYPE=double"
+        ));
+    }
+    let elements = number("Array size = ").ok_or("its output does not say 'Array size = '")?;
+    let mut rates = Vec::new();
+    let mut shortest: Option<f64> = None;
+    for kernel in output.kernels {
+        let title = Kernel::named(kernel).map_or("", |kernel| kernel.title);
+        let line = behind(text, &format!("{title}:")).ok_or(format!("its table has no line '{title}:'"))?;
+        let mut fields = line.split_whitespace().map(positive);
+        let rate = fields.next().flatten().ok_or(format!("its {title} is no rate"))?;
+        rates.push(((*kernel).to_owned(), rate / 1e3));
+        if let Some(least) = fields.nth(1).flatten() {
+            shortest = Some(shortest.map_or(least, |other| other.min(least)));
+        }
+    }
+    let granularity = behind(text, "Your clock granularity/precision appears to be ")
+        .and_then(|text| text.split_whitespace().next().and_then(positive));
+    Ok(Said {
+        version: behind(text, "STREAM version").map_or_else(String::new, |version| {
+            format!(
+                "STREAM {}",
+                version.trim_matches(|c: char| !c.is_ascii_digit()).trim_start_matches("Revision: ")
+            )
+        }),
+        rates,
+        elements: Some(elements),
+        // Without OpenMP it prints no number.
+        threads: Some(number("Number of Threads counted = ").map_or(1, |threads| threads as usize)),
+        cpus: None,
+        // "The best time for each kernel (excluding the first iteration)".
+        repetitions: number("Each kernel will be executed ")
+            .map(|times| times.saturating_sub(1).max(1) as usize),
+        shortest,
+        granularity: granularity.map(|microseconds| microseconds * 1e-6),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the formats of stream.c 5.10, with the numbers of study 1, step 1.
+    pub(crate) const OUTPUT: &str = "\
+-------------------------------------------------------------
+STREAM version $Revision: 5.10 $
+-------------------------------------------------------------
+This system uses 8 bytes per array element.
+-------------------------------------------------------------
+Array size = 10000000 (elements), Offset = 0 (elements)
+Memory per array = 76.3 MiB (= 0.1 GiB).
+Total memory required = 228.9 MiB (= 0.2 GiB).
+Each kernel will be executed 10 times.
+ The *best* time for each kernel (excluding the first iteration)
+ will be used to compute the reported bandwidth.
+-------------------------------------------------------------
+Number of Threads requested = 48
+Number of Threads counted = 48
+-------------------------------------------------------------
+Your clock granularity/precision appears to be 1 microseconds.
+Each test below will take on the order of 1800 microseconds.
+   (= 1800 clock ticks)
+-------------------------------------------------------------
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:          148668.3     0.001181     0.001076     0.001292
+Scale:         139143.4     0.001243     0.001150     0.001415
+Add:           137631.0     0.001823     0.001744     0.001926
+Triad:         149618.5     0.001694     0.001604     0.001813
+-------------------------------------------------------------
+Solution Validates: avg error less than 1.000000e-13 on all three arrays
+-------------------------------------------------------------
+";
+
+    fn said(text: &str) -> Result<Said, String> {
+        read(&Output { text, kernels: &["copy", "triad"], counter_rate: None })
+    }
+
+    #[test]
+    fn streams_table_is_read() {
+        let said = said(OUTPUT).unwrap();
+        assert_eq!(said.version, "STREAM 5.10");
+        assert_eq!(
+            (said.rate("copy"), said.rate("triad"), said.rate("add")),
+            (Some(148.6683), Some(149.6185), None)
+        );
+        assert_eq!((said.elements, said.threads, said.repetitions), (Some(10_000_000), Some(48), Some(9)));
+        assert_eq!((said.shortest, said.granularity), (Some(0.001076), Some(1e-6)));
+    }
+
+    #[test]
+    fn one_without_openmp_has_one_thread() {
+        let text: Vec<&str> = OUTPUT.lines().filter(|line| !line.starts_with("Number of Threads")).collect();
+        assert_eq!(said(&text.join("\n")).unwrap().threads, Some(1));
+    }
+
+    #[test]
+    fn what_cannot_be_trusted_is_an_error() {
+        let error = |text: &str| said(text).unwrap_err();
+        let failed =
+            OUTPUT.replace("Solution Validates", "Failed Validation on array a[], AvgRelAbsErr > epsilon");
+        assert!(error(&failed).contains("results are wrong: Failed Validation on array a[]"));
+        assert!(error("").contains("does not say that its solution validates"));
+        assert!(error(&OUTPUT.replace("uses 8 bytes", "uses 4 bytes")).contains("4 bytes"));
+        assert!(error(&OUTPUT.replace("149618.5", "nan")).contains("its Triad is no rate"));
+        assert!(error(&OUTPUT.replace("149618.5", "-1")).contains("no rate"));
+        assert!(error(&OUTPUT.replace("Triad:", "Trial:")).contains("'Triad:'"));
+        assert!(error(&OUTPUT.replace("Array size = 1", "Array size = x")).contains("Array size"));
+    }
+
+    #[test]
+    fn threads_are_bound_in_openmps_words() {
+        let places: Vec<CpuList> = ["0,4", "1,5"].iter().map(|list| list.parse().unwrap()).collect();
+        let unknown = Err("is no ELF file".to_owned());
+        let kernels = [Kernel::named("copy").unwrap(), Kernel::named("read").unwrap()];
+        let ask = Ask {
+            kernels: &kernels,
+            stores: None,
+            simd: crate::simd::Simd::Portable,
+            places: &places,
+            elements: 0,
+            pages: Pages::Default,
+            inspection: &unknown,
+        };
+        let run = &runs(&ask).unwrap()[0];
+        let get = |name: &str| {
+            run.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        };
+        assert_eq!((get("OMP_NUM_THREADS"), get("OMP_PLACES")), (Some("2"), Some("{0,4},{1,5}")));
+        assert_eq!(run.points.len(), 1, "STREAM has no read");
+        assert_eq!((run.points[0].code, run.points[0].stores), (Code::Kernel(Stores::Regular), None));
+        assert!(run.points[0].known.contains("is no ELF file"));
+    }
+}

@@ -1,0 +1,221 @@
+//! What another program is: where it is, how it is told what to measure, how its output is read. Pure.
+
+use figure::{Convention, CpuList};
+use serde::{Deserialize, Serialize};
+
+use crate::bandwidth::plan::Code;
+use crate::inspect::Inspection;
+use crate::kernels::{Kernel, Stores};
+use crate::pages::Pages;
+use crate::simd::Simd;
+
+/// Another program that measures memory bandwidth.
+#[derive(Debug)]
+pub struct Tool {
+    /// Its name in ids.
+    pub name: &'static str,
+    /// Names of its file, the usual one first.
+    pub binaries: &'static [&'static str],
+    /// Which bytes it counts.
+    pub convention: Convention,
+    /// What it quotes of its repetitions.
+    pub statistic: Statistic,
+    /// Pages that it can be run with.
+    pub pages: &'static [Pages],
+    /// Whether it takes a size of array; else it has one, which ours takes.
+    pub takes_size: bool,
+    /// Kernels that are compared when none is asked for.
+    pub kernels: &'static [&'static str],
+    /// How it is run; an error says why it cannot be run so.
+    pub runs: fn(&Ask) -> Result<Vec<Run>, String>,
+    /// Reads its output, which is untrusted; an error says what is wrong with it.
+    pub read: fn(&Output) -> Result<Said, String>,
+}
+
+/// What a round's value is of its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// The best, as STREAM quotes.
+    Best,
+    /// All bytes over all time, as likwid-bench and MLC quote.
+    Mean,
+}
+
+impl Statistic {
+    /// The word in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Statistic::Best => "best",
+            Statistic::Mean => "mean",
+        }
+    }
+
+    /// Of samples of equally many bytes each; `None` without any.
+    pub fn of(self, rates: &[f64]) -> Option<f64> {
+        match self {
+            Statistic::Best => rates.iter().copied().reduce(f64::max),
+            Statistic::Mean if rates.is_empty() => None,
+            Statistic::Mean => Some(rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>()),
+        }
+    }
+}
+
+/// Under which conditions it is to run.
+#[derive(Debug)]
+pub struct Ask<'a> {
+    /// Kernels to compare.
+    pub kernels: &'a [&'static Kernel],
+    /// Only these stores.
+    pub stores: Option<Stores>,
+    /// Instruction set of ours.
+    pub simd: Simd,
+    /// The place of each thread.
+    pub places: &'a [CpuList],
+    /// Elements of each array, for a program that takes a size.
+    pub elements: u64,
+    /// Pages.
+    pub pages: Pages,
+    /// What its binary holds, or why that is not known.
+    pub inspection: &'a Result<Inspection, String>,
+}
+
+impl Ask<'_> {
+    /// Whether figures with these stores are wanted. A kernel that stores nothing always is.
+    pub fn wants(&self, stores: Stores) -> bool {
+        self.stores.is_none_or(|only| only == stores || stores == Stores::None)
+    }
+
+    /// The first CPU of each place, for a program that puts one thread on one CPU.
+    ///
+    /// # Errors
+    /// Two threads would share a CPU.
+    pub fn cpus(&self) -> Result<Vec<u32>, String> {
+        let cpus: Vec<u32> = self.places.iter().filter_map(CpuList::first).collect();
+        let distinct: CpuList = cpus.iter().copied().collect();
+        if distinct.len() < self.places.len() {
+            return Err("it puts each thread on a CPU of its own, and here threads share CPUs: ask for fewer --threads, \
+                        or for --places threads"
+                .to_owned());
+        }
+        Ok(cpus)
+    }
+}
+
+/// One way of running it, which gives one or more figures at once.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Arguments.
+    pub arguments: Vec<String>,
+    /// Variables.
+    pub environment: Vec<(String, String)>,
+    /// What it gives.
+    pub points: Vec<Point>,
+}
+
+/// A figure of its, and the code of ours that is compared with it.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// Its id's last part, where one kernel is run in several ways.
+    pub way: Option<&'static str>,
+    /// Ours.
+    pub code: Code,
+    /// How its kernel stores, in the words of `stores`, if that is known.
+    pub stores: Option<&'static str>,
+    /// How that is known, or why it is not.
+    pub known: String,
+}
+
+/// What it printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a> {
+    /// Standard output.
+    pub text: &'a str,
+    /// Kernels that this run should have measured.
+    pub kernels: &'a [&'a str],
+    /// Ticks a second of the time stamp counter, where it is our clock.
+    pub counter_rate: Option<f64>,
+}
+
+/// What its output says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// What it calls itself.
+    pub version: String,
+    /// GB/s by kernel.
+    pub rates: Vec<(String, f64)>,
+    /// Elements of each array, if it says.
+    pub elements: Option<u64>,
+    /// Threads, if it says.
+    pub threads: Option<usize>,
+    /// CPUs of its threads, if it says.
+    pub cpus: Option<Vec<u32>>,
+    /// Repetitions of which it quotes the best.
+    pub repetitions: Option<usize>,
+    /// Its shortest timed repetition, in seconds.
+    pub shortest: Option<f64>,
+    /// What its clock resolves, in seconds.
+    pub granularity: Option<f64>,
+}
+
+impl Said {
+    /// The rate of a kernel.
+    pub fn rate(&self, kernel: &str) -> Option<f64> {
+        self.rates.iter().find(|(name, _)| name == kernel).map(|(_, rate)| *rate)
+    }
+
+    /// What it says that is not what was asked of it.
+    pub fn contradicts(&self, places: &[CpuList], elements: Option<u64>) -> Option<String> {
+        if let Some(threads) = self.threads.filter(|threads| *threads != places.len()) {
+            return Some(format!("it ran {threads} threads and not {}", places.len()));
+        }
+        if let Some(cpus) = &self.cpus {
+            let inside = |cpu: &u32| places.iter().any(|place| place.contains(*cpu));
+            if let Some(cpu) = cpus.iter().find(|cpu| !inside(cpu)) {
+                return Some(format!("it ran on CPU {cpu}, which is none of those asked for"));
+            }
+        }
+        let (asked, said) = elements.zip(self.elements)?;
+        let off = (said as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
+        off.then(|| format!("its arrays had {said} elements and not {asked}"))
+    }
+}
+
+/// Programs round a size to whole loops on each thread.
+const SIZE_TOLERANCE: f64 = 0.01;
+
+/// A positive, finite number; what a program prints is untrusted.
+pub(super) fn positive(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0)
+}
+
+/// The text behind `label` on the first line that begins with it.
+pub(super) fn behind<'a>(text: &'a str, label: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_is_of_bytes_over_time() {
+        assert_eq!(Statistic::Best.of(&[1.0, 3.0, 2.0]), Some(3.0));
+        // Two passes of equal bytes at 2 and at 6 GB/s: 2 bytes in 1/2 + 1/6.
+        assert!((Statistic::Mean.of(&[2.0, 6.0]).unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(Statistic::Mean.of(&[]), None);
+    }
+
+    #[test]
+    fn what_it_says_is_held_against_what_was_asked() {
+        let places: Vec<CpuList> = ["0,2", "1,3"].iter().map(|list| list.parse().unwrap()).collect();
+        let said = Said { threads: Some(2), cpus: Some(vec![0, 3]), elements: Some(1000), ..Said::default() };
+        assert_eq!(said.contradicts(&places, Some(1001)), None);
+        let wrong = |said: Said| said.contradicts(&places, Some(1000)).unwrap();
+        assert!(wrong(Said { threads: Some(4), ..said.clone() }).contains("4 threads and not 2"));
+        assert!(wrong(Said { cpus: Some(vec![0, 4]), ..said.clone() }).contains("CPU 4"));
+        assert!(wrong(Said { elements: Some(2000), ..said }).contains("2000 elements and not 1000"));
+    }
+}
