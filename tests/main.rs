@@ -4,5 +4,6 @@ mod bench;
 mod defects;
 mod ending;
 mod host;
+mod loads;
 mod record;
 mod usage;

@@ -48,9 +48,11 @@ fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
 
 #[test]
 fn every_key_that_a_check_reads_is_written() {
-    let record = record(&run(&[SMALL, &["--kernel", "triad", "--format", "json"]].concat()));
+    let bandwidth = record(&run(&[SMALL, &["--kernel", "triad", "--format", "json"]].concat()));
+    let one = ["memory", "--array-size", "200000", "--rounds", "1", "--format", "json"];
+    let loaded = record(&run(&[&one[..], &["--loaded", "--mix", "2:1"]].concat()));
     let mut written = BTreeSet::new();
-    for figure in &record.figures {
+    for figure in bandwidth.figures.iter().chain(&loaded.figures) {
         written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));
         written.extend(figure.conditions.iter().map(|(name, _)| name.to_owned()));
         for round in &figure.rounds {
