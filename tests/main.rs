@@ -12,6 +12,7 @@ mod host;
 mod inspect;
 mod ladders;
 mod numa;
+mod loads;
 mod record;
 mod scaling;
 mod usage;

@@ -15,7 +15,7 @@ use crate::mode::Mode;
 pub const MODE: Mode = Mode {
     name: "mix",
     title: "bandwidth by mix of reads and writes",
-    seconds: 60.0,
+    seconds: 90.0,
     plan: plan::plan,
     prepare: bench::prepare,
     complete: |figures, _| crate::bandwidth::plan::set_limits(figures),

@@ -157,8 +157,12 @@ impl<'a> Curve<'a> {
         let Some(end) = self.end() else { return Saturation::Unknown("nothing was measured".to_owned()) };
         let (latency, bandwidth) = end.values();
         let injectors = end.latency.conditions.get(THREADS).unwrap_or(1.0) - 1.0;
-        let who = if injectors == 1.0 { "1 injector".to_owned() } else { format!("{injectors} injectors") };
-        let moves = format!("{who} at delay {} move {} GB/s", end.delay, format::number(bandwidth));
+        let who = if injectors == 1.0 {
+            "1 injector moves".to_owned()
+        } else {
+            format!("{injectors} injectors move")
+        };
+        let moves = format!("{who} {} GB/s at delay {}", format::number(bandwidth), end.delay);
         if let Some(peak) = record.machine.memory.peak.value() {
             let share = bandwidth * 1e9 / peak.bytes_per_s;
             if share >= OF_PEAK {
@@ -168,7 +172,9 @@ impl<'a> Curve<'a> {
         }
         let name = end.latency.conditions.get(MIX).unwrap_or_default();
         let Some(all) = walked(&Subject { figure: end.latency, record }, &name) else {
-            return Saturation::Unknown(format!("{moves}; what all CPUs move together was not measured"));
+            return Saturation::Unknown(format!(
+                "{moves}; of what all CPUs move together there is no sound figure"
+            ));
         };
         let reference = all.value.unwrap_or(f64::NAN);
         let share = bandwidth / reference;

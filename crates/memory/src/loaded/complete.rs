@@ -1,7 +1,7 @@
 //! What follows from the measured latencies: their limit, and the bandwidth of the same rounds.
 
 use figure::evidence as key;
-use figure::{Better, Convention, Figure, Limit, Machine, Round, Unit};
+use figure::{Better, Convention, Figure, Limit, Machine, Unit};
 
 use crate::bandwidth::plan::set_peak;
 use crate::blocks::GROUP_BYTES;
@@ -58,7 +58,7 @@ fn bandwidth(latency: &Figure, machine: &Machine) -> Figure {
 mod tests {
     use super::*;
     use figure::evidence::INJECTED;
-    use figure::{Evidence, Status};
+    use figure::{Evidence, Round, Status};
 
     fn measured(id: &str, delay: Option<f64>, rounds: &[(f64, [f64; 2])]) -> Figure {
         let mut figure = Figure::planned(id, "memory", id, Unit::NANOSECONDS, Better::Lower);

@@ -246,6 +246,8 @@ impl Builder<'_> {
 
     fn idle(&self) -> Figure {
         let mut figure = self.latency("idle", "latency without load".to_owned());
+        figure.series = Some(figure.id.clone());
+        figure.at = axis("load", CoordinateValue::Name("none".to_owned()));
         let first = self.placement.first_cpus().first().copied().map(f64::from);
         figure.conditions.set(key::THREADS, 1.0);
         figure.conditions.set(key::CPUS, first.into_iter().collect());

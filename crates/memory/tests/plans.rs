@@ -1,0 +1,192 @@
+//! Plans of mixes and of latency under load, on machines that are not here.
+
+use figure::evidence::*;
+use figure::{Figure, Machine, Status, Unit};
+use lab::placement::{Bind, Places};
+use lab::schedule::Rules;
+use machine::{Asked, Tree, synthetic};
+use memory::mix::Mix;
+use memory::mode::{Mode, Options, PlanError, Planned};
+use memory::pages::Pages;
+use memory::simd::Simd;
+
+const USUAL: Rules = Rules { least: 8, most: 60, target: 0.01, max_time: 100.0, repeats: 4 };
+
+fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path()).unwrap();
+    machine::describe(&Tree::at(directory.path()), &Asked::default())
+}
+
+fn options() -> Options {
+    Options {
+        array_size: None,
+        kernels: Vec::new(),
+        stores: None,
+        simd: None,
+        offset: 0,
+        pages: Pages::Default,
+        threads: None,
+        places: Places::Cores,
+        bind: Bind::Close,
+        mixes: Vec::new(),
+        schedule: None,
+        sizes: None,
+        nodes: None,
+        rules: USUAL,
+    }
+}
+
+fn plan(mode: &Mode, machine: &Machine, options: &Options) -> Planned {
+    (mode.plan)(machine, options).unwrap()
+}
+
+fn refused(mode: &Mode, machine: &Machine, options: &Options) -> String {
+    let error: PlanError = (mode.plan)(machine, options).unwrap_err();
+    let text = error.to_string();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+fn figure<'a>(planned: &'a Planned, id: &str) -> &'a Figure {
+    let figures = &planned.suite.figures;
+    figures.iter().find(|figure| figure.id == id).unwrap_or_else(|| panic!("no {id}"))
+}
+
+#[test]
+fn every_mix_is_a_point_with_its_own_traffic() {
+    let machine = machine_of(synthetic::two_socket_smt_server);
+    let planned = plan(&memory::mix::MODE, &machine, &options());
+    let ids: Vec<&str> = planned.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
+    let wanted = ["1:0", "3:1", "2:1", "1:1", "0:1", "triad-like"].map(|mix| format!("memory.mix.{mix}"));
+    assert_eq!(ids, wanted);
+    let caches = memory::sizes::last_level(&machine, &machine.topology.allowed).into_value().unwrap();
+    for figure in &planned.suite.figures {
+        let get = |key| figure.conditions.get(key).unwrap();
+        assert_eq!(get(COUNTED_BYTES), get(TRAFFIC_BYTES), "nothing hidden");
+        assert_eq!(figure.limit.is_some(), machine.memory.peak.value().is_some());
+        assert_eq!(figure.series.as_deref(), Some("memory.mix"));
+        assert_eq!(figure.evidence.get(MEMORY_LIMITED_BY).into_value().as_deref(), Some(""));
+        assert!(get(ARRAY_BYTES) >= 4.0 * caches.bytes as f64, "{}", figure.id);
+    }
+    assert_eq!(figure(&planned, "memory.mix.1:0").conditions.get(STORES).as_deref(), Some("none"));
+    assert_eq!(figure(&planned, "memory.mix.triad-like").conditions.get(COUNTED_BYTES), Some(24.0));
+    let some = Options { mixes: vec![Mix::Ratio(1, 1), Mix::Ratio(1, 0)], ..options() };
+    let planned = plan(&memory::mix::MODE, &machine, &some);
+    let ids: Vec<&str> = planned.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids, ["memory.mix.1:0", "memory.mix.1:1"], "in the order of the list");
+}
+
+#[test]
+fn what_no_code_can_do_is_not_available() {
+    let machine = machine_of(synthetic::microvm_2cpu);
+    let portable = Options { simd: Some(Simd::Portable), ..options() };
+    let planned = plan(&memory::mix::MODE, &machine, &portable);
+    assert_eq!(figure(&planned, "memory.mix.1:0").status, Status::Interrupted, "it can be measured");
+    for mix in ["3:1", "0:1", "triad-like"] {
+        let figure = figure(&planned, &format!("memory.mix.{mix}"));
+        assert_eq!(figure.status, Status::NotAvailable);
+        assert!(figure.reason.as_deref().unwrap().contains("no non-temporal stores"), "{:?}", figure.reason);
+    }
+    let huge = Options { pages: Pages::Huge1g, array_size: Some(1 << 20), ..options() };
+    for mode in [&memory::mix::MODE, &memory::loaded::MODE] {
+        let planned = plan(mode, &machine, &huge);
+        assert!(planned.suite.figures.iter().all(|figure| figure.status == Status::NotAvailable));
+        let reason = planned.suite.figures[0].reason.as_deref().unwrap();
+        assert!(reason.contains("1 GiB"), "{reason}");
+    }
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused_in_one_line() {
+    let machine = machine_of(synthetic::microvm_2cpu);
+    for mode in [&memory::mix::MODE, &memory::loaded::MODE] {
+        let with = |elements| Options { array_size: Some(elements), ..options() };
+        let small = refused(mode, &machine, &with(1000));
+        assert!(small.contains("--array-size 1000: 2 threads need at least 12288 elements"), "{small}");
+        assert!(refused(mode, &machine, &with(1 << 40)).contains("at most"));
+        let smallest = plan(mode, &machine, &with(12_288));
+        let elements = smallest.suite.figures[0].conditions.get(ARRAYS_TOTAL_BYTES).unwrap() / 24.0;
+        assert_eq!(elements, 12_288.0);
+    }
+    let triad = Options { mixes: vec![Mix::TriadLike], ..options() };
+    assert!(refused(&memory::loaded::MODE, &machine, &triad).contains("take 2:1"));
+}
+
+fn delays(planned: &Planned, mix: &str) -> Vec<f64> {
+    let series = format!("memory.loaded.{mix}");
+    let points = planned.suite.figures.iter().filter(|figure| figure.series.as_deref() == Some(&series));
+    points.filter_map(|figure| figure.conditions.get(DELAY)).collect()
+}
+
+#[test]
+fn one_cpu_chases_and_the_others_inject() {
+    let machine = machine_of(synthetic::two_socket_smt_server);
+    let planned = plan(&memory::loaded::MODE, &machine, &options());
+    let idle = figure(&planned, "memory.loaded.idle");
+    let cpus = figure(&planned, "memory.loaded.1:0.d0").conditions.get(CPUS).unwrap();
+    assert_eq!(idle.conditions.get(CPUS), Some(vec![cpus[0]]));
+    assert_eq!(idle.conditions.get(THREADS), Some(1.0));
+    assert_eq!(cpus.len(), machine.topology.cpus.len() / 2, "a thread for each core");
+    for mix in ["1:0", "2:1"] {
+        let delays = delays(&planned, mix);
+        assert!(delays.len() >= 5 && delays.is_sorted_by(|a, b| a > b), "{delays:?}");
+        assert_eq!((delays.first(), delays.last()), (Some(&20_000.0), Some(&0.0)));
+        assert_eq!(figure(&planned, &format!("memory.loaded.{mix}.all")).unit, Unit::GB_PER_S);
+    }
+    for figure in planned.suite.figures.iter().filter(|figure| figure.unit == Unit::NANOSECONDS) {
+        assert_ne!(figure.conditions.get(KERNEL).as_deref(), Some("latency"), "of others' explanations");
+    }
+    let one = Options { mixes: vec![Mix::Ratio(3, 1)], ..options() };
+    let planned = plan(&memory::loaded::MODE, &machine, &one);
+    assert!(delays(&planned, "2:1").is_empty() && !delays(&planned, "3:1").is_empty());
+}
+
+#[test]
+fn the_time_decides_how_many_delays() {
+    let machine = machine_of(synthetic::microvm_2cpu);
+    let with = |least, max_time| {
+        let rules = Rules { least, max_time, ..USUAL };
+        let options = Options { rules, array_size: Some(1 << 20), ..options() };
+        delays(&plan(&memory::loaded::MODE, &machine, &options), "1:0").len()
+    };
+    assert_eq!(with(12, 800.0), 19, "all of Intel MLC's");
+    assert_eq!(with(8, 100.0), 10);
+    assert_eq!(with(6, 15.0), 5);
+    assert_eq!(with(6, f64::MAX), 10, "asked for rounds and not for time");
+}
+
+#[test]
+fn a_thread_alone_has_nobody_to_inject() {
+    let mut machine = machine_of(synthetic::microvm_2cpu);
+    let alone = Options { threads: Some(1), ..options() };
+    let reason = |machine: &Machine, options: &Options| {
+        let planned = plan(&memory::loaded::MODE, machine, options);
+        assert_eq!(figure(&planned, "memory.loaded.idle").status, Status::Interrupted, "it can be measured");
+        let loaded = figure(&planned, "memory.loaded.2:1.d0");
+        assert_eq!(loaded.status, Status::NotAvailable);
+        loaded.reason.clone().unwrap()
+    };
+    assert!(reason(&machine, &alone).contains("--threads 2 or more"));
+    machine.topology.allowed = "1".parse().unwrap();
+    let text = reason(&machine, &options());
+    assert!(text.contains("CPU 1 chases, and no other may be used"), "{text}");
+}
+
+#[test]
+fn every_machine_can_be_planned_for() {
+    for (name, write) in synthetic::ALL {
+        let machine = machine_of(*write);
+        for mode in memory::MODES {
+            match (mode.plan)(&machine, &options()) {
+                Ok(planned) => {
+                    assert!(!planned.suite.figures.is_empty(), "{name} {}", mode.name);
+                    assert_eq!(planned.suite.worker, format!("memory.{}", mode.name));
+                }
+                Err(error) => {
+                    assert_eq!(error.to_string().lines().count(), 1, "{name} {}: {error}", mode.name)
+                }
+            }
+        }
+    }
+}

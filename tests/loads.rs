@@ -1,0 +1,73 @@
+//! Mixes of reads and writes, and latency under load.
+
+use std::collections::BTreeSet;
+
+use figure::evidence::{INJECTED, MIX, VERIFIED, VERIFIED_ERROR};
+use figure::{Status, Unit};
+
+use crate::bench::{record, run, stderr};
+
+/// Arrays far too small, which is judged and is not what is tested.
+const SMALL: &[&str] = &["memory", "--array-size", "200000", "--format", "json"];
+
+#[test]
+fn every_mix_is_measured_and_proved() {
+    let record = record(&run(&[SMALL, &["--mix", "--rounds", "2"]].concat()));
+    let mixes: Vec<String> = record.figures.iter().filter_map(|figure| figure.conditions.get(MIX)).collect();
+    assert_eq!(mixes, ["1:0", "3:1", "2:1", "1:1", "0:1", "triad-like"]);
+    for figure in &record.figures {
+        assert_eq!(figure.status, Status::Measured, "{}: {:?}", figure.id, figure.reason);
+        assert_eq!(figure.evidence.get(VERIFIED).into_value(), Some(true), "{}", figure.id);
+        assert_eq!(
+            figure.evidence.get(VERIFIED_ERROR).into_value(),
+            Some(0.0),
+            "{}: sums are exact",
+            figure.id
+        );
+        assert!(figure.value.unwrap() > 0.0 && figure.limit.is_some());
+    }
+}
+
+#[test]
+fn a_latency_and_its_bandwidth_come_from_the_same_rounds() {
+    let record = record(&run(&[SMALL, &["--loaded", "--mix", "2:1", "--rounds", "1"]].concat()));
+    let cpus = record.machine.topology.allowed.len();
+    let loaded: Vec<_> = record
+        .figures
+        .iter()
+        .filter(|figure| figure.series.as_deref() == Some("memory.loaded.2:1"))
+        .collect();
+    assert!(loaded.len() >= 5);
+    for latency in loaded {
+        let bandwidth = record.figure(&format!("{}.bandwidth", latency.id)).expect("its companion");
+        assert_eq!(bandwidth.derived_from, std::slice::from_ref(&latency.id));
+        assert_eq!((&latency.unit, &bandwidth.unit), (&Unit::NANOSECONDS, &Unit::GB_PER_S));
+        if cpus < 2 {
+            assert_eq!((latency.status, bandwidth.status), (Status::NotAvailable, Status::NotAvailable));
+            continue;
+        }
+        assert_eq!(latency.evidence.get(VERIFIED).into_value(), Some(true), "{}", latency.id);
+        for (round, other) in latency.rounds.iter().zip(&bandwidth.rounds) {
+            assert_eq!((&round.started, round.duration), (&other.started, other.duration));
+            assert_eq!(round.evidence.get(INJECTED).into_value().as_ref(), Some(&other.samples));
+            assert_eq!(round.samples.len(), other.samples.len());
+        }
+        let verdicts: BTreeSet<_> = [latency, bandwidth].map(|figure| figure.verdict.is_some()).into();
+        assert_eq!(verdicts, [true].into());
+    }
+    if cpus >= 2 {
+        let value =
+            |id: &str| record.figure(&format!("memory.loaded.2:1.{id}.bandwidth")).unwrap().value.unwrap();
+        assert!(value("d0") > 5.0 * value("d20000"), "a delay delays");
+    }
+}
+
+#[test]
+fn mixes_that_are_not_there_are_refused() {
+    for arguments in [&["--mix", "5:1"][..], &["--mix", "2:1,x"], &["--loaded", "--mix", "triad-like"]] {
+        let output = run(&[&["memory"][..], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let message = stderr(&output);
+        assert!(message.contains("there are 1:0, 3:1") || message.contains("take 2:1"), "{message}");
+    }
+}
