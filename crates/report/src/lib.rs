@@ -42,7 +42,8 @@ pub struct Format {
 }
 
 /// Every format; the first is the default.
-pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT, svg::FORMAT];
+pub const FORMATS: &[Format] =
+    &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT, svg::FORMAT];
 
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {

@@ -17,6 +17,7 @@ mod chart;
 mod draw;
 mod marks;
 mod ticks;
+mod words;
 
 use chart::Chart;
 
@@ -31,8 +32,7 @@ const GAP: u32 = 16;
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let modes = grid::modes(record);
-    let charts: Vec<Chart> =
-        modes.iter().flat_map(|mode| mode.grids.iter().filter_map(|grid| chart::chart(mode, grid))).collect();
+    let charts: Vec<Chart> = modes.iter().flat_map(chart::charts).collect();
     if charts.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
@@ -46,7 +46,11 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
 /// The whole document.
 fn document(record: &Record, charts: &[Chart]) -> Result<String, draw::Failed> {
     let height = HEADER + charts.iter().map(|chart| draw::height(chart) + GAP).sum::<u32>();
-    let host = record.machine.hostname.value().map_or_else(String::new, |name| format!(" on {}", plain_to(name, 64)));
+    let host = record
+        .machine
+        .hostname
+        .value()
+        .map_or_else(String::new, |name| format!(" on {}", plain_to(name, 64)));
     let title = format!(
         "{} {}{host}, {}",
         plain_to(&record.tool.name, 40),

@@ -20,11 +20,20 @@ pub(super) fn axis(values: &[f64], unit: Option<&Unit>, logarithmic: bool, from_
         let ticks = if is_bytes { powers(low, high) } else { decades(low, high) };
         // Room for the marks at both ends.
         let margin = (high / low).powf(0.03).max(1.05);
-        return Axis { low: low / margin, high: (high * margin).min(f64::MAX), is_logarithmic: true, ticks: labelled(ticks, is_bytes) };
+        return Axis {
+            low: low / margin,
+            high: (high * margin).min(f64::MAX),
+            is_logarithmic: true,
+            ticks: labelled(ticks, is_bytes),
+        };
     }
     let (low, high) = if from_zero { (low.min(0.0), high.max(0.0)) } else { (low, high) };
-    let (low, high) = if low < high { (low, high) } else { (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0)) };
-    let margin = 0.05 * (high / 2.0 - low / 2.0);
+    let (low, high) = if low < high {
+        (low, high)
+    } else {
+        (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0))
+    };
+    let margin = 0.1 * (high / 2.0 - low / 2.0);
     let start = if from_zero && low == 0.0 { low } else { (low - margin).max(f64::MIN) };
     let end = if from_zero && high == 0.0 { high } else { (high + margin).min(f64::MAX) };
     let distinct = integers(values);
@@ -45,7 +54,11 @@ fn labelled(ticks: Vec<f64>, is_bytes: bool) -> Vec<(f64, String)> {
         } else {
             let text = number(value);
             // 0.500 is 0.5
-            if text.contains('.') && !text.contains('e') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+            if text.contains('.') && !text.contains('e') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
+            }
         }
     };
     ticks.into_iter().map(|value| (value, label(value))).collect()
@@ -73,7 +86,11 @@ fn powers(low: f64, high: f64) -> Vec<f64> {
 /// Powers of ten, with 2 and 5 between them where the range is short.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let between: &[f64] = if last - first <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let between: &[f64] = match high / low {
+        ratio if ratio <= 20.0 => &[1.0, 2.0, 3.0, 5.0, 7.0],
+        ratio if ratio <= 2000.0 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
     let step = usize::try_from((last - first) / MOST as i32 + 1).unwrap_or(1);
     (first..=last)
         .step_by(step)
@@ -95,7 +112,12 @@ fn steps(low: f64, high: f64, base: f64) -> Vec<f64> {
     let step = digits.iter().map(|digit| digit * base.powf(power)).find(|step| *step >= rough * 0.999);
     let Some(step) = step.filter(|step| step.is_finite() && *step > 0.0) else { return Vec::new() };
     let (first, last) = ((low / step).ceil(), (high / step).floor());
-    (0..).map(|at| first + f64::from(at)).take_while(|at| *at <= last).take(2 * MOST).map(|at| at * step).collect()
+    (0..)
+        .map(|at| first + f64::from(at))
+        .take_while(|at| *at <= last)
+        .take(2 * MOST)
+        .map(|at| at * step)
+        .collect()
 }
 
 #[cfg(test)]
@@ -109,7 +131,10 @@ mod tests {
     #[test]
     fn sizes_have_ticks_at_powers_of_two() {
         let axis = axis(&[16384.0, 1073741824.0], Some(&Unit::BYTES), true, false);
-        assert_eq!(labels(&axis), ["16 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB", "256 MiB", "1 GiB"]);
+        assert_eq!(
+            labels(&axis),
+            ["16 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB", "256 MiB", "1 GiB"]
+        );
     }
 
     #[test]
