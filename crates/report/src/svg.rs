@@ -17,6 +17,7 @@ mod chart;
 mod draw;
 mod marks;
 mod ticks;
+mod words;
 
 use chart::Chart;
 
@@ -31,8 +32,7 @@ const GAP: u32 = 16;
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let modes = grid::modes(record);
-    let charts: Vec<Chart> =
-        modes.iter().flat_map(|mode| mode.grids.iter().filter_map(|grid| chart::chart(mode, grid))).collect();
+    let charts: Vec<Chart> = modes.iter().flat_map(chart::charts).collect();
     if charts.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,

@@ -1,18 +1,20 @@
 //! What a chart shows: a grid's points, its axes, its limits, and the same in words. Nothing is drawn here.
 
-use figure::format::{plain, plain_to};
-use figure::{Figure, Status, Unit, Verdict};
+use figure::format::plain_to;
+use figure::{Figure, Unit, Verdict};
 
 use super::axis::Axis;
-use super::ticks;
+use super::{ticks, words};
 use crate::digits::with_unit;
 use crate::grid::{Column, Grid, Mode};
-use crate::{grid, mark, names, outline};
+use crate::names;
 
 /// From this ratio of the largest value to the smallest on, an axis of values is logarithmic along sizes: levels of
 /// a memory hierarchy differ by factors.
 const LOGARITHMIC: f64 = 12.0;
-/// From this ratio on, an axis of numbers is logarithmic.
+/// From this ratio on, an axis of sizes is logarithmic.
+const LOGARITHMIC_SIZES: f64 = 8.0;
+/// From this ratio on, any other axis of positions is.
 const LOGARITHMIC_POSITIONS: f64 = 100.0;
 /// A limit further above the values than this factor would press them flat; it is named, not drawn.
 const FARTHEST_LIMIT: f64 = 2.5;
@@ -72,122 +74,134 @@ pub(super) struct Point {
     pub label: String,
 }
 
-/// The chart of a grid, if it has values in one unit.
-pub(super) fn chart(mode: &Mode, grid: &Grid) -> Option<Chart> {
-    let unit = grid.columns.first()?.unit?;
-    if grid.figures().all(|figure| figure.value.is_none()) || (!grid.is_companion && grid.unit().is_none()) {
+/// The charts of a mode: one for each grid that has values in one unit; curves with companions together.
+pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
+    let mut groups: Vec<Vec<&Grid>> = Vec::new();
+    let units = |grid: &Grid| grid.columns.iter().map(|column| column.unit.cloned()).collect::<Vec<_>>();
+    for grid in &mode.grids {
+        let alike = |group: &&mut Vec<&Grid>| {
+            grid.is_companion
+                && group[0].is_companion
+                && units(group[0]) == units(grid)
+                && group[0].down == grid.down
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(grid),
+            None => groups.push(vec![grid]),
+        }
+    }
+    groups.iter().filter_map(|grids| chart(mode, grids)).collect()
+}
+
+fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
+    let grid = *grids.first()?;
+    let is_bars = !grid.is_curve();
+    if !grid.is_companion && grid.unit().is_none() {
         return None;
     }
-    let is_bars = !grid.is_curve();
-    if is_bars && grid.rows.len() * grid.columns.len() > MAX_BARS {
+    // Rows without a value are told in words.
+    let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).collect();
+    if rows.is_empty() || (is_bars && rows.len() * grid.columns.len() > MAX_BARS) {
         return None;
     }
     let series = if grid.is_companion {
-        loaded(grid)?
+        grids.iter().filter_map(|grid| loaded(mode, grid, grids.len() > 1)).collect()
     } else if is_bars {
-        bars(grid)
+        bars(grid, &rows)
     } else {
         curves(grid)
     };
-    let points = || series.iter().flat_map(|series| series.points.iter().flatten());
-    let position_unit = grid.rows.first().and_then(|row| row.unit.as_ref());
-    let xs: Vec<f64> = points().map(|point| point.at.0).collect();
-    let (limits, far) = limits(grid, is_bars, &xs);
-    let mut values: Vec<f64> = points().map(|point| if is_bars { point.at.0 } else { point.at.1 }).collect();
-    let intervals = points().filter_map(|point| point.interval).flat_map(|(low, high)| [low, high]);
-    let sound = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
-    // An interval that is wider than its value runs out of the picture.
-    let intervals: Vec<f64> = intervals.filter(|end| *end > 0.0 && *end <= 2.0 * sound).collect();
-    values.extend(intervals);
-    values.extend(limits.iter().flat_map(|(_, line)| line).map(|at| if is_bars { at.0 } else { at.1 }));
-    let is_size = position_unit == Some(&Unit::BYTES);
-    let logarithmic = !is_bars && !grid.is_companion && is_size && ratio(&values) >= LOGARITHMIC;
-    let convention =
-        grid.figures().find_map(|figure| figure.convention).filter(|_| mode.convention().is_some());
-    let value_title = match convention.filter(|_| *unit == Unit::GB_PER_S) {
-        Some(convention) => format!("{} ({convention})", names::quantity(unit)),
-        None => names::quantity(unit),
-    };
-    let value_axis = ticks::axis(&values, Some(unit), logarithmic, true);
-    let (x, x_title, y, y_title) = if is_bars {
-        let rows = grid.rows.len() as f64;
-        let names =
-            grid.rows.iter().enumerate().map(|(at, row)| (at as f64 + 0.5, plain_to(&row.label, MAX_NAME)));
-        let names = Axis { low: rows, high: 0.0, is_logarithmic: false, ticks: names.collect() };
-        (value_axis, value_title, names, axes_title(grid))
-    } else if grid.is_companion {
-        let rate = grid.columns.get(1)?.unit?;
-        let title = match convention {
-            Some(convention) => format!("{} ({convention})", names::quantity(rate)),
-            None => names::quantity(rate),
-        };
-        let ends: Vec<f64> =
-            points().filter_map(|point| point.x_interval).flat_map(|(low, high)| [low, high]).collect();
-        let most = xs.iter().copied().fold(0.0, f64::max);
-        let all: Vec<f64> = xs
-            .iter()
-            .copied()
-            .chain(ends.into_iter().filter(|end| (0.0..=2.0 * most).contains(end)))
-            .collect();
-        (ticks::axis(&all, Some(rate), false, true), title, value_axis, value_title)
-    } else {
-        let wide = ratio(&xs) >= if is_size { 8.0 } else { LOGARITHMIC_POSITIONS };
-        let mut title = names::title(&grid.down);
-        if let Some(unit) = position_unit.filter(|unit| **unit != Unit::BYTES && **unit != Unit::ONE) {
-            title.push_str(&format!(", {}", plain_to(unit.symbol(), MAX_NAME)));
-        }
-        (ticks::axis(&xs, position_unit, wide, false), title, value_axis, value_title)
-    };
-    let edges =
-        mode.derived.iter().filter(|_| is_size && !is_bars).filter(|figure| figure.unit == Unit::BYTES);
+    if series.iter().all(|series: &Series| series.points.iter().all(Option::is_none)) {
+        return None;
+    }
+    let xs: Vec<f64> = points(&series).map(|point| point.at.0).collect();
+    let (limits, far) = limits(grids, is_bars, rows.len(), &xs);
+    let is_size = !is_bars && grid.rows.iter().all(|row| row.unit == Some(Unit::BYTES));
+    let [(x, x_title), (y, y_title)] = axes(mode, grid, &rows, &series, &limits)?;
+    let edges = mode.derived.iter().filter(|figure| is_size && figure.unit == Unit::BYTES);
     let edges: Vec<(String, f64)> =
         edges.filter_map(|figure| Some((plain_to(&figure.name, MAX_NAME), figure.value?))).collect();
-    let title = title(mode, grid);
-    let mut notes: Vec<String> = mode
-        .derived
-        .iter()
-        .filter_map(|figure| {
-            let verdict = figure.verdict.filter(|verdict| *verdict != Verdict::Valid);
-            let verdict = verdict.map_or_else(String::new, |verdict| format!(" ({verdict})"));
-            Some(format!(
-                "{}: {}{verdict}",
-                plain_to(&figure.name, 60),
-                with_unit(figure.value?, &figure.unit)
-            ))
-        })
-        .collect();
+    let title = title(mode, if grids.len() > 1 { "" } else { &grid.label });
+    let mut notes = words::notes(mode, grid, points(&series).any(|point| point.interval.is_some()));
     notes.extend(far);
-    notes.extend(missing(grid));
-    let mut chart = Chart {
-        title,
-        description: String::new(),
-        x,
-        x_title,
-        y,
-        y_title,
-        is_bars,
-        series,
-        limits,
-        edges,
-        notes,
-    };
-    chart.description = description(&chart, mode, grid);
+    notes.extend(words::missing(grids));
+    let description = String::new();
+    let mut chart =
+        Chart { title, description, x, x_title, y, y_title, is_bars, series, limits, edges, notes };
+    chart.description = words::description(&chart, mode, grids);
     Some(chart)
 }
 
-/// `Idle latency by array size`; of a mode with several tables, which.
-fn title(mode: &Mode, grid: &Grid) -> String {
-    let known = names::mode(mode.key).map_or_else(|| plain_to(mode.key, 60), str::to_owned);
-    let mut first = known.chars();
-    let mut title: String = first.next().into_iter().flat_map(char::to_uppercase).chain(first).collect();
-    if !grid.label.is_empty() {
-        title.push_str(&format!(", {}", names::grid(mode.key, &grid.label)));
-    }
-    title
+fn points(series: &[Series]) -> impl Iterator<Item = &Point> {
+    series.iter().flat_map(|series| series.points.iter().flatten())
 }
 
-fn axes_title(grid: &Grid) -> String {
-    names::title(&grid.down)
+/// The two axes with their titles, the one to the right first.
+fn axes(
+    mode: &Mode,
+    grid: &Grid,
+    rows: &[usize],
+    series: &[Series],
+    limits: &[Line],
+) -> Option<[(Axis, String); 2]> {
+    let is_bars = !grid.is_curve();
+    let along = |at: (f64, f64)| if is_bars { at.0 } else { at.1 };
+    let position_unit = grid.rows.first().and_then(|row| row.unit.as_ref());
+    let is_size = position_unit == Some(&Unit::BYTES);
+    let convention = grid.figures().find_map(|figure| figure.convention);
+    let convention = convention.filter(|_| mode.convention().is_some());
+    let titled = |unit: &Unit| match convention.filter(|_| *unit == Unit::GB_PER_S) {
+        Some(convention) => format!("{} ({convention})", names::quantity(unit)),
+        None => names::quantity(unit),
+    };
+    let mut values = with_intervals(points(series).map(|point| (along(point.at), point.interval)));
+    values.extend(limits.iter().flat_map(|(_, line)| line).map(|at| along(*at)));
+    let logarithmic = !is_bars && !grid.is_companion && is_size && ratio(&values) >= LOGARITHMIC;
+    let unit = grid.columns.first()?.unit?;
+    let value = (ticks::axis(&values, Some(unit), logarithmic, true), titled(unit));
+    if is_bars {
+        let label = |row: usize| plain_to(&grid.rows[row].label, MAX_NAME);
+        let names = rows.iter().enumerate().map(|(at, row)| (at as f64 + 0.5, label(*row)));
+        let names = Axis { low: rows.len() as f64, high: 0.0, is_logarithmic: false, ticks: names.collect() };
+        return Some([value, (names, names::title(&grid.down))]);
+    }
+    if grid.is_companion {
+        let rate = grid.columns.get(1)?.unit?;
+        let rates = with_intervals(points(series).map(|point| (point.at.0, point.x_interval)));
+        return Some([(ticks::axis(&rates, Some(rate), false, true), titled(rate)), value]);
+    }
+    let positions: Vec<f64> = points(series).map(|point| point.at.0).collect();
+    let wide = ratio(&positions) >= if is_size { LOGARITHMIC_SIZES } else { LOGARITHMIC_POSITIONS };
+    let mut title = names::title(&grid.down);
+    if let Some(unit) = position_unit.filter(|unit| !is_size && **unit != Unit::ONE) {
+        title.push_str(&format!(", {}", plain_to(unit.symbol(), MAX_NAME)));
+    }
+    Some([(ticks::axis(&positions, position_unit, wide, false), title), value])
+}
+
+/// Values and the ends of their intervals; an interval that is wider than the largest value runs out of the
+/// picture, or the curve would lie flat.
+fn with_intervals(points: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> Vec<f64> {
+    let (values, intervals): (Vec<f64>, Vec<Option<(f64, f64)>>) = points.unzip();
+    let most = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
+    let ends = intervals.into_iter().flatten().flat_map(|(low, high)| [low, high]);
+    let ends: Vec<f64> = ends.filter(|end| *end > 0.0 && *end <= 2.0 * most).collect();
+    values.into_iter().chain(ends).collect()
+}
+
+/// `Idle latency by array size`; of a mode with several tables, which.
+fn title(mode: &Mode, label: &str) -> String {
+    let mut title = match names::mode(mode.key) {
+        Some(known) => {
+            let mut letters = known.chars();
+            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+        }
+        None => plain_to(mode.key, 60),
+    };
+    if !label.is_empty() {
+        title.push_str(&format!(", {}", names::grid(mode.key, label)));
+    }
+    title
 }
 
 /// The ratio of the largest value to the smallest, if both are above zero.
@@ -201,7 +215,8 @@ fn interval(figure: &Figure) -> Option<(f64, f64)> {
     figure.interval.as_ref().map(|interval| (interval.low, interval.high))
 }
 
-fn label(grid: &Grid, column: &Column) -> String {
+/// The name of a column in a chart.
+pub(super) fn label(grid: &Grid, column: &Column) -> String {
     match &grid.across {
         Some(across) => format!("{} {}", names::head(across), column.label),
         None => column.label.clone(),
@@ -227,11 +242,11 @@ fn curves(grid: &Grid) -> Vec<Series> {
 }
 
 /// Values as bars: rows from above, the series of a row below one another.
-fn bars(grid: &Grid) -> Vec<Series> {
+fn bars(grid: &Grid, rows: &[usize]) -> Vec<Series> {
     let count = grid.columns.len() as f64;
     let series = grid.columns.iter().enumerate().map(|(number, column)| {
-        let points = column.cells.iter().enumerate().map(|(row, figure)| {
-            let figure = (*figure)?;
+        let points = rows.iter().enumerate().map(|(row, at)| {
+            let figure = column.cells[*at]?;
             let middle = row as f64 + 0.5 + (number as f64 + 0.5 - count / 2.0) * BAR_SHARE / count;
             Some(Point {
                 at: (figure.value.filter(|value| value.is_finite())?, middle),
@@ -250,7 +265,7 @@ fn bars(grid: &Grid) -> Vec<Series> {
 pub(super) const BAR_SHARE: f64 = 0.72;
 
 /// Values over what was measured beside them, each point with its position on the axis.
-fn loaded(grid: &Grid) -> Option<Vec<Series>> {
+fn loaded(mode: &Mode, grid: &Grid, is_named: bool) -> Option<Series> {
     let (values, rates) = (grid.columns.first()?, grid.columns.get(1)?);
     let points = grid.rows.iter().zip(values.cells.iter().zip(&rates.cells)).map(|(row, (figure, rate))| {
         let (figure, rate) = ((*figure)?, (*rate)?);
@@ -263,18 +278,20 @@ fn loaded(grid: &Grid) -> Option<Vec<Series>> {
             label: row.label.clone(),
         })
     });
-    let points = points.collect();
-    Some(vec![Series { label: String::new(), points }])
+    let label = if is_named { names::grid(mode.key, &grid.label) } else { String::new() };
+    Some(Series { label, points: points.collect() })
 }
 
 /// A limit's text, and its line.
 type Line = (String, Vec<(f64, f64)>);
 
 /// Limits as lines, each basis once; and in words those that are too far away to be drawn.
-fn limits(grid: &Grid, is_bars: bool, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
+fn limits(grids: &[&Grid], is_bars: bool, rows: usize, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
     let mut lines: Vec<(String, &Unit, Vec<(f64, f64)>)> = Vec::new();
-    let column = || grid.columns.iter().take(if grid.is_companion { 1 } else { usize::MAX });
-    let points = column().flat_map(|column| grid.rows.iter().zip(&column.cells));
+    let is_companion = grids.iter().any(|grid| grid.is_companion);
+    let points = grids
+        .iter()
+        .flat_map(|grid| grid.values().flat_map(|column| grid.rows.iter().zip(column.cells.iter().copied())));
     let mut largest: f64 = 0.0;
     for (row, figure) in points {
         let Some(figure) = figure.filter(|figure| figure.value.is_some()) else { continue };
@@ -304,74 +321,18 @@ fn limits(grid: &Grid, is_bars: bool, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
         if is_bars {
             // Only where it is the same for all bars.
             if low == high {
-                near.push((text, vec![(high, 0.0), (high, grid.rows.len() as f64)]));
+                near.push((text, vec![(high, 0.0), (high, rows as f64)]));
             } else {
                 far.push(text);
             }
             continue;
         }
         line.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if low == high || grid.is_companion {
+        if low == high || is_companion {
             let ends = xs.iter().fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
             line = vec![(ends.0, high), (ends.1, high)];
         }
         near.push((text, line));
     }
     (near, far)
-}
-
-/// What has no value, in a line for each status.
-fn missing(grid: &Grid) -> Vec<String> {
-    let count =
-        |status| grid.figures().filter(|figure| figure.value.is_none() && figure.status == status).count();
-    [Status::NotAvailable, Status::Failed, Status::Interrupted]
-        .into_iter()
-        .map(|status| (status, count(status)))
-        .filter(|(_, count)| *count > 0)
-        .map(|(status, count)| {
-            format!("{}: {}", outline::state(status), crate::summary::counted(count, "figure"))
-        })
-        .collect()
-}
-
-/// The chart in words, for those who do not see it.
-fn description(chart: &Chart, mode: &Mode, grid: &Grid) -> String {
-    let sort = if chart.is_bars { "Bar chart" } else { "Line chart" };
-    let scale = |axis: &Axis| if axis.is_logarithmic { ", logarithmic" } else { "" };
-    let mut text = format!(
-        "{sort}. Across: {}{}. Upwards: {}{}.",
-        chart.x_title,
-        scale(&chart.x),
-        chart.y_title,
-        scale(&chart.y)
-    );
-    for column in grid.columns.iter().take(if grid.is_companion { 1 } else { usize::MAX }) {
-        let rows = grid.rows.iter().zip(&column.cells);
-        let points: Vec<_> =
-            rows.filter_map(|(row, figure)| Some((row, (*figure)?, (*figure)?.value?))).collect();
-        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
-        let name = label(grid, column);
-        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
-        let told = |(row, figure, value): &(&grid::Position, &Figure, f64)| {
-            format!("{} at {}", with_unit(*value, &figure.unit), row.label)
-        };
-        let values = if chart.is_bars {
-            points.iter().map(told).collect::<Vec<_>>().join(", ")
-        } else {
-            format!("{} points, from {} to {}", points.len(), told(first), told(last))
-        };
-        let verdicts = mark::VERDICTS.iter().map(|verdict| {
-            (verdict, points.iter().filter(|(_, figure, _)| figure.verdict == Some(*verdict)).count())
-        });
-        let verdicts: Vec<String> = verdicts
-            .filter(|(_, count)| *count > 0)
-            .map(|(verdict, count)| format!("{count} {verdict}"))
-            .collect();
-        text.push_str(&format!(" {name}{values}; {}.", verdicts.join(", ")));
-    }
-    for (status, reason, what) in grid::missing(mode) {
-        let what = if what.is_empty() { String::new() } else { format!("{what}: ") };
-        text.push_str(&format!(" {what}{}: {}.", outline::state(status), plain(&reason)));
-    }
-    text
 }

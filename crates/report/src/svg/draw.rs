@@ -28,6 +28,9 @@ const MAX_LINES: usize = 4;
 /// Width of a character at an axis, on average; the library cannot know a reader's font.
 const CHARACTER: u32 = 7;
 
+/// The size of a mark.
+const MARK: u32 = 8;
+
 /// Why a chart could not be drawn: the library says so of a surface that takes nothing; text always does.
 #[derive(Debug)]
 pub(super) struct Failed(String);
@@ -80,7 +83,9 @@ pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
     }
     // The document around is ours: it has a title and a description.
     let inner = svg.split_once(">\n").and_then(|(_, rest)| rest.rsplit_once("</svg>"));
-    inner.map(|(inner, _)| inner.to_owned()).ok_or_else(|| Failed("no SVG element".to_owned()))
+    inner
+        .map(|(inner, _)| inner.chars().filter(|c| is_xml(*c)).collect())
+        .ok_or_else(|| Failed("no SVG element".to_owned()))
 }
 
 fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
@@ -101,8 +106,8 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
         .axis_style(FAINT.stroke_width(SCALE))
         .label_style(font(12, INK))
         .axis_desc_style(font(12, INK))
-        .x_desc(shown(&chart.x_title))
-        .y_desc(shown(&chart.y_title))
+        .x_desc(&chart.x_title)
+        .y_desc(&chart.y_title)
         .set_all_tick_mark_size(px(4));
     if chart.is_bars {
         mesh.disable_y_mesh();
@@ -119,7 +124,7 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
         let (x, y) = plot.backend_coord(&(*at, chart.y.high));
         let style = font(11, FAINT).pos(Pos::new(HPos::Left, VPos::Top));
         let place = area.get_base_pixel();
-        area.draw(&Text::new(shown(name), (x - place.0 + px(4), y - place.1 + px(3)), style))?;
+        area.draw(&Text::new(name.as_str(), (x - place.0 + px(4), y - place.1 + px(3)), style))?;
     }
     for (number, series) in chart.series.iter().enumerate() {
         if chart.is_bars {
@@ -128,7 +133,7 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
             draw_curve(&plot, number, series)?;
         }
     }
-    Ok(())
+    if chart.is_bars { Ok(()) } else { draw_labels(&plot, chart) }
 }
 
 /// Lines between the points that are worth their name, intervals, then marks.
@@ -157,18 +162,30 @@ fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed>
             whisker(plot, [(low, y), (high, y)], (0, px(3)), thin)?;
         }
     }
-    let mut last: Option<(i32, i32)> = None;
     for point in series.points.iter().flatten() {
         plot.plotting_area().draw(&marks::mark(point.at, point.verdict, colour))?;
+    }
+    Ok(())
+}
+
+/// What stands beside points; where it would lie on another label it is left out.
+fn draw_labels(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
+    let mut placed: Vec<(i32, i32, i32)> = Vec::new();
+    let left = plot.plotting_area().get_pixel_range().0.start;
+    for point in chart.series.iter().flat_map(|series| series.points.iter().flatten()) {
         let (x, y) = plot.backend_coord(&point.at);
-        // Labels that would lie on the one before are left out.
-        let is_free = last.is_none_or(|(before_x, before_y)| {
-            (x - before_x).abs() > px(30) || (y - before_y).abs() > px(14)
-        });
-        if !point.label.is_empty() && is_free {
-            let label = Text::new(shown(&point.label), (px(6), -px(14)), font(10, FAINT));
+        let width = px(CHARACTER * point.label.chars().count() as u32 + 4);
+        // To the left, away from a curve that rises; at the axis to the right.
+        let (start, shift, side) =
+            if x - width < left { (x, px(4), HPos::Left) } else { (x - width, -px(4), HPos::Right) };
+        let touches = |(other, above, wide): &(i32, i32, i32)| {
+            start < other + wide && *other < start + width && (y - above).abs() < px(12)
+        };
+        if !point.label.is_empty() && !placed.iter().any(touches) {
+            let style = font(10, FAINT).pos(Pos::new(side, VPos::Bottom));
+            let label = Text::new(point.label.clone(), (shift, -px(4)), style);
             plot.plotting_area().draw(&(EmptyElement::at(point.at) + label))?;
-            last = Some((x, y));
+            placed.push((start, y, width));
         }
     }
     Ok(())
@@ -197,13 +214,17 @@ fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Resu
         let (shift, side) = if inside { (-px(10), HPos::Right) } else { (px(10), HPos::Left) };
         let style = font(11, INK).pos(Pos::new(side, VPos::Center));
         plot.plotting_area()
-            .draw(&(EmptyElement::at((value, row)) + Text::new(shown(&point.label), (shift, 0), style)))?;
+            .draw(&(EmptyElement::at((value, row)) + Text::new(point.label.clone(), (shift, 0), style)))?;
     }
     Ok(())
 }
 
-/// An interval: a line with caps, `cap` to either side.
+/// An interval: a line with caps, `cap` to either side. One that its mark hides is left out.
 fn whisker(plot: &Plot, ends: [(f64, f64); 2], cap: (i32, i32), style: ShapeStyle) -> Result<(), Failed> {
+    let [from, to] = ends.map(|end| plot.backend_coord(&end));
+    if (from.0 - to.0).abs() + (from.1 - to.1).abs() <= px(MARK) {
+        return Ok(());
+    }
     plot.plotting_area().draw(&PathElement::new(ends.to_vec(), style))?;
     for end in ends {
         let cap = PathElement::new(vec![(-cap.0, -cap.1), cap], style);
@@ -337,7 +358,7 @@ fn text(
 ) -> Result<(), Failed> {
     let style = font(size, colour).pos(pos);
     let style = if bold { TextStyle { font: style.font.style(FontStyle::Bold), ..style } } else { style };
-    Ok(area.draw(&Text::new(shown(words), at, style))?)
+    Ok(area.draw(&Text::new(words, at, style))?)
 }
 
 /// A font of `size` CSS pixels.
@@ -346,11 +367,6 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
     const LEADING: f64 = 1.24;
     let size = f64::from(size * SCALE) * LEADING;
     TextStyle { color: colour.to_backend_color(), ..TextStyle::from(("sans-serif", size).into_font()) }
-}
-
-/// Text that XML has.
-fn shown(text: &str) -> String {
-    text.chars().filter(|c| is_xml(*c)).collect()
 }
 
 /// CSS pixels in units of the drawing.

@@ -48,8 +48,8 @@ pub(super) fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// The mark of a point: a filled circle for valid, a hollow one for unverified, a hollow triangle for suspect, a
-/// cross for invalid, a hollow square for what was not judged.
+/// The mark of a point: a filled circle for valid, a hollow one for unverified, a triangle for suspect, a cross for
+/// invalid, a square for what was not judged. Each shows the colour of its series too.
 pub(super) fn mark<'a, DB, C>(at: C, verdict: Option<Verdict>, colour: RGBColor) -> DynElement<'a, DB, C>
 where
     DB: DrawingBackend + 'a,
@@ -57,7 +57,7 @@ where
 {
     let s = SCALE as i32;
     let line = |colour: RGBColor| colour.stroke_width(2 * SCALE);
-    // White below hollow shapes, so that no line runs through them.
+    // White below, so that no line runs through them.
     let outline = |points: Vec<(i32, i32)>, colour: RGBColor| {
         let closed: Vec<(i32, i32)> = points.iter().chain(points.first()).copied().collect();
         EmptyElement::at(at.clone())
@@ -72,12 +72,14 @@ where
             + Circle::new((0, 0), 4 * s, WHITE.filled())
             + Circle::new((0, 0), 4 * s, line(colour)))
         .into_dyn(),
-        Some(Verdict::Suspect) => {
-            outline(vec![(0, -5 * s), (-5 * s, 4 * s), (5 * s, 4 * s)], AMBER).into_dyn()
-        }
+        Some(Verdict::Suspect) => (outline(vec![(0, -6 * s), (-6 * s, 5 * s), (6 * s, 5 * s)], AMBER)
+            + Circle::new((0, s), 2 * s, colour.filled()))
+        .into_dyn(),
         Some(Verdict::Invalid) => (EmptyElement::at(at)
-            + PathElement::new(vec![(-4 * s, -4 * s), (4 * s, 4 * s)], line(RED))
-            + PathElement::new(vec![(-4 * s, 4 * s), (4 * s, -4 * s)], line(RED)))
+            + Circle::new((0, 0), 5 * s, WHITE.filled())
+            + Circle::new((0, 0), 5 * s, colour.stroke_width(SCALE))
+            + PathElement::new(vec![(-5 * s, -5 * s), (5 * s, 5 * s)], line(RED))
+            + PathElement::new(vec![(-5 * s, 5 * s), (5 * s, -5 * s)], line(RED)))
         .into_dyn(),
         None => outline(vec![(-4 * s, -4 * s), (4 * s, -4 * s), (4 * s, 4 * s), (-4 * s, 4 * s)], colour)
             .into_dyn(),

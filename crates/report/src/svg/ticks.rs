@@ -33,7 +33,7 @@ pub(super) fn axis(values: &[f64], unit: Option<&Unit>, logarithmic: bool, from_
     } else {
         (low - 0.5 * low.abs().max(1.0), high + 0.5 * high.abs().max(1.0))
     };
-    let margin = 0.05 * (high / 2.0 - low / 2.0);
+    let margin = 0.1 * (high / 2.0 - low / 2.0);
     let start = if from_zero && low == 0.0 { low } else { (low - margin).max(f64::MIN) };
     let end = if from_zero && high == 0.0 { high } else { (high + margin).min(f64::MAX) };
     let distinct = integers(values);
@@ -86,7 +86,11 @@ fn powers(low: f64, high: f64) -> Vec<f64> {
 /// Powers of ten, with 2 and 5 between them where the range is short.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
-    let between: &[f64] = if last - first <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let between: &[f64] = match high / low {
+        ratio if ratio <= 20.0 => &[1.0, 2.0, 3.0, 5.0, 7.0],
+        ratio if ratio <= 2000.0 => &[1.0, 2.0, 5.0],
+        _ => &[1.0],
+    };
     let step = usize::try_from((last - first) / MOST as i32 + 1).unwrap_or(1);
     (first..=last)
         .step_by(step)
