@@ -182,9 +182,10 @@ fn a_line_between_own_cache_and_memory_came_from_a_cache() {
         &record,
         clean,
         &[
-            "CPU 1 has a clean line of CPU 0 (the two: share an L3 of 32 MiB) in 10.0x what its own cache takes (5.00 ns)",
+            "A clean line of CPU 0 takes CPU 1 10.0x as long as its own cache (5.00 ns)",
             "0.500x",
-            "of what memory takes (100 ns): it came from a cache, and memory is ruled out",
+            "as long as memory (100 ns): it came from a cache, and memory is ruled out",
+            "(the two CPUs: share an L3 of 32 MiB)",
         ],
     );
     // The twins: as long as memory; longer.
@@ -218,7 +219,11 @@ fn clean_against_modified() {
 #[test]
 fn siblings_share_the_cache() {
     let record = record(vec![line("clean", "smt", 5.2)]);
-    says(&record, "memory.c2c.clean.smt", &["Hardware threads of one core share its first cache", "1.0x"]);
+    says(
+        &record,
+        "memory.c2c.clean.smt",
+        &["1.0x as long as its own cache", "hardware threads of one core share it"],
+    );
 }
 
 /// New values, with the walks beside them as they were.

@@ -34,36 +34,32 @@ fn origin(subject: &Subject) -> Option<String> {
         return None;
     }
     let own = subject.typical(C2C_OWN).into_value()?;
-    let basis = figure.conditions.get(PAIR_BASIS).filter(|basis| !basis.is_empty());
-    let basis = basis.map_or_else(String::new, |basis| format!(" (the two: {basis})"));
-    let of_own = format!("{:.1}x what its own cache takes ({})", figure.value? / own, amount(own, figure));
-    if subject.condition(PAIR).as_deref() == Some(SIBLINGS) {
-        return Some(format!(
-            "Hardware threads of one core share its first cache, so nothing moves: {of_own}."
-        ));
-    }
+    let of_own = format!("{:.1}x as long as its own cache ({})", figure.value? / own, amount(own, figure));
     let cpus = subject.thread_cpus();
-    let requester = cpus.get(1)?;
+    let (owner, requester) = (cpus.first()?, cpus.get(1)?);
     let state = figure.conditions.get(LINE_STATE)?;
-    let claim = format!("CPU {requester} has a {state} line of CPU {}{basis} in {of_own}", cpus.first()?);
+    let claim = format!("A {state} line of CPU {owner} takes CPU {requester} {of_own}");
+    if subject.condition(PAIR).as_deref() == Some(SIBLINGS) {
+        return Some(format!("{claim}: hardware threads of one core share it, so that nothing moves."));
+    }
+    let basis = figure.conditions.get(PAIR_BASIS).filter(|basis| !basis.is_empty());
+    let basis = basis.map_or_else(String::new, |basis| format!(" (the two CPUs: {basis})"));
     let rounds = figure.over_rounds(C2C_MEMORY).into_value();
     let Some(ratio) = rounds.and_then(|memory| paired_ratio(&figure.kept_values(), &memory)) else {
-        return Some(format!("{claim}; what memory takes was not measured."));
+        return Some(format!("{claim}; what memory takes was not measured{basis}."));
     };
     let memory = amount(subject.typical(C2C_MEMORY).into_value()?, figure);
-    let against = format!("{} of what memory takes ({memory})", partner::ratio_text(&ratio));
-    Some(if ratio.same(AS_MEMORY) {
-        let rival = if state == MODIFIED {
-            "memory does not hold it, but asking the other core takes as long"
-        } else {
-            "that memory answered is not ruled out"
-        };
-        format!("{claim}, {against}: {rival}.")
+    let against = format!("{claim} and {} as long as memory ({memory})", partner::ratio_text(&ratio));
+    let so = if ratio.same(AS_MEMORY) && state == MODIFIED {
+        "memory does not hold it, but asking the other core takes as long"
+    } else if ratio.same(AS_MEMORY) {
+        "that memory answered is not ruled out"
     } else if ratio.value < 1.0 {
-        format!("{claim} and {against}: it came from a cache, and memory is ruled out.")
+        "it came from a cache, and memory is ruled out"
     } else {
-        format!("{claim}, {against}: asking the other core costs more than memory.")
-    })
+        "asking the other core costs more than memory"
+    };
+    Some(format!("{against}: {so}{basis}."))
 }
 
 /// Clean against modified, on the same CPUs.
