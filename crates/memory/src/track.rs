@@ -8,6 +8,8 @@ use crate::region::Region;
 
 /// Known points of a chain at most. A leg of the longest chain, 32 M steps, then takes some 10 ms.
 const MOST_POINTS: u64 = 256;
+/// Bytes of the longest line that there is (s390x); more is an error of whoever shows it.
+const LONGEST_LINE: usize = 256;
 /// Walks side by side when caches are warmed: as many as a core has misses under way (10 line fill buffers on older
 /// Intel cores, 16 since Sunny Cove).
 const LANES: usize = 16;
@@ -125,7 +127,7 @@ impl Track {
 /// caches, where shown.
 pub fn stride(machine: &figure::Machine) -> usize {
     let lines = machine.caches.instances.iter().filter_map(|cache| cache.line);
-    lines.max().map_or(LINE, |line| (line as usize).next_power_of_two().clamp(LINE, 1024))
+    lines.max().map_or(LINE, |line| (line as usize).next_power_of_two().clamp(LINE, LONGEST_LINE))
 }
 
 #[cfg(test)]
