@@ -272,13 +272,6 @@ impl Case {
         self
     }
 
-    /// Without the fact or condition of this name.
-    pub fn without(self, name: &str) -> Self {
-        let all: Vec<&str> = figure::evidence::ALL.iter().map(|key| key.name).collect();
-        let rest: Vec<&str> = all.into_iter().filter(|other| *other != name).collect();
-        self.only(&rest)
-    }
-
     /// Keeps only facts and conditions of these names: what a rule that declares them may see.
     pub fn only(mut self, names: &[&str]) -> Self {
         let mut json = serde_json::to_value(self.figure()).unwrap();

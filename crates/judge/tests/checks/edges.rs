@@ -66,7 +66,7 @@ fn a_level_that_no_cache_explains_is_named() {
 
 #[test]
 fn a_working_set_is_checked_as_arrays_are_but_for_its_size() {
-    let small = quiet_vm().with(WORKING_SET, 0.5 * MIB).without(ARRAY_BYTES.name);
+    let small = quiet_vm().with(WORKING_SET, 0.5 * MIB).without(ARRAY_BYTES);
     assert_eq!(small.answer("array-size"), None);
     for check in ["first-touch", "page-size", "faults", "numa-placement", "verified", "memory-limit"] {
         assert_eq!(small.says(check), Pass, "{check}");
@@ -86,7 +86,7 @@ fn small_pages_that_were_asked_for_are_small() {
 fn a_chain_is_verified_by_where_its_walks_end() {
     let chain = |right: bool| {
         let case = quiet_vm().with(ORDER, "random".into()).with(VERIFIED, right);
-        case.without(VERIFIED_ERROR.name).answer("verified").unwrap()
+        case.without(VERIFIED_ERROR).answer("verified").unwrap()
     };
     assert_eq!(chain(true).outcome, Pass);
     assert!(chain(true).detail.contains("ended where it must"));

@@ -108,7 +108,7 @@ fn situations() -> Vec<Case> {
         unequal("dynamic"),
         unequal("dynamic").with(INVOLUNTARY_SWITCHES, 900.0).of_time(RUN_DELAY_WORST, 0.7),
         quiet_vm().with(WORKING_SET, MIB),
-        quiet_vm().with(WORKING_SET, MIB).without(ARRAY_BYTES.name),
+        quiet_vm().with(WORKING_SET, MIB).without(ARRAY_BYTES),
         quiet_vm().with(ORDER, "random".into()).with(VERIFIED_ERROR, 1e-14),
         edge(quiet_vm(), 32.0),
         edge(quiet_vm(), 2.0).with(EDGE_OWN, false),
