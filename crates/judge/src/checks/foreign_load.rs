@@ -1,7 +1,7 @@
 //! Did others run on our CPUs?
 
 use figure::evidence::{
-    CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, PSI_CPU, RUN_DELAY_WORST, THREAD_SECONDS_MAX,
+    CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, PSI_CPU, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
     THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::format;
@@ -21,6 +21,7 @@ pub const CHECK: Check = Check {
         PSI_CPU.name,
         CPUS.name,
         THREADS.name,
+        SCHEDULE.name,
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,

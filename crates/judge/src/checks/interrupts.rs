@@ -1,7 +1,7 @@
 //! Did interrupts take our CPUs away while we measured?
 
 use figure::evidence::{
-    CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, RUN_DELAY_WORST, SOFTIRQ_TIME, THREAD_SECONDS_MAX,
+    CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME, THREAD_SECONDS_MAX,
     THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::format;
@@ -19,6 +19,7 @@ pub const CHECK: Check = Check {
         CPU_FOREIGN_RESOLUTION.name,
         CPUS.name,
         THREADS.name,
+        SCHEDULE.name,
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,

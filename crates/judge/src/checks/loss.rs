@@ -6,6 +6,7 @@
 use figure::evidence::{CPU_FOREIGN_RESOLUTION, RUN_DELAY_WORST};
 
 use super::stragglers;
+use super::uneven_cores::planned_wait;
 use crate::check::{Levels, Subject};
 
 /// Levels for lost time as a share of the figure's time. The usual target for the 95 % interval is a
@@ -21,7 +22,9 @@ pub const LOST_TIME: Levels = Levels { warn: 0.02, fail: 0.10 };
 /// halves the figure. So where one thread visibly fell behind (it waited on a run queue, or was late), the
 /// lost time is held against that thread alone, as far as it fell behind.
 ///
-/// Reads `cpus`, `threads`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`.
+/// Turns that our own threads take by plan are no falling behind.
+///
+/// Reads `cpus`, `threads`, `schedule`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`.
 pub fn loss(subject: &Subject, lost: f64) -> f64 {
     let even = lost / subject.cpu_seconds();
     let alone = lost / subject.seconds();
@@ -31,6 +34,7 @@ pub fn loss(subject: &Subject, lost: f64) -> f64 {
 /// The share of its time that the worst thread lost, if that is enough to be spoken of; else 0.
 fn fell_behind(subject: &Subject) -> f64 {
     let waited = subject.figure.sum(RUN_DELAY_WORST).into_value().unwrap_or(0.0) / subject.seconds();
+    let waited = waited - planned_wait(subject);
     let late = stragglers::lateness(subject).into_value().unwrap_or(0.0);
     let waited = if waited >= LOST_TIME.warn { waited } else { 0.0 };
     let late = if late >= stragglers::LATE.warn { late } else { 0.0 };

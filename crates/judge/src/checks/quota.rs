@@ -1,7 +1,7 @@
 //! Does a CPU quota leave room for the threads?
 
 use figure::evidence::{
-    CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::{Outcome, format};
 
@@ -15,6 +15,7 @@ pub const CHECK: Check = Check {
     question: "Does the CPU quota of our control group leave room for the threads?",
     reads: &[
         THREADS.name,
+        SCHEDULE.name,
         CPUS.name,
         CGROUP_THROTTLED.name,
         RUN_DELAY_WORST.name,

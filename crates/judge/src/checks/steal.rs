@@ -1,7 +1,7 @@
 //! Did the hypervisor take our CPUs away while we measured?
 
 use figure::evidence::{
-    CPU_STEAL, CPUS, RUN_DELAY_WORST, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    CPU_STEAL, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::{Outcome, format};
 
@@ -16,6 +16,7 @@ pub const CHECK: Check = Check {
         CPU_STEAL.name,
         CPUS.name,
         THREADS.name,
+        SCHEDULE.name,
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,

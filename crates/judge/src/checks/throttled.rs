@@ -1,7 +1,7 @@
 //! Did a CPU quota stop our threads while we measured?
 
 use figure::evidence::{
-    CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CPUS, RUN_DELAY_WORST, THREAD_SECONDS_MAX,
+    CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
     THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::{Reading, format};
@@ -19,6 +19,7 @@ pub const CHECK: Check = Check {
         CGROUP_THROTTLED_PERIODS.name,
         CPUS.name,
         THREADS.name,
+        SCHEDULE.name,
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,

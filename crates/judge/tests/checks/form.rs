@@ -134,6 +134,9 @@ fn situations() -> Vec<Case> {
         let four = busy.clone().with(THREADS, 4.0).with(CPUS, vec![]).of_time(lost, 0.35);
         all.push(four.clone().of_time(RUN_DELAY_WORST, 0.15));
         all.push(four.with(THREAD_SECONDS_MAX, 0.05));
+        // Three threads that take turns on two CPUs by plan.
+        let turns = busy.clone().with(THREADS, 3.0).with(CPUS, vec![0.0, 1.0, 0.0]);
+        all.push(turns.with(SCHEDULE, "dynamic".into()).of_time(RUN_DELAY_WORST, 0.5).of_time(lost, 0.15));
         // Two threads on one CPU.
         all.push(busy.with(CPUS, vec![0.0, 0.0]).of_time(lost, 0.15));
     }

@@ -210,6 +210,8 @@ fn three_threads_on_two_cpus() {
     assert_eq!(dynamic.says("uneven-cores"), Pass);
     assert_eq!(dynamic.says("run-queue-delay"), Pass, "their turns are planned");
     assert_eq!(dynamic.judged(), (figure::Verdict::Valid, vec![]));
+    let busy = dynamic.clone().of_time(CPU_FOREIGN, 0.05);
+    assert_eq!(busy.says("foreign-load"), Pass, "of all CPU time, not of a thread that waits for its turn");
     let hog = dynamic.of_time(RUN_DELAY_WORST, 0.7);
     assert_eq!(hog.says("run-queue-delay"), Fail, "and what others add is not");
 }
