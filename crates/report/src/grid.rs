@@ -71,6 +71,11 @@ impl<'a> Column<'a> {
 }
 
 impl<'a> Grid<'a> {
+    /// Its name among the tables of its mode: `reads:writes 2:1`.
+    pub fn name(&self, mode: &str) -> String {
+        if self.is_companion { names::grid(mode, &self.label) } else { self.label.clone() }
+    }
+
     /// All figures.
     pub fn figures(&self) -> impl Iterator<Item = &'a Figure> {
         self.columns.iter().flat_map(|column| column.cells.iter().flatten().copied())
@@ -185,8 +190,5 @@ fn mode<'a>(key: &'a str, figures: &[&'a Figure]) -> Mode<'a> {
     }
     let mut grids = layout::curves(&series);
     grids.extend(layout::list(key, &single));
-    if let [grid] = grids.as_mut_slice() {
-        grid.label.clear();
-    }
     Mode { key, grids, derived }
 }

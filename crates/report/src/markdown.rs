@@ -102,7 +102,7 @@ fn curves(mode: &Mode, out: &mut dyn Write) -> io::Result<()> {
     }
     for grid in mode.grids.iter().filter(|grid| grid.figures().any(|figure| figure.value.is_some())) {
         if !grid.label.is_empty() {
-            writeln!(out, "\n**{}**", escaped(&names::grid(mode.key, &grid.label)))?;
+            writeln!(out, "\n**{}**", escaped(&grid.name(mode.key)))?;
         }
         writeln!(out)?;
         let mut corner = escaped(&names::head(&grid.down));

@@ -46,6 +46,7 @@ fn each_mode_has_a_picture_with_a_title_and_a_description() {
             "Latency of a line that another core holds",
             "From node to node, bandwidth",
             "From node to node, latency",
+            "The same by other tools",
         ]
     );
     for chart in charts(&document) {

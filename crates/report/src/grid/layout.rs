@@ -10,6 +10,9 @@ use super::{Column, Grid, Position};
 use crate::names;
 use crate::outline::coordinate;
 
+/// The longest label of a row.
+const MAX_LABEL: usize = 60;
+
 /// A series with its axes, rows first.
 struct Series<'a> {
     name: &'a str,
@@ -47,7 +50,7 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
     for one in &series {
         let label = names::label(one.name);
         match one.axes.as_slice() {
-            [down, across] => grids.push((matrix(label, down, across, one), Vec::new())),
+            [down, across] => grids.push((matrix(label, &[down], across, one), Vec::new())),
             [down] => {
                 if series.iter().any(|base| one.is_companion_of(base)) {
                     continue;
@@ -75,17 +78,7 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
                     }
                 }
             }
-            axes => {
-                let labels = one.figures.iter().map(|figure| {
-                    let places: Vec<String> =
-                        axes.iter().filter_map(|axis| figure.at.get(*axis)).map(coordinate).collect();
-                    if places.is_empty() { plain_to(&figure.name, 60) } else { places.join(", ") }
-                });
-                let figures = one.figures.iter().copied();
-                let mut list = listed(label, labels.zip(figures).collect());
-                list.down = axes.join(", ");
-                grids.push((list, Vec::new()));
-            }
+            axes => grids.push((several_axes(label, axes, one), Vec::new())),
         }
     }
     grids
@@ -96,29 +89,72 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
 
 fn side_by_side<'a>(mut grid: Grid<'a>, members: &[&Series<'a>]) -> Grid<'a> {
     let axis = grid.down.clone();
-    let figures = || members.iter().flat_map(|series| series.figures.iter().copied());
-    grid.rows = positions(figures(), &axis);
+    let place = |figure: &Figure| position(figure, &axis);
+    grid.rows = positions(members.iter().flat_map(|series| series.figures.iter().copied()), &place);
     for series in members {
         let label = match members.first().filter(|_| grid.is_companion) {
             Some(base) => names::words(series.name.strip_prefix(base.name).unwrap_or_default()),
             None => names::label(series.name),
         };
-        grid.columns.push(column(label, &grid.rows, series.figures.iter().copied(), &axis));
+        grid.columns.push(column(label, &grid.rows, series.figures.iter().copied(), &place));
     }
     grid
 }
 
-fn matrix<'a>(label: String, down: &str, across: &str, series: &Series<'a>) -> Grid<'a> {
+/// The last axis across, the others downwards, each combination a row.
+fn matrix<'a>(label: String, downs: &[&str], across: &str, series: &Series<'a>) -> Grid<'a> {
     let all = || series.figures.iter().copied();
-    let rows = positions(all(), down);
-    let mut places = positions(all(), across);
+    let place = |figure: &Figure| match downs {
+        [down] => position(figure, down),
+        downs => joined(figure, downs),
+    };
+    let mut places = positions(all(), &|figure| position(figure, across));
     places.dedup();
-    let columns = places.into_iter().map(|position| {
-        let here = all().filter(|figure| self::position(figure, across) == position);
-        column(position.label.clone(), &rows, here, down)
-    });
+    let mut counts: Vec<(Position, usize)> = Vec::new();
+    let columns: Vec<(String, Vec<&Figure>)> = places
+        .into_iter()
+        .map(|here| (here.label.clone(), all().filter(|figure| position(figure, across) == here).collect()))
+        .collect();
+    // A row as often as any column needs it.
+    for (_, figures) in &columns {
+        let rows = positions(figures.iter().copied(), &place);
+        for row in &rows {
+            let times = rows.iter().filter(|other| *other == row).count();
+            match counts.iter_mut().find(|(known, _)| known == row) {
+                Some((_, most)) => *most = (*most).max(times),
+                None => counts.push((row.clone(), times)),
+            }
+        }
+    }
+    let rows = sorted(counts);
+    let columns =
+        columns.into_iter().map(|(label, figures)| column(label, &rows, figures.into_iter(), &place));
     let columns = columns.collect();
-    Grid { label, down: down.to_owned(), across: Some(across.to_owned()), rows, columns, is_companion: false }
+    let down = downs.join(", ");
+    Grid { label, down, across: Some(across.to_owned()), rows, columns, is_companion: false }
+}
+
+/// The most columns that an axis of several gives; more are told one below the other.
+const MAX_ACROSS: usize = 6;
+
+/// Three axes or more: a matrix, if every row then has something to compare; else one figure below the other. A
+/// figure without axes is told by its name.
+fn several_axes<'a>(label: String, axes: &[&str], series: &Series<'a>) -> Grid<'a> {
+    if let Some((across, downs)) = axes.split_last() {
+        let grid = matrix(label.clone(), downs, across, series);
+        let compares =
+            |row: usize| grid.columns.iter().filter(|column| column.cells[row].is_some()).count() > 1;
+        if grid.columns.len() <= MAX_ACROSS && (0..grid.rows.len()).all(compares) {
+            return grid;
+        }
+    }
+    let name = |figure: &Figure| match axes {
+        [] => plain_to(&figure.name, MAX_LABEL),
+        axes => joined(figure, axes).label,
+    };
+    let mut list = listed(label, series.figures.iter().map(|figure| (name(figure), *figure)).collect());
+    list.down = axes.join(", ");
+    list
 }
 
 /// The figures of a series at their rows.
@@ -126,11 +162,11 @@ fn column<'a>(
     label: String,
     rows: &[Position],
     figures: impl Iterator<Item = &'a Figure>,
-    axis: &str,
+    place: &dyn Fn(&Figure) -> Position,
 ) -> Column<'a> {
     let mut cells: Vec<Option<&Figure>> = vec![None; rows.len()];
     for figure in figures {
-        let here = position(figure, axis);
+        let here = place(figure);
         // The same position may be there several times, as often as any series needs it.
         let free = (0..rows.len()).find(|at| rows[*at] == here && cells[*at].is_none());
         if let Some(free) = free {
@@ -154,29 +190,38 @@ fn position(figure: &Figure, axis: &str) -> Position {
     }
 }
 
-/// The distinct positions on an axis: numbers ascending, names as they first appear. A position that a series
-/// has several times is there as often.
-fn positions<'a>(figures: impl Iterator<Item = &'a Figure>, axis: &str) -> Vec<Position> {
-    let mut found: Vec<(Position, usize)> = Vec::new();
-    let mut counts: BTreeMap<(&str, String, String), usize> = BTreeMap::new();
+/// Positions on several axes as one name: `triad, nt`.
+fn joined(figure: &Figure, axes: &[&str]) -> Position {
+    let places: Vec<String> = axes.iter().filter_map(|axis| figure.at.get(*axis)).map(coordinate).collect();
+    Position { label: plain_to(&places.join(", "), MAX_LABEL), number: None, unit: None }
+}
+
+/// The distinct positions of figures. One that a series has several times is there as often.
+fn positions<'a>(
+    figures: impl Iterator<Item = &'a Figure>,
+    place: &dyn Fn(&Figure) -> Position,
+) -> Vec<Position> {
+    let mut found: Vec<(Position, usize, Vec<&str>)> = Vec::new();
     for figure in figures {
-        let here = position(figure, axis);
-        // Another axis may tell them apart.
-        let others: Vec<String> =
-            figure.at.iter().filter(|(name, _)| *name != axis).map(|(_, at)| coordinate(at)).collect();
-        let series = figure.series.as_deref().unwrap_or_default();
-        let key = format!("{}{:?}", here.label, here.number.map(f64::to_bits));
-        let count = counts.entry((series, others.join("\n"), key)).or_default();
-        *count += 1;
-        match found.iter_mut().find(|(known, _)| *known == here) {
-            Some((_, times)) => *times = (*times).max(*count),
-            None => found.push((here, 1)),
+        let (here, series) = (place(figure), figure.series.as_deref().unwrap_or_default());
+        match found.iter_mut().find(|(known, ..)| *known == here) {
+            Some((_, times, holders)) => {
+                holders.push(series);
+                *times = (*times).max(holders.iter().filter(|holder| **holder == series).count());
+            }
+            None => found.push((here, 1, vec![series])),
         }
     }
-    if found.iter().all(|(position, _)| position.number.is_some()) {
-        found.sort_by(|(a, _), (b, _)| a.number.unwrap_or_default().total_cmp(&b.number.unwrap_or_default()));
+    sorted(found.into_iter().map(|(position, times, _)| (position, times)).collect())
+}
+
+/// Numbers ascending, names as they first appear; each as often as it is needed.
+fn sorted(mut counts: Vec<(Position, usize)>) -> Vec<Position> {
+    if counts.iter().all(|(position, _)| position.number.is_some()) {
+        counts
+            .sort_by(|(a, _), (b, _)| a.number.unwrap_or_default().total_cmp(&b.number.unwrap_or_default()));
     }
-    found.into_iter().flat_map(|(position, times)| std::iter::repeat_n(position, times)).collect()
+    counts.into_iter().flat_map(|(position, times)| std::iter::repeat_n(position, times)).collect()
 }
 
 /// The most columns that figures without a series are arranged in by the last word of their ids.
@@ -204,7 +249,7 @@ pub(super) fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
     }
     let is_full = rows.len() * words.len() == figures.len() && common_unit(figures).is_some();
     if !is_full || !(2..=MAX_LAST_WORDS).contains(&words.len()) {
-        let labels = figures.iter().map(|figure| plain_to(&figure.name, 60));
+        let labels = figures.iter().map(|figure| plain_to(&figure.name, MAX_LABEL));
         return Some(listed(String::new(), labels.zip(figures.iter().copied()).collect()));
     }
     let columns = words.iter().map(|word| {
@@ -216,7 +261,7 @@ pub(super) fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
     });
     let columns = columns.collect();
     let rows = rows.iter().map(|row| Position {
-        label: plain_to(&row.replace('.', " "), 60),
+        label: plain_to(&row.replace('.', " "), MAX_LABEL),
         number: None,
         unit: None,
     });

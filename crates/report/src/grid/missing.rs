@@ -34,7 +34,7 @@ pub(crate) fn missing(mode: &Mode) -> Vec<(Status, String, String)> {
             let planned = column.cells.iter().flatten().count();
             for (status, reason, rows) in kinds {
                 let some = if rows.len() < planned { rows.as_slice() } else { &[] };
-                let what = format!("{} {}", grid.label, place(grid, column, some));
+                let what = format!("{} {}", grid.name(mode.key), place(grid, column, some));
                 tell(status, reason, what.trim().to_owned(), rows.len());
             }
         }

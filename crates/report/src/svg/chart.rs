@@ -121,7 +121,7 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     let edges = mode.derived.iter().filter(|figure| is_size && figure.unit == Unit::BYTES);
     let edges: Vec<(String, f64)> =
         edges.filter_map(|figure| Some((plain_to(&figure.name, MAX_NAME), figure.value?))).collect();
-    let title = title(mode, if grids.len() > 1 { "" } else { &grid.label });
+    let title = title(mode, &if grids.len() > 1 { String::new() } else { grid.name(mode.key) });
     let mut notes = words::notes(mode, grid, points(&series).any(|point| point.interval.is_some()));
     notes.extend(far);
     notes.extend(words::missing(grids));
@@ -199,7 +199,7 @@ fn title(mode: &Mode, label: &str) -> String {
         None => plain_to(mode.key, 60),
     };
     if !label.is_empty() {
-        title.push_str(&format!(", {}", names::grid(mode.key, label)));
+        title.push_str(&format!(", {label}"));
     }
     title
 }
@@ -278,7 +278,7 @@ fn loaded(mode: &Mode, grid: &Grid, is_named: bool) -> Option<Series> {
             label: row.label.clone(),
         })
     });
-    let label = if is_named { names::grid(mode.key, &grid.label) } else { String::new() };
+    let label = if is_named { grid.name(mode.key) } else { String::new() };
     Some(Series { label, points: points.collect() })
 }
 
@@ -287,7 +287,7 @@ type Line = (String, Vec<(f64, f64)>);
 
 /// Limits as lines, each basis once; and in words those that are too far away to be drawn.
 fn limits(grids: &[&Grid], is_bars: bool, rows: usize, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
-    let mut lines: Vec<(String, &Unit, Vec<(f64, f64)>)> = Vec::new();
+    let mut lines: Vec<(Line, &Unit)> = Vec::new();
     let is_companion = grids.iter().any(|grid| grid.is_companion);
     let points = grids
         .iter()
@@ -299,14 +299,14 @@ fn limits(grids: &[&Grid], is_bars: bool, rows: usize, xs: &[f64]) -> (Vec<Line>
         let Some(limit) = figure.limit.as_ref().filter(|limit| limit.value.is_finite()) else { continue };
         let basis = plain_to(&limit.basis, 100);
         let at = (row.number.unwrap_or_default(), limit.value);
-        match lines.iter_mut().find(|(known, ..)| *known == basis) {
-            Some((_, _, line)) if !line.contains(&at) => line.push(at),
+        match lines.iter_mut().find(|((known, _), _)| *known == basis) {
+            Some(((_, line), _)) if !line.contains(&at) => line.push(at),
             Some(_) => {}
-            None => lines.push((basis, &figure.unit, vec![at])),
+            None => lines.push(((basis, vec![at]), &figure.unit)),
         }
     }
     let (mut near, mut far) = (Vec::new(), Vec::new());
-    for (basis, unit, mut line) in lines {
+    for ((basis, mut line), unit) in lines {
         let (low, high) = line.iter().fold((f64::MAX, f64::MIN), |(l, h), at| (l.min(at.1), h.max(at.1)));
         let value = if low == high {
             with_unit(high, unit)

@@ -240,7 +240,7 @@ fn dashed(
     style: ShapeStyle,
 ) -> Result<(), Failed> {
     if line.len() > 1 {
-        let line = line.to_vec().into_iter();
+        let line = line.iter().copied();
         plot.plotting_area().draw(&DashedPathElement::new(line, dash, gap, style))?;
     }
     Ok(())
@@ -341,7 +341,7 @@ fn draw_legend(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
 fn sample(area: &Area<Shift>, y: i32, dashes: Option<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed> {
     let line = vec![(px(4), y), (px(28), y)];
     match dashes {
-        Some((dash, gap)) => area.draw(&DashedPathElement::new(line.into_iter(), dash, gap, style))?,
+        Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
         None => area.draw(&PathElement::new(line, style))?,
     }
     Ok(())

@@ -56,7 +56,7 @@ pub(super) fn description(chart: &Chart, mode: &Mode, grids: &[&Grid]) -> String
         let points: Vec<_> =
             rows.filter_map(|(row, figure)| Some((row, (*figure)?, (*figure)?.value?))).collect();
         let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
-        let name = if grids.len() > 1 { names::grid(mode.key, &grid.label) } else { label(grid, column) };
+        let name = if grids.len() > 1 { grid.name(mode.key) } else { label(grid, column) };
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let told = |(row, figure, value): &(&grid::Position, &Figure, f64)| {
             let head = if row.number.is_some() && row.unit.is_none() {

@@ -153,7 +153,7 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
 fn caption(grid: &Grid, mode: &Mode) -> String {
     let mut parts = Vec::new();
     if !grid.label.is_empty() {
-        parts.push(names::grid(mode.key, &grid.label));
+        parts.push(grid.name(mode.key));
     }
     let told = mode.unit().is_some() || grid.columns.len() == 1;
     if let Some(unit) = grid.unit().filter(|unit| !told && **unit != Unit::ONE) {
