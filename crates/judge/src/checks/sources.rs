@@ -2,7 +2,7 @@
 
 use figure::{Outcome, Verdict};
 
-use crate::check::{Answer, Check, Subject, always};
+use crate::check::{Answer, Check, Subject, always, measured};
 
 /// The verdicts of the figures named in `derived_from`, for a figure that has no rounds of its own. `judge`
 /// judges those first.
@@ -11,7 +11,8 @@ pub const CHECK: Check = Check {
     question: "Are the figures that this one was computed from sound?",
     reads: &[],
     page: include_str!("../../../../docs/checks/sources.md"),
-    applies: |subject| !subject.figure.derived_from.is_empty(),
+    // One that was made of the rounds of another, kept in its own, is judged by these rounds.
+    applies: |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
     essential: always,
     rule,
 };

@@ -21,10 +21,11 @@ use crate::sizes::ARRAYS;
 /// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
     &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
-/// Those that are measured by default: both ends, and the bend between them.
-const USUAL_DELAYS: &[u64] = &[0, 15, 50, 100, 200, 400, 700, 1300, 3500, 20_000];
+/// Those that are measured by default: both ends, and the bend between them, which is at long delays with many injectors
+/// and at short ones with few.
+const USUAL_DELAYS: &[u64] = &[0, 2, 8, 15, 50, 100, 200, 400, 1000, 20_000];
 /// Those that are measured where time is short.
-const FEW_DELAYS: &[u64] = &[0, 50, 200, 700, 20_000];
+const FEW_DELAYS: &[u64] = &[0, 8, 50, 200, 20_000];
 /// The injectors' mixes by default: reads, and what a non-temporal triad moves.
 const USUAL_MIXES: &[Mix] = &[Mix::Ratio(1, 0), Mix::Ratio(2, 1)];
 
