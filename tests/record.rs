@@ -49,8 +49,9 @@ fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
 #[test]
 fn every_key_that_a_check_reads_is_written() {
     let record = record(&run(&[SMALL, &["--kernel", "triad", "--format", "json"]].concat()));
+    let cross = crate::cross::with_stream();
     let mut written = BTreeSet::new();
-    for figure in &record.figures {
+    for figure in record.figures.iter().chain(&cross.figures) {
         written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));
         written.extend(figure.conditions.iter().map(|(name, _)| name.to_owned()));
         for round in &figure.rounds {

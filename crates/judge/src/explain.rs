@@ -12,6 +12,7 @@ mod mix;
 mod one_way;
 mod peak;
 mod repeated;
+mod second_instrument;
 mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
@@ -31,6 +32,7 @@ pub struct Rule {
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
     &repeated::RULE,
+    &second_instrument::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

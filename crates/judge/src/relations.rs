@@ -8,10 +8,12 @@ pub(crate) mod again;
 mod copy_scale;
 mod doubling;
 pub mod partner;
+pub(crate) mod second_instrument;
 pub mod traffic;
 pub(crate) mod write_allocate;
 
 use crate::check::Check;
 
 /// The relations, in causal order: arrays that stay in cache falsify every other comparison.
-pub const ALL: &[&Check] = &[&doubling::CHECK, &again::CHECK, &copy_scale::CHECK, &write_allocate::CHECK];
+pub const ALL: &[&Check] =
+    &[&doubling::CHECK, &again::CHECK, &copy_scale::CHECK, &write_allocate::CHECK, &second_instrument::CHECK];

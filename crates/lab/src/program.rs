@@ -38,7 +38,7 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// Variables that are set besides those that we have.
     pub environment: Vec<(String, String)>,
-    /// Variables that it must not see.
+    /// Variables of ours that it must not see.
     pub unset: Vec<String>,
     /// Places of its threads: together they are its affinity mask.
     pub places: Vec<CpuList>,
@@ -167,6 +167,9 @@ impl Ran {
 /// Starts it from a thread that has the mask which the program is to inherit.
 fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, ProgramError> {
     let mut command = Command::new(&program.path);
+    for name in &program.unset {
+        command.env_remove(name);
+    }
     command
         .args(&program.arguments)
         .envs(program.environment.iter().map(|(name, value)| (name, value)))
@@ -174,9 +177,6 @@ fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, Progr
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    for name in &program.unset {
-        command.env_remove(name);
-    }
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
             affinity::set(cpus).map_err(|error| ProgramError::Cpus(cpus.to_string(), error))?;
@@ -336,7 +336,7 @@ mod tests {
             path: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],
             environment: vec![("GIVEN".into(), "yes".into())],
-            unset: vec!["PWD".into()],
+            unset: vec!["PATH".into(), "GIVEN".into()],
             places: vec![affinity::get().unwrap().iter().take(1).collect()],
             deadline: Duration::from_secs_f64(seconds),
         })
