@@ -4,6 +4,7 @@ mod alignment;
 mod bench;
 mod c2c;
 mod counters;
+mod cross;
 mod defects;
 mod ending;
 #[cfg(target_arch = "x86_64")]
@@ -11,8 +12,8 @@ mod guest;
 mod host;
 mod inspect;
 mod ladders;
-mod numa;
 mod loads;
+mod numa;
 mod record;
 mod scaling;
 mod usage;

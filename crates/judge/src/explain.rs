@@ -22,6 +22,7 @@ mod page_walks;
 mod peak;
 mod repeated;
 mod scaling;
+mod second_instrument;
 mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
@@ -48,6 +49,7 @@ pub const RULES: &[&Rule] = &[
     &numa::RULE,
     &counted::RULE,
     &scaling::RULE,
+    &second_instrument::RULE,
     &baseline::RULE,
     &write_allocate::RULE,
     &avoided::RULE,

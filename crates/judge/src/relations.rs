@@ -10,11 +10,18 @@ pub mod curve;
 mod doubling;
 pub mod partner;
 mod saturation;
+pub(crate) mod second_instrument;
 pub mod traffic;
 pub(crate) mod write_allocate;
 
 use crate::check::Check;
 
 /// The relations, in causal order: arrays that stay in cache falsify every other comparison.
-pub const ALL: &[&Check] =
-    &[&doubling::CHECK, &again::CHECK, &copy_scale::CHECK, &write_allocate::CHECK, &saturation::CHECK];
+pub const ALL: &[&Check] = &[
+    &doubling::CHECK,
+    &again::CHECK,
+    &copy_scale::CHECK,
+    &write_allocate::CHECK,
+    &saturation::CHECK,
+    &second_instrument::CHECK,
+];

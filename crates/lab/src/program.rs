@@ -5,7 +5,6 @@
 //! its output is kept: that text is untrusted. While it runs its threads are looked at, some ten times a second:
 //! where they are, where they may be, how long they waited for a CPU.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -19,6 +18,9 @@ use figure::{CpuList, Evidence, Reading};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::affinity;
+use watched::Watched;
+
+mod watched;
 
 /// Bytes of each of its two outputs that are kept; what comes after is read and dropped, so that it does not stop.
 pub const MOST_OUTPUT: usize = 64 << 10;
@@ -38,7 +40,7 @@ pub struct Program {
     pub arguments: Vec<String>,
     /// Variables that are set besides those that we have.
     pub environment: Vec<(String, String)>,
-    /// Variables that it must not see.
+    /// Variables of ours that it must not see.
     pub unset: Vec<String>,
     /// Places of its threads: together they are its affinity mask.
     pub places: Vec<CpuList>,
@@ -122,7 +124,7 @@ pub fn run(program: &Program) -> Result<Ran, ProgramError> {
                 kill(process);
                 return Err(ProgramError::Deadline(program.deadline.as_secs_f64()));
             }
-            Err(RecvTimeoutError::Timeout) => watched.look(process, program, &cpus),
+            Err(RecvTimeoutError::Timeout) => watched.look(process, &program.places, &cpus),
             Err(RecvTimeoutError::Disconnected) => {
                 kill(process);
                 return Err(ProgramError::Wait(std::io::Error::other("no news of it")));
@@ -167,6 +169,9 @@ impl Ran {
 /// Starts it from a thread that has the mask which the program is to inherit.
 fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, ProgramError> {
     let mut command = Command::new(&program.path);
+    for name in &program.unset {
+        command.env_remove(name);
+    }
     command
         .args(&program.arguments)
         .envs(program.environment.iter().map(|(name, value)| (name, value)))
@@ -174,9 +179,6 @@ fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, Progr
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    for name in &program.unset {
-        command.env_remove(name);
-    }
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
             affinity::set(cpus).map_err(|error| ProgramError::Cpus(cpus.to_string(), error))?;
@@ -234,99 +236,6 @@ fn children() -> Children {
     Children { cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), switches: usage.ru_nivcsw as f64 }
 }
 
-/// What was seen of its threads.
-#[derive(Debug, Default)]
-struct Watched {
-    samples: f64,
-    strayed: f64,
-    /// Seconds on a run queue, by thread.
-    delays: BTreeMap<i32, f64>,
-    /// Looks that found as many threads as places, and whether one of them found all bound: while it begins they
-    /// are not yet.
-    whole: usize,
-    bound: bool,
-}
-
-/// Where nothing was seen.
-const TOO_SHORT: &str = "the program ended before its threads could be looked at";
-
-/// Looks after which threads that were never bound are taken for free.
-const BEGUN: usize = 3;
-
-impl Watched {
-    fn look(&mut self, process: Pid, program: &Program, cpus: &CpuList) {
-        let directory = format!("/proc/{}/task", process.as_raw_nonzero());
-        let Ok(threads) = std::fs::read_dir(&directory) else { return };
-        let mut masks = Vec::new();
-        for thread in threads.flatten() {
-            let path = thread.path();
-            let read = |name: &str| std::fs::read_to_string(path.join(name)).ok();
-            let number = thread.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
-            let Some(number) = number else { continue };
-            if let Some((true, cpu)) = read("stat").as_deref().and_then(running_on) {
-                self.samples += 1.0;
-                self.strayed += f64::from(u8::from(!cpus.contains(cpu)));
-            }
-            if let Some(delay) = read("schedstat").as_deref().and_then(run_delay) {
-                self.delays.insert(number, delay);
-            }
-            masks.extend(read("status").as_deref().and_then(allowed));
-        }
-        // While it begins or ends it has fewer threads.
-        if masks.len() >= program.places.len() {
-            self.whole += 1;
-            self.bound |= is_bound(&masks, &program.places);
-        }
-    }
-
-    fn bound(&self) -> Reading<bool> {
-        let known = self.bound || self.whole >= BEGUN;
-        Reading::or_unknown(known.then_some(self.bound), TOO_SHORT)
-    }
-
-    fn evidence(&self) -> Evidence {
-        let mut evidence = Evidence::default();
-        evidence.put(PLACE_SAMPLES, self.samples);
-        evidence.put(PLACE_STRAYED, self.strayed);
-        if self.delays.is_empty() {
-            evidence.put_unknown(RUN_DELAY, TOO_SHORT);
-            evidence.put_unknown(RUN_DELAY_WORST, TOO_SHORT);
-        } else {
-            evidence.put(RUN_DELAY, self.delays.values().sum());
-            evidence.put(RUN_DELAY_WORST, self.delays.values().copied().fold(0.0, f64::max));
-        }
-        evidence
-    }
-}
-
-/// Whether each place has a thread of its own whose mask lies in it.
-fn is_bound(masks: &[CpuList], places: &[CpuList]) -> bool {
-    let mut free: Vec<&CpuList> = masks.iter().collect();
-    places.iter().all(|place| {
-        let found =
-            free.iter().position(|mask| !mask.is_empty() && mask.iter().all(|cpu| place.contains(cpu)));
-        found.map(|at| free.swap_remove(at)).is_some()
-    })
-}
-
-/// Whether it runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat. The name in field 2 may hold anything.
-fn running_on(stat: &str) -> Option<(bool, u32)> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    Some((state == "R", fields.nth(35)?.parse().ok()?))
-}
-
-/// Field 2 of schedstat, in seconds.
-fn run_delay(schedstat: &str) -> Option<f64> {
-    Some(schedstat.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9)
-}
-
-/// `Cpus_allowed_list` of status.
-fn allowed(status: &str) -> Option<CpuList> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    list.trim().parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,7 +245,7 @@ mod tests {
             path: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],
             environment: vec![("GIVEN".into(), "yes".into())],
-            unset: vec!["PWD".into()],
+            unset: vec!["PATH".into(), "GIVEN".into()],
             places: vec![affinity::get().unwrap().iter().take(1).collect()],
             deadline: Duration::from_secs_f64(seconds),
         })
@@ -349,7 +258,7 @@ mod tests {
         assert_eq!(ran.complaint().as_deref(), Some("exit code 3: err"));
         let ran = shell("grep Cpus_allowed_list /proc/self/status", 60.0).unwrap();
         let first = affinity::get().unwrap().first().unwrap();
-        assert_eq!(allowed(&ran.output), Some(CpuList::from_iter([first])));
+        assert_eq!(watched::allowed(&ran.output), Some(CpuList::from_iter([first])));
         assert_eq!(ran.complaint(), None);
     }
 
@@ -399,18 +308,5 @@ mod tests {
         assert!(matches!(run(&program).unwrap_err(), ProgramError::Start(_)));
         program.places = vec![CpuList::from_iter([60_000])];
         assert!(matches!(run(&program).unwrap_err(), ProgramError::Cpus(..)));
-    }
-
-    #[test]
-    fn places_need_a_thread_each() {
-        let list = |text: &str| text.parse::<CpuList>().unwrap();
-        let places = [list("0"), list("1")];
-        assert!(is_bound(&[list("0-1"), list("1"), list("0")], &places));
-        assert!(!is_bound(&[list("0-1"), list("0-1")], &places), "free to move");
-        assert!(!is_bound(&[list("0"), list("0")], &places));
-        let fields: Vec<String> = (4..=52).map(|field: u32| field.to_string()).collect();
-        assert_eq!(running_on(&format!("7 (a) b) R {}", fields.join(" "))), Some((true, 39)));
-        assert_eq!(running_on(&format!("7 (a) S {}", fields.join(" "))), Some((false, 39)));
-        assert_eq!(running_on("7 (a) R 1 2"), None);
     }
 }

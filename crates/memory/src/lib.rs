@@ -41,7 +41,19 @@ use mode::Mode;
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&bandwidth::MODE, &mix::MODE, &scaling::MODE, &ladder::MODE, &latency::MODE, &loaded::MODE, &alignment::MODE, &c2c::MODE, &numa::MODE, &counters::MODE, &cross::MODE];
+pub static MODES: &[&Mode] = &[
+    &bandwidth::MODE,
+    &mix::MODE,
+    &scaling::MODE,
+    &ladder::MODE,
+    &latency::MODE,
+    &loaded::MODE,
+    &alignment::MODE,
+    &c2c::MODE,
+    &numa::MODE,
+    &counters::MODE,
+    &cross::MODE,
+];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

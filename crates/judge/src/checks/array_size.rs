@@ -74,7 +74,7 @@ fn rule(subject: &Subject) -> Answer {
         }
         _ => Answer::fail(
             format!("{size}{consequence}"),
-            format!("use --array-size {} or more", (CACHES * array / times / 1e6).ceil() as u64 * 1_000_000),
+            format!("use --array-size {}MB or more", (CACHES * array / times / 1e6).ceil()),
         ),
     }
 }

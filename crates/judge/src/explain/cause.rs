@@ -82,6 +82,10 @@ const EFFECTS: &[Effect] = &[
     },
     Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
     Effect {
+        consequence: "at least one of the two does not measure what is expected of it",
+        checks: &["second-instrument"],
+    },
+    Effect {
         consequence: "another run may give another value",
         checks: &["drift", "rounds-agree", "again", "copy-scale", "write-allocate"],
     },

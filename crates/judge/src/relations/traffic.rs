@@ -106,6 +106,24 @@ pub fn walked<'a>(subject: &Subject<'a>, name: &str) -> Option<&'a Figure> {
         .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 
+/// What regular stores cost a kernel against non-temporal ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoreChange {
+    /// Bytes moved with regular stores for each moved with non-temporal ones: 3/2, 4/3 or 2.
+    pub bytes: f64,
+    /// Lines read likewise: 2 for copy, 3/2 for triad; as `bytes` where non-temporal stores read none.
+    pub reads: f64,
+}
+
+/// What regular stores cost the figure's kernel, whichever it has; `None` where they cost nothing.
+pub fn store_change(figure: &Figure) -> Option<StoreChange> {
+    let name = kernel(figure)?;
+    let Streams { reads, writes, .. } =
+        STREAMS.iter().find(|streams| streams.kernel == name && streams.store_miss)?;
+    let bytes = (reads + 2.0 * writes) / (reads + writes);
+    Some(StoreChange { bytes, reads: if *reads > 0.0 { (reads + writes) / reads } else { bytes } })
+}
+
 /// Bytes moved for each byte counted, by the figure's declaration: 1.5 for a regular copy.
 pub fn per_counted(figure: &Figure) -> Option<f64> {
     let (moved, counted) = (figure.conditions.get(TRAFFIC_BYTES)?, figure.conditions.get(COUNTED_BYTES)?);

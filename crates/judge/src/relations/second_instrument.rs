@@ -1,0 +1,173 @@
+//! Do two instruments agree?
+//!
+//! "Two instruments disagree, so at least one does not measure what is expected of it" (study 1, step 4). There both
+//! were right, under different byte counts: so before they are said to disagree, the differences between programs
+//! that have a known factor are looked for.
+
+use figure::evidence::{INSTRUMENT, KERNEL, PAIR, STORES};
+use figure::stats::Ratio;
+use figure::{Convention, Figure, format};
+
+use super::partner::{self, NON_TEMPORAL, REGULAR};
+use super::traffic::{self, StoreChange};
+use crate::check::{Answer, Check, Subject, never};
+
+/// Programs that measure the same thing differ by this much: loops and prefetching. Measured beside STREAM, kernels
+/// with the same stores are within 2 % of ours, and beside likwid-bench within 5 % but for its straight walk of
+/// non-temporal loops.
+const SAME: f64 = 0.05;
+/// With an interval wider than this, half-width, anything agrees with anything.
+const TOO_WIDE: f64 = 0.20;
+
+/// Another program against ours.
+pub const CHECK: Check = Check {
+    id: "second-instrument",
+    question: "Does another program, measured in turn with ours, give the same?",
+    reads: &[PAIR.name, INSTRUMENT.name, KERNEL.name, STORES.name],
+    page: include_str!("../../../../docs/checks/second-instrument.md"),
+    applies: |subject| pair(subject).is_some(),
+    essential: never,
+    rule,
+};
+
+/// `instrument` of our own figures.
+const OURS: &str = "truebench";
+
+/// A figure of another program and ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair<'a> {
+    /// The other program's.
+    pub theirs: &'a Figure,
+    /// Ours.
+    pub ours: &'a Figure,
+}
+
+/// The pair that the subject is half of.
+pub(crate) fn pair<'a>(subject: &Subject<'a>) -> Option<Pair<'a>> {
+    let figure = subject.figure;
+    let name = figure.conditions.get(PAIR)?;
+    let is_ours = |figure: &Figure| figure.conditions.get(INSTRUMENT).as_deref() == Some(OURS);
+    let other = subject.record.figures.iter().find(|other| {
+        other.value.is_some()
+            && other.conditions.get(PAIR).as_ref() == Some(&name)
+            && is_ours(other) != is_ours(figure)
+    })?;
+    Some(if is_ours(figure) {
+        Pair { theirs: other, ours: figure }
+    } else {
+        Pair { theirs: figure, ours: other }
+    })
+}
+
+/// What the two say of one another.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Finding {
+    /// The same.
+    Agree,
+    /// Not the same, and why: a known factor, borne out by what is known of the program.
+    Explained(String),
+    /// Not the same, and what would explain it; nothing bears it out.
+    Guessed(String),
+    /// Not the same, and no known factor.
+    Disagree,
+}
+
+/// Compares; the reason where that cannot be done.
+pub(crate) fn compare(pair: &Pair) -> Result<(Ratio, Finding), String> {
+    let ratio = partner::ratio(pair.theirs, pair.ours)?;
+    if (ratio.high - ratio.low) / 2.0 > TOO_WIDE * ratio.value {
+        return Err(format!("they vary too much to tell: {}", partner::ratio_text(&ratio)));
+    }
+    let finding = if fits(&ratio, 1.0, 1.0) { Finding::Agree } else { explanation(pair, &ratio) };
+    Ok((ratio, finding))
+}
+
+/// Whether the ratio, or the interval of its median, lies between `low` and `high`, or within the tolerance of them.
+fn fits(ratio: &Ratio, low: f64, high: f64) -> bool {
+    let (low, high) = (low * (1.0 - SAME), high * (1.0 + SAME));
+    ratio.low <= high && ratio.high >= low
+}
+
+/// The first known difference with a factor that fits.
+fn explanation(pair: &Pair, ratio: &Ratio) -> Finding {
+    let stores = |figure: &Figure| partner::stores(figure);
+    let program = pair.theirs.conditions.get(INSTRUMENT).unwrap_or_else(|| "the other program".to_owned());
+    let counts_traffic = pair.theirs.convention != Some(Convention::StreamCounted);
+    let change = traffic::store_change(pair.ours);
+    let known = stores(pair.theirs);
+    match (change, stores(pair.ours).as_deref()) {
+        // Ours pays the write-allocate.
+        (Some(StoreChange { bytes, reads }), Some(REGULAR)) if fits(ratio, bytes, reads.max(bytes)) => {
+            let gain = format!(
+                "{program} pays no write-allocate: non-temporal stores or a call of memcpy move {} of what regular \
+                 stores move, and where lines in flight are the limit gain up to {reads:.2}x",
+                fraction(1.0 / bytes)
+            );
+            match known.as_deref() {
+                Some(NON_TEMPORAL | "libc") => Finding::Explained(gain),
+                Some(_) => Finding::Disagree,
+                None => Finding::Guessed(format!(
+                    "as if {gain}; or as if it counted the write-allocate, {} of what STREAM counts",
+                    fraction(bytes)
+                )),
+            }
+        }
+        // Ours does not.
+        (Some(StoreChange { bytes, reads }), Some(NON_TEMPORAL))
+            if fits(ratio, 1.0 / reads.max(bytes), 1.0 / bytes) =>
+        {
+            let loss = format!(
+                "{program} pays the write-allocate: regular stores move {} of what non-temporal ones move",
+                fraction(bytes)
+            );
+            match known.as_deref() {
+                Some(REGULAR) => Finding::Explained(loss),
+                Some(_) => Finding::Disagree,
+                None => Finding::Guessed(format!("as if {loss}")),
+            }
+        }
+        (Some(StoreChange { bytes, .. }), _) if counts_traffic && fits(ratio, 1.0 / bytes, 1.0 / bytes) => {
+            Finding::Guessed(format!(
+                "as if {program} counted as STREAM does, {} of the traffic",
+                fraction(1.0 / bytes)
+            ))
+        }
+        // Copied bytes: what arrives counts once, of one array read and one written.
+        (Some(StoreChange { reads, .. }), _) if reads == 2.0 && fits(ratio, 0.5, 0.5) => {
+            Finding::Guessed(format!("as if {program} counted copied bytes, 1/2 of what STREAM counts"))
+        }
+        _ => Finding::Disagree,
+    }
+}
+
+/// `3/2`, `4/3`, `1/2`.
+fn fraction(value: f64) -> String {
+    for below in 1..=4 {
+        let above = value * f64::from(below);
+        if (above - above.round()).abs() < 1e-6 {
+            return format!("{}/{below}", above.round());
+        }
+    }
+    format::number(value)
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some(pair) = pair(subject) else { return Answer::unknown("no other program's figure beside it") };
+    let (ratio, finding) = match compare(&pair) {
+        Ok(compared) => compared,
+        Err(reason) => return Answer::unknown(reason),
+    };
+    let seen = format!("{} is {} of {}", pair.theirs.id, partner::ratio_text(&ratio), pair.ours.id);
+    let fix = "look at the other reasons of both figures; say what the program's code holds: truebench memory --inspect \
+               BINARY; compare with ours by --stores regular and --stores nt";
+    match finding {
+        Finding::Agree => Answer::pass(format!("two instruments agree: {seen}")),
+        Finding::Explained(why) => {
+            Answer::pass(format!("two instruments differ as they must: {seen}; {why}"))
+        }
+        Finding::Guessed(why) => Answer::warn(format!("two instruments disagree: {seen}, {why}"), fix),
+        Finding::Disagree => {
+            Answer::warn(format!("two instruments disagree: {seen}, which no known factor explains"), fix)
+        }
+    }
+}

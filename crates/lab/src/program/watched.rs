@@ -1,0 +1,121 @@
+//! The threads of a program that is not ours, looked at from outside.
+
+use std::collections::BTreeMap;
+
+use figure::evidence::*;
+use figure::{CpuList, Evidence, Reading};
+use rustix::process::Pid;
+
+/// What was seen of its threads.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    samples: f64,
+    strayed: f64,
+    /// Seconds on a run queue, by thread.
+    delays: BTreeMap<i32, f64>,
+    /// Looks that found as many threads as places, and whether one of them found all bound: while it begins they
+    /// are not yet.
+    whole: usize,
+    bound: bool,
+}
+
+/// Where nothing was seen.
+const TOO_SHORT: &str = "the program ended before its threads could be looked at";
+
+/// Looks after which threads that were never bound are taken for free.
+const BEGUN: usize = 3;
+
+impl Watched {
+    /// Looks once at every thread.
+    pub fn look(&mut self, process: Pid, places: &[CpuList], cpus: &CpuList) {
+        let directory = format!("/proc/{}/task", process.as_raw_nonzero());
+        let Ok(threads) = std::fs::read_dir(&directory) else { return };
+        let mut masks = Vec::new();
+        for thread in threads.flatten() {
+            let path = thread.path();
+            let read = |name: &str| std::fs::read_to_string(path.join(name)).ok();
+            let number = thread.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
+            let Some(number) = number else { continue };
+            if let Some((true, cpu)) = read("stat").as_deref().and_then(running_on) {
+                self.samples += 1.0;
+                self.strayed += f64::from(u8::from(!cpus.contains(cpu)));
+            }
+            if let Some(delay) = read("schedstat").as_deref().and_then(run_delay) {
+                self.delays.insert(number, delay);
+            }
+            masks.extend(read("status").as_deref().and_then(allowed));
+        }
+        // While it begins or ends it has fewer threads.
+        if masks.len() >= places.len() {
+            self.whole += 1;
+            self.bound |= is_bound(&masks, places);
+        }
+    }
+
+    /// Whether each place had a thread bound to it.
+    pub fn bound(&self) -> Reading<bool> {
+        let known = self.bound || self.whole >= BEGUN;
+        Reading::or_unknown(known.then_some(self.bound), TOO_SHORT)
+    }
+
+    /// Where they ran and how long they waited.
+    pub fn evidence(&self) -> Evidence {
+        let mut evidence = Evidence::default();
+        evidence.put(PLACE_SAMPLES, self.samples);
+        evidence.put(PLACE_STRAYED, self.strayed);
+        if self.delays.is_empty() {
+            evidence.put_unknown(RUN_DELAY, TOO_SHORT);
+            evidence.put_unknown(RUN_DELAY_WORST, TOO_SHORT);
+        } else {
+            evidence.put(RUN_DELAY, self.delays.values().sum());
+            evidence.put(RUN_DELAY_WORST, self.delays.values().copied().fold(0.0, f64::max));
+        }
+        evidence
+    }
+}
+
+/// Whether each place has a thread of its own whose mask lies in it.
+fn is_bound(masks: &[CpuList], places: &[CpuList]) -> bool {
+    let mut free: Vec<&CpuList> = masks.iter().collect();
+    places.iter().all(|place| {
+        let found =
+            free.iter().position(|mask| !mask.is_empty() && mask.iter().all(|cpu| place.contains(cpu)));
+        found.map(|at| free.swap_remove(at)).is_some()
+    })
+}
+
+/// Whether it runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat. The name in field 2 may hold anything.
+fn running_on(stat: &str) -> Option<(bool, u32)> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    Some((state == "R", fields.nth(35)?.parse().ok()?))
+}
+
+/// Field 2 of schedstat, in seconds.
+fn run_delay(schedstat: &str) -> Option<f64> {
+    Some(schedstat.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9)
+}
+
+/// `Cpus_allowed_list` of status.
+pub(super) fn allowed(status: &str) -> Option<CpuList> {
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    list.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_need_a_thread_each() {
+        let list = |text: &str| text.parse::<CpuList>().unwrap();
+        let places = [list("0"), list("1")];
+        assert!(is_bound(&[list("0-1"), list("1"), list("0")], &places));
+        assert!(!is_bound(&[list("0-1"), list("0-1")], &places), "free to move");
+        assert!(!is_bound(&[list("0"), list("0")], &places));
+        let fields: Vec<String> = (4..=52).map(|field: u32| field.to_string()).collect();
+        assert_eq!(running_on(&format!("7 (a) b) R {}", fields.join(" "))), Some((true, 39)));
+        assert_eq!(running_on(&format!("7 (a) S {}", fields.join(" "))), Some((false, 39)));
+        assert_eq!(running_on("7 (a) R 1 2"), None);
+    }
+}
