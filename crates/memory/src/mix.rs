@@ -77,7 +77,7 @@ impl FromStr for Mix {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         MIXES.iter().copied().find(|mix| mix.to_string() == text).ok_or_else(|| {
             let all: Vec<String> = MIXES.iter().map(Mix::to_string).collect();
-            format!("--mix '{text}': there are {}", all.join(", "))
+            format!("there are {}", all.join(", "))
         })
     }
 }

@@ -77,9 +77,8 @@ impl Share {
         let least = threads * GROUP as u64;
         if let Some(asked) = options.array_size.filter(|asked| *asked < least) {
             return Err(PlanError::Wrong(format!(
-                "--array-size {asked}: {threads} threads need at least {least} elements here ({} of {GROUP} \
-                 elements, a group of the pages that a mix walks side by side, each); give more",
-                threads
+                "--array-size {asked}: {threads} threads need at least {least} elements here ({GROUP} each, a group of the \
+                 pages that a mix walks side by side); give more"
             )));
         }
         let cache = sizes::last_level(machine, &placement.cpus());
