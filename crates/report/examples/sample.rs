@@ -24,6 +24,7 @@ fn main() -> std::io::Result<()> {
         "numa" => sample::modes::numa(3),
         "nodes" => sample::modes::numa(12),
         "counters" => sample::modes::counters(),
+        "cross" => sample::modes::cross(),
         "no-counters" => sample::modes::no_counters(),
         "unknown" => sample::modes::unknown(),
         "modes" => sample::modes::all(),

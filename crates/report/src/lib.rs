@@ -23,6 +23,7 @@ mod outline;
 mod reasons;
 mod stream;
 mod summary;
+mod svg;
 mod text;
 
 /// A way to write a record.
@@ -41,7 +42,8 @@ pub struct Format {
 }
 
 /// Every format; the first is the default.
-pub const FORMATS: &[Format] = &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT];
+pub const FORMATS: &[Format] =
+    &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT, svg::FORMAT];
 
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {

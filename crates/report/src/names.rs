@@ -1,5 +1,6 @@
 //! What modes, series and axes are called for people. What is not listed is shown too, under its own name.
 
+use figure::Unit;
 use figure::format::plain_to;
 
 /// The longest name that goes into a heading or the head of a column.
@@ -33,7 +34,7 @@ pub(crate) fn mode_of(dotted: &str) -> &str {
 /// What the labels of a mode's tables are, where they do not say it themselves.
 const GRIDS: &[(&str, &str)] = &[("memory.loaded", "reads:writes")];
 
-/// A table's label among the others of its mode: `reads:writes 2:1`.
+/// A table's label among the others of its mode, if it is of that sort: `reads:writes 2:1`.
 pub(crate) fn grid(key: &str, label: &str) -> String {
     let what = GRIDS.iter().find(|(mode, _)| *mode == key);
     what.map_or_else(|| label.to_owned(), |(_, what)| format!("{what} {label}"))
@@ -75,6 +76,11 @@ const AXES: &[(&str, &str, &str)] = &[
     ("memory", "memory on", "memory on"),
     ("offset", "offset", "offset between arrays"),
     ("misalignment", "misaligned by", "misalignment of vectors"),
+    ("against", "tool", "tool"),
+    ("kernel", "kernel", "kernel"),
+    ("stores", "stores", "stores"),
+    ("traffic", "traffic", "traffic"),
+    ("program", "by", "measured by"),
 ];
 
 /// Where an axis stands among the others; those that are not listed come last.
@@ -82,16 +88,33 @@ pub(crate) fn rank(axis: &str) -> usize {
     AXES.iter().position(|(name, ..)| *name == axis).unwrap_or(AXES.len())
 }
 
-/// An axis at the head of a column.
-pub(crate) fn head(axis: &str) -> String {
-    let known = AXES.iter().find(|(name, ..)| *name == axis);
-    known.map_or_else(|| plain_to(axis, MAX_NAME), |(_, head, _)| (*head).to_owned())
+/// An axis, or several one after the other, at the head of a column.
+pub(crate) fn head(axes: &str) -> String {
+    named(axes, |(_, head, _)| head)
 }
 
-/// An axis in a chart.
-pub(crate) fn title(axis: &str) -> String {
-    let known = AXES.iter().find(|(name, ..)| *name == axis);
-    known.map_or_else(|| plain_to(axis, MAX_NAME), |(_, _, title)| (*title).to_owned())
+/// The same in a chart.
+pub(crate) fn title(axes: &str) -> String {
+    named(axes, |(_, _, title)| title)
+}
+
+fn named(axes: &str, word: fn(&(&'static str, &'static str, &'static str)) -> &'static str) -> String {
+    let known = |axis: &str| AXES.iter().find(|(name, ..)| *name == axis).map(|known| word(known).to_owned());
+    let words: Vec<String> =
+        axes.split(", ").map(|axis| known(axis).unwrap_or_else(|| axis.to_owned())).collect();
+    plain_to(&words.join(", "), 2 * MAX_NAME)
+}
+
+/// What is measured in a unit.
+const QUANTITIES: &[(&str, &str)] = &[("GB/s", "bandwidth"), ("ns", "latency")];
+
+/// A unit at an axis of a chart: `bandwidth, GB/s`.
+pub(crate) fn quantity(unit: &Unit) -> String {
+    let symbol = plain_to(unit.symbol(), MAX_NAME);
+    match QUANTITIES.iter().find(|(known, _)| *known == symbol) {
+        Some((_, quantity)) => format!("{quantity}, {symbol}"),
+        None => symbol,
+    }
 }
 
 /// A series within its mode: `random huge` of `memory.latency.random.huge`; empty if it is the mode's only name.

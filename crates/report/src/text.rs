@@ -17,6 +17,7 @@ mod cells;
 mod curves;
 mod header;
 mod page;
+mod plan;
 mod table;
 
 use page::Page;

@@ -61,8 +61,10 @@ fn a_writer_that_fails_is_reported() {
             Ok(())
         }
     }
+    let mut record = sample::full();
+    record.figures.extend(sample::modes::mix().figures);
     for format in FORMATS {
-        let error = (format.write)(&sample::full(), &Options::default(), &mut Full).unwrap_err();
+        let error = (format.write)(&record, &Options::default(), &mut Full).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull, "{}", format.name);
     }
 }

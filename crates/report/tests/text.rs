@@ -28,6 +28,7 @@ fn every_record() -> Vec<Record> {
         sample::curve(),
         sample::modes::all(),
         sample::modes::counters(),
+        sample::modes::without_series(),
         sample::modes::unknown(),
         sample::modes::numa(12),
         sample::modes::hostile(),
@@ -160,6 +161,28 @@ fn curves_keep_out_of_the_tables_of_kernels() {
     let table =
         |text: &str| text.split("\n\n").find(|part| part.starts_with("memory, STREAM")).unwrap().to_owned();
     assert_eq!(table(&before), table(&after));
+}
+
+#[test]
+fn figures_without_a_series_stand_side_by_side_by_their_ids() {
+    let text = at(80, &sample::modes::without_series());
+    assert!(
+        text.lines().any(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.starts_with(&["copy", "regular", "90.6"])
+                && words.contains(&"46.1")
+                && words.contains(&"136.7")
+        }),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_tool_stands_beside_ours() {
+    let text = at(80, &sample::modes::cross());
+    let head = text.lines().find(|line| line.contains("truebench") && line.contains("stream ")).unwrap();
+    assert!(head.contains("likwid-bench"));
+    assert!(text.contains("down: tool, kernel, across: by"), "{text}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn bar(share: f64, width: usize, hatched: bool) -> String {
         return "░".repeat(eighths.div_ceil(8));
     }
     let mut bar = "█".repeat(eighths / 8);
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push(EIGHTHS[eighths % 8]);
     }
     bar

@@ -5,20 +5,15 @@ use figure::format::{bytes, plain_to};
 use figure::{Figure, Status, Unit, Verdict};
 
 use super::bars::{bar, sparkline};
-use super::cells::{self, WIDTH_FOR_LIMIT};
+use super::cells;
 use super::page::{INDENT, Page};
+use super::plan::{GAP, Plan};
 use crate::digits::{self, MAX_UNIT, fixed};
 use crate::grid::{self, Column, Grid, Mode};
 use crate::{mark, names, outline, summary};
 
 /// The most rows of a curve; all its points are in the other formats.
 const MAX_ROWS: usize = 24;
-/// Columns between two columns of a table.
-const GAP: usize = 2;
-/// A shorter bar shows nothing.
-const MIN_BAR: usize = 8;
-/// In a longer one the eye loses its row.
-const MAX_BAR: usize = 30;
 /// A longer word at the head of a column is cut: on the narrowest page a column stands beside the labels.
 const MAX_HEAD: usize = 18;
 /// The longest unit beside a value, where a column's units differ.
@@ -36,10 +31,8 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     if !setup.is_empty() {
         page.aside(&setup.join("; "));
     }
-    for grid in &mode.grids {
-        if grid.figures().any(|figure| figure.value.is_some()) {
-            table(page, grid, mode);
-        }
+    for grid in mode.grids.iter().filter_map(Grid::measured) {
+        table(page, &grid, mode);
     }
     for figure in mode.derived.iter().filter(|figure| figure.value.is_some()) {
         page.item("-", anstyle::Style::new(), &derived(figure));
@@ -89,14 +82,14 @@ fn derived(figure: &Figure) -> String {
 }
 
 /// A column of text: its head, its cells with the verdict that colours them.
-struct Text {
+pub(super) struct Text {
     head: String,
     right: bool,
     cells: Vec<(String, Option<Verdict>)>,
 }
 
 impl Text {
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         let width = |text: &str| text.lines().map(textwrap::core::display_width).max().unwrap_or(0);
         self.cells.iter().map(|(cell, _)| width(cell)).chain([width(&self.head)]).max().unwrap_or(0)
     }
@@ -142,7 +135,7 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
         }
         at += count;
     }
-    if rows.len() < grid.rows.iter().enumerate().filter(|(at, _)| has_value(grid, *at)).count() {
+    if rows.len() < grid.rows.iter().enumerate().filter(|(at, _)| grid.has_value(*at)).count() {
         let all = grid.rows.len();
         page.paragraph("  ", "  ", &format!("{} of {all} points; all are in the other formats", rows.len()));
     }
@@ -158,7 +151,7 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
 fn caption(grid: &Grid, mode: &Mode) -> String {
     let mut parts = Vec::new();
     if !grid.label.is_empty() {
-        parts.push(names::grid(mode.key, &grid.label));
+        parts.push(grid.name(mode.key));
     }
     let told = mode.unit().is_some() || grid.columns.len() == 1;
     if let Some(unit) = grid.unit().filter(|unit| !told && **unit != Unit::ONE) {
@@ -172,7 +165,7 @@ fn caption(grid: &Grid, mode: &Mode) -> String {
 
 /// The rows that are shown: those with a value, and of many an even choice; of sizes the powers of two.
 fn shown(grid: &Grid) -> Vec<usize> {
-    let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| has_value(grid, *row)).collect();
+    let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).collect();
     if rows.len() <= MAX_ROWS || !grid.is_curve() {
         return rows;
     }
@@ -186,10 +179,6 @@ fn shown(grid: &Grid) -> Vec<usize> {
         return powers;
     }
     (0..MAX_ROWS).map(|i| rows[i * (rows.len() - 1) / (MAX_ROWS - 1)]).collect()
-}
-
-fn has_value(grid: &Grid, row: usize) -> bool {
-    grid.columns.iter().any(|column| column.cells[row].is_some_and(|figure| figure.value.is_some()))
 }
 
 /// A column's values, each with its verdict's mark unless it is valid.
@@ -237,63 +226,6 @@ fn values(column: &Column, grid: &Grid, mode: &Mode, rows: &[usize]) -> Text {
         words.push(plain_to(unit, MAX_UNIT));
     }
     Text { head: words.join("\n"), right: true, cells: rows.iter().map(cell).collect() }
-}
-
-/// What goes beside the values.
-struct Plan {
-    /// Columns with half the interval.
-    intervals: bool,
-    /// A column with the share of the limit.
-    limit: bool,
-    /// The length of bars; 0 for none.
-    bar: usize,
-    /// How many of the columns have bars.
-    barred: usize,
-    /// A column with verdicts, for the only series.
-    verdicts: bool,
-}
-
-impl Plan {
-    fn of(grid: &Grid, part: &[(&Column, &Text)], rows: &[usize], room: usize) -> Self {
-        let count = part.len();
-        let values: usize = part.iter().map(|(_, text)| GAP + text.width()).sum();
-        let left = room.saturating_sub(values);
-        // Bars compare along a column; a matrix is read in both directions.
-        let barred = if grid.across.is_some() {
-            0
-        } else if grid.is_companion {
-            1
-        } else {
-            count
-        };
-        if grid.columns.len() == 1 {
-            let figures = || rows.iter().filter_map(|row| part[0].0.cells[*row]);
-            let limit = room + INDENT >= WIDTH_FOR_LIMIT && figures().any(|figure| figure.limit.is_some());
-            let verdict =
-                figures().map(|figure| cells::verdict_text(figure, 0).chars().count()).max().unwrap_or(0);
-            let interval =
-                figures().map(|figure| cells::half_width(figure).chars().count()).max().unwrap_or(0);
-            let fixed = GAP + interval + if limit { GAP + 5 } else { 0 } + GAP + verdict;
-            let bar = left.saturating_sub(fixed + GAP).min(MAX_BAR);
-            let bar = if bar >= MIN_BAR { bar } else { 0 };
-            return Plan { intervals: true, limit, bar, barred, verdicts: true };
-        }
-        let interval: usize = part.iter().map(|(column, _)| GAP + interval_width(column, rows)).sum();
-        let bars = |left: usize| match left.checked_div(barred) {
-            Some(share) if share >= GAP + MIN_BAR => (share - GAP).min(MAX_BAR),
-            _ => 0,
-        };
-        // Bars first, then intervals beside them; without bars intervals if there is room.
-        let with_both = bars(left.saturating_sub(interval));
-        let intervals = grid.across.is_none() && (with_both > 0 || (bars(left) == 0 && interval <= left));
-        let bar = if intervals { with_both } else { bars(left) };
-        Plan { intervals, limit: false, bar, barred, verdicts: false }
-    }
-}
-
-fn interval_width(column: &Column, rows: &[usize]) -> usize {
-    let figures = rows.iter().filter_map(|row| column.cells[*row]);
-    figures.map(|figure| cells::half_width(figure).chars().count()).max().unwrap_or(0).max(1)
 }
 
 /// Lays out some of a grid's columns.

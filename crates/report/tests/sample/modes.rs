@@ -142,6 +142,10 @@ pub fn scaling() -> Record {
     figures[2].why = Some("3 threads on 2 cores: equal shares, unequal cores.".into());
     missing(&mut figures[8], "no SMT: there are no siblings to pack");
     missing(&mut figures[9], "no SMT: there are no siblings to pack");
+    let mut whole = point("memory.scaling.sockets", "triad, one socket after the other", Unit::GB_PER_S, 1.0);
+    whole.series = Some("memory.scaling.sockets".into());
+    missing(&mut whole, "one socket: the same as memory.scaling.cores");
+    figures.push(whole);
     let mut knee = point("memory.scaling.cores.knee", "threads that reach 95 %, cores", Unit::ONE, 2.0);
     knee.derived_from = vec!["memory.scaling.cores.2".into()];
     knee.rounds.clear();
@@ -312,23 +316,50 @@ pub fn numa(nodes: u32) -> Record {
     record(figures)
 }
 
-/// `--counters`: figures without a series.
+/// `--counters`: kernels, their stores, and the parts of their traffic.
 pub fn counters() -> Record {
     let mut figures = Vec::new();
-    for (kernel, read, write) in
-        [("copy.regular", 90.6, 46.1), ("copy.nt", 90.6, 93.2), ("triad.nt", 131.0, 66.0)]
+    for (kernel, stores, read, write) in
+        [("copy", "regular", 90.6, 46.1), ("copy", "nt", 90.6, 93.2), ("triad", "nt", 131.0, 66.0)]
     {
         for (what, rate) in [("read", read), ("write", write), ("total", read + write)] {
-            let id = format!("memory.counters.{kernel}.{what}");
-            let mut figure = point(&id, &format!("{kernel}, {what}"), Unit::GB_PER_S, rate);
+            let id = format!("memory.counters.{kernel}.{stores}.{what}");
+            let figure = point(&id, &format!("{kernel}, {what}"), Unit::GB_PER_S, rate);
+            let axes = [("kernel", name(kernel)), ("stores", name(stores)), ("traffic", name(what))];
+            let mut figure = on(figure, "memory.counters", &axes);
             figure.convention = Some(Convention::MeasuredTraffic);
             figure.conditions.set(KERNEL, kernel.into());
-            figure.conditions.set(STORES, "nt".into());
+            figure.conditions.set(STORES, stores.into());
             figures.push(figure);
         }
     }
     suspect(&mut figures[4]);
     record(figures)
+}
+
+/// `--cross-check`: each tool beside ours.
+pub fn cross() -> Record {
+    let mut figures = Vec::new();
+    for (tool, factor) in [("stream", 1.0), ("likwid-bench", 1.02)] {
+        for (kernel, rate) in [("copy", 21.0), ("triad", 24.0)] {
+            for (program, rate) in [(tool, rate * factor), ("truebench", rate)] {
+                let id = format!("memory.cross.{tool}.{kernel}.{program}");
+                let axes = [("against", name(tool)), ("kernel", name(kernel)), ("program", name(program))];
+                figures.push(on(point(&id, kernel, Unit::GB_PER_S, rate), "memory.cross", &axes));
+            }
+        }
+    }
+    suspect(&mut figures[6]);
+    record(figures)
+}
+
+/// A mode that is known, whose figures have no series.
+pub fn without_series() -> Record {
+    let mut record = counters();
+    for figure in &mut record.figures {
+        (figure.series, figure.at) = (None, figure::series::At::new());
+    }
+    record
 }
 
 /// `--counters` where there are none.
@@ -361,7 +392,8 @@ pub fn unknown() -> Record {
 /// All modes in one record, after bandwidth.
 pub fn all() -> Record {
     let mut record = super::quiet();
-    for mode in [mix(), scaling(), ladder(), latency(), loaded(), alignment(), c2c(), numa(3), no_counters()]
+    for mode in
+        [mix(), scaling(), ladder(), latency(), loaded(), alignment(), c2c(), numa(3), no_counters(), cross()]
     {
         record.figures.extend(mode.figures);
     }

@@ -1,0 +1,339 @@
+//! What a chart shows: a grid's points, its axes, its limits, and the same in words. Nothing is drawn here.
+
+use figure::format::plain_to;
+use figure::{Figure, Unit, Verdict};
+
+use super::axis::Axis;
+use super::{ticks, words};
+use crate::digits::with_unit;
+use crate::grid::{Column, Grid, Mode};
+use crate::names;
+
+/// From this ratio of the largest value to the smallest on, an axis of values is logarithmic along sizes: levels of
+/// a memory hierarchy differ by factors.
+const LOGARITHMIC: f64 = 12.0;
+/// From this ratio on, an axis of sizes is logarithmic.
+const LOGARITHMIC_SIZES: f64 = 8.0;
+/// From this ratio on, any other axis of positions is.
+const LOGARITHMIC_POSITIONS: f64 = 100.0;
+/// A limit further above the values than this factor would press them flat; it is named, not drawn.
+const FARTHEST_LIMIT: f64 = 2.5;
+/// The most characters of a name at an axis.
+pub(super) const MAX_NAME: usize = 28;
+/// The most rows of bars; more are no picture.
+const MAX_BARS: usize = 60;
+
+/// A chart.
+#[derive(Debug)]
+pub(super) struct Chart {
+    /// Its title.
+    pub title: String,
+    /// What it shows, in words.
+    pub description: String,
+    /// The axis to the right.
+    pub x: Axis,
+    /// Its title.
+    pub x_title: String,
+    /// The axis upwards.
+    pub y: Axis,
+    /// Its title.
+    pub y_title: String,
+    /// Whether values are bars from the left, and rows are names.
+    pub is_bars: bool,
+    /// What is compared.
+    pub series: Vec<Series>,
+    /// Limits: what they are, and where.
+    pub limits: Vec<(String, Vec<(f64, f64)>)>,
+    /// Positions on the x axis that were computed: edges.
+    pub edges: Vec<(String, f64)>,
+    /// What stands beside.
+    pub notes: Vec<String>,
+}
+
+/// Points of one series.
+#[derive(Debug)]
+pub(super) struct Series {
+    /// Its name; empty if there is only one.
+    pub label: String,
+    /// Its points along the axis; `None` where there is no value.
+    pub points: Vec<Option<Point>>,
+}
+
+/// A measured point.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    /// Where it stands.
+    pub at: (f64, f64),
+    /// Its value's interval.
+    pub interval: Option<(f64, f64)>,
+    /// For a point whose position was measured too, that interval.
+    pub x_interval: Option<(f64, f64)>,
+    /// What it is worth.
+    pub verdict: Option<Verdict>,
+    /// What stands beside it.
+    pub label: String,
+}
+
+/// The charts of a mode: one for each grid that has values in one unit; curves with companions together.
+pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
+    let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).collect();
+    let mut groups: Vec<Vec<&Grid>> = Vec::new();
+    let units = |grid: &Grid| grid.columns.iter().map(|column| column.unit.cloned()).collect::<Vec<_>>();
+    for grid in &grids {
+        let alike = |group: &&mut Vec<&Grid>| {
+            grid.is_companion
+                && group[0].is_companion
+                && units(group[0]) == units(grid)
+                && group[0].down == grid.down
+        };
+        match groups.iter_mut().find(alike) {
+            Some(group) => group.push(grid),
+            None => groups.push(vec![grid]),
+        }
+    }
+    groups.iter().filter_map(|grids| chart(mode, grids)).collect()
+}
+
+fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
+    let grid = *grids.first()?;
+    let is_bars = !grid.is_curve();
+    if !grid.is_companion && grid.unit().is_none() {
+        return None;
+    }
+    // Rows without a value are told in words.
+    let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).collect();
+    if rows.is_empty() || (is_bars && rows.len() * grid.columns.len() > MAX_BARS) {
+        return None;
+    }
+    let series = if grid.is_companion {
+        grids.iter().filter_map(|grid| loaded(mode, grid, grids.len() > 1)).collect()
+    } else if is_bars {
+        bars(grid, &rows)
+    } else {
+        curves(grid)
+    };
+    if series.iter().all(|series: &Series| series.points.iter().all(Option::is_none)) {
+        return None;
+    }
+    let xs: Vec<f64> = points(&series).map(|point| point.at.0).collect();
+    let (limits, far) = limits(grids, is_bars, rows.len(), &xs);
+    let is_size = !is_bars && grid.rows.iter().all(|row| row.unit == Some(Unit::BYTES));
+    let [(x, x_title), (y, y_title)] = axes(mode, grid, &rows, &series, &limits)?;
+    let edges = mode.derived.iter().filter(|figure| is_size && figure.unit == Unit::BYTES);
+    let edges: Vec<(String, f64)> =
+        edges.filter_map(|figure| Some((plain_to(&figure.name, MAX_NAME), figure.value?))).collect();
+    let title = title(mode, &if grids.len() > 1 { String::new() } else { grid.name(mode.key) });
+    let mut notes = words::notes(mode, grid, points(&series).any(|point| point.interval.is_some()));
+    notes.extend(far);
+    notes.extend(words::missing(mode, grids));
+    let description = String::new();
+    let mut chart =
+        Chart { title, description, x, x_title, y, y_title, is_bars, series, limits, edges, notes };
+    chart.description = words::description(&chart, mode, grids);
+    Some(chart)
+}
+
+fn points(series: &[Series]) -> impl Iterator<Item = &Point> {
+    series.iter().flat_map(|series| series.points.iter().flatten())
+}
+
+/// The two axes with their titles, the one to the right first.
+fn axes(
+    mode: &Mode,
+    grid: &Grid,
+    rows: &[usize],
+    series: &[Series],
+    limits: &[Line],
+) -> Option<[(Axis, String); 2]> {
+    let is_bars = !grid.is_curve();
+    let along = |at: (f64, f64)| if is_bars { at.0 } else { at.1 };
+    let position_unit = grid.rows.first().and_then(|row| row.unit.as_ref());
+    let is_size = position_unit == Some(&Unit::BYTES);
+    let convention = grid.figures().find_map(|figure| figure.convention);
+    let convention = convention.filter(|_| mode.convention().is_some());
+    let titled = |unit: &Unit| match convention.filter(|_| *unit == Unit::GB_PER_S) {
+        Some(convention) => format!("{} ({convention})", names::quantity(unit)),
+        None => names::quantity(unit),
+    };
+    let mut values = with_intervals(points(series).map(|point| (along(point.at), point.interval)));
+    values.extend(limits.iter().flat_map(|(_, line)| line).map(|at| along(*at)));
+    let logarithmic = !is_bars && !grid.is_companion && is_size && ratio(&values) >= LOGARITHMIC;
+    let unit = grid.columns.first()?.unit?;
+    let value = (ticks::axis(&values, Some(unit), logarithmic, true), titled(unit));
+    if is_bars {
+        let label = |row: usize| plain_to(&grid.rows[row].label, MAX_NAME);
+        let names = rows.iter().enumerate().map(|(at, row)| (at as f64 + 0.5, label(*row)));
+        let names = Axis { low: rows.len() as f64, high: 0.0, is_logarithmic: false, ticks: names.collect() };
+        return Some([value, (names, names::title(&grid.down))]);
+    }
+    if grid.is_companion {
+        let rate = grid.columns.get(1)?.unit?;
+        let rates = with_intervals(points(series).map(|point| (point.at.0, point.x_interval)));
+        return Some([(ticks::axis(&rates, Some(rate), false, true), titled(rate)), value]);
+    }
+    let positions: Vec<f64> = points(series).map(|point| point.at.0).collect();
+    let wide = ratio(&positions) >= if is_size { LOGARITHMIC_SIZES } else { LOGARITHMIC_POSITIONS };
+    let mut title = names::title(&grid.down);
+    if let Some(unit) = position_unit.filter(|unit| !is_size && **unit != Unit::ONE) {
+        title.push_str(&format!(", {}", plain_to(unit.symbol(), MAX_NAME)));
+    }
+    Some([(ticks::axis(&positions, position_unit, wide, false), title), value])
+}
+
+/// Values and the ends of their intervals; an interval that is wider than the largest value runs out of the
+/// picture, or the curve would lie flat.
+fn with_intervals(points: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> Vec<f64> {
+    let (values, intervals): (Vec<f64>, Vec<Option<(f64, f64)>>) = points.unzip();
+    let most = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
+    let ends = intervals.into_iter().flatten().flat_map(|(low, high)| [low, high]);
+    let ends: Vec<f64> = ends.filter(|end| *end > 0.0 && *end <= 2.0 * most).collect();
+    values.into_iter().chain(ends).collect()
+}
+
+/// `Idle latency by array size`; of a mode with several tables, which.
+fn title(mode: &Mode, label: &str) -> String {
+    let mut title = match names::mode(mode.key) {
+        Some(known) => {
+            let mut letters = known.chars();
+            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+        }
+        None => plain_to(mode.key, 60),
+    };
+    if !label.is_empty() {
+        title.push_str(&format!(", {label}"));
+    }
+    title
+}
+
+/// The ratio of the largest value to the smallest, if both are above zero.
+fn ratio(values: &[f64]) -> f64 {
+    let low = values.iter().copied().fold(f64::MAX, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    if low > 0.0 { high / low } else { 1.0 }
+}
+
+fn interval(figure: &Figure) -> Option<(f64, f64)> {
+    figure.interval.as_ref().map(|interval| (interval.low, interval.high))
+}
+
+/// The name of a column in a chart.
+pub(super) fn label(grid: &Grid, column: &Column) -> String {
+    match &grid.across {
+        Some(across) => format!("{} {}", names::head(across), column.label),
+        None => column.label.clone(),
+    }
+}
+
+/// Values over positions.
+fn curves(grid: &Grid) -> Vec<Series> {
+    let series = grid.columns.iter().map(|column| {
+        let points = grid.rows.iter().zip(&column.cells).map(|(row, figure)| {
+            let figure = (*figure)?;
+            Some(Point {
+                at: (row.number?, figure.value.filter(|value| value.is_finite())?),
+                interval: interval(figure),
+                x_interval: None,
+                verdict: figure.verdict,
+                label: String::new(),
+            })
+        });
+        Series { label: label(grid, column), points: points.collect() }
+    });
+    series.collect()
+}
+
+/// Values as bars: rows from above, the series of a row below one another.
+fn bars(grid: &Grid, rows: &[usize]) -> Vec<Series> {
+    let count = grid.columns.len() as f64;
+    let series = grid.columns.iter().enumerate().map(|(number, column)| {
+        let points = rows.iter().enumerate().map(|(row, at)| {
+            let figure = column.cells[*at]?;
+            let middle = row as f64 + 0.5 + (number as f64 + 0.5 - count / 2.0) * BAR_SHARE / count;
+            Some(Point {
+                at: (figure.value.filter(|value| value.is_finite())?, middle),
+                interval: interval(figure),
+                x_interval: None,
+                verdict: figure.verdict,
+                label: with_unit(figure.value?, &figure.unit),
+            })
+        });
+        Series { label: label(grid, column), points: points.collect() }
+    });
+    series.collect()
+}
+
+/// The share of a row that its bars take.
+pub(super) const BAR_SHARE: f64 = 0.72;
+
+/// Values over what was measured beside them, each point with its position on the axis.
+fn loaded(mode: &Mode, grid: &Grid, is_named: bool) -> Option<Series> {
+    let (values, rates) = (grid.columns.first()?, grid.columns.get(1)?);
+    let points = grid.rows.iter().zip(values.cells.iter().zip(&rates.cells)).map(|(row, (figure, rate))| {
+        let (figure, rate) = ((*figure)?, (*rate)?);
+        Some(Point {
+            at: (rate.value.filter(|v| v.is_finite())?, figure.value.filter(|v| v.is_finite())?),
+            interval: interval(figure),
+            x_interval: interval(rate),
+            // A point is worth no more than either of its two figures.
+            verdict: figure.verdict.zip(rate.verdict).map(|(one, other)| one.max(other)),
+            label: row.label.clone(),
+        })
+    });
+    let label = if is_named { grid.name(mode.key) } else { String::new() };
+    Some(Series { label, points: points.collect() })
+}
+
+/// A limit's text, and its line.
+type Line = (String, Vec<(f64, f64)>);
+
+/// Limits as lines, each basis once; and in words those that are too far away to be drawn.
+fn limits(grids: &[&Grid], is_bars: bool, rows: usize, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
+    let mut lines: Vec<(Line, &Unit)> = Vec::new();
+    let is_companion = grids.iter().any(|grid| grid.is_companion);
+    let points = grids
+        .iter()
+        .flat_map(|grid| grid.values().flat_map(|column| grid.rows.iter().zip(column.cells.iter().copied())));
+    let mut largest: f64 = 0.0;
+    for (row, figure) in points {
+        let Some(figure) = figure.filter(|figure| figure.value.is_some()) else { continue };
+        largest = largest.max(figure.value.unwrap_or_default());
+        let Some(limit) = figure.limit.as_ref().filter(|limit| limit.value.is_finite()) else { continue };
+        let basis = plain_to(&limit.basis, 100);
+        let at = (row.number.unwrap_or_default(), limit.value);
+        match lines.iter_mut().find(|((known, _), _)| *known == basis) {
+            Some(((_, line), _)) if !line.contains(&at) => line.push(at),
+            Some(_) => {}
+            None => lines.push(((basis, vec![at]), &figure.unit)),
+        }
+    }
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    for ((basis, mut line), unit) in lines {
+        let (low, high) = line.iter().fold((f64::MAX, f64::MIN), |(l, h), at| (l.min(at.1), h.max(at.1)));
+        let value = if low == high {
+            with_unit(high, unit)
+        } else {
+            format!("{} to {}", with_unit(low, unit), with_unit(high, unit))
+        };
+        let text = format!("limit {value}: {basis}");
+        if high > FARTHEST_LIMIT * largest || low <= 0.0 {
+            far.push(format!("{text} (not drawn)"));
+            continue;
+        }
+        if is_bars {
+            // Only where it is the same for all bars.
+            if low == high {
+                near.push((text, vec![(high, 0.0), (high, rows as f64)]));
+            } else {
+                far.push(text);
+            }
+            continue;
+        }
+        line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if low == high || is_companion {
+            let ends = xs.iter().fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
+            line = vec![(ends.0, high), (ends.1, high)];
+        }
+        near.push((text, line));
+    }
+    (near, far)
+}

@@ -1,0 +1,389 @@
+//! A chart drawn by plotters: the plot to the left, to the right what its marks mean.
+
+use figure::Verdict;
+use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::axis::Axis;
+use super::chart::{BAR_SHARE, Chart, MAX_NAME, Point, Series};
+use super::marks::{self, FAINT, GRID, INK, LIMIT};
+use super::{WIDTH, is_xml};
+use crate::mark;
+
+/// Units of the drawing for each CSS pixel: plotters places everything on whole units, and curves need finer ones.
+pub(super) const SCALE: u32 = 4;
+/// Height of a chart of curves.
+const HEIGHT: u32 = 420;
+/// Height of a bar, and of what stands above and below bars.
+const BAR: u32 = 20;
+const AROUND_BARS: u32 = 130;
+/// Width of the legend.
+const LEGEND: u32 = 240;
+/// Characters of a line in the legend.
+const LEGEND_COLUMNS: usize = 36;
+/// The most lines of a text in the legend.
+const MAX_LINES: usize = 4;
+/// Width of a character at an axis, on average; the library cannot know a reader's font.
+const CHARACTER: u32 = 7;
+
+/// The size of a mark.
+const MARK: u32 = 8;
+
+/// Why a chart could not be drawn: the library says so of a surface that takes nothing; text always does.
+#[derive(Debug)]
+pub(super) struct Failed(String);
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a chart could not be drawn: {}", self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for Failed {
+    fn from(error: DrawingAreaErrorKind<E>) -> Self {
+        Failed(error.to_string())
+    }
+}
+
+impl From<std::fmt::Error> for Failed {
+    fn from(error: std::fmt::Error) -> Self {
+        Failed(error.to_string())
+    }
+}
+
+type Area<'a, C> = DrawingArea<SVGBackend<'a>, C>;
+type Plot<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
+
+/// The height of a chart, in CSS pixels.
+pub(super) fn height(chart: &Chart) -> u32 {
+    if !chart.is_bars {
+        return HEIGHT;
+    }
+    let bars: usize = chart.series.iter().map(|series| series.points.len()).sum();
+    let rows = u32::try_from(bars).unwrap_or(u32::MAX).saturating_mul(BAR);
+    let rows = (rows as f64 / BAR_SHARE) as u32;
+    rows.saturating_add(AROUND_BARS).max(legend_height(chart))
+}
+
+/// The elements of a chart, without a document around them.
+pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (px(WIDTH) as u32, px(height(chart)) as u32))
+            .into_drawing_area();
+        text(&root, &chart.title, (px(16), px(24)), 15, true, INK, Pos::new(HPos::Left, VPos::Bottom))?;
+        let (plot, beside) = root.split_horizontally(px(WIDTH - LEGEND));
+        draw_plot(&plot, chart)?;
+        draw_legend(&beside, chart)?;
+        root.present()?;
+    }
+    // The document around is ours: it has a title and a description.
+    let inner = svg.split_once(">\n").and_then(|(_, rest)| rest.rsplit_once("</svg>"));
+    inner
+        .map(|(inner, _)| inner.chars().filter(|c| is_xml(*c)).collect())
+        .ok_or_else(|| Failed("no SVG element".to_owned()))
+}
+
+fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
+    let longest =
+        chart.y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0).min(MAX_NAME);
+    let labels = 38 + CHARACTER * longest as u32;
+    let mut plot = ChartBuilder::on(area)
+        .margin_top(px(40))
+        .margin_right(px(12))
+        .margin_bottom(px(6))
+        .margin_left(px(6))
+        .x_label_area_size(px(48))
+        .y_label_area_size(px(labels))
+        .build_cartesian_2d(chart.x.clone(), chart.y.clone())?;
+    let mut mesh = plot.configure_mesh();
+    mesh.bold_line_style(GRID.stroke_width(SCALE))
+        .light_line_style(TRANSPARENT)
+        .axis_style(FAINT.stroke_width(SCALE))
+        .label_style(font(12, INK))
+        .axis_desc_style(font(12, INK))
+        .x_desc(&chart.x_title)
+        .y_desc(&chart.y_title)
+        .set_all_tick_mark_size(px(4));
+    if chart.is_bars {
+        mesh.disable_y_mesh();
+    }
+    mesh.draw()?;
+    for (_, line) in &chart.limits {
+        dashed(&plot, line, (px(6), px(4)), LIMIT.stroke_width(SCALE))?;
+    }
+    for (name, at) in &chart.edges {
+        if chart.x.share(*at) > 1.0 || chart.x.share(*at) < 0.0 {
+            continue;
+        }
+        dashed(&plot, &[(*at, chart.y.low), (*at, chart.y.high)], (px(2), px(3)), LIMIT.stroke_width(SCALE))?;
+        let (x, y) = plot.backend_coord(&(*at, chart.y.high));
+        let style = font(11, FAINT).pos(Pos::new(HPos::Left, VPos::Top));
+        let place = area.get_base_pixel();
+        area.draw(&Text::new(name.as_str(), (x - place.0 + px(4), y - place.1 + px(3)), style))?;
+    }
+    for (number, series) in chart.series.iter().enumerate() {
+        if chart.is_bars {
+            draw_bars(&plot, chart, number, series)?;
+        } else {
+            draw_curve(&plot, number, series)?;
+        }
+    }
+    if !chart.is_bars {
+        draw_marks(&plot, chart)?;
+        draw_labels(&plot, chart)?;
+    }
+    Ok(())
+}
+
+/// Lines between the points that are worth their name, and intervals.
+fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
+    let colour = marks::colour(number);
+    let style = colour.stroke_width(2 * SCALE);
+    for run in series.points.split(Option::is_none) {
+        let line: Vec<(f64, f64)> = run
+            .iter()
+            .flatten()
+            .filter(|point| point.verdict != Some(Verdict::Invalid))
+            .map(|point| point.at)
+            .collect();
+        match marks::dashes(number) {
+            Some(dashes) => dashed(plot, &line, dashes, style)?,
+            None => plot.plotting_area().draw(&PathElement::new(line, style))?,
+        }
+    }
+    let thin = colour.stroke_width(SCALE);
+    for point in series.points.iter().flatten() {
+        let (x, y) = point.at;
+        if let Some((low, high)) = point.interval {
+            whisker(plot, [(x, low), (x, high)], (px(3), 0), thin)?;
+        }
+        if let Some((low, high)) = point.x_interval {
+            whisker(plot, [(low, y), (high, y)], (0, px(3)), thin)?;
+        }
+    }
+    Ok(())
+}
+
+/// The marks of curves: the better the verdict the lower, so that none hides what is wrong.
+fn draw_marks(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
+    let numbered = chart.series.iter().enumerate();
+    let points =
+        numbered.flat_map(|(number, series)| series.points.iter().flatten().map(move |p| (number, p)));
+    let mut points: Vec<(usize, &Point)> = points.collect();
+    points.sort_by_key(|(_, point)| point.verdict);
+    for (number, point) in points {
+        plot.plotting_area().draw(&marks::mark(point.at, point.verdict, marks::colour(number)))?;
+    }
+    Ok(())
+}
+
+/// What stands beside points; where it would lie on another label it is left out.
+fn draw_labels(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
+    let mut placed: Vec<(i32, i32, i32)> = Vec::new();
+    let left = plot.plotting_area().get_pixel_range().0.start;
+    for point in chart.series.iter().flat_map(|series| series.points.iter().flatten()) {
+        let (x, y) = plot.backend_coord(&point.at);
+        let width = px(CHARACTER * point.label.chars().count() as u32 + 4);
+        // To the left, away from a curve that rises; at the axis to the right.
+        let (start, shift, side) =
+            if x - width < left { (x, px(4), HPos::Left) } else { (x - width, -px(4), HPos::Right) };
+        let touches = |(other, above, wide): &(i32, i32, i32)| {
+            start < other + wide && *other < start + width && (y - above).abs() < px(12)
+        };
+        if !point.label.is_empty() && !placed.iter().any(touches) {
+            let style = font(10, FAINT).pos(Pos::new(side, VPos::Bottom));
+            let label = Text::new(point.label.clone(), (shift, -px(4)), style);
+            plot.plotting_area().draw(&(EmptyElement::at(point.at) + label))?;
+            placed.push((start, y, width));
+        }
+    }
+    Ok(())
+}
+
+/// Bars from zero with their values; those that are not worth their name hollow.
+fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Result<(), Failed> {
+    let colour = marks::colour(number);
+    let half = BAR_SHARE / chart.series.len() as f64 / 2.0 * 0.86;
+    let zero = chart.x.low.max(0.0);
+    for point in series.points.iter().flatten() {
+        let Point { at: (value, row), .. } = *point;
+        let corners = [(zero, row - half), (value, row + half)];
+        let style = if point.verdict == Some(Verdict::Invalid) {
+            colour.stroke_width(SCALE)
+        } else {
+            colour.mix(0.45).filled()
+        };
+        plot.plotting_area().draw(&Rectangle::new(corners, style))?;
+        if let Some((low, high)) = point.interval {
+            whisker(plot, [(low, row), (high, row)], (0, px(3)), colour.stroke_width(SCALE))?;
+        }
+        plot.plotting_area().draw(&marks::mark((value, row), point.verdict, colour))?;
+        // Behind the interval; at the foot of the bar where there is no room.
+        let end = point.interval.map_or(value, |(_, high)| high.max(value));
+        let (from, shift) = if chart.x.share(end) > 0.85 { (zero, px(6)) } else { (end, px(10)) };
+        let style = font(11, INK).pos(Pos::new(HPos::Left, VPos::Center));
+        let label = Text::new(point.label.clone(), (shift, 0), style);
+        plot.plotting_area().draw(&(EmptyElement::at((from, row)) + label))?;
+    }
+    Ok(())
+}
+
+/// An interval: a line with caps, `cap` to either side. One that its mark hides is left out.
+fn whisker(plot: &Plot, ends: [(f64, f64); 2], cap: (i32, i32), style: ShapeStyle) -> Result<(), Failed> {
+    let [from, to] = ends.map(|end| plot.backend_coord(&end));
+    if (from.0 - to.0).abs() + (from.1 - to.1).abs() <= px(MARK) {
+        return Ok(());
+    }
+    plot.plotting_area().draw(&PathElement::new(ends.to_vec(), style))?;
+    for end in ends {
+        let cap = PathElement::new(vec![(-cap.0, -cap.1), cap], style);
+        plot.plotting_area().draw(&(EmptyElement::at(end) + cap))?;
+    }
+    Ok(())
+}
+
+fn dashed(
+    plot: &Plot,
+    line: &[(f64, f64)],
+    (dash, gap): (i32, i32),
+    style: ShapeStyle,
+) -> Result<(), Failed> {
+    if line.len() > 1 {
+        let line = line.iter().copied();
+        plot.plotting_area().draw(&DashedPathElement::new(line, dash, gap, style))?;
+    }
+    Ok(())
+}
+
+/// What stands in the legend, from above.
+enum Entry<'a> {
+    Series(usize, &'a str),
+    Verdict(Option<Verdict>, String),
+    Limit(&'a str),
+    Note(&'a str),
+}
+
+fn entries(chart: &Chart) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let named = chart.series.iter().enumerate().filter(|(_, series)| !series.label.is_empty());
+    entries.extend(named.map(|(number, series)| Entry::Series(number, &series.label)));
+    let points = || chart.series.iter().flat_map(|series| series.points.iter().flatten());
+    for verdict in mark::VERDICTS.into_iter().map(Some).chain([None]) {
+        if points().any(|point| point.verdict == verdict) {
+            let text = verdict.map_or_else(
+                || "not judged".to_owned(),
+                |verdict| format!("{verdict}: {}", mark::meaning(verdict)),
+            );
+            entries.push(Entry::Verdict(verdict, text));
+        }
+    }
+    entries.extend(chart.limits.iter().map(|(text, _)| Entry::Limit(text)));
+    entries.extend(chart.notes.iter().map(|note| Entry::Note(note)));
+    entries
+}
+
+/// Height of a line, and between two entries.
+const LINE: u32 = 15;
+const BETWEEN: u32 = 5;
+
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = textwrap::wrap(text, LEGEND_COLUMNS).into_iter().map(String::from).collect();
+    if lines.len() > MAX_LINES {
+        lines.truncate(MAX_LINES);
+        lines[MAX_LINES - 1].push('…');
+    }
+    lines
+}
+
+fn legend_height(chart: &Chart) -> u32 {
+    let entry = |entry: &Entry| {
+        let lines = match entry {
+            Entry::Series(_, text) | Entry::Limit(text) | Entry::Note(text) => wrapped(text).len(),
+            Entry::Verdict(_, text) => wrapped(text).len(),
+        };
+        LINE * lines as u32 + BETWEEN
+    };
+    52 + entries(chart).iter().map(entry).sum::<u32>()
+}
+
+fn draw_legend(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
+    let mut y = px(48);
+    let bottom = px(height(chart)) - px(LINE);
+    for entry in entries(chart) {
+        let middle = (px(16), y);
+        let words = match &entry {
+            Entry::Series(number, label) => {
+                let colour = marks::colour(*number);
+                if chart.is_bars {
+                    let corners = [(px(6), y - px(5)), (px(26), y + px(5))];
+                    area.draw(&Rectangle::new(corners, colour.mix(0.45).filled()))?;
+                } else {
+                    sample(area, y, marks::dashes(*number), colour.stroke_width(2 * SCALE))?;
+                }
+                *label
+            }
+            Entry::Verdict(verdict, text) => {
+                area.draw(&marks::mark(middle, *verdict, marks::colour(0)))?;
+                text.as_str()
+            }
+            Entry::Limit(text) => {
+                sample(area, y, Some((px(6), px(4))), LIMIT.stroke_width(SCALE))?;
+                text
+            }
+            Entry::Note(text) => text,
+        };
+        let left = if matches!(entry, Entry::Note(_)) { px(6) } else { px(34) };
+        let colour = if matches!(entry, Entry::Note(_) | Entry::Limit(_)) { FAINT } else { INK };
+        for line in wrapped(words) {
+            if y > bottom {
+                return Ok(());
+            }
+            text(area, &line, (left, y), 12, false, colour, Pos::new(HPos::Left, VPos::Center))?;
+            y += px(LINE);
+        }
+        y += px(BETWEEN);
+    }
+    Ok(())
+}
+
+/// A piece of line in the legend.
+fn sample(area: &Area<Shift>, y: i32, dashes: Option<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed> {
+    let line = vec![(px(4), y), (px(28), y)];
+    match dashes {
+        Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
+        None => area.draw(&PathElement::new(line, style))?,
+    }
+    Ok(())
+}
+
+fn text(
+    area: &Area<Shift>,
+    words: &str,
+    at: (i32, i32),
+    size: u32,
+    bold: bool,
+    colour: RGBColor,
+    pos: Pos,
+) -> Result<(), Failed> {
+    let style = font(size, colour).pos(pos);
+    let style = if bold { TextStyle { font: style.font.style(FontStyle::Bold), ..style } } else { style };
+    Ok(area.draw(&Text::new(words, at, style))?)
+}
+
+/// A font of `size` CSS pixels.
+fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+    /// plotters divides sizes by this, to make up for what fonts leave above their letters.
+    const LEADING: f64 = 1.24;
+    let size = f64::from(size * SCALE) * LEADING;
+    TextStyle { color: colour.to_backend_color(), ..TextStyle::from(("sans-serif", size).into_font()) }
+}
+
+/// CSS pixels in units of the drawing.
+fn px(pixels: u32) -> i32 {
+    i32::try_from(pixels.saturating_mul(SCALE)).unwrap_or(i32::MAX)
+}

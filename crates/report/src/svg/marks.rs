@@ -1,0 +1,87 @@
+//! Shapes and colours: a verdict by its shape and its colour, a series by its colour and its dashes.
+
+use figure::Verdict;
+use plotters::prelude::*;
+
+use super::draw::SCALE;
+
+/// Text.
+pub(super) const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
+/// What stands back: machine, notes.
+pub(super) const FAINT: RGBColor = RGBColor(0x59, 0x59, 0x59);
+/// The grid.
+pub(super) const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
+/// Limits.
+pub(super) const LIMIT: RGBColor = RGBColor(0x6b, 0x6b, 0x6b);
+/// Suspect points.
+const AMBER: RGBColor = RGBColor(0xb3, 0x59, 0x00);
+/// Invalid points.
+const RED: RGBColor = RGBColor(0xc0, 0x00, 0x00);
+
+/// Series: colours that remain apart for those who see fewer (after Okabe and Ito, 2008), without the colours
+/// of verdicts; all dark enough on white.
+const COLOURS: [RGBColor; 6] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0x00, 0x80, 0x5c),
+    RGBColor(0x8a, 0x3f, 0xa0),
+    RGBColor(0x2c, 0x8f, 0xc9),
+    RGBColor(0x7a, 0x52, 0x30),
+    RGBColor(0x40, 0x40, 0x40),
+];
+/// Dashes and the gaps between them; the first series is solid.
+const DASHES: [(i32, i32); 6] = [(0, 0), (7, 4), (2, 3), (12, 4), (5, 2), (3, 6)];
+
+/// The colour of a series.
+pub(super) fn colour(series: usize) -> RGBColor {
+    COLOURS[series % COLOURS.len()]
+}
+
+/// Dash and gap of a series in units of the drawing; `None` for a solid line.
+pub(super) fn dashes(series: usize) -> Option<(i32, i32)> {
+    let (dash, gap) = DASHES[series % DASHES.len()];
+    let scale = SCALE as i32;
+    (dash > 0).then_some((dash * scale, gap * scale))
+}
+
+/// A colour as SVG writes it.
+pub(super) fn hex(RGBColor(r, g, b): RGBColor) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// The mark of a point: a filled circle for valid, a hollow one for unverified, a triangle for suspect, a cross for
+/// invalid, a square for what was not judged. Each shows the colour of its series too.
+pub(super) fn mark<'a, DB, C>(at: C, verdict: Option<Verdict>, colour: RGBColor) -> DynElement<'a, DB, C>
+where
+    DB: DrawingBackend + 'a,
+    C: Clone + 'a,
+{
+    let s = SCALE as i32;
+    let line = |colour: RGBColor| colour.stroke_width(2 * SCALE);
+    // White below, so that no line runs through them.
+    let outline = |points: Vec<(i32, i32)>, colour: RGBColor| {
+        let closed: Vec<(i32, i32)> = points.iter().chain(points.first()).copied().collect();
+        EmptyElement::at(at.clone())
+            + Polygon::new(points, WHITE.filled())
+            + PathElement::new(closed, line(colour))
+    };
+    match verdict {
+        Some(Verdict::Valid) => {
+            (EmptyElement::at(at) + Circle::new((0, 0), 3 * s, colour.filled())).into_dyn()
+        }
+        Some(Verdict::Unverified) => (EmptyElement::at(at)
+            + Circle::new((0, 0), 4 * s, WHITE.filled())
+            + Circle::new((0, 0), 4 * s, line(colour)))
+        .into_dyn(),
+        Some(Verdict::Suspect) => (outline(vec![(0, -6 * s), (-6 * s, 5 * s), (6 * s, 5 * s)], AMBER)
+            + Circle::new((0, s), 2 * s, colour.filled()))
+        .into_dyn(),
+        Some(Verdict::Invalid) => (EmptyElement::at(at)
+            + Circle::new((0, 0), 5 * s, WHITE.filled())
+            + Circle::new((0, 0), 5 * s, colour.stroke_width(SCALE))
+            + PathElement::new(vec![(-5 * s, -5 * s), (5 * s, 5 * s)], line(RED))
+            + PathElement::new(vec![(-5 * s, 5 * s), (5 * s, -5 * s)], line(RED)))
+        .into_dyn(),
+        None => outline(vec![(-4 * s, -4 * s), (4 * s, -4 * s), (4 * s, 4 * s), (-4 * s, 4 * s)], colour)
+            .into_dyn(),
+    }
+}
