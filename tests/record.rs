@@ -123,6 +123,11 @@ fn a_saved_record_can_be_printed_in_every_format() {
     let triad = stream.lines().find(|line| line.starts_with("Triad:")).expect("STREAM's table");
     let numbers: Vec<f64> = triad.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
     assert_eq!(numbers.len(), 4, "{triad}");
+    // Kernels alone are no curve, and a file that would hold none is not made.
+    let chart = directory.path().join("chart.svg");
+    let drawn = run(&["report", path, "-q", "-o", chart.to_str().unwrap()]);
+    assert_eq!(drawn.status.code(), Some(2));
+    assert!(stderr(&drawn).contains("no curve or matrix") && !chart.exists(), "{}", stderr(&drawn));
 }
 
 #[test]

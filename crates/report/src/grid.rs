@@ -25,7 +25,7 @@ pub(crate) struct Mode<'a> {
 }
 
 /// A table of figures that can be compared.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Grid<'a> {
     /// What it holds, where a mode has several; else empty.
     pub label: String,
@@ -53,7 +53,7 @@ pub(crate) struct Position {
 }
 
 /// A series, or a position on the axis across.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column<'a> {
     /// Its name; empty for a mode's only series.
     pub label: String,
@@ -81,6 +81,17 @@ impl<'a> Grid<'a> {
         self.columns.iter().flat_map(|column| column.cells.iter().flatten().copied())
     }
 
+<<<<<<< HEAD
+=======
+    /// The same without columns in which nothing has a value; `None` if nothing is left.
+    pub fn measured(&self) -> Option<Grid<'a>> {
+        let has_values = |column: &&Column| column.measured().next().is_some();
+        let columns: Vec<Column> = self.columns.iter().filter(has_values).cloned().collect();
+        let is_companion = self.is_companion && columns.len() == self.columns.len();
+        (!columns.is_empty()).then(|| Grid { columns, is_companion, ..self.clone() })
+    }
+
+>>>>>>> i3-report
     /// The columns of what was measured, without those that only tell at what.
     pub fn values(&self) -> impl Iterator<Item = &Column<'a>> {
         self.columns.iter().take(if self.is_companion { 1 } else { usize::MAX })

@@ -100,7 +100,7 @@ fn curves(mode: &Mode, out: &mut dyn Write) -> io::Result<()> {
     if !setup.is_empty() {
         writeln!(out, "\n{}", escaped(&setup.join("; ")))?;
     }
-    for grid in mode.grids.iter().filter(|grid| grid.figures().any(|figure| figure.value.is_some())) {
+    for grid in mode.grids.iter().filter_map(Grid::measured) {
         if !grid.label.is_empty() {
             writeln!(out, "\n**{}**", escaped(&grid.name(mode.key)))?;
         }
@@ -125,7 +125,7 @@ fn curves(mode: &Mode, out: &mut dyn Write) -> io::Result<()> {
                     .iter()
                     .zip(cells)
                     .map(|(column, figure)| {
-                        figure.map_or_else(String::new, |figure| cell(figure, grid, column))
+                        figure.map_or_else(String::new, |figure| cell(figure, &grid, column))
                     })
                     .collect();
                 writeln!(out, "| {} | {} |", escaped(&row.label), cells.join(" | "))?;

@@ -31,10 +31,8 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     if !setup.is_empty() {
         page.aside(&setup.join("; "));
     }
-    for grid in &mode.grids {
-        if grid.figures().any(|figure| figure.value.is_some()) {
-            table(page, grid, mode);
-        }
+    for grid in mode.grids.iter().filter_map(Grid::measured) {
+        table(page, &grid, mode);
     }
     for figure in mode.derived.iter().filter(|figure| figure.value.is_some()) {
         page.item("-", anstyle::Style::new(), &derived(figure));
