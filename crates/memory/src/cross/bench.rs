@@ -46,7 +46,7 @@ struct State {
     program: Program,
     /// All runs so far: one run can give a round of several figures.
     runs: Vec<Run>,
-    /// How many of them each figure has used.
+    /// How many of them each figure has used or passed over.
     used: BTreeMap<String, usize>,
     /// Whether its threads were bound as asked, in all runs.
     bound: Reading<bool>,
@@ -253,7 +253,8 @@ impl CrossBench {
         Ok(())
     }
 
-    /// A round of a program's figure: the next run that this figure has not used.
+    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs that another
+    /// figure had repeated meanwhile are passed over, so that theirs stays beside ours in time.
     fn theirs(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());
@@ -263,8 +264,8 @@ impl CrossBench {
             self.run(index)?;
         }
         let state = &mut self.programs[index];
-        state.used.insert(id.to_owned(), used + 1);
-        let run = &state.runs[used];
+        state.used.insert(id.to_owned(), state.runs.len());
+        let run = state.runs.last().ok_or("it was not run")?;
         let rate =
             run.said.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
         Ok(Round {
