@@ -2,7 +2,7 @@
 
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, CpuList, Figure, Machine, Status, Unit, format};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::placement::{self, Placement};
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
@@ -145,43 +145,35 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         edges::advertised(machine, &[cpu]).into_iter().map(|(_, bytes)| bytes).collect();
     let (sizes_of, density) = sizes(&series, (from, to), &advertised, &options.rules);
     let stride = track::stride(machine) as u64;
-    let base = conditions(&placement, cpu, stride);
-    let (mut tasks, mut figures, mut bytes_of) = (Vec::new(), Vec::new(), vec![Vec::new(); regions.len()]);
+    let mut chains = Chains {
+        tasks: Vec::new(),
+        figures: Vec::new(),
+        bytes: vec![Vec::new(); regions.len()],
+        base: conditions(&placement, cpu, stride),
+    };
     for (series, sizes) in series.iter().zip(&sizes_of) {
         let pages = kind(options.pages, series).unwrap_or_default();
         let region = regions.iter().position(|other| *other == pages).unwrap_or(0);
+        let problem = pages::unavailable(machine, pages, to);
         for &bytes in sizes {
             let dram = series.dram.filter(|_| stands && Some(&bytes) == sizes.last());
-            let mut figure = planned(series, bytes, pages, dram, base.clone());
-            if let Some(reason) = pages::unavailable(machine, pages, to) {
-                figure = figure.not_available(reason);
-            }
-            let limit = if dram.is_some() { limited_by.clone() } else { String::new() };
-            figure.evidence.put(key::MEMORY_LIMITED_BY, limit);
-            let available = room.clone().map(|room| room.bytes as f64);
-            figure.evidence.put_reading(key::MEMORY_AVAILABLE, available);
-            tasks.push(Task { id: figure.id.clone(), region, offset: 0, bytes, paged: series.paged });
-            bytes_of[region].push(bytes);
-            figures.push(figure);
+            chains.add(series, bytes, dram, (region, pages), problem.as_deref());
         }
     }
-    let layouts: Vec<_> = bytes_of.iter().map(|sizes| layout::layout(sizes, stride)).collect();
-    let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
-    for task in &mut tasks {
-        task.offset = offsets[task.region].next().copied().unwrap_or(0);
-    }
+    let layouts: Vec<_> = chains.bytes.iter().map(|sizes| layout::layout(sizes, stride)).collect();
+    let (tasks, mut figures) = (chains.laid_out(&layouts), chains.figures);
     let regions: Vec<(Pages, u64)> =
         regions.into_iter().zip(&layouts).map(|(pages, layout)| (pages, layout.bytes)).collect();
     let mapped: u64 = regions.iter().map(|(_, bytes)| bytes).sum();
     for figure in &mut figures {
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, mapped as f64);
+        // What stands for memory, and only that, ought to be larger.
+        let stands = figure.conditions.get(key::ARRAY_BYTES).is_some();
+        figure.evidence.put(key::MEMORY_LIMITED_BY, if stands { limited_by.clone() } else { String::new() });
+        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
     }
-    let laid: u64 = tasks.iter().map(|task| task.bytes).sum();
+    let laid = tasks.iter().map(|task| task.bytes).sum::<u64>() as f64;
     let notes = notes(cpu, (from, to), &limited_by, density, &regions, stride, tasks.len());
-    // Chains that cannot be had are not laid.
-    tasks.retain(|task| {
-        figures.iter().any(|figure| figure.id == task.id && figure.status != Status::NotAvailable)
-    });
     let setup = Setup { machine: machine.clone(), cpu, stride, regions, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
@@ -189,11 +181,58 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules: options.rules,
-        preparing: format!("laying chains of {} in all", format::bytes(laid as f64)),
-        prepare_deadline: GRACE + laid as f64 / SLOWEST_LAY,
+        preparing: format!("laying chains of {} in all", format::bytes(laid)),
+        prepare_deadline: GRACE + laid / SLOWEST_LAY,
         round_deadline: GRACE,
     };
     Ok(Planned { suite, notes })
+}
+
+/// Makes figures and their chains side by side.
+struct Chains {
+    tasks: Vec<Task>,
+    figures: Vec<Figure>,
+    /// Sizes in each region, in the order of the tasks.
+    bytes: Vec<Vec<u64>>,
+    base: Conditions,
+}
+
+impl Chains {
+    fn add(
+        &mut self,
+        series: &Series,
+        bytes: u64,
+        dram: Option<&str>,
+        (region, pages): (usize, Pages),
+        problem: Option<&str>,
+    ) {
+        let figure = planned(series, bytes, pages, dram, self.base.clone());
+        match problem {
+            // A chain that cannot be had is not laid.
+            Some(problem) => self.figures.push(figure.not_available(problem)),
+            None => {
+                self.tasks.push(Task {
+                    id: figure.id.clone(),
+                    region,
+                    offset: 0,
+                    bytes,
+                    paged: series.paged,
+                });
+                self.bytes[region].push(bytes);
+                self.figures.push(figure);
+            }
+        }
+    }
+
+    /// The chains with their places.
+    fn laid_out(&self, layouts: &[layout::Layout]) -> Vec<Task> {
+        let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
+        let place = |task: &Task| {
+            let offset = offsets[task.region].next().copied().unwrap_or(0);
+            Task { offset, ..task.clone() }
+        };
+        self.tasks.iter().map(place).collect()
+    }
 }
 
 /// The pages that a series is measured on; `None` if `--pages` leaves it out.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ladder::plan::tests::{machine, options};
-use figure::Reading;
 use figure::host::Setting;
+use figure::{Reading, Status};
 
 fn ids(planned: &Planned) -> Vec<&str> {
     planned.suite.figures.iter().map(|figure| figure.id.as_str()).collect()
