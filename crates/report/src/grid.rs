@@ -81,8 +81,6 @@ impl<'a> Grid<'a> {
         self.columns.iter().flat_map(|column| column.cells.iter().flatten().copied())
     }
 
-<<<<<<< HEAD
-=======
     /// The same without columns in which nothing has a value; `None` if nothing is left.
     pub fn measured(&self) -> Option<Grid<'a>> {
         let has_values = |column: &&Column| column.measured().next().is_some();
@@ -91,7 +89,6 @@ impl<'a> Grid<'a> {
         (!columns.is_empty()).then(|| Grid { columns, is_companion, ..self.clone() })
     }
 
->>>>>>> i3-report
     /// The columns of what was measured, without those that only tell at what.
     pub fn values(&self) -> impl Iterator<Item = &Column<'a>> {
         self.columns.iter().take(if self.is_companion { 1 } else { usize::MAX })

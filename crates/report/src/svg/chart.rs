@@ -76,16 +76,10 @@ pub(super) struct Point {
 
 /// The charts of a mode: one for each grid that has values in one unit; curves with companions together.
 pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
-<<<<<<< HEAD
-    let mut groups: Vec<Vec<&Grid>> = Vec::new();
-    let units = |grid: &Grid| grid.columns.iter().map(|column| column.unit.cloned()).collect::<Vec<_>>();
-    for grid in &mode.grids {
-=======
     let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).collect();
     let mut groups: Vec<Vec<&Grid>> = Vec::new();
     let units = |grid: &Grid| grid.columns.iter().map(|column| column.unit.cloned()).collect::<Vec<_>>();
     for grid in &grids {
->>>>>>> i3-report
         let alike = |group: &&mut Vec<&Grid>| {
             grid.is_companion
                 && group[0].is_companion
@@ -131,11 +125,7 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     let title = title(mode, &if grids.len() > 1 { String::new() } else { grid.name(mode.key) });
     let mut notes = words::notes(mode, grid, points(&series).any(|point| point.interval.is_some()));
     notes.extend(far);
-<<<<<<< HEAD
-    notes.extend(words::missing(grids));
-=======
     notes.extend(words::missing(mode, grids));
->>>>>>> i3-report
     let description = String::new();
     let mut chart =
         Chart { title, description, x, x_title, y, y_title, is_bars, series, limits, edges, notes };

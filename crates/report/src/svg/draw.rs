@@ -133,12 +133,6 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
             draw_curve(&plot, number, series)?;
         }
     }
-<<<<<<< HEAD
-    if chart.is_bars { Ok(()) } else { draw_labels(&plot, chart) }
-}
-
-/// Lines between the points that are worth their name, intervals, then marks.
-=======
     if !chart.is_bars {
         draw_marks(&plot, chart)?;
         draw_labels(&plot, chart)?;
@@ -147,7 +141,6 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
 }
 
 /// Lines between the points that are worth their name, and intervals.
->>>>>>> i3-report
 fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
     let colour = marks::colour(number);
     let style = colour.stroke_width(2 * SCALE);
@@ -173,10 +166,6 @@ fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed>
             whisker(plot, [(low, y), (high, y)], (0, px(3)), thin)?;
         }
     }
-<<<<<<< HEAD
-    for point in series.points.iter().flatten() {
-        plot.plotting_area().draw(&marks::mark(point.at, point.verdict, colour))?;
-=======
     Ok(())
 }
 
@@ -189,7 +178,6 @@ fn draw_marks(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
     points.sort_by_key(|(_, point)| point.verdict);
     for (number, point) in points {
         plot.plotting_area().draw(&marks::mark(point.at, point.verdict, marks::colour(number)))?;
->>>>>>> i3-report
     }
     Ok(())
 }
@@ -235,21 +223,12 @@ fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Resu
             whisker(plot, [(low, row), (high, row)], (0, px(3)), colour.stroke_width(SCALE))?;
         }
         plot.plotting_area().draw(&marks::mark((value, row), point.verdict, colour))?;
-<<<<<<< HEAD
-        // Inside where there is no room to the right.
-        let inside = chart.x.share(value) > 0.85;
-        let (shift, side) = if inside { (-px(10), HPos::Right) } else { (px(10), HPos::Left) };
-        let style = font(11, INK).pos(Pos::new(side, VPos::Center));
-        plot.plotting_area()
-            .draw(&(EmptyElement::at((value, row)) + Text::new(point.label.clone(), (shift, 0), style)))?;
-=======
         // Behind the interval; at the foot of the bar where there is no room.
         let end = point.interval.map_or(value, |(_, high)| high.max(value));
         let (from, shift) = if chart.x.share(end) > 0.85 { (zero, px(6)) } else { (end, px(10)) };
         let style = font(11, INK).pos(Pos::new(HPos::Left, VPos::Center));
         let label = Text::new(point.label.clone(), (shift, 0), style);
         plot.plotting_area().draw(&(EmptyElement::at((from, row)) + label))?;
->>>>>>> i3-report
     }
     Ok(())
 }

@@ -28,11 +28,6 @@ pub(super) fn notes(mode: &Mode, grid: &Grid, has_intervals: bool) -> Vec<String
     notes
 }
 
-<<<<<<< HEAD
-/// What has no value, in a line for each status.
-pub(super) fn missing(grids: &[&Grid]) -> Vec<String> {
-    let figures = || grids.iter().flat_map(|grid| grid.figures()).filter(|figure| figure.value.is_none());
-=======
 /// What a chart of these grids lacks, in a line for each status.
 pub(super) fn missing(mode: &Mode, grids: &[&Grid]) -> Vec<String> {
     // The grids as they were planned, with the columns of which nothing was measured.
@@ -42,7 +37,6 @@ pub(super) fn missing(mode: &Mode, grids: &[&Grid]) -> Vec<String> {
     };
     let planned = || mode.grids.iter().filter(is_shown).flat_map(Grid::figures);
     let figures = || planned().filter(|figure| figure.value.is_none());
->>>>>>> i3-report
     let count = |status| figures().filter(|figure| figure.status == status).count();
     [Status::NotAvailable, Status::Failed, Status::Interrupted]
         .into_iter()
