@@ -62,7 +62,7 @@ impl Random {
 
 impl Chain {
     /// Writes a chain into `bytes` bytes from `base` on: an element every `stride` bytes. Behind its address an
-    /// element of 16 B or more holds its [`number`](Chain::number) on the chain.
+    /// element of [`NUMBERED`] bytes or more holds its [`number`](Chain::number) on the chain.
     ///
     /// # Safety
     /// The memory is valid for writes, aligned to 8 B, and nobody else uses it meanwhile.
@@ -71,10 +71,18 @@ impl Chain {
     /// If not even one element fits, or a stride is no multiple of 8 B.
     pub unsafe fn write(base: *mut u8, bytes: usize, stride: usize, order: Order, seed: u64) -> Chain {
         // SAFETY: the caller's.
-        unsafe { Chain::write_noting(base, bytes, stride, order, seed, &[], &mut Vec::new()) }
+        let (chain, visits) = unsafe { Chain::lay(base, bytes, stride, order, seed) };
+        if stride >= NUMBERED {
+            for (step, &index) in visits.iter().enumerate() {
+                // SAFETY: inside the element, which lies inside the caller's memory.
+                unsafe { base.wrapping_add(index as usize * stride).cast::<u64>().add(1).write(step as u64) };
+            }
+        }
+        chain
     }
 
-    /// [`write`](Self::write) that notes the addresses of the elements at `steps` (each less than the number of elements).
+    /// A chain of addresses alone, that uses 8 B of each element: the rest may hold other chains. Notes the addresses of
+    /// the elements at `steps`, each less than the number of elements.
     ///
     /// # Safety
     /// As there.
@@ -90,26 +98,28 @@ impl Chain {
         steps: &[u64],
         noted: &mut Vec<usize>,
     ) -> Chain {
+        // SAFETY: the caller's.
+        let (chain, visits) = unsafe { Chain::lay(base, bytes, stride, order, seed) };
+        let at = |step: u64| base.wrapping_add(visits[step as usize] as usize * stride) as usize;
+        noted.extend(steps.iter().map(|&step| at(step)));
+        chain
+    }
+
+    /// Writes the addresses; tells the order of the elements too.
+    unsafe fn lay(base: *mut u8, bytes: usize, stride: usize, order: Order, seed: u64) -> (Chain, Vec<u32>) {
         assert!(
             stride >= 8 && stride.is_multiple_of(8) && bytes >= stride,
             "a chain of {bytes} B by {stride} B"
         );
         let elements = bytes / stride;
-        let at = |index: usize| base.wrapping_add(index * stride).cast::<*const u8>();
+        let at = |index: u32| base.wrapping_add(index as usize * stride).cast::<*const u8>();
         let visits = visits(elements, stride, order, &mut Random::new(seed));
         for (step, &index) in visits.iter().enumerate() {
             let next = visits.get(step + 1).copied().unwrap_or(visits[0]);
-            let element = at(index as usize);
-            // SAFETY: both lie inside the caller's memory, and so does the number where there is room for one.
-            unsafe {
-                element.write(at(next as usize).cast());
-                if stride >= NUMBERED {
-                    element.cast::<u64>().add(1).write(step as u64);
-                }
-            }
+            // SAFETY: both lie inside the caller's memory.
+            unsafe { at(index).write(at(next).cast()) };
         }
-        noted.extend(steps.iter().map(|&step| at(visits[step as usize] as usize) as usize));
-        Chain { start: at(visits[0] as usize).cast(), elements }
+        (Chain { start: at(visits[0]).cast(), elements }, visits)
     }
 
     /// Steps from the chain's start to the element at `at`: where a walk must have got to proves that it took every
