@@ -31,6 +31,26 @@ pub fn limits(sheet: &mut Sheet, machine: &Machine) {
         sheet.entry("CPUs", Style::new(), &text);
     }
     cgroups(sheet, machine);
+    counters(sheet, machine);
+}
+
+/// What counts the traffic of memory here, and whether we may look.
+fn counters(sheet: &mut Sheet, machine: &Machine) {
+    const NAME: &str = "memory counters";
+    let uncore = &machine.uncore;
+    match (uncore.channels.first(), &uncore.refused, &uncore.unknown) {
+        (Some(first), refused, unknown) => {
+            let open = if refused.is_some() { "closed to us" } else { "open to us" };
+            let like = plain(&first.name);
+            let text = format!("{} channels ({like} and its like), {open}", uncore.channels.len());
+            sheet.entry(NAME, Style::new(), &text);
+            for problem in refused.iter().chain(unknown) {
+                sheet.entry("", DIM, &plain(problem));
+            }
+        }
+        (None, _, Some(unknown)) => sheet.entry(NAME, DIM, &plain(unknown)),
+        (None, _, None) => {}
+    }
 }
 
 /// Every group that limits us, from our own outwards; the tightest counts.

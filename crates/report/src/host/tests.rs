@@ -1,6 +1,6 @@
 //! Machines built by hand, drawn at three widths; damaged ones at any.
 
-use figure::host::{CacheKind, HostNote, LogicalCpu};
+use figure::host::{CacheKind, HostNote, LogicalCpu, Uncore, UncoreChannel};
 use figure::{CpuList, Machine};
 use proptest::prelude::*;
 use textwrap::core::display_width;
@@ -72,6 +72,34 @@ fn what_a_machine_says_of_itself_cannot_steer_the_terminal() {
     assert!(text.starts_with("Intel x: 2 cores"), "{text}");
     assert!(text.contains("! red: two lines\n    → echo ; true\n"), "{text}");
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+}
+
+#[test]
+fn counters_of_memory_and_whether_they_are_open() {
+    let entry = |change: fn(&mut Uncore)| {
+        let (mut machine, _) = vm();
+        change(&mut machine.uncore);
+        uncoloured(&host(&machine, &[], 100))
+    };
+    let open = entry(|uncore| uncore.channels = six());
+    assert!(open.contains("6 channels (uncore_imc_0 and its like), open to us"), "{open}");
+    let closed = entry(|uncore| {
+        uncore.channels = six();
+        uncore.refused =
+            Some("perf_event_paranoid is 3: sudo sysctl kernel.perf_event_paranoid=0".to_owned());
+    });
+    assert!(closed.contains("closed to us") && closed.contains("perf_event_paranoid is 3"), "{closed}");
+    let none = entry(|uncore| uncore.unknown = Some("no uncore PMU (looked for amd_umc_*)".to_owned()));
+    assert!(
+        none.contains("memory counters") && none.contains("no uncore PMU (looked for amd_umc_*)"),
+        "{none}"
+    );
+    assert!(!entry(|_| ()).contains("memory counters"), "a record of before says nothing of them");
+}
+
+fn six() -> Vec<UncoreChannel> {
+    let channel = |n| UncoreChannel { name: format!("uncore_imc_{n}"), ..UncoreChannel::default() };
+    (0..6).map(channel).collect()
 }
 
 #[test]

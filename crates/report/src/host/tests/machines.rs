@@ -75,7 +75,7 @@ pub fn cache(level: u32, kind: CacheKind, size: u64, cpus: CpuList) -> Cache {
 }
 
 pub fn node(node: u32, cpus: &str, memory: u64, distances: &[u32]) -> Node {
-    Node { node, cpus: list(cpus), memory: Some(memory), distances: distances.to_vec() }
+    Node { node, cpus: list(cpus), memory: Some(memory), distances: distances.to_vec(), ..Node::default() }
 }
 
 fn setting(name: &str, value: &str, source: &str) -> Setting {
