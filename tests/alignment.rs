@@ -23,7 +23,7 @@ fn every_point_is_measured_where_it_says_and_verified() {
     let record = record(&run(&[ALIGNMENT, &["--format", "json"]].concat()));
     let measured: Vec<_> = record.figures.iter().filter(|figure| figure.status == Status::Measured).collect();
     assert!(
-        measured.len() >= 3 + 1,
+        measured.len() > 3,
         "{:?}",
         record.figures.iter().map(|f| (&f.id, &f.reason)).collect::<Vec<_>>()
     );

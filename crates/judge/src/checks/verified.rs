@@ -3,7 +3,7 @@
 use figure::evidence::{ARRAY_BYTES, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, always, measured, observed, on_arrays};
+use crate::check::{Answer, Check, Subject, always, observed, on_arrays};
 
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check {
@@ -11,16 +11,10 @@ pub const CHECK: Check = Check {
     question: "Do the arrays hold what the kernels must have left in them?",
     reads: &[ARRAY_BYTES.name, WORKING_SET.name, ORDER.name, VERIFIED.name, VERIFIED_ERROR.name],
     page: include_str!("../../../../docs/checks/verified.md"),
-    // Arrays in cache are checked too, by whoever says so.
-    applies: |subject| on_arrays(subject) || (measured(subject) && is_written(subject)),
+    applies: on_arrays,
     essential: always,
     rule,
 };
-
-/// Whether anything was said of results, known or not.
-fn is_written(subject: &Subject) -> bool {
-    subject.figure.evidence.iter().any(|(name, _)| name == VERIFIED.name)
-}
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;

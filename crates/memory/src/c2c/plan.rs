@@ -141,8 +141,7 @@ fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
         .with(key::LINE_STATE, state.word().to_owned())
         .with(key::PAIR, word.to_owned())
         .with(key::LINES, lines::LINES as f64)
-        .with(key::STRIDE, lines::BLOCK_BYTES as f64)
-        .with(key::WORKING_SET, (lines::LINES * LINE) as f64);
+        .with(key::STRIDE, lines::BLOCK_BYTES as f64);
     if let Some((_, pair)) = pair {
         figure.conditions = figure
             .conditions
