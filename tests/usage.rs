@@ -24,6 +24,8 @@ fn what_cannot_be_is_said_in_one_line() {
         (&["memory", "--kernel", "update", "--stores", "nt"], &["update", "no such figure"]),
         (&["memory", "-o", "/nonexistent/x.json"], &["/nonexistent/x.json", "cannot be written"]),
         (&["memory", "--format", "stream", "--kernel", "read"], &["--format stream", "copy"]),
+        (&["memory", "--format", "stream", "--latency"], &["--format stream", "--bandwidth"]),
+        (&["memory", "--format", "svg"], &["--format svg", "--scaling"]),
         (&["memory", "-o", "/"], &["-o /", "directory"]),
         (&["host", "--root", "/nonexistent"], &["/nonexistent", "no such"]),
         (&["report", "/nonexistent.json"], &["/nonexistent.json", "cannot be read"]),

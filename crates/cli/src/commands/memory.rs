@@ -41,14 +41,7 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         let options = options(arguments, rules(&arguments.measuring, mode, mode.seconds / all));
         plans.push((mode, (mode.plan)(&machine, &options).map_err(Failure::usage)?));
     }
-    let stream = arguments.output.format.is_some_and(|format| format.name == "stream");
-    let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);
-    if let Some(kernel) = STREAM.iter().find(|kernel| stream && lacks(kernel)) {
-        let all = STREAM.join(",");
-        return Err(Failure::usage(format!(
-            "--format stream shows {all}, and --kernel leaves {kernel} out: drop one of the two options"
-        )));
-    }
+    shown_by(arguments, &plans)?;
     if arguments.measuring.dry_run {
         let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode, plan)).collect();
         output::print(text.join("\n").as_bytes())?;
@@ -60,6 +53,31 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
     let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
+}
+
+/// Whether the format can show what is planned: better known now than after measuring.
+fn shown_by(arguments: &Memory, plans: &[(&Mode, Planned)]) -> Result<(), Failure> {
+    let format = arguments.output.format.map_or("", |format| format.name);
+    let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);
+    let curves =
+        plans.iter().any(|(_, plan)| plan.suite.figures.iter().any(|figure| figure.series.is_some()));
+    let bandwidth = plans.iter().any(|(mode, _)| mode.name == memory::bandwidth::MODE.name);
+    let problem = match format {
+        "stream" if !bandwidth => "--format stream shows the bandwidth mode: add --bandwidth".to_owned(),
+        "stream" => match STREAM.iter().find(|kernel| lacks(kernel)) {
+            Some(kernel) => format!(
+                "--format stream shows {}, and --kernel leaves {kernel} out: drop one of the two options",
+                STREAM.join(",")
+            ),
+            None => return Ok(()),
+        },
+        "svg" if !curves => {
+            "--format svg draws curves, and --bandwidth has none: add a mode such as --scaling or --latency"
+                .to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(problem))
 }
 
 /// The modes that are asked for, in the order of the list.
