@@ -52,7 +52,7 @@ pub struct Level {
 /// of an octave apart is 16 % an octave.
 const STEEP: f64 = 1.28;
 /// A plateau shorter than this many octaves is a bend in one rise.
-const SHORTEST_PLATEAU: f64 = 0.45;
+const SHORTEST_PLATEAU: f64 = 0.4;
 /// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5 in latency and
 /// by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
