@@ -38,6 +38,8 @@ fn edge(level: &str, [from, to]: [f64; 2], [before, behind]: [f64; 2], sources: 
     (figure.value, figure.status) = (Some((from * to).sqrt()), Status::Measured);
     figure.derived_from = sources.map(String::from).to_vec();
     figure.conditions.set(LEVEL, level.to_owned());
+    figure.conditions.set(KERNEL, "latency".to_owned());
+    figure.conditions.set(ROLE, "edge".to_owned());
     figure.conditions.set(ADVERTISED, from);
     figure.evidence.put(EDGE_FROM, from);
     figure.evidence.put(EDGE_TO, to);
@@ -96,12 +98,31 @@ fn a_point_says_which_level_it_is_of() {
     says(&record, "random.4096K", &["No cache holds 4 MiB", "2.8 MiB (edge.L2)", "page walks are ruled out"]);
     change(&mut record, "random.4096K", |figure| figure.evidence.put(PAGES_HUGE_SHARE, 0.1));
     says(&record, "random.4096K", &["page walks are not (10 % in huge pages"]);
+    record.machine.virtualisation.hypervisor = figure::Reading::Value("kvm".into());
+    change(&mut record, "random.4096K", |figure| figure.evidence.put(PAGES_HUGE_SHARE, 1.0));
+    says(&record, "random.4096K", &["may be many small ones of the host"]);
     change(&mut record, "random.16K", |figure| {
         figure.rounds.iter_mut().for_each(|round| round.evidence.put_unknown(LATENCY_CYCLES, "not x86"));
     });
     assert!(!why(&record, "random.16K").contains("cycles"));
     record.figures.retain(|figure| figure.evidence.get(EDGE_TO).reason().is_some());
     says(&record, "random.16K", &["Unexplained"]);
+}
+
+#[test]
+fn an_edge_that_is_invalid_or_missing_says_nothing_of_points_near_it() {
+    let mut record = ladder();
+    change(&mut record, "edge.L1", |figure| figure.verdict = Some(figure::Verdict::Invalid));
+    for id in ["random.16K", "random.56K", "random.64K"] {
+        says(&record, id, &["Unexplained"]);
+    }
+    says(&record, "random.4096K", &["No cache holds 4 MiB"]);
+    change(&mut record, "edge.L2", |figure| {
+        *figure = figure.clone().not_available("the sizes end too early");
+        figure.value = None;
+        figure.evidence = Default::default();
+    });
+    says(&record, "random.4096K", &["Unexplained"]);
 }
 
 #[test]
@@ -145,6 +166,9 @@ fn page_walks_are_told_apart() {
 #[test]
 fn the_bandwidth_of_a_level_is_told_in_bytes_a_cycle() {
     let mut record = ladder();
+    for id in ["edge.L1", "edge.L2"] {
+        change(&mut record, id, |figure| figure.conditions.set(KERNEL, "sweep".to_owned()));
+    }
     for id in ["random.16K", "random.48K", "random.64K"] {
         change(&mut record, id, |figure| {
             figure.unit = Unit::GB_PER_S;

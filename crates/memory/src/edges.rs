@@ -47,12 +47,15 @@ pub struct Level {
     pub own: bool,
 }
 
-/// A stretch is steep where the cost rises by this factor over an octave. Plateaus are not level: the L2 of a
-/// Sapphire Rapids rises by 6 % an octave, as its share of misses does, and noise of 5 % between two points a third
-/// of an octave apart is 16 % an octave.
+/// A stretch is steep where the cost rises by this factor over an octave: noise of 5 % between two points a third of an
+/// octave apart is 16 % an octave.
 const STEEP: f64 = 1.28;
+/// … and gentle from here on, between steep ones. A last level that is shared fades out: over four octaves the bandwidth of
+/// a guest's fell to half, by 16 to 23 % an octave. Plateaus are not level either: the L2 of a Sapphire Rapids rises by
+/// 6 % an octave, as its share of misses does.
+const GENTLE: f64 = 1.14;
 /// A plateau shorter than this many octaves is a bend in one rise.
-const SHORTEST_PLATEAU: f64 = 0.45;
+const SHORTEST_PLATEAU: f64 = 0.4;
 /// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5 in latency and
 /// by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
@@ -73,26 +76,52 @@ impl Edge {
 /// cost are left out.
 pub fn edges(points: &[Point]) -> Vec<Edge> {
     let ladder = monotone(points);
-    let octaves = |a: usize, b: usize| (ladder[b].bytes / ladder[a].bytes).log2();
+    let steep = rises(&ladder, STEEP);
+    // Between steep rises gentle ones; those that touch a steep one are its foot or its shoulder.
+    let mut all = steep.clone();
+    let starts = std::iter::once(0).chain(steep.iter().map(|rise| rise.1));
+    let ends = steep.iter().map(|rise| rise.0).chain([ladder.len().saturating_sub(1)]);
+    for (gap, end) in starts.zip(ends) {
+        for (from, to) in rises(ladder.get(gap..=end).unwrap_or_default(), GENTLE) {
+            let (from, to) = (gap + from, gap + to);
+            if let Some(rise) = all.iter_mut().find(|rise| rise.1 == from) {
+                rise.1 = to;
+            } else if let Some(rise) = all.iter_mut().find(|rise| rise.0 == to) {
+                rise.0 = from;
+            } else {
+                all.push((from, to));
+            }
+        }
+    }
+    all.sort_unstable();
+    // A rise that the ladder ends in has no level behind it: how high it would get is not known.
+    let last = ladder.len().saturating_sub(1);
+    all.retain(|(_, end)| *end < last && octaves(&ladder, *end, last) >= SHORTEST_PLATEAU);
+    all.iter().map(|&(from, to)| edge(&ladder[from..=to])).filter(|edge| edge.rise() >= LEAST_RISE).collect()
+}
+
+/// Octaves from one point to another.
+fn octaves(ladder: &[Point], from: usize, to: usize) -> f64 {
+    (ladder[to].bytes / ladder[from].bytes).log2()
+}
+
+/// Stretches that rise by more than `steep` an octave, as their first and last points; short flat ones inside belong to
+/// them.
+fn rises(ladder: &[Point], steep: f64) -> Vec<(usize, usize)> {
     let mut rises: Vec<(usize, usize)> = Vec::new();
     for next in 1..ladder.len() {
         let rise = (ladder[next].cost / ladder[next - 1].cost).log2();
-        if rise <= STEEP.log2() * octaves(next - 1, next) {
+        if rise <= steep.log2() * octaves(ladder, next - 1, next) {
             continue;
         }
         match rises.last_mut() {
-            Some((_, end)) if *end == next - 1 || octaves(*end, next - 1) < SHORTEST_PLATEAU => *end = next,
+            Some((_, end)) if *end == next - 1 || octaves(ladder, *end, next - 1) < SHORTEST_PLATEAU => {
+                *end = next;
+            }
             _ => rises.push((next - 1, next)),
         }
     }
-    // A rise that the ladder ends in has no level behind it: how high it would get is not known.
-    let last = ladder.len().saturating_sub(1);
-    rises.retain(|(_, end)| *end < last && octaves(*end, last) >= SHORTEST_PLATEAU);
     rises
-        .iter()
-        .map(|&(from, to)| edge(&ladder[from..=to]))
-        .filter(|edge| edge.rise() >= LEAST_RISE)
-        .collect()
 }
 
 /// The edge in one rise, from its last point before to its first behind.

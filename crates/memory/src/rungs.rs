@@ -17,7 +17,7 @@ pub const FIRST: u64 = 16 << 10;
 /// Around the end of a cache, in sizes of it. Nice ones: of 48 KiB they make 24, 30, 36, 48, 60, 72, 96.
 const AROUND: &[f64] = &[0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0];
 /// The same where time is short.
-const AROUND_LEAN: &[f64] = &[0.5, 0.75, 1.0, 1.5, 2.0];
+const AROUND_LEAN: &[f64] = &[0.75, 1.0, 1.5];
 /// Two sizes nearer than this factor say the same.
 const APART: f64 = 1.15;
 /// Share of the available memory that ladders may take: page tables, this program and others need the rest.
@@ -28,7 +28,7 @@ const USABLE_SHARE: f64 = 0.85;
 pub enum Density {
     /// Two an octave, seven around the end of each cache.
     Full,
-    /// One in two octaves, five around the end of each cache but the last.
+    /// One in two octaves, three around the end of each cache but the last.
     Lean,
 }
 
@@ -154,7 +154,7 @@ mod tests {
         }
         assert!((36..=48).contains(&full.len()), "{}: {full:?}", full.len());
         let lean = rungs(16 << 10, 2048 * MIB, CACHES, Density::Lean);
-        assert!(lean.contains(&(48 << 10)) && lean.len() <= 20, "{}: {lean:?}", lean.len());
+        assert!(lean.contains(&(48 << 10)) && lean.len() <= 16, "{}: {lean:?}", lean.len());
         let octaves = thin(&full, 1);
         assert!((16..=19).contains(&octaves.len()), "{octaves:?}");
         assert!(octaves.windows(2).all(|pair| pair[1] as f64 >= pair[0] as f64 * 1.8));

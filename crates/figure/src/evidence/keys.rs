@@ -35,7 +35,7 @@ keys! {
     PAGES_ASKED: String = "pages", "", Condition, "Pages asked for: default, thp, huge2m or huge1g.";
     COUNTED_BYTES: f64 = "counted_bytes_per_element", "B", Condition, "Bytes counted for each element by the figure's convention.";
     TRAFFIC_BYTES: f64 = "traffic_bytes_per_element", "B", Condition, "Bytes that must move between cache and memory for each element, write-allocate included.";
-    ROLE: String = "role", "", Condition, "Why the figure is there when it is no headline: doubled, again, baseline.";
+    ROLE: String = "role", "", Condition, "Why the figure is there when it is no headline: doubled, again, baseline, edge.";
     DATA_TOUCHED: f64 = "data_bytes", "B", Condition, "Bytes of all arrays that one pass of the kernel touches.";
 
     // Mixes and latency under load.

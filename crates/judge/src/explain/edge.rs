@@ -1,10 +1,15 @@
 //! Where a level ends: what the ladder does there.
 
-use figure::evidence::{ADVERTISED, EDGE_BEFORE, EDGE_BEHIND, EDGE_FROM, EDGE_OWN, EDGE_TO, LEVEL};
+use figure::evidence::{
+    ADVERTISED, EDGE_BEFORE, EDGE_BEHIND, EDGE_FROM, EDGE_OWN, EDGE_TO, KERNEL, LEVEL, ROLE,
+};
 use figure::{Figure, Unit, format};
 
 use super::{Rule, amount};
 use crate::check::Subject;
+
+/// `role` of the figure of an edge.
+const EDGE: &str = "edge";
 
 pub(super) const RULE: Rule = Rule { name: "edge", says };
 
@@ -37,19 +42,17 @@ fn says(subject: &Subject) -> Option<String> {
     ))
 }
 
-/// The edges that ladders in this unit show, ascending.
-pub(super) fn of<'a>(subject: &Subject<'a>, unit: &Unit) -> Vec<&'a Figure> {
-    let of_unit = |figure: &&Figure| {
-        super::usable(figure)
-            && figure.evidence.get(EDGE_TO).reason().is_none()
+/// The edges of the ladder that a figure is a point of, of levels that have a plateau of their own, ascending; those without
+/// a value last.
+pub(super) fn of<'a>(subject: &Subject<'a>) -> Vec<&'a Figure> {
+    let kernel = subject.figure.conditions.get(KERNEL);
+    let same_ladder = |figure: &&Figure| {
+        figure.conditions.get(ROLE).as_deref() == Some(EDGE)
+            && figure.conditions.get(KERNEL) == kernel
             && figure.evidence.get(EDGE_OWN).into_value() != Some(false)
-            && figure
-                .derived_from
-                .first()
-                .and_then(|id| subject.record.figure(id))
-                .is_some_and(|source| source.unit == *unit)
     };
-    let mut edges: Vec<&Figure> = subject.record.figures.iter().filter(of_unit).collect();
-    edges.sort_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
+    let mut edges: Vec<&Figure> = subject.record.figures.iter().filter(same_ladder).collect();
+    let end = |edge: &Figure| edge.value.unwrap_or(f64::INFINITY);
+    edges.sort_by(|a, b| end(a).total_cmp(&end(b)));
     edges
 }

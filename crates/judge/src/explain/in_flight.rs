@@ -21,7 +21,7 @@ const TOLERANCE: f64 = 1.10;
 /// From this share of the theoretical peak on, memory itself is the limit and this rule does not speak.
 const PEAK_LIMITS: f64 = 0.85;
 /// With this share of the arrays in huge pages, page walks are ruled out.
-const HUGE: f64 = 0.90;
+pub(super) const HUGE: f64 = 0.90;
 
 pub(super) const RULE: Rule = Rule { name: "in-flight", says };
 

@@ -1,12 +1,12 @@
 //! A point of a ladder: which level of the memory hierarchy it is of, in the processor's own measure.
 
 use figure::evidence::{
-    ARRAY_BYTES, CANARY_AFTER, CANARY_BEFORE, EDGE_FROM, EDGE_TO, KERNEL, LATENCY_CYCLES, LEVEL, THREADS,
-    WORKING_SET,
+    ARRAY_BYTES, CANARY_AFTER, CANARY_BEFORE, EDGE_FROM, EDGE_TO, KERNEL, LATENCY_CYCLES, LEVEL,
+    PAGES_HUGE_SHARE, THREADS, WORKING_SET,
 };
 use figure::{Figure, Unit, format};
 
-use super::{Rule, edge, in_flight};
+use super::{Rule, edge, in_flight, usable};
 use crate::check::Subject;
 
 /// Kernels whose figures are points of such ladders.
@@ -21,45 +21,63 @@ fn says(subject: &Subject) -> Option<String> {
         return None;
     }
     let size = size(figure)?;
-    let edges = edge::of(subject, &figure.unit);
-    let last = edges.last()?;
+    let edges = edge::of(subject);
     let shown = format::bytes(size);
     let measure = measure(subject).map_or_else(String::new, |measure| format!(", {measure}"));
-    let within = |figure: &Figure| {
+    // An edge that is invalid, or was not found, explains nothing, and may be any level's.
+    let sure = |index: usize| usable(edges[index]).then_some(edges[index]);
+    let within = |figure: &&Figure| {
         let ends = [EDGE_FROM, EDGE_TO].map(|key| figure.evidence.get(key).into_value());
         matches!(ends, [Some(from), Some(to)] if size > from && size < to)
     };
-    if let Some(edge) = edges.iter().find(|edge| within(edge)) {
+    if let Some(index) = edges.iter().position(within) {
+        let edge = sure(index)?;
         return Some(format!(
             "Part of {shown} misses {}, which ends here ({}){measure}.",
             name(edge),
             edge.id
         ));
     }
-    let end = |edge: &Figure| format::bytes(edge.value.unwrap_or(0.0));
-    if let Some(index) = edges.iter().position(|edge| edge.value.is_some_and(|end| end >= size)) {
-        let edge = edges[index];
-        let misses = match index.checked_sub(1).map(|before| edges[before]) {
-            Some(before) => format!(" and misses {} ({})", name(before), before.id),
+    let end = |edge: &Figure| edge.value.unwrap_or(f64::INFINITY);
+    if let Some(index) = edges.iter().position(|edge| end(edge) >= size) {
+        let misses = match index.checked_sub(1) {
+            Some(before) => {
+                let before = sure(before)?;
+                format!(" and misses {} ({})", name(before), before.id)
+            }
             None => String::new(),
         };
+        let edge = sure(index)?;
         return Some(format!(
             "{shown} fits in {}, which ends at {} ({}){misses}{measure}.",
             name(edge),
-            end(edge),
+            format::bytes(end(edge)),
             edge.id
         ));
     }
-    let walks = if figure.unit == Unit::NANOSECONDS {
-        format!("; {}", in_flight::pages(figure))
-    } else {
-        String::new()
-    };
+    let last = sure(edges.len().checked_sub(1)?)?;
+    let walks =
+        if figure.unit == Unit::NANOSECONDS { format!("; {}", walks(subject)) } else { String::new() };
     Some(format!(
         "No cache holds {shown}, as the last level ends at {} ({}): it comes from memory{measure}{walks}.",
-        end(last),
+        format::bytes(end(last)),
         last.id,
     ))
+}
+
+/// Whether page walks are ruled out.
+fn walks(subject: &Subject) -> String {
+    let huge = subject
+        .figure
+        .evidence
+        .get(PAGES_HUGE_SHARE)
+        .into_value()
+        .is_some_and(|share| share >= in_flight::HUGE);
+    if huge && subject.machine().virtualisation.is_guest() {
+        "page walks are not ruled out: what is a huge page here may be many small ones of the host".to_owned()
+    } else {
+        in_flight::pages(subject.figure)
+    }
 }
 
 /// Bytes that the figure works on.

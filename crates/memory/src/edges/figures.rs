@@ -1,7 +1,8 @@
 //! Figures of the edges that a measured ladder shows. Pure.
 
 use figure::evidence::{
-    ADVERTISED, CPUS, EDGE_BEFORE, EDGE_BEHIND, EDGE_FROM, EDGE_OWN, EDGE_TO, LEVEL, PAGES_ASKED,
+    ADVERTISED, CPUS, EDGE_BEFORE, EDGE_BEHIND, EDGE_FROM, EDGE_OWN, EDGE_TO, KERNEL, LEVEL, PAGES_ASKED,
+    ROLE,
 };
 use figure::series::CoordinateValue;
 use figure::{Better, Figure, Machine, Status, Unit, format, stats};
@@ -88,9 +89,12 @@ impl Ladder<'_> {
         if let Some(cpus) = conditions.and_then(|conditions| conditions.get(CPUS)) {
             figure.conditions.set(CPUS, cpus);
         }
-        if let Some(pages) = conditions.and_then(|conditions| conditions.get(PAGES_ASKED)) {
-            figure.conditions.set(PAGES_ASKED, pages);
+        for key in [KERNEL, PAGES_ASKED] {
+            if let Some(value) = conditions.and_then(|conditions| conditions.get(key)) {
+                figure.conditions.set(key, value);
+            }
         }
+        figure.conditions.set(ROLE, "edge".to_owned());
         figure
     }
 

@@ -87,6 +87,37 @@ fn a_recorded_ladder_of_a_disturbed_guest() {
 }
 
 #[test]
+fn a_shared_last_level_that_fades_out_is_seen() {
+    // The read bandwidth of one thread on the same guest, GB/s.
+    let seen = [
+        (16.0, 262.0),
+        (36.0, 310.0),
+        (48.0, 296.0),
+        (72.0, 168.0),
+        (256.0, 169.0),
+        (1024.0, 163.0),
+        (1536.0, 169.0),
+        (2048.0, 162.0),
+        (3072.0, 30.8),
+        (4096.0, 29.1),
+        (16384.0, 29.6),
+        (65536.0, 22.1),
+        (262144.0, 14.6),
+        (1048576.0, 14.3),
+        (2097152.0, 14.3),
+    ];
+    let points: Vec<Point> =
+        seen.iter().map(|(kib, rate)| Point { bytes: kib * KIB, cost: 1.0 / rate }).collect();
+    let caches = [(1, 48 << 10), (2, 2 << 20), (3, 480 << 20)];
+    let (levels, left) = matched(&edges(&points), &caches, 2048.0 * MIB);
+    let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes).collect();
+    for (end, wanted) in ends.iter().zip([48.0 * KIB, 2.0 * MIB, 64.0 * MIB]) {
+        assert!(within(*end, wanted, 1.5), "{ends:?}");
+    }
+    assert!(levels.iter().all(|level| level.own) && left.is_empty());
+}
+
+#[test]
 fn page_walks_near_an_advertised_size_are_not_taken_for_the_cache() {
     let mut points = ladder(&[(48.0 * KIB, 1.5), (2.0 * MIB, 5.0), (6.0 * MIB, 45.0)], 200.0, 2048.0 * MIB);
     for point in points.iter_mut().filter(|point| point.bytes > 600.0 * MIB) {

@@ -16,7 +16,7 @@ use machine::counters::Watch;
 
 use super::plan::Setup;
 use crate::region::Region;
-use crate::simd::sweep::{Sweep, sweep};
+use crate::simd::sweep::{LINE, Sweep, sweep};
 
 /// Seconds of a sample: with [`SAMPLES`] of them, and one that is not counted, a round lasts ten clock ticks of 10 ms, so that tick accounting (steal,
 /// foreign load) can say something.
@@ -57,11 +57,18 @@ struct LadderBench {
     at_start: Evidence,
 }
 
-/// The sum of the first `words` words.
-fn sum_of(words: u64) -> u64 {
-    // One of the two factors is even.
-    let triangle = u128::from(words) * u128::from(words.saturating_sub(1)) / 2;
-    (triangle as u64).wrapping_mul(SLOPE).wrapping_add(words)
+/// The sums of the words in even and in odd lines of the first `bytes` bytes.
+fn sums_of(bytes: u64) -> [u64; 2] {
+    let words = LINE as u64 / 8;
+    let pairs = bytes / LINE as u64 / 2;
+    // Numbers of the first words of even lines: 0, 16, 32, …
+    let firsts = u128::from(pairs) * u128::from(pairs.saturating_sub(1)) * u128::from(words);
+    [0, words].map(|first| {
+        // Each of the words of a line once: 0 to 7 beyond its first, or 8 to 15.
+        let within = pairs * (words * first + words * (words - 1) / 2);
+        let numbers = (firsts as u64).wrapping_mul(words).wrapping_add(within);
+        numbers.wrapping_mul(SLOPE).wrapping_add(pairs * words)
+    })
 }
 
 /// Maps and fills the regions, each by its thread, and finds out what was obtained.
@@ -190,20 +197,24 @@ impl LadderBench {
         evidence
     }
 
-    /// Reads of one sample on one thread, in calls of a few milliseconds; whether every sum was right.
-    fn work(&self, bytes: u64, passes: u64) -> impl Fn(&Seat) -> bool + Send + Sync + use<> {
+    /// Reads of one sample on one thread, in calls of a few milliseconds; whether every sum was right. `first` is the number of
+    /// its first pass.
+    fn work(&self, bytes: u64, passes: u64, first: u64) -> impl Fn(&Seat) -> bool + Send + Sync + use<> {
         let (regions, sweep) = (self.regions.clone(), self.sweep);
-        let once = sum_of(bytes / 8);
+        let [even, odd] = sums_of(bytes);
         let most = (CALL_BYTES / bytes).max(1);
         move |seat| {
-            let (mut left, mut right) = (passes, true);
-            while left > 0 {
-                let now = most.min(left);
+            let (mut done, mut right) = (0, true);
+            while done < passes {
+                let now = most.min(passes - done);
+                // Where a call is one pass, even and odd lines take turns from call to call.
+                let swapped = (done + first) % 2 == 1;
                 // SAFETY: the thread's region holds as many bytes, a multiple of a turn, and is never written again; it
                 // begins on a page; the plan chose an instruction set that there is.
-                let sum = unsafe { sweep(regions[seat.index].start(), bytes as usize, now) };
-                right &= sum == once.wrapping_mul(now);
-                left -= now;
+                let sum = unsafe { sweep(regions[seat.index].start(), bytes as usize, now, swapped) };
+                let (one, other) = if swapped { (odd, even) } else { (even, odd) };
+                right &= sum == one.wrapping_mul(now.div_ceil(2)).wrapping_add(other.wrapping_mul(now / 2));
+                done += now;
                 seat.glance();
             }
             right
@@ -214,7 +225,7 @@ impl LadderBench {
     fn dose(&self, bytes: u64) -> Result<Dose, String> {
         let mut passes = 1;
         loop {
-            let work = self.work(bytes, passes);
+            let work = self.work(bytes, passes, 0);
             let seconds = self.each(move |seat| {
                 let _ = seat.wait();
                 let start = seat.clock.now();
@@ -243,11 +254,13 @@ impl Bench for LadderBench {
             Some(dose) => dose,
             None => self.dose(bytes)?,
         };
-        let (work, wrong) = (self.work(bytes, dose.passes), Arc::new(AtomicBool::new(false)));
+        let works: Vec<_> = (0..2).map(|first| self.work(bytes, dose.passes, first)).collect();
+        let wrong = Arc::new(AtomicBool::new(false));
         let seen = wrong.clone();
         // The first sample is not counted: it brings the caches to what passes leave in them.
-        let measured = measure::round(&self.pool, &self.watch, dose.samples + 1, move |seat, _| {
-            if !work(seat) {
+        let measured = measure::round(&self.pool, &self.watch, dose.samples + 1, move |seat, sample| {
+            // With an odd number of passes each sample begins with the other lines.
+            if !works[sample % 2](seat) {
                 seen.store(true, Ordering::Relaxed);
             }
         })
@@ -297,11 +310,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_is_known_without_reading() {
-        for words in [1u64, 2, 3, 64, 1000, 4097] {
-            let plain =
-                (0..words).fold(0u64, |sum, word| sum.wrapping_add(word.wrapping_mul(SLOPE).wrapping_add(1)));
-            assert_eq!(sum_of(words), plain, "{words}");
+    fn the_sums_are_known_without_reading() {
+        for lines in [2u64, 4, 8, 64, 4096, 100_000] {
+            let mut sums = [0u64; 2];
+            for word in 0..lines * 8 {
+                let sum = &mut sums[(word / 8 % 2) as usize];
+                *sum = sum.wrapping_add(word.wrapping_mul(SLOPE).wrapping_add(1));
+            }
+            assert_eq!(sums_of(lines * LINE as u64), sums, "{lines} lines");
         }
     }
 }

@@ -76,6 +76,8 @@ const MOST_LARGEST: u64 = 4 << 30;
 /// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size below shows that
 /// they do not before.
 const SMALL_BEGIN: u64 = 128 << 10;
+/// Where time is short, page by page is compared where random order surely costs page walks.
+const PAGED_BEGIN: u64 = 4 << 20;
 /// With fewer sizes than this a ladder is not cut.
 const LEAST_SIZES: usize = 3;
 /// Seconds that a round of one figure takes, with what is around it.
@@ -249,12 +251,14 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
     let of = |density: Density| -> Vec<Vec<u64>> {
         let all = rungs::rungs(ends.0, ends.1, caches, density);
+        let lean = density == Density::Lean;
         let of = |series: &&Series| {
             let (octaves, end) = match density {
                 Density::Full => (series.octaves.0, u64::MAX),
                 Density::Lean => (series.octaves.1, series.lean_end),
             };
             let begin = if series.small { SMALL_BEGIN } else { 0 };
+            let begin = if lean && series.paged { PAGED_BEGIN } else { begin };
             let some: Vec<u64> = all.iter().copied().filter(|bytes| (begin..=end).contains(bytes)).collect();
             // A short ladder that somebody asks for is measured as it is.
             let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
