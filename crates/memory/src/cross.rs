@@ -25,7 +25,7 @@ pub static TOOLS: &[&Tool] = &[&mlc::TOOL, &likwid::TOOL, &stream::TOOL];
 pub const MODE: Mode = Mode {
     name: "cross-check",
     title: "cross-check: other programs' figures beside ours",
-    seconds: 100.0,
+    seconds: 115.0,
     plan: plan::plan,
     prepare: bench::prepare,
     complete: |figures, _| plan::complete(figures),

@@ -43,8 +43,10 @@ pub struct Level {
     pub advertised: f64,
     /// Where it ends; `None` if the ladder does not tell.
     pub edge: Option<Edge>,
-    /// Whether it has a plateau of its own: else its edge is that of the level before.
+    /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind that.
     pub own: bool,
+    /// The level behind that it cannot be told from: on this ladder both cost the same.
+    pub blends: Option<u32>,
 }
 
 /// A stretch is steep where the cost rises by this factor over an octave: noise of 5 % between two points a third of an
@@ -59,6 +61,20 @@ const SHORTEST_PLATEAU: f64 = 0.4;
 /// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5 in latency and
 /// by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
+/// … or at least this factor, between two plateaus that are far more even than that: one thread reads the L3 of a Zen 4
+/// at 86 % of its L2's rate.
+const LEAST_STEP: f64 = 1.1;
+/// … of at least as many octaves …
+const LONG: f64 = 1.0;
+/// A plateau's highest cost to its lowest is far less than a step, as logarithms, by this factor.
+const EVEN: f64 = 3.0;
+/// A rise that is higher than this may be two levels', with a plateau between them that is too short for a point of its
+/// own: what a guest gets of a last level may be little more than its L2 …
+const TWO_LEVELS: f64 = 6.0;
+/// … if it bends: from steep to gentle and to steep again, by this factor of the slopes (as logarithms) …
+const BEND: f64 = 1.4;
+/// … and both parts rise by this factor.
+const LEAST_PART: f64 = 1.5;
 /// An edge within this factor of the advertised size is that level's rather than another's.
 const NEAR: f64 = 2.0;
 /// … unless there is another one in reach whose rise is more than this many times as high, both as logarithms: a rise of
@@ -97,7 +113,55 @@ pub fn edges(points: &[Point]) -> Vec<Edge> {
     // A rise that the ladder ends in has no level behind it: how high it would get is not known.
     let last = ladder.len().saturating_sub(1);
     all.retain(|(_, end)| *end < last && octaves(&ladder, *end, last) >= SHORTEST_PLATEAU);
-    all.iter().map(|&(from, to)| edge(&ladder[from..=to])).filter(|edge| edge.rise() >= LEAST_RISE).collect()
+    // What is between this rise and its neighbours, as measured: plateaus.
+    let starts = std::iter::once(0).chain(all.iter().map(|rise| rise.1));
+    let ends = all.iter().skip(1).map(|rise| rise.0).chain([last]);
+    let plateaus = starts.zip(all.iter().map(|rise| rise.0)).zip(all.iter().map(|rise| rise.1).zip(ends));
+    let measured = sorted(points);
+    all.iter()
+        .zip(plateaus)
+        .flat_map(|(&(from, to), (before, behind))| {
+            let rise = &ladder[from..=to];
+            let high = edge(rise).rise();
+            let parts = match bend(rise) {
+                Some(at) => vec![edge(&rise[..=at]), edge(&rise[at..])],
+                None => vec![edge(rise)],
+            };
+            let even = [before, behind].iter().all(|&(first, last)| {
+                octaves(&ladder, first, last) >= LONG && high.ln() > EVEN * uneven(&measured[first..=last])
+            });
+            parts
+                .into_iter()
+                .filter(move |edge| edge.rise() >= LEAST_RISE || (even && edge.rise() >= LEAST_STEP))
+        })
+        .collect()
+}
+
+/// Highest to lowest cost of a plateau, as a logarithm.
+fn uneven(plateau: &[Point]) -> f64 {
+    let costs = plateau.iter().map(|point| point.cost.ln());
+    costs.clone().fold(f64::NEG_INFINITY, f64::max) - costs.fold(f64::INFINITY, f64::min)
+}
+
+/// Where one rise is the rises of two levels: its point in the sharper corner of the bend.
+fn bend(rise: &[Point]) -> Option<usize> {
+    if rise.last()?.cost < TWO_LEVELS * rise.first()?.cost {
+        return None;
+    }
+    let slopes: Vec<f64> = rise
+        .windows(2)
+        .map(|pair| (pair[1].cost / pair[0].cost).ln() / (pair[1].bytes / pair[0].bytes).ln())
+        .collect();
+    let steepest = |slopes: &[f64]| slopes.iter().copied().fold(0.0, f64::max);
+    let depth = |at: usize| steepest(&slopes[..at]).min(steepest(&slopes[at + 1..])) / slopes[at].max(1e-9);
+    let gentle = (0..slopes.len()).max_by(|a, b| depth(*a).total_cmp(&depth(*b)))?;
+    if depth(gentle) < BEND {
+        return None;
+    }
+    let (into, out) = (slopes[gentle - 1] - slopes[gentle], slopes[gentle + 1] - slopes[gentle]);
+    let corner = if into > out { gentle } else { gentle + 1 };
+    let parts = [rise[corner].cost / rise[0].cost, rise[rise.len() - 1].cost / rise[corner].cost];
+    parts.iter().all(|part| *part >= LEAST_PART).then_some(corner)
 }
 
 /// Octaves from one point to another.
@@ -137,14 +201,20 @@ fn edge(rise: &[Point]) -> Edge {
     Edge { bytes, from: first.bytes, to: last.bytes, below: first.cost, above: last.cost }
 }
 
-/// The points by size, their costs made monotone: neighbours that fall are pooled to their median (isotonic regression in
-/// the least absolute deviation, by pooling of adjacent violators; Robertson, Wright and Dykstra, 1988).
-fn monotone(points: &[Point]) -> Vec<Point> {
+/// The points with a finite positive cost, by size.
+fn sorted(points: &[Point]) -> Vec<Point> {
     let sound = |point: &&Point| {
         point.cost > 0.0 && point.cost.is_finite() && point.bytes > 0.0 && point.bytes.is_finite()
     };
     let mut sorted: Vec<Point> = points.iter().filter(sound).copied().collect();
     sorted.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    sorted
+}
+
+/// The points by size, their costs made monotone: neighbours that fall are pooled to their median (isotonic regression in
+/// the least absolute deviation, by pooling of adjacent violators; Robertson, Wright and Dykstra, 1988).
+fn monotone(points: &[Point]) -> Vec<Point> {
+    let sorted = sorted(points);
     let mut pools: Vec<(Vec<f64>, f64)> = Vec::new();
     for point in &sorted {
         let mut pool = (vec![point.cost], point.cost);
@@ -200,7 +270,14 @@ pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<
             None if largest >= NEAR * size => before.map(|before| edges[before]),
             None => None,
         };
-        levels.push(Level { level, advertised: size, edge, own: own.is_some() });
+        levels.push(Level { level, advertised: size, edge, own: own.is_some(), blends: None });
+    }
+    // Where a later level does end, it is not memory that follows.
+    for index in 0..levels.len() {
+        let (level, later) = (levels[index], levels[index + 1..].iter().find(|level| level.own));
+        if let Some(later) = later.filter(|_| !level.own && level.edge.is_some()) {
+            levels[index] = Level { edge: None, blends: Some(later.level), ..level };
+        }
     }
     let left = edges.iter().zip(&used).filter(|(_, used)| !**used).map(|(edge, _)| *edge);
     (levels, left.collect())

@@ -65,7 +65,7 @@ impl Ladder<'_> {
             figure.conditions.set(LEVEL, name.clone());
             figure.conditions.set(ADVERTISED, level.advertised);
             let Some(edge) = level.edge else {
-                figures.push(figure.not_available(unseen(level, smallest, largest)));
+                figures.push(figure.not_available(unseen(level, self.what, smallest, largest)));
                 continue;
             };
             figure.evidence.put(EDGE_OWN, level.own);
@@ -100,10 +100,12 @@ impl Ladder<'_> {
 
     /// Fills in what the ladder shows.
     fn measured(&self, mut figure: Figure, edge: &Edge) -> Figure {
-        let inside =
-            |point: &&&Figure| size(point).is_some_and(|bytes| bytes >= edge.from && bytes <= edge.to);
+        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the interval
+        // tells.
+        let beside =
+            |point: &&&Figure| size(point).is_some_and(|bytes| bytes == edge.from || bytes == edge.to);
         let mut sources: Vec<&&Figure> =
-            self.points.iter().filter(|point| point.value.is_some()).filter(inside).collect();
+            self.points.iter().filter(|point| point.value.is_some()).filter(beside).collect();
         sources.sort_by(|a, b| size(a).unwrap_or(0.0).total_cmp(&size(b).unwrap_or(0.0)));
         let unit = sources.first().map_or(Unit::ONE, |source| source.unit.clone());
         figure.derived_from = sources.iter().map(|source| source.id.clone()).collect();
@@ -133,8 +135,13 @@ impl Ladder<'_> {
 }
 
 /// Why a level's end is not known.
-fn unseen(level: &Level, smallest: f64, largest: f64) -> String {
+fn unseen(level: &Level, what: &str, smallest: f64, largest: f64) -> String {
     let size = format::bytes(level.advertised);
+    if let Some(behind) = level.blends {
+        return format!(
+            "{what} does not tell it from L{behind}: nothing changes near the {size} that are advertised"
+        );
+    }
     let sizes = format!("from {} to {}", format::bytes(smallest), format::bytes(largest));
     if largest < level.advertised * super::NEAR {
         format!("the sizes {sizes} do not go well beyond the {size} that are advertised")

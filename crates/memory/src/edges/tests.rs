@@ -118,6 +118,72 @@ fn a_shared_last_level_that_fades_out_is_seen() {
 }
 
 #[test]
+fn a_step_between_even_plateaus_is_an_edge_though_low() {
+    // The read bandwidth of one thread on a Zen 4 guest, GB/s: L3 gives 86 % of what L2 does.
+    let seen = [
+        (16.0, 186.5),
+        (24.0, 186.4),
+        (32.0, 182.9),
+        (48.0, 104.9),
+        (64.0, 104.4),
+        (256.0, 102.2),
+        (768.0, 101.3),
+        (1024.0, 87.5),
+        (1536.0, 84.9),
+        (4096.0, 86.5),
+        (16384.0, 60.4),
+        (65536.0, 24.5),
+        (262144.0, 24.6),
+    ];
+    let points: Vec<Point> =
+        seen.iter().map(|(kib, rate)| Point { bytes: kib * KIB, cost: 1.0 / rate }).collect();
+    let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
+    let (levels, left) = matched(&edges(&points), &caches, 256.0 * MIB);
+    for (level, wanted) in levels.iter().zip(caches) {
+        assert!(level.own && within(level.edge.unwrap().bytes, wanted.1 as f64, 1.5), "{levels:?}");
+    }
+    assert!(left.is_empty());
+    // Without the step L2 is not said to be missing: the ladder does not tell.
+    let level = |point: &Point| if point.bytes < 8.0 * MIB { 1.0 / 102.0 } else { point.cost };
+    let blended: Vec<Point> = points
+        .iter()
+        .map(|point| if point.bytes < 48.0 * KIB { *point } else { Point { cost: level(point), ..*point } })
+        .collect();
+    let (levels, _) = matched(&edges(&blended), &caches, 256.0 * MIB);
+    assert_eq!((levels[1].edge, levels[1].blends), (None, Some(3)), "{levels:?}");
+    assert!(levels[2].own);
+}
+
+#[test]
+fn a_rise_that_bends_is_two_levels() {
+    // The latency of a Zen 4 guest whose neighbours left it some 2 MiB of 32 MiB, ns.
+    let seen = [
+        (16.0, 1.23),
+        (24.0, 1.36),
+        (32.0, 1.70),
+        (48.0, 3.95),
+        (64.0, 4.00),
+        (256.0, 4.12),
+        (768.0, 6.77),
+        (1024.0, 9.98),
+        (1536.0, 14.5),
+        (4096.0, 136.0),
+        (16384.0, 164.0),
+        (65536.0, 172.0),
+        (262144.0, 188.0),
+        (1048576.0, 269.0),
+    ];
+    let points: Vec<Point> = seen.iter().map(|(kib, ns)| Point { bytes: kib * KIB, cost: *ns }).collect();
+    let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
+    let (levels, _) = matched(&edges(&points), &caches, 1024.0 * MIB);
+    let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes).collect();
+    for (end, wanted) in ends.iter().zip([32.0 * KIB, 1.0 * MIB, 2.5 * MIB]) {
+        assert!(within(*end, wanted, 1.5), "{ends:?}");
+    }
+    assert!(levels.iter().all(|level| level.own));
+}
+
+#[test]
 fn page_walks_near_an_advertised_size_are_not_taken_for_the_cache() {
     let mut points = ladder(&[(48.0 * KIB, 1.5), (2.0 * MIB, 5.0), (6.0 * MIB, 45.0)], 200.0, 2048.0 * MIB);
     for point in points.iter_mut().filter(|point| point.bytes > 600.0 * MIB) {
@@ -212,7 +278,7 @@ proptest! {
         let points: Vec<Point> = points.into_iter().map(|(bytes, cost)| Point { bytes, cost }).collect();
         let found = edges(&points);
         for edge in &found {
-            prop_assert!(edge.from <= edge.bytes * 1.0001 && edge.bytes <= edge.to * 1.0001 && edge.rise() >= LEAST_RISE);
+            prop_assert!(edge.from <= edge.bytes * 1.0001 && edge.bytes <= edge.to * 1.0001 && edge.rise() >= LEAST_STEP);
         }
         prop_assert!(found.windows(2).all(|pair| pair[0].to <= pair[1].from));
     }
