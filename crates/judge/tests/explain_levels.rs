@@ -157,10 +157,25 @@ fn page_walks_are_told_apart() {
         ],
     );
     says(&record, "pages.4096K", &["Page by page a load takes 50 % of small.4096K (120 ns)"]);
-    change(&mut record, "tlb.4096K", |figure| figure.value = Some(0.5));
+    let tlb = |figure: &mut Figure, [low, value, high]: [f64; 3]| {
+        figure.value = Some(value);
+        figure.interval.as_mut().map(|interval| (interval.low, interval.high) = (low, high)).unwrap();
+    };
+    change(&mut record, "tlb.4096K", |figure| tlb(figure, [-2.0, 0.5, 3.0]));
     says(&record, "tlb.4096K", &["Translations of 4 MiB are at hand on small pages too"]);
-    change(&mut record, "pages.4096K", |figure| figure.value = Some(119.0));
+    change(&mut record, "tlb.4096K", |figure| tlb(figure, [-20.0, 0.5, 30.0]));
+    says(&record, "tlb.4096K", &["Whether a load of 4 MiB takes page walks is not told", "differ too much"]);
+    change(&mut record, "pages.4096K", |figure| {
+        *figure = latency("pages.4096K", 4.0 * MIB, "pages", "small", 119.0);
+    });
     says(&record, "pages.4096K", &["Page by page gains nothing over small.4096K"]);
+    change(&mut record, "pages.4096K", |figure| {
+        *figure = latency("pages.4096K", 4.0 * MIB, "pages", "small", 100.0);
+        for (round, times) in figure.rounds.iter_mut().zip([0.6, 0.7, 0.9, 1.1, 1.3, 1.4]) {
+            round.samples.iter_mut().for_each(|sample| *sample *= times);
+        }
+    });
+    says(&record, "pages.4096K", &["takes 83 % of small.4096K (120 ns); their rounds differ too much"]);
 }
 
 #[test]

@@ -112,6 +112,22 @@ fn bandwidth_that_rises_with_writes_is_limited_by_reads_under_way() {
 }
 
 #[test]
+fn rounds_that_differ_too_much_tell_nothing_of_mixes() {
+    let mut record = mlc();
+    for (index, figure) in record.figures.iter_mut().enumerate() {
+        for (number, round) in figure.rounds.iter_mut().enumerate() {
+            let times = if (index + number) % 2 == 0 { 0.6 } else { 1.4 };
+            round.samples.iter_mut().for_each(|sample| *sample *= times);
+        }
+    }
+    for id in ["memory.mix.3:1", "memory.mix.1:1", "memory.mix.triad-like"] {
+        says(&record, id, &["their rounds differ too much to tell which is higher"]);
+        silent(&record, id, &["turns between reads and writes cost", "loop costs", "by its writes alone"]);
+    }
+    assert!(texts(record).contains("was too disturbed to tell whether it depends on the share of writes"));
+}
+
+#[test]
 fn kernels_and_walks_cite_one_another() {
     let mut record = study_1();
     record.figures.extend(mlc().figures);

@@ -46,7 +46,8 @@ fn rule(subject: &Subject) -> Answer {
         return match &subject.machine().memory.peak {
             Reading::Value(peak) => possible(subject, value, peak.bytes_per_s / 1e9, &peak.basis),
             Reading::Unknown(reason) => {
-                Answer::unknown(format!("the theoretical peak is not known: {reason} (--dimms states it)"))
+                let how = if reason.contains("--dimms") { "" } else { " (--dimms states it)" };
+                Answer::unknown(format!("the theoretical peak is not known: {reason}{how}"))
             }
         };
     }

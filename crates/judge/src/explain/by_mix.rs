@@ -7,10 +7,9 @@
 
 use figure::{Figure, Record, Unit, format};
 
-use super::mix::{ABOVE, BELOW};
 use super::{Rule, amount, usable, value};
 use crate::check::Subject;
-use crate::relations::partner::{NON_TEMPORAL, kernel, same_setting};
+use crate::relations::partner::{NON_TEMPORAL, Side, UNTOLD, kernel, same_setting, side};
 use crate::relations::traffic::{Mix, WALK, mix, read_rate_per_thread};
 
 pub(super) const RULE: Rule = Rule { name: "by-mix", says };
@@ -60,35 +59,35 @@ fn says(subject: &Subject) -> Option<String> {
     let reads = other(subject, "1:0")?;
     let ratio = figure.value? / reads.value?;
     let seen = format!("{ratio:.2}x of reads alone ({}: {})", reads.id, value(reads));
-    Some(if own.reads == 0.0 {
-        match ratio {
-            ratio if ratio < BELOW => format!("Writes alone are {seen}: this memory takes them more slowly."),
-            _ => format!(
+    let with = format!("With {} it is {seen}", share(own));
+    Some(match (side(figure, reads)?, own.reads == 0.0) {
+        (Side::Untold, true) => format!("Writes alone are {seen}; {UNTOLD}."),
+        (Side::Untold, false) => format!("{with}; {UNTOLD}."),
+        (Side::Below, true) => format!("Writes alone are {seen}: this memory takes them more slowly."),
+        (_, true) => {
+            format!(
                 "Writes alone are {seen}: they wait for nothing, so that lines in flight do not limit them."
-            ),
+            )
         }
-    } else if ratio < BELOW {
-        format!(
-            "With {} it is {seen}; as the walk is the same, the turns between reads and writes cost that.",
-            share(own)
-        )
-    } else if ratio <= ABOVE {
-        format!("With {} it is {seen}: turns between reads and writes cost nothing here.", share(own))
-    } else {
-        let (ours, alone) = (read_rate_per_thread(figure)?, read_rate_per_thread(reads)?);
-        let rates =
-            format!("{} for each thread, {} when it only reads", amount(ours, figure), amount(alone, reads));
-        if ours <= alone * AS_FAST {
-            format!(
-                "With {} it is {seen}: not memory's turns but the reads under way in each core are the limit ({rates}), \
-                 and writes come on top.",
-                share(own)
-            )
-        } else {
-            format!(
-                "With {} it is {seen}, and even reads faster ({rates}): reads alone are disturbed.",
-                share(own)
-            )
+        (Side::Below, false) => {
+            format!("{with}; as the walk is the same, the turns between reads and writes cost that.")
+        }
+        (Side::Same, false) => format!("{with}: turns between reads and writes cost nothing here."),
+        (Side::Above, false) => {
+            let (ours, alone) = (read_rate_per_thread(figure)?, read_rate_per_thread(reads)?);
+            let rates = format!(
+                "{} for each thread, {} when it only reads",
+                amount(ours, figure),
+                amount(alone, reads)
+            );
+            if ours <= alone * AS_FAST {
+                format!(
+                    "{with}: not memory's turns but the reads under way in each core are the limit ({rates}), and writes \
+                     come on top."
+                )
+            } else {
+                format!("{with}, and even reads faster ({rates}): reads alone are disturbed.")
+            }
         }
     })
 }
@@ -98,12 +97,11 @@ fn triad_like(subject: &Subject, own: Mix) -> Option<String> {
     let walk = other(subject, &own.to_string())?;
     let ratio = subject.figure.value? / walk.value?;
     let seen = format!("{ratio:.2}x of {} ({}), the same mix by pages side by side", walk.id, value(walk));
-    Some(match ratio {
-        ratio if ratio < BELOW => format!("Three streams are {seen}: the loop costs that, not memory."),
-        ratio if ratio > ABOVE => {
-            format!("Three streams are {seen}: prefetched ahead, they keep more under way.")
-        }
-        _ => format!("Three streams are {seen}: the loop does not matter."),
+    Some(match side(subject.figure, walk)? {
+        Side::Below => format!("Three streams are {seen}: the loop costs that, not memory."),
+        Side::Above => format!("Three streams are {seen}: prefetched ahead, they keep more under way."),
+        Side::Same => format!("Three streams are {seen}: the loop does not matter."),
+        Side::Untold => format!("Three streams are {seen}; {UNTOLD}."),
     })
 }
 
@@ -115,18 +113,19 @@ fn copy_and_triad(subject: &Subject) -> Option<String> {
     let ratio = figure.value? / triad.value?;
     let at = format!("{} ({})", triad.id, value(triad));
     let kernels = kernels(subject).unwrap_or_default();
-    Some(match ratio {
-        ratio if ratio < BELOW => format!(
+    Some(match side(figure, triad)? {
+        Side::Below => format!(
             "Below {at} by its writes alone, {ratio:.2}x: this is what puts a non-temporal copy (1:1) below a \
              non-temporal triad (2:1){kernels}."
         ),
-        ratio if ratio > ABOVE => format!(
+        Side::Above => format!(
             "Above {at}, {ratio:.2}x: here the mix does not put a non-temporal copy (1:1) below a non-temporal triad \
              (2:1){kernels}."
         ),
-        _ => format!(
+        Side::Same => format!(
             "The same as {at}: the mix does not set a non-temporal copy apart from a triad here{kernels}."
         ),
+        Side::Untold => format!("{ratio:.2}x of {at}; {UNTOLD}{kernels}."),
     })
 }
 
@@ -161,20 +160,19 @@ pub(crate) fn finding(record: &Record) -> Option<(String, Vec<&Figure>)> {
         .retain(|(figure, ..)| figure.conditions.get(figure::evidence::MIX).as_deref() != Some("triad-like"));
     walks.retain(|(.., mix)| mix.reads > 0.0);
     walks.sort_by(|a, b| b.2.read_share().total_cmp(&a.2.read_share()));
-    let ((_, from, _), (_, to, _)) = (walks.first()?, walks.last()?);
+    let ((from, ..), (to, ..)) = (walks.first()?, walks.last()?);
     if walks.len() < 3 {
         return None;
     }
     let listed: Vec<String> =
         walks.iter().map(|(_, value, mix)| format!("{mix} {}", format::number(*value))).collect();
-    let way = match to / from {
-        ratio if ratio < BELOW => {
-            "falls with the share of writes: memory's turns between reads and writes cost it"
-        }
-        ratio if ratio > ABOVE => {
+    let way = match side(to, from)? {
+        Side::Below => "falls with the share of writes: memory's turns between reads and writes cost it",
+        Side::Above => {
             "rises with the share of writes: the reads under way in each core are the limit, not memory"
         }
-        _ => "does not depend on the share of writes",
+        Side::Same => "does not depend on the share of writes",
+        Side::Untold => "was too disturbed to tell whether it depends on the share of writes",
     };
     let text = format!(
         "Mixes: best {} ({}), worst {} ({}). Bandwidth {way} ({} GB/s).",

@@ -7,10 +7,8 @@ use figure::{Figure, Record, Unit, format};
 use super::{Rule, usable, value};
 use crate::check::Subject;
 use crate::relations::curve::{CHASE, Curve, Knee, Point, Saturation, idle, is_loaded, latency_of};
+use crate::relations::partner::{Side, UNTOLD, side};
 use crate::relations::traffic::walked;
-
-/// A latency that differs from the idle one by less than this share is the same.
-const SAME: f64 = 0.05;
 
 /// What a point of the curve is.
 pub(super) const RULE: Rule = Rule { name: "loaded", says };
@@ -51,22 +49,18 @@ fn loaded(subject: &Subject) -> Option<String> {
         return Some(format!("With {load}; {lines}."));
     };
     let waiting = figure.value? - idle.value?;
-    Some(if waiting.abs() <= idle.value? * SAME {
-        format!("As without load ({}: {}): nothing waits for the {load}.", idle.id, value(idle))
-    } else if waiting < 0.0 {
-        format!(
-            "Below the idle latency ({}: {}), which was disturbed or met other clocks.",
-            idle.id,
-            value(idle)
-        )
-    } else {
-        format!(
-            "{:.2}x the idle latency ({}: {}): {} ns of it are waiting, with {load}; {lines}.",
-            figure.value? / idle.value?,
-            idle.id,
-            value(idle),
+    let ratio = figure.value? / idle.value?;
+    let cited = format!("{}: {}", idle.id, value(idle));
+    Some(match side(figure, idle)? {
+        Side::Same => format!("As without load ({cited}): nothing waits for the {load}."),
+        Side::Below => {
+            format!("Below the idle latency ({cited}), which was disturbed or met other clocks.")
+        }
+        Side::Above => format!(
+            "{ratio:.2}x the idle latency ({cited}): {} ns of it are waiting, with {load}; {lines}.",
             format::number(waiting),
-        )
+        ),
+        Side::Untold => format!("{ratio:.2}x the idle latency ({cited}), with {load}; {UNTOLD}."),
     })
 }
 

@@ -12,14 +12,10 @@ use super::write_allocate::EXPLAINED;
 use super::{Rule, moved, near, pair, partner, usable, value};
 use crate::check::Subject;
 use crate::relations::partner::{
-    BASELINE, NON_TEMPORAL, REGULAR, is_headline, kernel, same_arrays, same_setting, stores,
+    BASELINE, NON_TEMPORAL, REGULAR, Side, is_headline, kernel, same_arrays, same_setting, side, stores,
 };
 use crate::relations::traffic::{mix, traffic, walked};
 
-/// A difference that is one.
-pub(super) const BELOW: f64 = 0.97;
-/// The same, upwards.
-pub(super) const ABOVE: f64 = 1.03;
 /// Traffic this close is called the same.
 const SAME: f64 = 0.05;
 
@@ -45,11 +41,12 @@ fn non_temporal(subject: &Subject) -> Option<String> {
         return None;
     }
     let walks = walked(subject, &ours.to_string()).zip(walked(subject, &theirs.to_string()));
-    let ratio = traffic(figure)? / traffic(triad)?;
-    if let Some(sentence) = walks.and_then(|(more, fewer)| by_walks(ratio, triad, more, fewer)) {
+    // What is stored past the caches is counted as it moves.
+    let stands = side(figure, triad)?;
+    if let Some(sentence) = walks.and_then(|(more, fewer)| by_walks(stands, triad, more, fewer)) {
         return Some(sentence);
     }
-    if ratio > BELOW {
+    if stands != Side::Below {
         return None;
     }
     if let Some(rival) = own_loop(subject, figure) {
@@ -76,22 +73,26 @@ fn non_temporal(subject: &Subject) -> Option<String> {
 
 /// The same by walks that differ in nothing but the mix, where the record has them: `more` writes as the figure
 /// does, `fewer` as triad does. They leave no room for a loop that is slower.
-fn by_walks(ratio: f64, triad: &Figure, more: &Figure, fewer: &Figure) -> Option<String> {
-    let walks = more.value? / fewer.value?;
-    let seen = format!("{} is {walks:.2}x of {} ({} and {})", more.id, fewer.id, value(more), value(fewer));
+fn by_walks(stands: Side, triad: &Figure, more: &Figure, fewer: &Figure) -> Option<String> {
+    let ratio = more.value? / fewer.value?;
+    let walks = side(more, fewer)?;
+    let seen = format!("{} is {ratio:.2}x of {} ({} and {})", more.id, fewer.id, value(more), value(fewer));
     let triad = format!("{} ({})", triad.id, value(triad));
-    if ratio <= BELOW && walks <= BELOW {
-        Some(format!(
+    match (stands, walks) {
+        (_, Side::Untold) => None,
+        (Side::Below, Side::Below) => Some(format!(
             "Below {triad} by the mix of reads and writes: by walks that differ in the mix alone, {seen}."
-        ))
-    } else if ratio <= BELOW {
-        Some(format!("Below {triad} by its own loop, not by the mix of reads and writes: {seen}."))
-    } else if ratio >= ABOVE && walks >= ABOVE {
-        Some(format!("Above {triad} although it writes more: writes cost nothing here, as {seen}."))
-    } else if ratio >= ABOVE {
-        Some(format!("Above {triad} although it writes more, by its own loop and not by the mix: {seen}."))
-    } else {
-        None
+        )),
+        (Side::Below, _) => {
+            Some(format!("Below {triad} by its own loop, not by the mix of reads and writes: {seen}."))
+        }
+        (Side::Above, Side::Above) => {
+            Some(format!("Above {triad} although it writes more: writes cost nothing here, as {seen}."))
+        }
+        (Side::Above, _) => Some(format!(
+            "Above {triad} although it writes more, by its own loop and not by the mix: {seen}."
+        )),
+        (Side::Same | Side::Untold, _) => None,
     }
 }
 

@@ -5,11 +5,10 @@ use figure::Figure;
 use super::in_flight::under_way;
 use super::{Rule, moved, usable};
 use crate::check::Subject;
-use crate::relations::partner::{NON_TEMPORAL, is_headline, kernel, same_arrays, same_setting, stores};
+use crate::relations::partner::{
+    NON_TEMPORAL, Side, UNTOLD, is_headline, kernel, same_arrays, same_setting, side_scaled, stores,
+};
 use crate::relations::traffic::{Mix, mix, per_counted, traffic};
-
-/// Traffic that differs by less than this share is the same.
-const SAME: f64 = 0.03;
 
 pub(super) const RULE: Rule = Rule { name: "one-way", says };
 
@@ -34,22 +33,28 @@ fn read(subject: &Subject, own: Mix) -> Option<String> {
         .or_else(|| best(subject, |_, mix| mix.writes > 0.0 && mix.reads > 0.0))?;
     let against = format!("{} of {} ({})", moved(best), best.id, mix(best)?);
     let ratio = traffic(figure)? / traffic(best)?;
-    Some(if ratio > 1.0 + SAME {
-        format!(
+    Some(match stands(figure, best)? {
+        Side::Above => format!(
             "Reads only, so that memory never turns between reads and writes: {ratio:.2}x the {against}, the best mix."
-        )
-    } else if ratio >= 1.0 - SAME {
-        format!(
+        ),
+        Side::Same => format!(
             "Reads alone ({own}) move as much as the best mix, {against}: turns between reads and writes cost \
              nothing here."
-        )
-    } else {
-        let (lines, at) = under_way(subject.record, figure)?;
-        format!(
-            "Reads only, yet {ratio:.2}x the {against}: turns of the memory are ruled out, and it fits a limit of \
-             lines in flight in each core ({lines} a thread at {at}), of which writes need none."
-        )
+        ),
+        Side::Below => {
+            let (lines, at) = under_way(subject.record, figure)?;
+            format!(
+                "Reads only, yet {ratio:.2}x the {against}: turns of the memory are ruled out, and it fits a limit of \
+                 lines in flight in each core ({lines} a thread at {at}), of which writes need none."
+            )
+        }
+        Side::Untold => format!("Reads only, and {ratio:.2}x the {against}, the best mix; {UNTOLD}."),
     })
+}
+
+/// Which side of another's traffic a figure's is on.
+fn stands(figure: &Figure, other: &Figure) -> Option<Side> {
+    side_scaled(figure, other, per_counted(figure)? / per_counted(other)?)
 }
 
 /// Update against the best figure of the same mix that is a store miss.
@@ -75,7 +80,7 @@ fn update(subject: &Subject, own: Mix) -> Option<String> {
 fn write(subject: &Subject, own: Mix) -> Option<String> {
     let other = best(subject, |other, mix| certain(other) && mix.reads > 0.0 && mix.writes > 0.0)?;
     let ratio = traffic(subject.figure)? / traffic(other)?;
-    (ratio < 1.0 - SAME).then(|| {
+    (stands(subject.figure, other)? == Side::Below).then(|| {
         format!(
             "Writes only ({own}), and this memory takes writes more slowly than it moves a mix: {ratio:.2}x the {} of \
              {} ({}).",

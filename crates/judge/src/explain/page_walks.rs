@@ -5,11 +5,14 @@ use figure::{Figure, Unit, format};
 
 use super::{Rule, usable, value};
 use crate::check::Subject;
+use crate::relations::partner::{Side, UNTOLD, side};
 
 /// `order` of a chain that any element may follow in.
 const RANDOM: &str = "random";
 /// Differences below this share of the load are none to speak of.
 const SAME: f64 = 0.03;
+/// Where a share of walks this large is within the interval, none cannot be said to be there.
+const VAGUE: f64 = 0.1;
 
 pub(super) const RULE: Rule = Rule { name: "page-walks", says };
 
@@ -39,12 +42,16 @@ fn difference(subject: &Subject) -> Option<String> {
     let share = figure.value? / small.value?;
     let cited = format!("{} ({}) against {} ({})", small.id, value(small), huge.id, value(huge));
     let told = figure.interval.as_ref().is_none_or(|interval| interval.low > 0.0);
+    let whole = small.value?;
+    let vague = figure.interval.as_ref().is_some_and(|interval| interval.high > whole * VAGUE);
     Some(if share >= SAME && told {
         format!(
             "{} of a load on small pages are page walks: {cited}; order, size and stride are the same, so that cache \
              misses are ruled out.",
             format::percent(share)
         )
+    } else if vague {
+        format!("Whether a load of {} takes page walks is not told: {cited}; {UNTOLD}.", format::bytes(size))
     } else {
         format!("Translations of {} are at hand on small pages too: {cited}.", format::bytes(size))
     })
@@ -65,15 +72,15 @@ fn page_by_page(subject: &Subject) -> Option<String> {
     })?;
     let ratio = figure.value? / random.value?;
     let cited = format!("{} ({})", random.id, value(random));
-    Some(if ratio < 1.0 - SAME {
-        format!(
-            "Page by page a load takes {} of {cited}: one walk serves all lines of a page, and prefetchers see more than \
-             one line of it.",
-            format::percent(ratio)
-        )
-    } else {
-        format!(
+    let times = format::percent(ratio);
+    Some(match side(figure, random)? {
+        Side::Below => format!(
+            "Page by page a load takes {times} of {cited}: one walk serves all lines of a page, and prefetchers see more \
+             than one line of it."
+        ),
+        Side::Same | Side::Above => format!(
             "Page by page gains nothing over {cited}: neither page walks nor prefetchers play a part at this size."
-        )
+        ),
+        Side::Untold => format!("Page by page a load takes {times} of {cited}; {UNTOLD}."),
     })
 }

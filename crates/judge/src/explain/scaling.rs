@@ -9,6 +9,7 @@ use figure::{Figure, Outcome, Unit, format, stats};
 use super::in_flight::under_way;
 use super::{Rule, usable, value};
 use crate::check::Subject;
+use crate::relations::partner::{Side, UNTOLD, side};
 
 /// Differences up to here are none: the share by which the knee of a curve is defined.
 const SAME: f64 = 0.05;
@@ -52,10 +53,10 @@ fn unequal(subject: &Subject) -> Option<String> {
     })?;
     let ratio = figure.value? / other.value?;
     (schedule == "dynamic").then(|| {
-        let cost = if ratio > 1.0 + SAME {
-            "equal shares make the others wait for the threads that have less of a core"
-        } else {
-            "equal shares cost nothing here"
+        let cost = match side(figure, other) {
+            Some(Side::Above) => "equal shares make the others wait for the threads that have less of a core",
+            Some(Side::Untold) | None => UNTOLD,
+            Some(Side::Same | Side::Below) => "equal shares cost nothing here",
         };
         format!(
             "{ratio:.2}x {} ({}) on the same threads and CPUs, so that only the schedule differs: {cost}.",

@@ -124,6 +124,45 @@ pub fn ratio(a: &Figure, b: &Figure) -> Result<Ratio, String> {
     })
 }
 
+/// How one figure stands to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Clearly lower.
+    Below,
+    /// As high, as far as the bounds go.
+    Same,
+    /// Clearly higher.
+    Above,
+    /// Their rounds differ too much to tell.
+    Untold,
+}
+
+/// A ratio within these bounds is called the same: less than what two runs of one loop differ by here.
+const ALIKE: std::ops::RangeInclusive<f64> = 0.97..=1.03;
+/// … if its interval is within this much of 1: a wider one tells nothing.
+const KNOWN: f64 = 0.1;
+
+/// Which side of `b` `a` is on: by their values and by the interval of the paired rounds; by the values alone where there
+/// are too few.
+pub fn side(a: &Figure, b: &Figure) -> Option<Side> {
+    side_scaled(a, b, 1.0)
+}
+
+/// The same, where `a` stands for `scale` times its value to that of `b`: traffic, which not all figures count alike.
+pub fn side_scaled(a: &Figure, b: &Figure, scale: f64) -> Option<Side> {
+    let value = a.value? / b.value? * scale;
+    let (low, high) = ratio(a, b).map_or((value, value), |ratio| (ratio.low * scale, ratio.high * scale));
+    Some(match value {
+        value if ALIKE.contains(&value) && low >= 1.0 - KNOWN && high <= 1.0 + KNOWN => Side::Same,
+        value if value < *ALIKE.start() && high < 1.0 => Side::Below,
+        value if value > *ALIKE.end() && low > 1.0 => Side::Above,
+        _ => Side::Untold,
+    })
+}
+
+/// What is said where [`Side::Untold`] holds.
+pub const UNTOLD: &str = "their rounds differ too much to tell which is higher";
+
 /// A ratio for people, with the interval of its median: `1.34x [1.33, 1.36]`.
 pub fn ratio_text(ratio: &Ratio) -> String {
     format!("{:.3}x [{:.3}, {:.3}]", ratio.value, ratio.low, ratio.high)
