@@ -50,6 +50,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("memory.latency", "pages", "all lines of a page before the next page"),
     ("memory.latency", "huge", "huge pages"),
     ("memory.latency", "small", "small pages"),
+    ("memory.loaded", "idle", "one thread chases, and nothing else is under way"),
+    ("memory.loaded", "all", "all threads move the mix, and none chases"),
     ("memory.c2c", "hit", "the other core has only read the line"),
     ("memory.c2c", "hitm", "the other core has written the line"),
 ];
@@ -70,6 +72,7 @@ const AXES: &[(&str, &str, &str)] = &[
     ("array", "array", "array size"),
     ("threads", "threads", "threads"),
     ("delay", "delay", "delay between the requests of a thread"),
+    ("load", "load", "load"),
     ("mix", "reads:writes", "reads:writes"),
     ("pair", "CPUs", "pair of CPUs"),
     ("cpu", "threads on", "threads on"),

@@ -92,7 +92,8 @@ fn conditions(figures: &[&Figure], most: usize) -> Vec<(&'static str, String)> {
         threads.push(format!("{count} {noun}"));
     }
     if let Some(cpus) = each(figures, CPUS, most, |cpus| cpu_list(&cpus).to_string()) {
-        threads.push(format!("on CPUs {}", plain_to(&cpus, 64)));
+        let noun = if cpus.bytes().all(|byte| byte.is_ascii_digit()) { "CPU" } else { "CPUs" };
+        threads.push(format!("on {noun} {}", plain_to(&cpus, 64)));
     }
     if let Some(places) = each(figures, PLACES, most, |places| plain_to(&places, 32)) {
         threads.push(format!("places {places}"));

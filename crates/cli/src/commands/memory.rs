@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use figure::format::{percent, seconds};
-use figure::{Status, evidence};
+use figure::{Machine, Status, evidence};
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 use memory::kernels::ELEMENT;
@@ -34,13 +34,7 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         return super::inspect::run(binary, arguments);
     }
     let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
-    let modes = modes(arguments);
-    let all: f64 = modes.iter().map(|mode| mode.seconds).sum();
-    let mut plans = Vec::new();
-    for mode in modes {
-        let options = options(arguments, rules(&arguments.measuring, mode, mode.seconds / all));
-        plans.push((mode, (mode.plan)(&machine, &options).map_err(Failure::usage)?));
-    }
+    let plans = plans(arguments, &machine)?;
     shown_by(arguments, &plans)?;
     if arguments.measuring.dry_run {
         let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode, plan)).collect();
@@ -53,6 +47,25 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
     let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
+}
+
+/// A plan for each mode that is asked for. Time that is shared out goes to those that have something to measure here.
+fn plans(arguments: &Memory, machine: &Machine) -> Result<Vec<(&'static Mode, Planned)>, Failure> {
+    let modes = modes(arguments);
+    let plan = |mode: &'static Mode, all: f64| {
+        let options = options(arguments, rules(&arguments.measuring, mode, mode.seconds / all));
+        (mode.plan)(machine, &options).map_err(Failure::usage).map(|plan| (mode, plan))
+    };
+    let seconds =
+        |modes: &mut dyn Iterator<Item = &'static Mode>| modes.map(|mode| mode.seconds).sum::<f64>();
+    let all = seconds(&mut modes.iter().copied());
+    let plans = modes.into_iter().map(|mode| plan(mode, all)).collect::<Result<Vec<_>, _>>()?;
+    let works =
+        |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
+    let busy = seconds(&mut plans.iter().filter(|(_, plan)| works(plan)).map(|(mode, _)| *mode));
+    let again =
+        |(mode, first): (_, Planned)| if works(&first) { plan(mode, busy) } else { Ok((mode, first)) };
+    if busy < all { plans.into_iter().map(again).collect() } else { Ok(plans) }
 }
 
 /// Whether the format can show what is planned: better known now than after measuring.
@@ -163,9 +176,16 @@ fn describe(mode: &Mode, plan: &Planned) -> String {
         format!("{} to {}, until the interval is within {}", rules.least, rules.most, percent(rules.target))
     };
     line("rounds", &format!("{rounds}; time {time}"));
+    let mut told = None;
     for figure in &plan.suite.figures {
         let note = match (figure.status, &figure.reason) {
-            (Status::NotAvailable, Some(reason)) => format!("not available: {reason}"),
+            (Status::NotAvailable, reason) if reason.is_some() && *reason == told => {
+                "not available: as above".to_owned()
+            }
+            (Status::NotAvailable, Some(reason)) => {
+                told = Some(reason.clone());
+                format!("not available: {reason}")
+            }
             _ => figure.conditions.get(evidence::ROLE).unwrap_or_default(),
         };
         let _ = writeln!(text, "  {:<28} {note}", figure.id);

@@ -91,7 +91,21 @@ pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
             None => groups.push(vec![grid]),
         }
     }
-    groups.iter().filter_map(|grids| chart(mode, grids)).collect()
+    let mut charts: Vec<Chart> = groups.iter().filter_map(|grids| chart(mode, grids)).collect();
+    // Of several with one title each says what it holds.
+    let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
+    for chart in &mut charts {
+        if titles.iter().filter(|title| **title == chart.title).count() > 1 {
+            let series: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
+            let holds = if chart.is_bars {
+                series.join(", ")
+            } else {
+                format!("{} by {}", chart.y_title, chart.x_title)
+            };
+            chart.title = format!("{}: {}", chart.title, plain_to(&holds, 80));
+        }
+    }
+    charts
 }
 
 fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
