@@ -75,11 +75,13 @@ const TWO_LEVELS: f64 = 6.0;
 const BEND: f64 = 1.4;
 /// … and both parts rise by this factor.
 const LEAST_PART: f64 = 1.5;
-/// An edge within this factor of the advertised size is that level's rather than another's.
+/// A ladder goes well beyond a size that it exceeds by this factor.
 const NEAR: f64 = 2.0;
-/// … unless there is another one in reach whose rise is more than this many times as high, both as logarithms: a rise of
-/// page walks may lie where a cache is advertised.
-const HIGHER: f64 = 2.0;
+/// What a level is worth that has an edge, whichever it is: more than height and distance can outweigh.
+const MATCHED: f64 = 10.0;
+/// An edge may be this much less high, as logarithms, for each factor e that it is nearer to the advertised size: a rise of
+/// page walks may lie where a cache is advertised, and a guest's last level a hundredfold below.
+const AWAY: f64 = 0.25;
 
 impl Edge {
     /// How many times slower it is behind the edge.
@@ -250,27 +252,19 @@ pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
 /// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the ladder's largest
 /// size.
 pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<Level>, Vec<Edge>) {
-    let mut used: Vec<bool> = vec![false; edges.len()];
+    let own = assigned(edges, advertised);
     let mut levels: Vec<Level> = Vec::new();
-    let mut before: Option<usize> = None;
     for (index, &(level, bytes)) in advertised.iter().enumerate() {
         let size = bytes as f64;
-        // Half way to the next level edges are rather its own.
-        let reach = advertised.get(index + 1).map_or(f64::INFINITY, |next| (size * next.1 as f64).sqrt());
-        let candidates: Vec<usize> = (before.map_or(0, |before| before + 1)..edges.len())
-            .filter(|&candidate| edges[candidate].bytes < reach)
-            .collect();
-        let own = best(edges, &candidates, size);
-        let edge = match own {
-            Some(own) => {
-                (used[own], before) = (true, Some(own));
-                Some(edges[own])
-            }
+        let edge = match own[index] {
+            Some(own) => Some(edges[own]),
             // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what is behind.
-            None if largest >= NEAR * size => before.map(|before| edges[before]),
+            None if largest >= NEAR * size => {
+                own[..index].iter().flatten().last().map(|before| edges[*before])
+            }
             None => None,
         };
-        levels.push(Level { level, advertised: size, edge, own: own.is_some(), blends: None });
+        levels.push(Level { level, advertised: size, edge, own: own[index].is_some(), blends: None });
     }
     // Where a later level does end, it is not memory that follows.
     for index in 0..levels.len() {
@@ -279,18 +273,29 @@ pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<
             levels[index] = Level { edge: None, blends: Some(later.level), ..level };
         }
     }
-    let left = edges.iter().zip(&used).filter(|(_, used)| !**used).map(|(edge, _)| *edge);
+    let left = (0..edges.len()).filter(|edge| !own.contains(&Some(*edge))).map(|edge| edges[edge]);
     (levels, left.collect())
 }
 
-/// The candidate that ends a level of this size: the highest rise near it, or, if one farther off is far higher, that one.
-fn best(edges: &[Edge], candidates: &[usize], size: f64) -> Option<usize> {
-    let height = |candidate: &usize| edges[*candidate].rise().ln();
-    let highest = |some: &mut dyn Iterator<Item = usize>| some.max_by(|a, b| height(a).total_cmp(&height(b)));
-    let near = |candidate: &usize| (edges[*candidate].bytes / size).ln().abs() <= NEAR.ln();
-    let overall = highest(&mut candidates.iter().copied())?;
-    let nearest = highest(&mut candidates.iter().copied().filter(near));
-    nearest.filter(|nearest| height(&overall) <= HIGHER * height(nearest)).or(Some(overall))
+/// For each advertised level its edge, in order: as many as can be, and of all ways the one whose edges are the highest and
+/// the nearest to what is advertised. There are some four levels and some five edges.
+fn assigned(edges: &[Edge], advertised: &[(u32, u64)]) -> Vec<Option<usize>> {
+    fn from(edges: &[Edge], first: usize, levels: &[(u32, u64)]) -> (f64, Vec<Option<usize>>) {
+        let Some(((_, bytes), later)) = levels.split_first() else { return (0.0, Vec::new()) };
+        let mut best = from(edges, first, later);
+        best.1.insert(0, None);
+        for edge in first..edges.len() {
+            let off = (edges[edge].bytes / *bytes as f64).ln().abs();
+            let (rest, mut those) = from(edges, edge + 1, later);
+            let worth = MATCHED + edges[edge].rise().ln() - AWAY * off + rest;
+            if worth > best.0 {
+                those.insert(0, Some(edge));
+                best = (worth, those);
+            }
+        }
+        best
+    }
+    from(edges, 0, advertised).1
 }
 
 #[cfg(test)]

@@ -184,6 +184,23 @@ fn a_rise_that_bends_is_two_levels() {
 }
 
 #[test]
+fn what_is_before_a_bend_is_the_nearer_levels() {
+    let edge = |kib: f64, rise: f64| Edge {
+        bytes: kib * KIB,
+        from: kib * KIB * 0.7,
+        to: kib * KIB * 1.4,
+        below: 1.0,
+        above: rise,
+    };
+    // The same guest with more sizes: L1, the two parts of a bend, and page walks behind 192 MiB.
+    let found = [edge(30.0, 3.3), edge(592.0, 2.5), edge(2681.0, 11.0), edge(354_698.0, 1.4)];
+    let (levels, left) = matched(&found, &[(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)], 1024.0 * MIB);
+    let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes / KIB).collect();
+    assert_eq!(ends, [30.0, 592.0, 2681.0]);
+    assert_eq!(left, [found[3]]);
+}
+
+#[test]
 fn page_walks_near_an_advertised_size_are_not_taken_for_the_cache() {
     let mut points = ladder(&[(48.0 * KIB, 1.5), (2.0 * MIB, 5.0), (6.0 * MIB, 45.0)], 200.0, 2048.0 * MIB);
     for point in points.iter_mut().filter(|point| point.bytes > 600.0 * MIB) {
