@@ -56,8 +56,9 @@ const STEEP: f64 = 1.28;
 /// a guest's fell to half, by 16 to 23 % an octave. Plateaus are not level either: the L2 of a Sapphire Rapids rises by
 /// 6 % an octave, as its share of misses does.
 const GENTLE: f64 = 1.14;
-/// A plateau shorter than this many octaves is a bend in one rise.
-const SHORTEST_PLATEAU: f64 = 0.4;
+/// A plateau shorter than this many octaves is a bend in one rise: less than between two neighbours of a ladder (three
+/// quarters and the whole of a cache's size are 0.42 apart) is noise of one point.
+const SHORTEST_PLATEAU: f64 = 0.45;
 /// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5 in latency and
 /// by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
@@ -145,24 +146,26 @@ fn uneven(plateau: &[Point]) -> f64 {
     costs.clone().fold(f64::NEG_INFINITY, f64::max) - costs.fold(f64::INFINITY, f64::min)
 }
 
-/// Where one rise is the rises of two levels: its point in the sharper corner of the bend.
+/// Where one rise is the rises of two levels: its point in the sharper corner of the stretch that is the longest and the
+/// gentlest between steeper ones.
 fn bend(rise: &[Point]) -> Option<usize> {
     if rise.last()?.cost < TWO_LEVELS * rise.first()?.cost {
         return None;
     }
-    let slopes: Vec<f64> = rise
-        .windows(2)
-        .map(|pair| (pair[1].cost / pair[0].cost).ln() / (pair[1].bytes / pair[0].bytes).ln())
-        .collect();
-    let steepest = |slopes: &[f64]| slopes.iter().copied().fold(0.0, f64::max);
-    let depth = |at: usize| steepest(&slopes[..at]).min(steepest(&slopes[at + 1..])) / slopes[at].max(1e-9);
-    let gentle = (0..slopes.len()).max_by(|a, b| depth(*a).total_cmp(&depth(*b)))?;
-    if depth(gentle) < BEND {
-        return None;
-    }
-    let (into, out) = (slopes[gentle - 1] - slopes[gentle], slopes[gentle + 1] - slopes[gentle]);
-    let corner = if into > out { gentle } else { gentle + 1 };
-    let parts = [rise[corner].cost / rise[0].cost, rise[rise.len() - 1].cost / rise[corner].cost];
+    let octaves = |from: usize, to: usize| (rise[to].bytes / rise[from].bytes).log2();
+    let slope = |from: usize, to: usize| (rise[to].cost / rise[from].cost).log2() / octaves(from, to);
+    let steepest = |points: std::ops::Range<usize>| points.map(|at| slope(at, at + 1)).fold(0.0, f64::max);
+    let depth = |(from, to): (usize, usize)| {
+        steepest(0..from).min(steepest(to..rise.len() - 1)) / slope(from, to).max(1e-9)
+    };
+    let last = rise.len() - 1;
+    let stretches = (1..last).flat_map(|from| (from + 1..last).map(move |to| (from, to)));
+    let worth = |stretch: &(usize, usize)| depth(*stretch) * octaves(stretch.0, stretch.1);
+    let (from, to) = stretches.filter(|s| depth(*s) >= BEND).max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
+    let gentle = slope(from, to);
+    let (into, out) = (slope(from - 1, from) - gentle, slope(to, to + 1) - gentle);
+    let corner = if into > out { from } else { to };
+    let parts = [rise[corner].cost / rise[0].cost, rise[last].cost / rise[corner].cost];
     parts.iter().all(|part| *part >= LEAST_PART).then_some(corner)
 }
 

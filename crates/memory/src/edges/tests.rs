@@ -184,6 +184,49 @@ fn a_rise_that_bends_is_two_levels() {
 }
 
 #[test]
+fn the_longer_gentle_stretch_is_the_plateau() {
+    // The same guest, more sizes: small pages of the host make L2 give way from 256 KiB on.
+    let seen = [
+        (16.0, 1.27),
+        (24.0, 1.53),
+        (32.0, 3.05),
+        (40.0, 4.12),
+        (64.0, 4.11),
+        (128.0, 4.26),
+        (192.0, 4.50),
+        (256.0, 4.71),
+        (384.0, 5.55),
+        (512.0, 6.51),
+        (640.0, 7.45),
+        (768.0, 9.00),
+        (1024.0, 9.53),
+        (1280.0, 12.79),
+        (1536.0, 13.5),
+        (2048.0, 14.96),
+        (3072.0, 107.6),
+        (4096.0, 143.5),
+        (6144.0, 151.8),
+        (12288.0, 158.1),
+        (32768.0, 173.4),
+        (98304.0, 178.7),
+        (196_608.0, 189.6),
+        (262_144.0, 205.4),
+        (393_216.0, 231.5),
+        (524_288.0, 260.1),
+        (786_432.0, 279.6),
+        (1_048_576.0, 293.2),
+    ];
+    let points: Vec<Point> = seen.iter().map(|(kib, ns)| Point { bytes: kib * KIB, cost: *ns }).collect();
+    let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
+    let (levels, left) = matched(&edges(&points), &caches, 1024.0 * MIB);
+    let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes).collect();
+    for (end, wanted) in ends.iter().zip([32.0 * KIB, 1.0 * MIB, 2.7 * MIB]) {
+        assert!(within(*end, wanted, 1.5), "{ends:?}");
+    }
+    assert!(left.iter().all(|edge| edge.bytes > 128.0 * MIB && edge.rise() < 1.5), "page walks: {left:?}");
+}
+
+#[test]
 fn what_is_before_a_bend_is_the_nearer_levels() {
     let edge = |kib: f64, rise: f64| Edge {
         bytes: kib * KIB,
