@@ -7,6 +7,7 @@
 //!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
 //! - [`program`] runs a program that is not ours under the same conditions.
+//! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
 //! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
@@ -19,6 +20,7 @@ pub mod events;
 pub mod guardian;
 pub mod interrupt;
 pub mod measure;
+pub mod mode;
 pub mod placement;
 pub mod pmu;
 pub mod pool;

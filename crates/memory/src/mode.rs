@@ -1,9 +1,9 @@
-//! What a mode is: one way of measuring memory, with a plan and a worker of its own.
+//! What the modes of this suite have in common: options, and what can be wrong with them.
 
-use figure::{CpuList, Figure, Machine};
+use figure::CpuList;
 use lab::placement::{Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
+pub use lab::mode::Planned;
 
 use crate::kernels::{KERNELS, Stores};
 use crate::mix::Mix;
@@ -12,30 +12,7 @@ use crate::simd::Simd;
 use crate::sizes::SizeError;
 
 /// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
-#[derive(Debug)]
-pub struct Mode {
-    /// Its word: `--NAME` on the command line, and the worker `memory.NAME`.
-    pub name: &'static str,
-    /// What it measures: a few words for a heading.
-    pub title: &'static str,
-    /// Seconds that it may take by default. `--thorough` shares its time out in proportion.
-    pub seconds: f64,
-    /// Resolves options against a machine. Pure.
-    pub plan: fn(&Machine, &Options) -> Result<Planned, PlanError>,
-    /// The body of its worker.
-    pub prepare: lab::worker::Prepare,
-    /// Adds what follows from the measured figures: limits, figures computed from others. Pure.
-    pub complete: fn(&mut Vec<Figure>, &Machine),
-}
-
-/// A mode's plan.
-#[derive(Clone, Debug)]
-pub struct Planned {
-    /// For the lab.
-    pub suite: SuitePlan,
-    /// What was resolved, for `--dry-run`: names and values.
-    pub notes: Vec<(&'static str, String)>,
-}
+pub type Mode = lab::mode::Mode<Options, PlanError>;
 
 /// What the user asked for. A mode takes what concerns it.
 #[derive(Clone, Debug)]

@@ -1,0 +1,90 @@
+//! What runs in `truebench-cell`, the tiny second binary: the twelve tests of UnixBench, each in a file of
+//! [`tests`] that describes itself.
+//!
+//! A process that is forked and executed thousands of times a second must be as small as the C programs that it stands
+//! for: truebench itself, with threads and megabytes of code, cannot be. So the binary has no Rust runtime, needs libc
+//! alone, and never allocates. It is told what to do by its arguments ([`main`]), and answers in a page of shared memory
+//! ([`shared`]) that outlives it, whatever it dies of.
+//!
+//! The code is careful not to panic (no indexing, no arithmetic that is checked): the machinery of panics would be linked
+//! in, and with it a second library.
+
+#![cfg_attr(not(test), no_std)]
+
+pub mod shared;
+pub mod sys;
+pub mod test;
+pub mod tests;
+mod timer;
+
+use core::ffi::{CStr, c_char, c_int};
+
+use shared::{Cause, Shared, Slot};
+use test::{Job, Test};
+
+/// The binary's name, beside truebench's own.
+pub const NAME: &str = "truebench-cell";
+
+/// Exit codes.
+pub mod exit {
+    use core::ffi::c_int;
+    /// Done; the slot has the result.
+    pub const DONE: c_int = 0;
+    /// Wrong arguments.
+    pub const USAGE: c_int = 2;
+    /// It failed; the slot has the cause.
+    pub const FAILED: c_int = 1;
+}
+
+/// Arguments of a cell, after its own name: test, descriptor of the shared memory, its slot there, milliseconds, and what
+/// the test takes besides.
+pub const FIXED: usize = 4;
+
+/// The body of the binary.
+///
+/// # Safety
+/// `argv` holds `argc` strings, as main(3) gets them.
+pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+    // SAFETY: the caller's.
+    let argument = |index: usize| -> Option<&'static CStr> {
+        if index >= argc as usize {
+            return None;
+        }
+        let text = unsafe { *argv.wrapping_add(index) };
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+    };
+    let number = |index: usize| argument(index).and_then(sys::number);
+    let test = argument(1).and_then(find);
+    let (Some(test), Some(descriptor), Some(slot), Some(milliseconds)) =
+        (test, number(2), number(3), number(4))
+    else {
+        sys::say(c"truebench-cell: this is a part of truebench, which starts it: truebench system\n");
+        return exit::USAGE;
+    };
+    let Some(shared) = Shared::map(descriptor as c_int) else { return exit::USAGE };
+    let Some(slot) = shared.slot(slot as usize) else { return exit::USAGE };
+    let job = Job { slot, shared, milliseconds, argv, first: FIXED + 1, argc: argc as usize };
+    // SAFETY: one thread, and arguments as the test takes them.
+    match unsafe { (test.run)(&job) } {
+        Ok(()) => exit::DONE,
+        Err(cause) => {
+            slot.fail(cause);
+            exit::FAILED
+        }
+    }
+}
+
+/// The test of this name.
+fn find(name: &CStr) -> Option<&'static Test> {
+    tests::TESTS.iter().copied().find(|test| test.name.as_bytes() == name.to_bytes())
+}
+
+/// What a test gives: an error's cause.
+pub type Outcome = Result<(), Cause>;
+
+/// For tests of the layout.
+#[allow(dead_code)]
+const fn assert_sizes() {
+    assert!(size_of::<Slot>() <= shared::SLOT_BYTES);
+}
+const _: () = assert_sizes();

@@ -1,0 +1,103 @@
+//! Pipe-based Context Switching: a number goes from a process to another and back, over two pipes.
+
+use core::ffi::c_int;
+use core::sync::atomic::Ordering;
+
+use crate::shared::{Cause, step};
+use crate::test::{Class, Job, Test};
+use crate::{Outcome, timer};
+
+/// The test.
+pub const TEST: Test = Test {
+    name: "context1",
+    title: "Pipe-based Context Switching",
+    unit: "lps",
+    baseline: 4000.0,
+    timebase: 1.0,
+    seconds: 10.0,
+    is_long: true,
+    class: Class::Switching,
+    counts: "a round trip of 8 B to another process and back: four system calls, two switches as a rule",
+    groups: &["system"],
+    run,
+};
+
+/// Bytes of a number.
+const BYTES: usize = size_of::<u64>();
+
+unsafe fn run(job: &Job) -> Outcome {
+    let (mut there, mut back): ([c_int; 2], [c_int; 2]) = ([-1; 2], [-1; 2]);
+    // SAFETY: room for two descriptors each.
+    if unsafe { libc::pipe(there.as_mut_ptr()) != 0 || libc::pipe(back.as_mut_ptr()) != 0 } {
+        return Err(Cause::now(step::PIPE));
+    }
+    let ([there_from, there_to], [back_from, back_to]) = (there, back);
+    // SAFETY: one thread.
+    match unsafe { libc::fork() } {
+        -1 => Err(Cause::now(step::FORK)),
+        0 => {
+            // SAFETY: our copies of the other's ends.
+            unsafe { (libc::close(there_to), libc::close(back_from)) };
+            let result = echo(there_from, back_to);
+            if let Err(cause) = result {
+                job.slot.fail(cause);
+            }
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(c_int::from(result.is_err())) }
+        }
+        _ => {
+            // SAFETY: as above.
+            unsafe { (libc::close(there_from), libc::close(back_to)) };
+            timer::start(job)?;
+            ping(there_to, back_from)
+        }
+    }
+}
+
+/// Sends number after number and sees that each comes back.
+fn ping(to: c_int, from: c_int) -> Outcome {
+    loop {
+        let number = timer::COUNT.load(Ordering::Relaxed);
+        send(to, number)?;
+        match receive(from)? {
+            Some(came) if came == number => timer::count(),
+            Some(came) => return Err(Cause::wrong(step::SEQUENCE, came)),
+            None => return Err(Cause::wrong(step::READ, 0)),
+        }
+    }
+}
+
+/// Sends back what comes, if it is what is due, until the other end is closed.
+fn echo(from: c_int, to: c_int) -> Outcome {
+    let mut due: u64 = 0;
+    while let Some(came) = receive(from)? {
+        if came != due {
+            return Err(Cause::wrong(step::SEQUENCE, came));
+        }
+        due = due.wrapping_add(1);
+        if let Err(cause) = send(to, came) {
+            // The other one has left in the middle of a turn.
+            return if cause.errno == libc::EPIPE { Ok(()) } else { Err(cause) };
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn send(to: c_int, number: u64) -> Outcome {
+    // SAFETY: eight bytes.
+    let wrote = unsafe { libc::write(to, (&raw const number).cast(), BYTES) };
+    if wrote == BYTES as isize { Ok(()) } else { Err(Cause::now(step::WRITE)) }
+}
+
+/// A number, or `None` at the end of the pipe.
+#[inline(always)]
+fn receive(from: c_int) -> Result<Option<u64>, Cause> {
+    let mut number: u64 = 0;
+    // SAFETY: eight bytes.
+    match unsafe { libc::read(from, (&raw mut number).cast(), BYTES) } {
+        0 => Ok(None),
+        read if read == BYTES as isize => Ok(Some(number)),
+        _ => Err(Cause::now(step::READ)),
+    }
+}

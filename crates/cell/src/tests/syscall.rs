@@ -1,0 +1,48 @@
+//! System Call Overhead: five calls that do next to nothing.
+
+use core::ffi::c_int;
+
+use crate::shared::{Cause, step};
+use crate::test::{Class, Job, Test};
+use crate::{Outcome, timer};
+
+/// The test.
+pub const TEST: Test = Test {
+    name: "syscall",
+    title: "System Call Overhead",
+    unit: "lps",
+    baseline: 15000.0,
+    timebase: 1.0,
+    seconds: 10.0,
+    is_long: true,
+    class: Class::Syscall,
+    counts: "five system calls: dup, close, getpid, getuid, umask",
+    groups: &["system"],
+    run,
+};
+
+/// The descriptor that is duplicated is a pipe's of this process: one that many copies share would make them wait for one
+/// another (UnixBench until 2023).
+unsafe fn run(job: &Job) -> Outcome {
+    let mut ends: [c_int; 2] = [-1; 2];
+    // SAFETY: room for two descriptors.
+    if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
+        return Err(Cause::now(step::PIPE));
+    }
+    let [end, _] = ends;
+    timer::start(job)?;
+    loop {
+        // SAFETY: calls that touch no memory.
+        unsafe {
+            let copy = libc::dup(end);
+            if libc::close(copy) != 0 {
+                return Err(Cause::now(step::SYSCALL));
+            }
+            // libc cached it once: the kernel is asked.
+            libc::syscall(libc::SYS_getpid);
+            libc::getuid();
+            libc::umask(0o022);
+        }
+        timer::count();
+    }
+}

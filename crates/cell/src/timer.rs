@@ -1,0 +1,118 @@
+//! Counting until a timer ends the process, as UnixBench does it: the handler of the signal takes the count and leaves, so
+//! that the loop looks at nothing but its own work.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use crate::Outcome;
+use crate::shared::{Cause, Slot, step};
+use crate::sys;
+use crate::test::Job;
+
+/// Where the handler writes.
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
+/// What has been counted: volatile in UnixBench, so that each turn writes it to memory.
+pub static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// Counts one more.
+#[inline(always)]
+pub fn count() {
+    COUNT.store(COUNT.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+}
+
+/// Says that this cell is ready, waits until all are and the start is given, and sets the timer. What it counts from now on
+/// is the result; the process ends in the timer's signal.
+pub fn start(job: &Job) -> Outcome {
+    SLOT.store(core::ptr::from_ref(job.slot).cast_mut(), Ordering::Relaxed);
+    // SAFETY: all zero is an empty mask and no flags; SA_RESTART, as signal(3) sets it.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = finish as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a handler that calls what a handler may.
+    if unsafe { libc::sigaction(libc::SIGALRM, &action, core::ptr::null_mut()) } != 0 {
+        return Err(Cause::now(step::TIMER));
+    }
+    ready(job);
+    job.slot.started.store(sys::now(), Ordering::Relaxed);
+    alarm(job.milliseconds)
+}
+
+/// Says that this cell is ready and waits for the start.
+pub fn ready(job: &Job) {
+    let head = job.shared.head();
+    head.ready.fetch_add(1, Ordering::AcqRel);
+    sys::wake_all(&head.ready);
+    sys::wait_while(&head.go, 0);
+}
+
+/// SIGALRM after so many milliseconds.
+pub fn alarm(milliseconds: u64) -> Outcome {
+    let value = libc::timeval {
+        tv_sec: (milliseconds / 1000) as libc::time_t,
+        tv_usec: ((milliseconds % 1000) * 1000) as libc::suseconds_t,
+    };
+    let timer = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, it_value: value };
+    // SAFETY: a timer of this process.
+    let set = unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, core::ptr::null_mut()) };
+    if set == 0 { Ok(()) } else { Err(Cause::now(step::TIMER)) }
+}
+
+extern "C" fn finish(_: c_int) {
+    let slot = SLOT.load(Ordering::Relaxed);
+    if !slot.is_null() {
+        // SAFETY: set by `start`, and mapped for the rest of the process.
+        done(unsafe { &*slot });
+    }
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(crate::exit::DONE) };
+}
+
+/// Writes the results. May be called in a signal handler.
+pub fn done(slot: &Slot) {
+    slot.ended.store(sys::now(), Ordering::Relaxed);
+    usage(slot);
+    slot.count.store(COUNT.load(Ordering::Relaxed), Ordering::Release);
+}
+
+/// Writes what the process and its waited-for children used.
+fn usage(slot: &Slot) {
+    let microseconds =
+        |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
+    let (mut user, mut system) = (0u64, 0u64);
+    for who in [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN] {
+        // SAFETY: all zero is a valid usage.
+        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+        // SAFETY: ours to write.
+        unsafe { libc::getrusage(who, &mut usage) };
+        user = user.wrapping_add(microseconds(usage.ru_utime));
+        system = system.wrapping_add(microseconds(usage.ru_stime));
+        if who == libc::RUSAGE_SELF {
+            slot.voluntary.store(usage.ru_nvcsw as u64, Ordering::Relaxed);
+            slot.involuntary.store(usage.ru_nivcsw as u64, Ordering::Relaxed);
+        }
+    }
+    slot.user.store(user, Ordering::Relaxed);
+    slot.system.store(system, Ordering::Relaxed);
+    slot.run_delay.store(run_delay(), Ordering::Relaxed);
+}
+
+/// The second number of /proc/self/schedstat: nanoseconds ready but not running. `u64::MAX` if it is not there.
+fn run_delay() -> u64 {
+    let mut text = [0u8; 96];
+    // SAFETY: a path that lives, and a buffer of its length.
+    let read = unsafe {
+        let file = libc::open(c"/proc/self/schedstat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return u64::MAX;
+        }
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        read
+    };
+    let digits = text.iter().take(read.max(0) as usize).skip_while(|byte| **byte != b' ').skip(1);
+    let mut value: u64 = 0;
+    for byte in digits.take_while(|byte| byte.is_ascii_digit()) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(byte.wrapping_sub(b'0')));
+    }
+    if read > 0 { value } else { u64::MAX }
+}

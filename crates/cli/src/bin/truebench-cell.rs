@@ -1,0 +1,15 @@
+//! `truebench-cell`: the tiny process in which counted operations run. See the crate `cell`.
+
+#![no_main]
+
+use core::ffi::{c_char, c_int};
+
+/// main(3), without Rust's runtime: what that sets up would be set up at every exec that is measured.
+///
+/// # Safety
+/// Called by the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+    // SAFETY: as the C library calls it.
+    unsafe { cell::main(argc, argv) }
+}

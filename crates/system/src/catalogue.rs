@@ -1,0 +1,83 @@
+//! The tests by name and group, as UnixBench's command line has them.
+
+use cell::test::Test;
+use cell::tests::TESTS;
+
+use crate::mode::PlanError;
+
+/// The group of the tests that make the index: all twelve.
+const INDEX: &str = "index";
+/// … by another of its names.
+const ALL: &str = "all";
+
+/// Names of the tests, in the order in which they run.
+pub fn names() -> Vec<&'static str> {
+    TESTS.iter().map(|test| test.name).collect()
+}
+
+/// Names of the groups.
+pub fn groups() -> Vec<&'static str> {
+    let mut groups = vec![INDEX, ALL];
+    for group in TESTS.iter().flat_map(|test| test.groups) {
+        if !groups.contains(group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// The tests that these names and groups mean, each once, in the order in which they run; all for no name.
+///
+/// # Errors
+/// [`PlanError::NoSuchTest`].
+pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
+    let known = groups();
+    let is_known = |word: &&String| known.contains(&word.as_str()) || find(word).is_some();
+    if let Some(word) = words.iter().find(|word| !is_known(word)) {
+        return Err(PlanError::NoSuchTest(figure::format::plain_to(word, 60)));
+    }
+    let means = |test: &&&Test| {
+        words.is_empty()
+            || words.iter().any(|word| {
+                word == test.name || [INDEX, ALL].contains(&word.as_str()) || test.groups.contains(&word.as_str())
+            })
+    };
+    Ok(TESTS.iter().filter(means).copied().collect())
+}
+
+/// The test of this name.
+pub fn find(name: &str) -> Option<&'static Test> {
+    TESTS.iter().copied().find(|test| test.name == name)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn selected(words: &[&str]) -> Vec<&'static str> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        select(&words).unwrap().iter().map(|test| test.name).collect()
+    }
+
+    #[test]
+    fn names_and_groups_are_selected_once_in_order() {
+        assert_eq!(selected(&[]), names());
+        assert_eq!(selected(&["index"]), names());
+        assert_eq!(selected(&["syscall", "pipe", "pipe"]), ["pipe", "syscall"]);
+        assert!(selected(&["system"]).contains(&"context1"));
+        let error = select(&["pip".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("'pip'") && error.contains("pipe") && error.contains("index"), "{error}");
+    }
+
+    #[test]
+    fn every_test_describes_itself() {
+        let mut names = names();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count, "names are unique");
+        for test in TESTS {
+            assert!(test.baseline > 0.0 && test.seconds > 0.0 && !test.counts.is_empty(), "{}", test.name);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Copies of a test: started asleep, let go together, and collected.
+//!
+//! Each copy is a `truebench-cell` in a process group of its own, so that what it forked can be killed with it. They share
+//! a mapping ([`cell::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
+//! even if it was killed.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use cell::shared::{Head, Shared, Slot, step};
+use cell::test::Test;
+use figure::CpuList;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+/// How long copies may take until they are all ready.
+const STARTING: Duration = Duration::from_secs(20);
+/// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
+const ENDING: Duration = Duration::from_secs(60);
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The test.
+    pub test: &'static Test,
+    /// How many at the same time.
+    pub copies: usize,
+    /// How long each counts.
+    pub duration: Duration,
+    /// What the test takes besides.
+    pub arguments: Vec<OsString>,
+    /// Where they work.
+    pub directory: PathBuf,
+    /// The CPUs that they may use.
+    pub cpus: CpuList,
+    /// Variables that are set besides those that we have.
+    pub environment: Vec<(String, String)>,
+}
+
+/// What one copy gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Copy {
+    /// What was counted.
+    pub count: u64,
+    /// Seconds from its start to its end.
+    pub seconds: f64,
+    /// When it started and ended, in nanoseconds of CLOCK_MONOTONIC.
+    pub window: (u64, u64),
+    /// CPU seconds in user code and in the kernel, waited-for children included.
+    pub cpu: (f64, f64),
+    /// Its own voluntary and involuntary switches.
+    pub switches: (u64, u64),
+    /// Seconds that it was ready and had no CPU; `None` where the kernel does not tell.
+    pub run_delay: Option<f64>,
+    /// The test's own numbers.
+    pub notes: Vec<u64>,
+}
+
+/// Copies that are ready to start.
+#[derive(Debug)]
+pub struct Copies {
+    test: &'static Test,
+    children: Vec<Child>,
+    shared: Shared,
+    duration: Duration,
+    // Held for the mapping alone.
+    _memory: OwnedFd,
+}
+
+impl Copies {
+    /// Starts them and waits until all are ready.
+    ///
+    /// # Errors
+    /// Which could not be started, or failed before it was ready, and why.
+    pub fn start(cell: &Path, ask: &Ask) -> Result<Copies, String> {
+        let (memory, shared) =
+            map(ask.copies).map_err(|error| format!("memory to share with the copies: {error}"))?;
+        let mut copies =
+            Copies { test: ask.test, children: Vec::new(), shared, duration: ask.duration, _memory: memory };
+        for slot in 0..ask.copies {
+            let child = spawn(cell, ask, copies._memory.as_raw_fd(), slot);
+            copies.children.push(child.map_err(|error| {
+                format!("copy {} of {} could not be started: {error}", slot + 1, cell.display())
+            })?);
+        }
+        copies.await_ready()?;
+        Ok(copies)
+    }
+
+    fn await_ready(&mut self) -> Result<(), String> {
+        let end = Instant::now() + STARTING;
+        let head = self.shared.head();
+        loop {
+            let ready = head.ready.load(Ordering::Acquire);
+            if ready as usize >= self.children.len() {
+                return Ok(());
+            }
+            for index in 0..self.children.len() {
+                if let Ok(Some(status)) = self.children[index].try_wait() {
+                    return Err(self.complaint(index, status));
+                }
+            }
+            if Instant::now() > end {
+                return Err(format!("{}: not ready after {} s", self.test.name, STARTING.as_secs()));
+            }
+            wait(&head.ready, ready);
+        }
+    }
+
+    /// Lets them go, and waits until all have ended.
+    ///
+    /// # Errors
+    /// The first that failed, and why.
+    pub fn run(mut self) -> Result<Vec<Copy>, String> {
+        let head = self.shared.head();
+        head.go.store(1, Ordering::Release);
+        cell::sys::wake_all(&head.go);
+        let end = Instant::now() + self.duration + ENDING;
+        let mut statuses = Vec::new();
+        for child in &mut self.children {
+            statuses.push(await_end(child, end).map_err(|reason| format!("{}: {reason}", self.test.name))?);
+        }
+        (0..statuses.len()).map(|index| self.result(index, statuses[index])).collect()
+    }
+
+    fn slot(&self, index: usize) -> Option<&'static Slot> {
+        self.shared.slot(index)
+    }
+
+    fn result(&self, index: usize, status: ExitStatus) -> Result<Copy, String> {
+        let slot = self.slot(index).ok_or("no such copy")?;
+        let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire);
+        let window = (of(&slot.started), of(&slot.ended));
+        if !status.success() || slot.failed.load(Ordering::Acquire) != 0 || window.1 <= window.0 {
+            return Err(self.complaint(index, status));
+        }
+        let seconds = |microseconds: u64| microseconds as f64 * 1e-6;
+        Ok(Copy {
+            count: of(&slot.count),
+            seconds: (window.1 - window.0) as f64 * 1e-9,
+            window,
+            cpu: (seconds(of(&slot.user)), seconds(of(&slot.system))),
+            switches: (of(&slot.voluntary), of(&slot.involuntary)),
+            run_delay: Some(of(&slot.run_delay)).filter(|delay| *delay != u64::MAX).map(|ns| ns as f64 * 1e-9),
+            notes: slot.notes.iter().map(of).collect(),
+        })
+    }
+
+    /// Why a copy gave nothing, in words.
+    fn complaint(&self, index: usize, status: ExitStatus) -> String {
+        let which = match self.children.len() {
+            1 => self.test.name.to_owned(),
+            copies => format!("{}, copy {} of {copies}", self.test.name, index + 1),
+        };
+        let slot = self.slot(index);
+        let failed = slot.map_or(0, |slot| slot.failed.load(Ordering::Acquire));
+        let how = match (step::ALL.iter().find(|(number, _)| *number == failed), status.signal()) {
+            (Some((_, what)), _) => {
+                let errno = slot.map_or(0, |slot| slot.errno.load(Ordering::Acquire));
+                let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
+                if errno != 0 {
+                    format!("{what}: {}", std::io::Error::from_raw_os_error(errno as i32))
+                } else {
+                    format!("{what} was wrong ({detail})")
+                }
+            }
+            (None, Some(signal)) => format!("was killed by signal {signal}"),
+            (None, None) => match status.code() {
+                Some(0) => "ended before its time, without a result".to_owned(),
+                code => format!("exit code {}", code.unwrap_or(-1)),
+            },
+        };
+        format!("{which}: {how}")
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Memory for the results of so many copies, which they inherit.
+fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
+    let bytes = Shared::bytes(copies);
+    let memory = memfd_create("truebench-copies", MemfdFlags::empty())?;
+    ftruncate(&memory, bytes as u64)?;
+    // SAFETY: a fresh mapping, as large as the file.
+    let base = unsafe {
+        mmap(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &memory, 0)?
+    };
+    // SAFETY: page-aligned, zeroed, never unmapped: a worker makes some hundreds of these.
+    let shared = unsafe {
+        (*base.cast::<Head>()).slots.store(copies as u32, Ordering::Release);
+        Shared::over(base.cast())
+    };
+    Ok((memory, shared))
+}
+
+fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize) -> std::io::Result<Child> {
+    let mut command = Command::new(cell);
+    command
+        .arg(ask.test.name)
+        .args([memory.to_string(), slot.to_string(), ask.duration.as_millis().to_string()])
+        .args(&ask.arguments)
+        .envs(ask.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(&ask.directory)
+        .stdin(Stdio::null())
+        .stdout(File::options().write(true).open("/dev/null")?)
+        .stderr(Stdio::null())
+        .process_group(0);
+    std::thread::scope(|scope| {
+        let started = scope.spawn(|| {
+            lab::affinity::set(&ask.cpus)?;
+            command.spawn()
+        });
+        started.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread failed")))
+    })
+}
+
+/// Waits a while for the word to change from `value`.
+fn wait(word: &std::sync::atomic::AtomicU32, value: u32) {
+    let timeout = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    // SAFETY: a word that lives, and a timeout.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const timeout) };
+}
+
+/// Waits for a child's end; after `end` it is killed with what it started.
+fn await_end(child: &mut Child, end: Instant) -> Result<ExitStatus, String> {
+    let pid = Pid::from_child(child);
+    let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("waiting: {error}"))?;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let mut sources = [PollFd::new(&handle, PollFlags::IN)];
+        match poll(&mut sources, left.try_into().ok().as_ref()) {
+            Ok(0) => {
+                let _ = kill_process_group(pid, Signal::KILL);
+                return Err("was not done long after its time, and was killed".to_owned());
+            }
+            Ok(_) => return child.wait().map_err(|error| format!("waiting: {error}")),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(format!("waiting: {error}")),
+        }
+    }
+}
+
+/// `truebench-cell`: in TRUEBENCH_LIB, beside this program, or in `../lib/truebench`.
+///
+/// # Errors
+/// Where it was looked for.
+pub fn find_cell() -> Result<PathBuf, String> {
+    let beside = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
+    let places = [
+        std::env::var_os("TRUEBENCH_LIB").map(PathBuf::from),
+        beside.clone(),
+        // Programs of tests are one directory below.
+        beside.as_deref().and_then(Path::parent).map(Path::to_path_buf),
+        beside.as_deref().and_then(Path::parent).map(|prefix| prefix.join("lib/truebench")),
+    ];
+    let candidates: Vec<PathBuf> = places.into_iter().flatten().map(|place| place.join(cell::NAME)).collect();
+    candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
+        let looked: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
+        format!("{} was not found: it belongs beside truebench (looked for {})", cell::NAME, looked.join(", "))
+    })
+}

@@ -1,0 +1,25 @@
+//! The system suite: UnixBench's twelve tests, comparable and repaired, and what explains them. Each way of measuring is
+//! a [`Mode`](mode::Mode) with a plan and a worker of its own.
+//!
+//! - [`catalogue`] resolves names of tests and groups; the tests themselves, self-described, are in the crate `cell`.
+//! - [`copies`] starts copies of a test in `truebench-cell`, lets them begin together and collects what they counted.
+//! - [`tests`] is the mode of the twelve.
+//! - [`index`] is UnixBench's arithmetic. Pure.
+
+pub mod catalogue;
+pub mod copies;
+pub mod mode;
+pub mod tests;
+
+use mode::Mode;
+
+/// The suite's name.
+pub const SUITE: &str = "system";
+
+/// The modes, in the order in which they run and are shown.
+pub static MODES: &[&Mode] = &[&tests::MODE];
+
+/// The mode of this name.
+pub fn mode(name: &str) -> Option<&'static Mode> {
+    MODES.iter().copied().find(|mode| mode.name == name)
+}

@@ -1,0 +1,40 @@
+//! What the modes of this suite have in common: options, and what can be wrong with them.
+
+use std::path::PathBuf;
+
+pub use lab::mode::Planned;
+use lab::schedule::Rules;
+
+/// One way of measuring the operating system. A new one is a file, and a line in [`MODES`](crate::MODES).
+pub type Mode = lab::mode::Mode<Options, PlanError>;
+
+/// What the user asked for. A mode takes what concerns it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Tests and groups, by UnixBench's names; empty for the twelve of its index.
+    pub tests: Vec<String>,
+    /// Numbers of copies, each a set of figures; empty for one and as many as there are CPUs.
+    pub copies: Vec<u32>,
+    /// UnixBench's own durations and passes, and its score.
+    pub unixbench: bool,
+    /// Passes of a long test, as UnixBench's `-i`.
+    pub passes: Option<u32>,
+    /// Seconds of one pass.
+    pub duration: Option<f64>,
+    /// Where files are copied and scripts work; `None` for the system's directory for temporary files.
+    pub directory: Option<PathBuf>,
+    /// When there are enough rounds.
+    pub rules: Rules,
+}
+
+/// A request that cannot be planned: wrong usage.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// No such test.
+    #[error("'{0}': there are the tests {tests}, and the groups {groups}",
+        tests = crate::catalogue::names().join(", "), groups = crate::catalogue::groups().join(", "))]
+    NoSuchTest(String),
+    /// What a mode has to say about its own options: what, where, what to do.
+    #[error("{0}")]
+    Wrong(String),
+}
