@@ -9,6 +9,16 @@ pub fn errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
+// The standard library, which would ask for it, is not there.
+#[link(name = "c")]
+unsafe extern "C" {}
+
+/// Ends the process by SIGABRT.
+pub fn abort() -> ! {
+    // SAFETY: always allowed.
+    unsafe { libc::abort() }
+}
+
 /// A decimal number, all of it.
 pub fn number(text: &CStr) -> Option<u64> {
     let mut value: u64 = 0;
@@ -58,7 +68,13 @@ pub fn wait_while(word: &AtomicU32, value: u32) {
     while word.load(core::sync::atomic::Ordering::Acquire) == value {
         // SAFETY: a word that lives; no timeout.
         unsafe {
-            libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, core::ptr::null::<c_void>())
+            libc::syscall(
+                libc::SYS_futex,
+                word.as_ptr(),
+                libc::FUTEX_WAIT,
+                value,
+                core::ptr::null::<c_void>(),
+            )
         };
     }
 }

@@ -34,6 +34,8 @@ pub enum Command {
     Host(Host),
     /// Memory: bandwidth by STREAM's kernels and three more; mixes, scaling, ladders, latency, NUMA
     Memory(Box<Memory>),
+    /// The operating system: UnixBench's twelve tests, repaired
+    System(System),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means
@@ -228,6 +230,35 @@ pub struct Memory {
     /// Memory modules, where the machine does not show them: channels x MT/s, such as 12x2666
     #[arg(long, value_name = "NxMT")]
     pub dimms: Option<Dimms>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}
+
+/// `truebench system`.
+#[derive(Debug, ClapArgs)]
+pub struct System {
+    /// Tests or groups, by UnixBench's names (pipe, context1, index, …) [default: index, its twelve tests]
+    #[arg(value_name = "TEST|GROUP")]
+    pub tests: Vec<String>,
+    /// Copies of each test at the same time; repeatable [default: 1, and one for each CPU]
+    #[arg(short = 'c', long = "copies", value_name = "N")]
+    pub copies: Vec<u32>,
+    /// UnixBench's own durations and passes, and its score (28 minutes for each number of copies)
+    #[arg(long, conflicts_with_all = ["quick", "thorough", "rounds", "max_time", "target", "duration"])]
+    pub unixbench: bool,
+    /// Passes of each long test, as UnixBench's -i; short ones get a third of it
+    #[arg(short = 'i', long, value_name = "N", requires = "unixbench", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub passes: Option<u32>,
+    /// Time of one pass, such as 1s [default: what the time allows]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub duration: Option<f64>,
+    /// Where files are copied and scripts work [default: the directory for temporary files]
+    #[arg(long = "dir", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub measuring: Measuring,

@@ -7,3 +7,4 @@ pub mod inspect;
 pub mod memory;
 pub mod report;
 pub mod schema;
+pub mod system;

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+mod plans;
 mod run;
 mod values;
 
@@ -20,6 +21,7 @@ use failure::Failure;
 fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     match name.split_once('.')? {
         (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
+        (system::SUITE, mode) => system::mode(mode).map(|mode| mode.prepare),
         _ => None,
     }
 }
@@ -42,6 +44,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
     match args.command {
         Command::Host(host) => commands::host::run(&host),
         Command::Memory(memory) => commands::memory::run(&memory),
+        Command::System(system) => commands::system::run(&system),
         Command::Report(report) => commands::report::run(&report),
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Schema => commands::schema::run(),

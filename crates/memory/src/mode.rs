@@ -1,9 +1,9 @@
 //! What the modes of this suite have in common: options, and what can be wrong with them.
 
 use figure::CpuList;
+pub use lab::mode::Planned;
 use lab::placement::{Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
-pub use lab::mode::Planned;
 
 use crate::kernels::{KERNELS, Stores};
 use crate::mix::Mix;

@@ -39,7 +39,9 @@ pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
     let means = |test: &&&Test| {
         words.is_empty()
             || words.iter().any(|word| {
-                word == test.name || [INDEX, ALL].contains(&word.as_str()) || test.groups.contains(&word.as_str())
+                word == test.name
+                    || [INDEX, ALL].contains(&word.as_str())
+                    || test.groups.contains(&word.as_str())
             })
     };
     Ok(TESTS.iter().filter(means).copied().collect())

@@ -149,7 +149,9 @@ impl Copies {
             window,
             cpu: (seconds(of(&slot.user)), seconds(of(&slot.system))),
             switches: (of(&slot.voluntary), of(&slot.involuntary)),
-            run_delay: Some(of(&slot.run_delay)).filter(|delay| *delay != u64::MAX).map(|ns| ns as f64 * 1e-9),
+            run_delay: Some(of(&slot.run_delay))
+                .filter(|delay| *delay != u64::MAX)
+                .map(|ns| ns as f64 * 1e-9),
             notes: slot.notes.iter().map(of).collect(),
         })
     }
@@ -272,6 +274,10 @@ pub fn find_cell() -> Result<PathBuf, String> {
     let candidates: Vec<PathBuf> = places.into_iter().flatten().map(|place| place.join(cell::NAME)).collect();
     candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
         let looked: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
-        format!("{} was not found: it belongs beside truebench (looked for {})", cell::NAME, looked.join(", "))
+        format!(
+            "{} was not found: it belongs beside truebench (looked for {})",
+            cell::NAME,
+            looked.join(", ")
+        )
     })
 }

@@ -3,13 +3,14 @@
 //!
 //! - [`catalogue`] resolves names of tests and groups; the tests themselves, self-described, are in the crate `cell`.
 //! - [`copies`] starts copies of a test in `truebench-cell`, lets them begin together and collects what they counted.
-//! - [`tests`] is the mode of the twelve.
-//! - [`index`] is UnixBench's arithmetic. Pure.
+//! - [`index`] is the mode of the twelve tests.
+//! - [`score`] is UnixBench's arithmetic. Pure.
 
 pub mod catalogue;
 pub mod copies;
+pub mod index;
 pub mod mode;
-pub mod tests;
+pub mod score;
 
 use mode::Mode;
 
@@ -17,7 +18,7 @@ use mode::Mode;
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&tests::MODE];
+pub static MODES: &[&Mode] = &[&index::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

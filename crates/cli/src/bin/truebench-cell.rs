@@ -1,6 +1,8 @@
 //! `truebench-cell`: the tiny process in which counted operations run. See the crate `cell`.
 
 #![no_main]
+// Release builds abort on panic, which needs no runtime; tests unwind, and then the standard library brings what that takes.
+#![cfg_attr(panic = "abort", no_std)]
 
 use core::ffi::{c_char, c_int};
 
@@ -13,3 +15,14 @@ pub unsafe extern "C" fn main(argc: c_int, argv: *const *const c_char) -> c_int 
     // SAFETY: as the C library calls it.
     unsafe { cell::main(argc, argv) }
 }
+
+#[cfg(panic = "abort")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    cell::sys::abort()
+}
+
+/// Named by unwinding tables of the core library, and never called.
+#[cfg(panic = "abort")]
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}

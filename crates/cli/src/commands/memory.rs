@@ -1,29 +1,22 @@
 //! `truebench memory`.
 
-use std::fmt::Write;
 use std::process::ExitCode;
 
-use figure::format::{percent, seconds};
-use figure::{Machine, Status, evidence};
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 use memory::kernels::ELEMENT;
 use memory::mode::{Mode, Options, Planned};
 
-use crate::args::{Measuring, Memory};
+use crate::args::Memory;
 use crate::failure::{Failure, code_of};
 use crate::output::{self, Destination};
+use crate::plans::{Times, describe, plans};
 use crate::run;
 
-/// Seconds of `--thorough`, whatever it measures.
-const THOROUGH: f64 = 870.0;
-/// The share of a mode's usual time that `--quick` takes: bandwidth then takes 52 s, so that with start and end it is
-/// done within a minute.
-const QUICK: f64 = 0.29;
+/// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
+const TIMES: Times = Times { thorough: 870.0, quick: 0.29 };
 /// The kernels that STREAM's table has.
 const STREAM: &[&str] = &["copy", "scale", "add", "triad"];
-/// Rounds of one figure at most where only time and target decide.
-const MOST_ROUNDS: usize = 1000;
 
 /// Plans, measures, judges, reports.
 ///
@@ -34,10 +27,11 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         return super::inspect::run(binary, arguments);
     }
     let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
-    let plans = plans(arguments, &machine)?;
+    let plans =
+        plans(modes(arguments), &machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
     shown_by(arguments, &plans)?;
     if arguments.measuring.dry_run {
-        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode, plan)).collect();
+        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
         output::print(text.join("\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -47,25 +41,6 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
     let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
-}
-
-/// A plan for each mode that is asked for. Time that is shared out goes to those that have something to measure here.
-fn plans(arguments: &Memory, machine: &Machine) -> Result<Vec<(&'static Mode, Planned)>, Failure> {
-    let modes = modes(arguments);
-    let plan = |mode: &'static Mode, all: f64| {
-        let options = options(arguments, rules(&arguments.measuring, mode, mode.seconds / all));
-        (mode.plan)(machine, &options).map_err(Failure::usage).map(|plan| (mode, plan))
-    };
-    let seconds =
-        |modes: &mut dyn Iterator<Item = &'static Mode>| modes.map(|mode| mode.seconds).sum::<f64>();
-    let all = seconds(&mut modes.iter().copied());
-    let plans = modes.into_iter().map(|mode| plan(mode, all)).collect::<Result<Vec<_>, _>>()?;
-    let works =
-        |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
-    let busy = seconds(&mut plans.iter().filter(|(_, plan)| works(plan)).map(|(mode, _)| *mode));
-    let again =
-        |(mode, first): (_, Planned)| if works(&first) { plan(mode, busy) } else { Ok((mode, first)) };
-    if busy < all { plans.into_iter().map(again).collect() } else { Ok(plans) }
 }
 
 /// Whether the format can show what is planned: better known now than after measuring.
@@ -136,59 +111,4 @@ fn options(arguments: &Memory, rules: Rules) -> Options {
         nodes: arguments.modes.numa.clone().and_then(|nodes| nodes.0),
         rules,
     }
-}
-
-/// When there are enough rounds. `share` is the mode's part of all the time there is.
-fn rules(measuring: &Measuring, mode: &Mode, share: f64) -> Rules {
-    let (least, most, target, time, repeats) = match (measuring.quick, measuring.thorough) {
-        (true, _) => (6, 12, 0.02, mode.seconds * QUICK, 2),
-        (_, true) => (12, MOST_ROUNDS, 0.005, THOROUGH * share, 10),
-        _ => (8, 60, 0.01, mode.seconds, 4),
-    };
-    let asked = measuring.max_time.map(|time| time * share);
-    let max_time = asked.unwrap_or(time);
-    match measuring.rounds {
-        Some(rounds) => {
-            // Asked for a number of rounds and no time, they are measured however long that takes.
-            let max_time = asked.unwrap_or(f64::MAX);
-            let target = measuring.target.unwrap_or(target);
-            Rules { target, repeats, ..Rules::exactly(rounds as usize, max_time) }
-        }
-        None => Rules { least, most, target: measuring.target.unwrap_or(target), max_time, repeats },
-    }
-}
-
-/// The plan as `--dry-run` prints it.
-fn describe(mode: &Mode, plan: &Planned) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<10} {value}");
-    };
-    line("mode", mode.title);
-    for (name, value) in &plan.notes {
-        line(name, value);
-    }
-    let rules = plan.suite.rules;
-    let time = if rules.max_time < f64::MAX { seconds(rules.max_time) } else { "unbounded".to_owned() };
-    let rounds = if rules.least == rules.most {
-        format!("exactly {}", rules.least)
-    } else {
-        format!("{} to {}, until the interval is within {}", rules.least, rules.most, percent(rules.target))
-    };
-    line("rounds", &format!("{rounds}; time {time}"));
-    let mut told = None;
-    for figure in &plan.suite.figures {
-        let note = match (figure.status, &figure.reason) {
-            (Status::NotAvailable, reason) if reason.is_some() && *reason == told => {
-                "not available: as above".to_owned()
-            }
-            (Status::NotAvailable, Some(reason)) => {
-                told = Some(reason.clone());
-                format!("not available: {reason}")
-            }
-            _ => figure.conditions.get(evidence::ROLE).unwrap_or_default(),
-        };
-        let _ = writeln!(text, "  {:<28} {note}", figure.id);
-    }
-    text
 }

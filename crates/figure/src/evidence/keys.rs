@@ -45,6 +45,18 @@ keys! {
     STRIDE: f64 = "stride_bytes", "B", Condition, "Distance of the elements of a chain.";
     INJECTED: Vec<f64> = "inject.bandwidth", "GB/s", Round, "What the injectors together moved in each sample of the round, while the chase was timed.";
 
+    // The system suite.
+    TEST: String = "test", "", Condition, "The test's name, UnixBench's own: dhry2reg, pipe, context1, …";
+    TEST_CLASS: String = "class", "", Condition, "What the test exercises: compute, syscall, process, files, switching, shell.";
+    COPIES: f64 = "copies", "1", Condition, "Copies of the test that ran at the same time, each a process of its own.";
+    PASS_SECONDS: f64 = "pass.seconds", "s", Condition, "How long each copy counts in a round.";
+    BASELINE: f64 = "baseline", "", Condition, "What UnixBench's reference machine (SPARCstation 20-61, index 10) reached, in the figure's unit.";
+    COPY_COUNTS: Vec<f64> = "copies.counts", "1", Round, "What each copy counted.";
+    COPY_SECONDS: Vec<f64> = "copies.seconds", "s", Round, "How long each copy counted.";
+    COPY_OVERLAP: f64 = "copies.overlap", "1", Round, "Share of the time from the first copy's start to the last one's end in which all copies counted.";
+    COPY_USER: f64 = "copies.user", "s", Round, "CPU time of all copies and of the children that they waited for, in user code.";
+    COPY_SYSTEM: f64 = "copies.system", "s", Round, "The same, in the kernel.";
+
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
     LEVEL: String = "level", "", Condition, "The level of memory that a figure is about: L1, L2, L3, L4 or memory.";

@@ -1,0 +1,64 @@
+//! `truebench system`.
+
+use std::process::ExitCode;
+
+use lab::schedule::Rules;
+use machine::{Asked, Tree};
+use system::mode::{Mode, Options};
+
+use crate::args::System;
+use crate::failure::{Failure, code_of};
+use crate::output::{self, Destination};
+use crate::plans::{Times, describe, plans};
+use crate::run;
+
+/// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
+const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
+
+/// Plans, measures, judges, reports.
+///
+/// # Errors
+/// Wrong usage; what could not be measured or written.
+pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let plans =
+        plans(modes(arguments), &machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
+    if arguments.measuring.dry_run {
+        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
+        output::print(text.join("\n").as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let destination = Destination::open(&arguments.output)?;
+    let suites =
+        plans.into_iter().map(|(mode, plan)| run::Suite { plan: plan.suite, complete: mode.complete });
+    let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
+    destination.write(&record)?;
+    Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
+}
+
+/// The modes that are asked for, in the order of the list: words that are no mode's are tests of the index.
+fn modes(arguments: &System) -> Vec<&'static Mode> {
+    let index = system::index::MODE.name;
+    let is_mode = |word: &String| word != index && system::mode(word).is_some();
+    let asked = |mode: &&&Mode| match (arguments.tests.is_empty(), arguments.measuring.thorough) {
+        (true, true) => true,
+        (true, false) => mode.name == index,
+        (false, _) if mode.name == index => !arguments.tests.iter().all(is_mode),
+        (false, _) => arguments.tests.iter().any(|word| word == mode.name),
+    };
+    system::MODES.iter().filter(asked).copied().collect()
+}
+
+fn options(arguments: &System, rules: Rules) -> Options {
+    let index = system::index::MODE.name;
+    let is_test = |word: &&String| *word == index || system::mode(word).is_none();
+    Options {
+        tests: arguments.tests.iter().filter(is_test).cloned().collect(),
+        copies: arguments.copies.clone(),
+        unixbench: arguments.unixbench,
+        passes: arguments.passes,
+        duration: arguments.duration,
+        directory: arguments.directory.clone(),
+        rules,
+    }
+}

@@ -1,0 +1,107 @@
+//! From what is asked for to the plans of a suite's modes: shared by all suites.
+
+use std::error::Error;
+use std::fmt::Write;
+
+use figure::format::{percent, seconds};
+use figure::{Machine, Status, evidence};
+use lab::mode::{Mode, Planned};
+use lab::schedule::Rules;
+
+use crate::args::Measuring;
+use crate::failure::Failure;
+
+/// Rounds of one figure at most where only time and target decide.
+const MOST_ROUNDS: usize = 1000;
+
+/// How a suite shares time out.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// Seconds of `--thorough`, whatever it measures.
+    pub thorough: f64,
+    /// The share of a mode's usual time that `--quick` takes.
+    pub quick: f64,
+}
+
+/// A mode with its plan.
+pub type Ready<O, E> = (&'static Mode<O, E>, Planned);
+
+/// A plan for each of these modes. Time that is shared out goes to those that have something to measure here.
+///
+/// # Errors
+/// What a mode has against what is asked for.
+pub fn plans<O, E: Error>(
+    modes: Vec<&'static Mode<O, E>>,
+    machine: &Machine,
+    measuring: &Measuring,
+    times: Times,
+    options: &dyn Fn(Rules) -> O,
+) -> Result<Vec<Ready<O, E>>, Failure> {
+    let plan = |mode: &'static Mode<O, E>, all: f64| {
+        let options = options(rules(measuring, times, mode.seconds, mode.seconds / all));
+        (mode.plan)(machine, &options).map_err(Failure::usage).map(|plan| (mode, plan))
+    };
+    let all: f64 = modes.iter().map(|mode| mode.seconds).sum();
+    let plans = modes.into_iter().map(|mode| plan(mode, all)).collect::<Result<Vec<_>, _>>()?;
+    let works =
+        |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
+    let busy: f64 = plans.iter().filter(|(_, plan)| works(plan)).map(|(mode, _)| mode.seconds).sum();
+    let again =
+        |(mode, first): (_, Planned)| if works(&first) { plan(mode, busy) } else { Ok((mode, first)) };
+    if busy < all { plans.into_iter().map(again).collect() } else { Ok(plans) }
+}
+
+/// When there are enough rounds. `share` is the mode's part of all the time there is.
+fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
+    let (least, most, target, time, repeats) = match (measuring.quick, measuring.thorough) {
+        (true, _) => (6, 12, 0.02, usual * times.quick, 2),
+        (_, true) => (12, MOST_ROUNDS, 0.005, times.thorough * share, 10),
+        _ => (8, 60, 0.01, usual, 4),
+    };
+    let asked = measuring.max_time.map(|time| time * share);
+    let max_time = asked.unwrap_or(time);
+    match measuring.rounds {
+        Some(rounds) => {
+            // Asked for a number of rounds and no time, they are measured however long that takes.
+            let max_time = asked.unwrap_or(f64::MAX);
+            let target = measuring.target.unwrap_or(target);
+            Rules { target, repeats, ..Rules::exactly(rounds as usize, max_time) }
+        }
+        None => Rules { least, most, target: measuring.target.unwrap_or(target), max_time, repeats },
+    }
+}
+
+/// The plan as `--dry-run` prints it.
+pub fn describe(title: &str, plan: &Planned) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:<10} {value}");
+    };
+    line("mode", title);
+    for (name, value) in &plan.notes {
+        line(name, value);
+    }
+    let rules = plan.suite.rules;
+    let time = if rules.max_time < f64::MAX { seconds(rules.max_time) } else { "unbounded".to_owned() };
+    let rounds = if rules.least == rules.most {
+        format!("exactly {}", rules.least)
+    } else {
+        format!("{} to {}, until the interval is within {}", rules.least, rules.most, percent(rules.target))
+    };
+    line("rounds", &format!("{rounds}; time {time}"));
+    let mut told = None;
+    for figure in &plan.suite.figures {
+        let note = match (figure.status, &figure.reason) {
+            (Status::NotAvailable, reason) if reason.is_some() && *reason == told => {
+                "not available: as above".to_owned()
+            }
+            (Status::NotAvailable, Some(reason)) => {
+                told = Some(reason.clone());
+                format!("not available: {reason}")
+            }
+            _ => figure.conditions.get(evidence::ROLE).unwrap_or_default(),
+        };
+        let _ = writeln!(text, "  {:<28} {note}", figure.id);
+    }
+    text
+}

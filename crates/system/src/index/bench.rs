@@ -1,0 +1,131 @@
+//! The worker: a pass of some copies is a round.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use figure::evidence::*;
+use figure::{Event, Evidence, Reading, Round};
+use lab::clock::Clock;
+use lab::measure;
+use lab::placement::Placement;
+use lab::pool::Pool;
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::plan::{Setup, Task};
+use crate::catalogue;
+use crate::copies::{Ask, Copies, Copy, find_cell};
+
+struct IndexBench {
+    setup: Setup,
+    cell: PathBuf,
+    /// One thread for each CPU: asleep while copies run, for the canary before and after.
+    pool: Pool,
+    watch: Watch,
+    /// Removed with all that is in it.
+    directory: tempfile::TempDir,
+}
+
+/// Makes a directory to work in and finds the cell.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let cell = find_cell()?;
+    let machine = &setup.machine;
+    let threads = setup.cpus.iter().map(|cpu| [cpu].into_iter().collect()).collect();
+    let placement = Placement { places: "threads", bind: "close", threads };
+    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
+    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
+    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+    let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
+    let directory = tempfile::Builder::new()
+        .prefix("truebench-")
+        .tempdir_in(&setup.directory)
+        .map_err(|error| format!("no directory to work in below {}: {error}", setup.directory.display()))?;
+    let bench = IndexBench { cell, pool, watch, directory, setup };
+    Ok((Box::new(bench), Facts::default()))
+}
+
+impl IndexBench {
+    fn pass(&self, task: &Task) -> Result<Round, String> {
+        let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
+        let ask = Ask {
+            test,
+            copies: task.copies as usize,
+            duration: Duration::from_secs_f64(task.seconds),
+            arguments: Vec::new(),
+            directory: self.directory.path().to_owned(),
+            cpus: self.setup.cpus.clone(),
+            environment: Vec::new(),
+        };
+        let copies = Copies::start(&self.cell, &ask)?;
+        let body = || {
+            let result = copies.run();
+            let cpu =
+                result.as_ref().map_or(0.0, |copies| copies.iter().map(|copy| copy.cpu.0 + copy.cpu.1).sum());
+            (result, cpu)
+        };
+        let (copies, around) =
+            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
+        let copies = copies?;
+        let mut evidence = around.evidence;
+        write(&mut evidence, &copies);
+        let value: f64 = copies.iter().map(|copy| value(copy, test.timebase)).sum();
+        Ok(Round {
+            started: around.started,
+            duration: around.duration,
+            samples: vec![value],
+            evidence,
+            kept: true,
+            reason: None,
+        })
+    }
+}
+
+/// What a copy reached, in the unit of its test.
+fn value(copy: &Copy, timebase: f64) -> f64 {
+    if timebase > 0.0 { copy.count as f64 * timebase / copy.seconds } else { copy.count as f64 }
+}
+
+/// Writes what was seen of the copies.
+fn write(evidence: &mut Evidence, copies: &[Copy]) {
+    let sum = |of: fn(&Copy) -> f64| copies.iter().map(of).sum::<f64>();
+    evidence.put(COPY_COUNTS, copies.iter().map(|copy| copy.count as f64).collect());
+    evidence.put(COPY_SECONDS, copies.iter().map(|copy| copy.seconds).collect());
+    evidence.put(COPY_OVERLAP, overlap(copies));
+    evidence.put(COPY_USER, sum(|copy| copy.cpu.0));
+    evidence.put(COPY_SYSTEM, sum(|copy| copy.cpu.1));
+    evidence.put(VOLUNTARY_SWITCHES, sum(|copy| copy.switches.0 as f64));
+    evidence.put(INVOLUNTARY_SWITCHES, sum(|copy| copy.switches.1 as f64));
+    let delays: Option<Vec<f64>> = copies.iter().map(|copy| copy.run_delay).collect();
+    let delays = Reading::or_unknown(delays, "/proc/self/schedstat: not there (CONFIG_SCHED_INFO)");
+    evidence.put_reading(RUN_DELAY_WORST, delays.clone().map(|all| all.into_iter().fold(0.0, f64::max)));
+    evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
+}
+
+/// The share of the time from the first start to the last end in which all copies counted.
+fn overlap(copies: &[Copy]) -> f64 {
+    let starts = || copies.iter().map(|copy| copy.window.0);
+    let ends = || copies.iter().map(|copy| copy.window.1);
+    let (Some(first), Some(last)) = (starts().min(), ends().max()) else { return 0.0 };
+    let (Some(latest), Some(earliest)) = (starts().max(), ends().min()) else { return 0.0 };
+    earliest.saturating_sub(latest) as f64 / last.saturating_sub(first).max(1) as f64
+}
+
+impl Bench for IndexBench {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        let task = self.setup.tasks.iter().find(|task| task.id == figure);
+        self.pass(task.ok_or_else(|| format!("no figure {figure}"))?)
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}

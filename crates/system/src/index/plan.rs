@@ -1,0 +1,170 @@
+//! Which tests, how many copies, how long a pass. Pure.
+
+use cell::test::Test;
+use figure::evidence as key;
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue;
+use crate::mode::{Options, PlanError, Planned};
+
+/// Copies at most: more tell nothing, and each is a process.
+const MOST_COPIES: u32 = 4096;
+/// Seconds that a round takes besides the pass: canary, counters, starting the copies.
+const BESIDES: f64 = 0.12;
+/// Seconds of a pass at least: a script of the eight concurrent ones takes some 50 ms.
+const SHORTEST: f64 = 0.25;
+/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+const FILLED: f64 = 0.9;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 120.0;
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// The CPUs that copies may use.
+    pub cpus: CpuList,
+    /// Where they work.
+    pub directory: std::path::PathBuf,
+    /// The figures' ids, each with its test and its number of copies.
+    pub tasks: Vec<Task>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// The test's name.
+    pub test: String,
+    /// How many copies at the same time.
+    pub copies: u32,
+    /// Seconds of a pass.
+    pub seconds: f64,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let tests = catalogue::select(&options.tests)?;
+    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
+    let copies = copies(options, cpus.len())?;
+    let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
+    let passes = (tests.len() * copies.len() * options.rules.least) as f64;
+    let room = options.rules.max_time * FILLED / passes - BESIDES;
+
+    let (mut figures, mut tasks) = (Vec::new(), Vec::new());
+    for &number in &copies {
+        for test in &tests {
+            let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds));
+            let figure = planned(test, number, seconds);
+            tasks.push(Task { id: figure.id.clone(), test: test.name.to_owned(), copies: number, seconds });
+            figures.push(figure);
+        }
+    }
+    let longest = tasks.iter().map(|task| task.seconds).fold(0.0, f64::max);
+    let numbers: Vec<String> = copies.iter().map(u32::to_string).collect();
+    let notes = vec![
+        ("tests", tests.iter().map(|test| test.name).collect::<Vec<_>>().join(", ")),
+        ("copies", format!("{}, free on CPUs {cpus}", numbers.join(" and "))),
+        ("pass", format!("{} at most", format::seconds(longest))),
+        ("directory", directory.display().to_string()),
+    ];
+    let setup = Setup { machine: machine.clone(), cpus, directory, tasks };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "system.index",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: "a directory to work in".to_owned(),
+        prepare_deadline: GRACE,
+        round_deadline: GRACE + longest,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// Numbers of copies: as asked, or one and one for each CPU, as UnixBench does.
+fn copies(options: &Options, cpus: usize) -> Result<Vec<u32>, PlanError> {
+    let mut copies = options.copies.clone();
+    if let Some(wrong) = copies.iter().find(|copies| !(1..=MOST_COPIES).contains(*copies)) {
+        return Err(PlanError::Wrong(format!("-c {wrong}: give 1 to {MOST_COPIES} copies")));
+    }
+    if copies.is_empty() {
+        copies = vec![1, cpus as u32];
+    }
+    copies.dedup();
+    Ok(copies)
+}
+
+fn planned(test: &'static Test, copies: u32, seconds: f64) -> Figure {
+    let (id, name) = match copies {
+        1 => (format!("{}.{}", crate::SUITE, test.name), test.title.to_owned()),
+        _ => {
+            (format!("{}.{}.x{copies}", crate::SUITE, test.name), format!("{}, {copies} copies", test.title))
+        }
+    };
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::of(test.unit), Better::Higher);
+    figure.conditions = Conditions::default()
+        .with(key::TEST, test.name.to_owned())
+        .with(key::TEST_CLASS, test.class.word().to_owned())
+        .with(key::COPIES, f64::from(copies))
+        .with(key::PASS_SECONDS, seconds)
+        .with(key::BASELINE, test.baseline);
+    figure
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use lab::schedule::Rules;
+    use machine::{Asked, Tree, synthetic};
+
+    fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned, PlanError> {
+        let root = tempfile::tempdir().unwrap();
+        synthetic::two_socket_smt_server(root.path()).unwrap();
+        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let rules = Rules { least: 6, most: 12, target: 0.02, max_time: 110.0, repeats: 2 };
+        let mut options = Options {
+            tests: Vec::new(),
+            copies: Vec::new(),
+            unixbench: false,
+            passes: None,
+            duration: None,
+            directory: None,
+            rules,
+        };
+        change(&mut options);
+        plan(&machine, &options)
+    }
+
+    #[test]
+    fn each_test_for_one_copy_and_for_all_cpus() {
+        let plan = on_server(|_| {}).unwrap();
+        let ids: Vec<&str> = plan.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
+        assert_eq!(ids.len(), 2 * catalogue::names().len());
+        assert!(ids.contains(&"system.pipe") && ids.contains(&"system.pipe.x96"), "{ids:?}");
+        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        let time: f64 = setup.tasks.iter().map(|task| 6.0 * (task.seconds + BESIDES)).sum();
+        assert!(time <= 110.0, "{time}");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done_or_refused() {
+        let plan = on_server(|options| {
+            options.tests = vec!["syscall".to_owned()];
+            options.copies = vec![1, 4, 8];
+            options.duration = Some(2.0);
+        });
+        let setup: Setup = serde_json::from_value(plan.unwrap().suite.setup).unwrap();
+        let tasks: Vec<_> = setup.tasks.iter().map(|task| (task.id.as_str(), task.seconds)).collect();
+        assert_eq!(tasks, [("system.syscall", 2.0), ("system.syscall.x4", 2.0), ("system.syscall.x8", 2.0)]);
+        let error = on_server(|options| options.copies = vec![0]).unwrap_err().to_string();
+        assert!(error.contains("-c 0") && error.contains("1 to 4096"), "{error}");
+    }
+}
