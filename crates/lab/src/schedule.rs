@@ -53,6 +53,8 @@ struct Progress {
     repeated: usize,
     /// How long the latest round took, in seconds: the first one has more to do.
     latest: f64,
+    /// Exactly so many rounds, whatever the rules say.
+    only: Option<usize>,
     stopped: Option<Stop>,
 }
 
@@ -117,6 +119,10 @@ impl Schedule {
         let (rules, figure) = (self.rules, &mut self.figures[index]);
         figure.values.push(value);
         let rounds = figure.values.len();
+        if let Some(only) = figure.only {
+            figure.stopped = (rounds >= only).then_some(Stop::Rounds);
+            return;
+        }
         if rounds < rules.least {
             return;
         }
@@ -128,6 +134,11 @@ impl Schedule {
         } else if rounds >= rules.most {
             figure.stopped = Some(Stop::Rounds);
         }
+    }
+
+    /// Gives a figure exactly so many rounds, time permitting.
+    pub fn only(&mut self, index: usize, rounds: usize) {
+        self.figures[index].only = Some(rounds);
     }
 
     /// Notes how long a round took, kept or not.
@@ -148,10 +159,11 @@ impl Schedule {
 
     /// Share of the least work that is done, 0 to 1, and seconds that it will still take by the rounds so far.
     pub fn progress(&self, elapsed: f64) -> (f64, f64) {
-        let least = self.rules.least.max(1);
-        let whole = (self.figures.len() * least) as f64;
+        let least = |figure: &Progress| figure.only.unwrap_or(self.rules.least).max(1);
+        let whole = self.figures.iter().map(least).sum::<usize>() as f64;
         let (mut done, mut seconds) = (0.0, 0.0);
         for figure in &self.figures {
+            let least = least(figure);
             let rounds = if figure.stopped.is_some() { least } else { figure.values.len().min(least) };
             done += rounds as f64;
             seconds += figure.latest * (least - rounds) as f64;
@@ -206,6 +218,19 @@ mod tests {
         assert_eq!(order.iter().filter(|&&index| index == 0).count(), 6);
         assert_eq!(order.iter().filter(|&&index| index == 1).count(), 20);
         assert_eq!(schedule.stopped(1), Some(Stop::Rounds));
+    }
+
+    #[test]
+    fn a_figure_may_have_a_number_of_its_own() {
+        let mut schedule = Schedule::new(Rules::exactly(10, 100.0), 2);
+        schedule.only(1, 3);
+        let mut rounds = [0, 0];
+        while let Some(index) = schedule.next(0.0) {
+            schedule.kept(index, 1.0);
+            rounds[index] += 1;
+        }
+        assert_eq!(rounds, [10, 3]);
+        assert_eq!(schedule.progress(0.0).0, 1.0);
     }
 
     #[test]

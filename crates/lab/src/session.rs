@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use figure::evidence::{STOP_REASON, TARGET, VERIFIED};
+use figure::evidence::{PASSES, STOP_REASON, TARGET, VERIFIED};
 use figure::format::seconds;
 use figure::{Event, Figure, Round, Status};
 
@@ -71,6 +71,9 @@ pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt)
     for (index, figure) in plan.figures.iter().enumerate() {
         if figure.status == Status::NotAvailable {
             schedule.fail(index);
+        }
+        if let Some(passes) = figure.conditions.get(PASSES) {
+            schedule.only(index, passes as usize);
         }
     }
     let mut session = Session {

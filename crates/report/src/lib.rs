@@ -25,6 +25,7 @@ mod stream;
 mod summary;
 mod svg;
 mod text;
+mod unixbench;
 
 /// A way to write a record.
 #[derive(Debug)]
@@ -42,8 +43,15 @@ pub struct Format {
 }
 
 /// Every format; the first is the default.
-pub const FORMATS: &[Format] =
-    &[text::FORMAT, json::FORMAT, csv::FORMAT, markdown::FORMAT, stream::FORMAT, svg::FORMAT];
+pub const FORMATS: &[Format] = &[
+    text::FORMAT,
+    json::FORMAT,
+    csv::FORMAT,
+    markdown::FORMAT,
+    stream::FORMAT,
+    unixbench::FORMAT,
+    svg::FORMAT,
+];
 
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {

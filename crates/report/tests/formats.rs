@@ -63,6 +63,13 @@ fn a_writer_that_fails_is_reported() {
     }
     let mut record = sample::full();
     record.figures.extend(sample::modes::mix().figures);
+    record.figures.push(sample::scored(
+        "pipe",
+        "Pipe Throughput",
+        1.0,
+        "lps",
+        [12440.0, 2_221_775.6, 1786.0],
+    ));
     for format in FORMATS {
         let error = (format.write)(&record, &Options::default(), &mut Full).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull, "{}", format.name);

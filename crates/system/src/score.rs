@@ -25,14 +25,19 @@ impl Pass {
     }
 }
 
+/// The passes that count: without the worst third, by count.
+pub fn kept(passes: &[Pass]) -> Vec<Pass> {
+    let mut sorted = passes.to_vec();
+    sorted.sort_by(|a, b| a.count.total_cmp(&b.count));
+    sorted.split_off(passes.len() / 3)
+}
+
 /// The score of a test: the geometric mean of the best passes, without the worst third by count. `None` without a pass.
 ///
 /// UnixBench lets a count of zero add nothing to the sum of logarithms, so that a test that did nothing scores 1; here it
 /// scores 0.
 pub fn score(passes: &[Pass], timebase: f64) -> Option<f64> {
-    let mut sorted = passes.to_vec();
-    sorted.sort_by(|a, b| a.count.total_cmp(&b.count));
-    let kept = &sorted[passes.len() / 3..];
+    let kept = kept(passes);
     let values: Vec<f64> = kept.iter().map(|pass| pass.value(timebase)).collect();
     if values.is_empty() {
         return None;
@@ -41,6 +46,11 @@ pub fn score(passes: &[Pass], timebase: f64) -> Option<f64> {
         return Some(0.0);
     }
     Some((values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp())
+}
+
+/// The arithmetic mean; `None` of nothing.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The index of a score: 10 is the reference machine.

@@ -50,6 +50,13 @@ keys! {
     TEST_CLASS: String = "class", "", Condition, "What the test exercises: compute, syscall, process, files, switching, shell.";
     COPIES: f64 = "copies", "1", Condition, "Copies of the test that ran at the same time, each a process of its own.";
     PASS_SECONDS: f64 = "pass.seconds", "s", Condition, "How long each copy counts in a round.";
+    PASSES: f64 = "passes", "1", Condition, "Rounds of the figure, where their number is the test's own (UnixBench: 10, or 3 of the long ones).";
+    SCORE_KIND: String = "unixbench", "", Condition, "What UnixBench's arithmetic was applied to: compatible (its durations and passes) or compatible-short.";
+    SCORE: f64 = "unixbench.score", "", Figure, "UnixBench's score: the geometric mean of the passes without the worst third, in the figure's unit.";
+    SCORE_SECONDS: f64 = "unixbench.seconds", "s", Figure, "Mean time of the passes that the score is of.";
+    SCORE_PASSES: f64 = "unixbench.passes", "1", Figure, "Passes that the score is of.";
+    INDEX: f64 = "unixbench.index", "1", Figure, "The score against the reference machine's, which is 10.";
+    INDEX_TESTS: f64 = "unixbench.tests", "1", Figure, "Tests that the total index is of; with fewer than twelve it is partial.";
     BASELINE: f64 = "baseline", "", Condition, "What UnixBench's reference machine (SPARCstation 20-61, index 10) reached, in the figure's unit.";
     COPY_COUNTS: Vec<f64> = "copies.counts", "1", Round, "What each copy counted.";
     COPY_SECONDS: Vec<f64> = "copies.seconds", "s", Round, "How long each copy counted.";

@@ -350,3 +350,25 @@ pub fn curve() -> Record {
     }
     record
 }
+
+/// A test of UnixBench's with its baseline, score and index.
+pub fn scored(name: &str, title: &str, copies: f64, unit: &'static str, of: [f64; 3]) -> Figure {
+    let more = if copies > 1.0 { format!(", {copies} copies") } else { String::new() };
+    let mut figure = Figure::planned(
+        format!("system.{name}.x{copies}"),
+        "system",
+        format!("{title}{more}"),
+        Unit::of(unit),
+        Better::Higher,
+    );
+    (figure.value, figure.status, figure.verdict) =
+        (Some(1.0), figure::Status::Measured, Some(Verdict::Valid));
+    figure.conditions.set(TEST, name.to_owned());
+    figure.conditions.set(COPIES, copies);
+    figure.conditions.set(BASELINE, of[0]);
+    figure.conditions.set(SCORE_KIND, "compatible".to_owned());
+    for (key, value) in [(SCORE, of[1]), (SCORE_SECONDS, 10.0), (SCORE_PASSES, 7.0), (INDEX, of[2])] {
+        figure.evidence.put(key, value);
+    }
+    figure
+}

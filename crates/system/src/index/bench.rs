@@ -65,6 +65,9 @@ impl IndexBench {
             cpus: self.setup.cpus.clone(),
             environment: Vec::new(),
         };
+        if self.setup.unixbench {
+            settle();
+        }
         let copies = Copies::start(&self.cell, &ask)?;
         let body = || {
             let result = copies.run();
@@ -87,6 +90,14 @@ impl IndexBench {
             reason: None,
         })
     }
+}
+
+/// What UnixBench does before each pass: what was written goes to disk, and the machine comes to rest.
+fn settle() {
+    rustix::fs::sync();
+    std::thread::sleep(Duration::from_secs(1));
+    rustix::fs::sync();
+    std::thread::sleep(Duration::from_secs(2));
 }
 
 /// What a copy reached, in the unit of its test.

@@ -3,6 +3,7 @@
 use cell::test::Test;
 use figure::evidence as key;
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,13 @@ use crate::mode::{Options, PlanError, Planned};
 
 /// Copies at most: more tell nothing, and each is a process.
 const MOST_COPIES: u32 = 4096;
+/// Passes of UnixBench's long tests, and of the others.
+const LONG_PASSES: u32 = 10;
+const SHORT_PASSES: u32 = 3;
+/// What UnixBench's arithmetic is applied to: its own durations and passes …
+const COMPATIBLE: &str = "compatible";
+/// … or others.
+const COMPATIBLE_SHORT: &str = "compatible-short";
 /// Seconds that a round takes besides the pass: canary, counters, starting the copies.
 const BESIDES: f64 = 0.12;
 /// Seconds of a pass at least: a script of the eight concurrent ones takes some 50 ms.
@@ -29,6 +37,8 @@ pub struct Setup {
     pub cpus: CpuList,
     /// Where they work.
     pub directory: std::path::PathBuf,
+    /// Whether the file systems are synced and the machine left alone for three seconds before each pass, as UnixBench does.
+    pub unixbench: bool,
     /// The figures' ids, each with its test and its number of copies.
     pub tasks: Vec<Task>,
 }
@@ -55,14 +65,24 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let cpus = machine.topology.allowed.intersection(&machine.topology.online);
     let copies = copies(options, cpus.len())?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
-    let passes = (tests.len() * copies.len() * options.rules.least) as f64;
-    let room = options.rules.max_time * FILLED / passes - BESIDES;
+    let rounds = (tests.len() * copies.len() * options.rules.least) as f64;
+    let room = options.rules.max_time * FILLED / rounds - BESIDES;
 
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     for &number in &copies {
         for test in &tests {
-            let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds));
-            let figure = planned(test, number, seconds);
+            let seconds = match options.unixbench {
+                true => test.seconds,
+                false => options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds)),
+            };
+            let mut figure = planned(test, number, seconds);
+            let passes = options.unixbench.then(|| passes(test, options.passes));
+            if let Some(passes) = passes {
+                figure.conditions.set(key::PASSES, f64::from(passes));
+            }
+            let is_whole = options.unixbench && options.passes.is_none();
+            let kind = if is_whole { COMPATIBLE } else { COMPATIBLE_SHORT };
+            figure.conditions.set(key::SCORE_KIND, kind.to_owned());
             tasks.push(Task { id: figure.id.clone(), test: test.name.to_owned(), copies: number, seconds });
             figures.push(figure);
         }
@@ -75,18 +95,30 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         ("pass", format!("{} at most", format::seconds(longest))),
         ("directory", directory.display().to_string()),
     ];
-    let setup = Setup { machine: machine.clone(), cpus, directory, tasks };
+    let unixbench = options.unixbench;
+    let rules = if unixbench { Rules::exactly(LONG_PASSES as usize, f64::MAX) } else { options.rules };
+    let setup = Setup { machine: machine.clone(), cpus, directory, unixbench, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.index",
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
-        rules: options.rules,
+        rules,
         preparing: "a directory to work in".to_owned(),
         prepare_deadline: GRACE,
         round_deadline: GRACE + longest,
     };
     Ok(Planned { suite, notes })
+}
+
+/// Passes of a test: UnixBench's own, or as its `-i` has it.
+fn passes(test: &Test, asked: Option<u32>) -> u32 {
+    match (test.is_long, asked) {
+        (true, None) => LONG_PASSES,
+        (false, None) => SHORT_PASSES,
+        (true, Some(passes)) => passes,
+        (false, Some(passes)) => ((passes + 1) / 3).max(1),
+    }
 }
 
 /// Numbers of copies: as asked, or one and one for each CPU, as UnixBench does.
@@ -122,7 +154,6 @@ fn planned(test: &'static Test, copies: u32, seconds: f64) -> Figure {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use lab::schedule::Rules;
     use machine::{Asked, Tree, synthetic};
 
     fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned, PlanError> {
@@ -152,6 +183,25 @@ mod unit {
         let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
         let time: f64 = setup.tasks.iter().map(|task| 6.0 * (task.seconds + BESIDES)).sum();
         assert!(time <= 110.0, "{time}");
+    }
+
+    #[test]
+    fn unixbenchs_own_durations_and_passes() {
+        let passes = |asked| {
+            let plan = on_server(|options| (options.unixbench, options.passes) = (true, asked)).unwrap();
+            let of = |id: &str| {
+                let figure = plan.suite.figures.iter().find(|figure| figure.id == id).unwrap();
+                let conditions = &figure.conditions;
+                (
+                    conditions.get(key::PASSES),
+                    conditions.get(key::PASS_SECONDS),
+                    conditions.get(key::SCORE_KIND),
+                )
+            };
+            of("system.pipe")
+        };
+        assert_eq!(passes(None), (Some(10.0), Some(10.0), Some("compatible".into())));
+        assert_eq!(passes(Some(2)), (Some(2.0), Some(10.0), Some("compatible-short".into())));
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! UnixBench's report, read by the expressions of PerfKitBenchmarker (linux_benchmarks/unixbench_benchmark.py).
+
+mod sample;
+
+use figure::evidence::*;
+use figure::{Better, Figure, Record, Status, Unit, Verdict};
+use regex::Regex;
+
+/// One or more samples of a name, as its parser finds them.
+const RESULT: &str =
+    r"\n([A-Z][\w\-\(\) ]+)\s+([-+]?[0-9]*\.?[0-9]+) (\w+)\s+\(([-+]?[0-9]*\.?[0-9]+) (\w+), (\d+) samples\)";
+const SCORE_LINE: &str =
+    r"\n([A-Z][\w\-\(\) ]+)\s+([-+]?[0-9]*\.?[0-9]+)\s+([-+]?[0-9]*\.?[0-9]+)\s+([-+]?[0-9]*\.?[0-9]+)";
+const TOTAL: &str = r"\nSystem Benchmarks Index Score\s+([-+]?[0-9]*\.?[0-9]+)";
+const COPIES_LINE: &str = r"running (\d+) parallel cop[yies]+ of tests";
+const START: &str = "Benchmark Run:";
+
+/// USAGE's example, some of its tests: title, unit, baseline, score, index.
+const TESTS: &[(&str, &str, &str, [f64; 3])] = &[
+    ("shell8", "Shell Scripts (8 concurrent)", "lpm", [6.0, 1064.5, 1774.2]),
+    ("pipe", "Pipe Throughput", "lps", [12440.0, 2_221_775.6, 1786.0]),
+    ("dhry2reg", "Dhrystone 2 using register variables", "lps", [116_700.0, 34_872_897.7, 2988.3]),
+];
+
+fn record(total_tests: f64) -> Record {
+    let mut record = sample::empty();
+    record.machine.topology.online = "0-7".parse().unwrap();
+    for copies in [1.0, 8.0] {
+        for (name, title, unit, of) in TESTS {
+            let mut figure = sample::scored(name, title, copies, unit, *of);
+            if *name == "pipe" {
+                figure.verdict = Some(Verdict::Suspect);
+            }
+            record.figures.push(figure);
+        }
+        let id = format!("system.index.x{copies}");
+        let mut total = Figure::planned(id, "system", "UnixBench index", Unit::ONE, Better::Higher);
+        (total.value, total.status) = (Some(2119.9 * copies), Status::Measured);
+        total.conditions.set(COPIES, copies);
+        total.evidence.put(INDEX_TESTS, total_tests);
+        record.figures.push(total);
+    }
+    record
+}
+
+fn written(record: &Record) -> std::io::Result<String> {
+    let mut out = Vec::new();
+    (report::format("unixbench").unwrap().write)(record, &report::Options::default(), &mut out)?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn perfkitbenchmarker_reads_it() {
+    let text = written(&record(12.0)).unwrap();
+    let runs: Vec<&str> = text.split(START).skip(1).collect();
+    assert_eq!(runs.len(), 2);
+    let [result, score_line, total_line, copies_line] =
+        [RESULT, SCORE_LINE, TOTAL, COPIES_LINE].map(|pattern| Regex::new(pattern).unwrap());
+    for (run, copies) in runs.iter().zip([1.0, 8.0]) {
+        assert_eq!(copies_line.captures(run).unwrap()[1].parse::<f64>().unwrap(), copies);
+        let results: Vec<(String, f64, String, u32)> = result
+            .captures_iter(run)
+            .map(|found| {
+                (
+                    found[1].trim().into(),
+                    found[2].parse().unwrap(),
+                    found[3].into(),
+                    found[6].parse().unwrap(),
+                )
+            })
+            .collect();
+        let wanted = [
+            ("Dhrystone 2 using register variables", 34_872_897.7, "lps", 7),
+            ("Pipe Throughput", 2_221_775.6, "lps", 7),
+            ("Shell Scripts (8 concurrent)", 1064.5, "lpm", 7),
+        ];
+        assert_eq!(
+            results,
+            wanted.map(|(name, value, unit, n)| (name.into(), value, unit.into(), n)),
+            "{run}"
+        );
+        let scores: Vec<[String; 4]> = score_line
+            .captures_iter(run)
+            .map(|found| [1, 2, 3, 4].map(|group| found[group].trim().to_owned()))
+            .collect();
+        assert_eq!(scores.len(), TESTS.len(), "{scores:?}");
+        assert_eq!(scores[1].join(" "), "Pipe Throughput 12440.0 2221775.6 1786.0");
+        let total = total_line.captures(run).unwrap();
+        assert_eq!(total[1].parse::<f64>().unwrap(), 2119.9 * copies);
+    }
+    assert!(text.contains("# ! Pipe Throughput: suspect"), "{text}");
+}
+
+#[test]
+fn a_part_of_the_tests_is_called_partial() {
+    let text = written(&record(3.0)).unwrap();
+    assert!(text.contains("System Benchmarks Partial Index") && text.contains("Index Score (Partial Only)"));
+    assert!(Regex::new(TOTAL).unwrap().captures(&text).is_none(), "a part is no total");
+}
+
+#[test]
+fn a_record_without_such_tests_is_refused() {
+    let error = written(&sample::empty()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+    assert!(error.to_string().contains("truebench system"), "{error}");
+}
