@@ -1,6 +1,8 @@
 //! What a check is.
 
-use figure::evidence::{ARRAY_BYTES, CPUS, FactType, Key, THREADS, TRAFFIC_PART, WORKING_SET};
+use figure::evidence::{
+    ARRAY_BYTES, COPIES, CPUS, FactType, Key, TEST_CLASS, THREADS, TRAFFIC_PART, WORKING_SET,
+};
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
 /// What a check looks at: a figure within its record.
@@ -192,6 +194,22 @@ pub fn measured(subject: &Subject) -> bool {
 pub fn on_arrays(subject: &Subject) -> bool {
     measured(subject)
         && (subject.condition(ARRAY_BYTES).is_some() || subject.condition(WORKING_SET).is_some())
+}
+
+/// Classes of tests whose copies are several tasks that take turns by design: two of a ping-pong, a parent and its
+/// children, a shell and its tools.
+const SEVERAL_TASKS: &[&str] = &["process", "shell", "switching"];
+
+/// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
+/// with themselves (reads [`TEST_CLASS`]).
+pub fn has_its_cpus(subject: &Subject) -> bool {
+    let class = subject.condition(TEST_CLASS);
+    measured(subject) && !class.is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()))
+}
+
+/// For [`Check::applies`]: figures of copies of a test, each a process of its own (reads [`COPIES`]).
+pub fn of_copies(subject: &Subject) -> bool {
+    measured(subject) && subject.condition(COPIES).is_some()
 }
 
 /// For [`Check::applies`]: figures whose threads are pinned (reads [`CPUS`]).

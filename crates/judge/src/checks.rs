@@ -6,6 +6,7 @@ mod array_size;
 mod bimodal;
 mod clock_granularity;
 mod clock_jump;
+mod copies_overlap;
 mod debug_build;
 mod drift;
 mod faults;
@@ -87,6 +88,7 @@ pub const ALL: &[&Check] = &[
     &frequency::CHECK,
     &unequal_cores::CHECK,
     // What all of it does to the numbers.
+    &copies_overlap::CHECK,
     &stragglers::CHECK,
     &bimodal::CHECK,
     &drift::CHECK,

@@ -1,11 +1,11 @@
 //! Was somebody put in our threads' place again and again?
 
-use figure::evidence::{CPUS, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, THREADS};
+use figure::evidence::{CPUS, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, TEST_CLASS, THREADS};
 use figure::format;
 
 use super::loss::LOST_TIME;
 use super::uneven_cores::planned_wait;
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, has_its_cpus, never, observed};
 
 /// Involuntary switches a second on each CPU from which on it was shared. Two threads on one CPU alternate at
 /// the end of each slice, which is looked at once a tick: 50 times a second each at HZ=100, more often with a
@@ -21,9 +21,16 @@ const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 4.0;
 pub const CHECK: Check = Check {
     id: "involuntary-switches",
     question: "Were our threads switched out again and again while they wanted to run?",
-    reads: &[INVOLUNTARY_SWITCHES.name, RUN_DELAY.name, CPUS.name, THREADS.name, SCHEDULE.name],
+    reads: &[
+        INVOLUNTARY_SWITCHES.name,
+        RUN_DELAY.name,
+        CPUS.name,
+        THREADS.name,
+        SCHEDULE.name,
+        TEST_CLASS.name,
+    ],
     page: include_str!("../../../../docs/checks/involuntary-switches.md"),
-    applies: measured,
+    applies: has_its_cpus,
     essential: never,
     rule,
 };

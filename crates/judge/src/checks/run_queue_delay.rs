@@ -1,11 +1,11 @@
 //! Did our threads wait for a CPU although they wanted to run?
 
-use figure::evidence::{CPUS, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE};
+use figure::evidence::{CPUS, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS};
 use figure::format;
 
 use super::loss::LOST_TIME;
 use super::uneven_cores::planned_wait;
-use crate::check::{Answer, Check, Subject, always, measured, observed};
+use crate::check::{Answer, Check, Subject, always, has_its_cpus, observed};
 
 /// Second field of /proc/self/task/TID/schedstat (Documentation/scheduler/sched-stats.rst): nanoseconds on a
 /// run queue. It needs no privilege, no tick and no hypervisor's help, and it sees any competitor inside this
@@ -13,9 +13,9 @@ use crate::check::{Answer, Check, Subject, always, measured, observed};
 pub const CHECK: Check = Check {
     id: "run-queue-delay",
     question: "Did our threads wait for a CPU although they wanted to run?",
-    reads: &[RUN_DELAY_WORST.name, RUN_DELAY.name, SCHEDULE.name, CPUS.name],
+    reads: &[RUN_DELAY_WORST.name, RUN_DELAY.name, SCHEDULE.name, CPUS.name, TEST_CLASS.name],
     page: include_str!("../../../../docs/checks/run-queue-delay.md"),
-    applies: measured,
+    applies: has_its_cpus,
     essential: always,
     rule,
 };

@@ -1,17 +1,17 @@
 //! Did the kernel compute what it should have?
 
-use figure::evidence::{ARRAY_BYTES, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
+use figure::evidence::{ARRAY_BYTES, COPIES, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, always, observed, on_arrays};
+use crate::check::{Answer, Check, Subject, always, observed, of_copies, on_arrays};
 
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check {
     id: "verified",
-    question: "Do the arrays hold what the kernels must have left in them?",
-    reads: &[ARRAY_BYTES.name, WORKING_SET.name, ORDER.name, VERIFIED.name, VERIFIED_ERROR.name],
+    question: "Was the work done: do the arrays, or the copies' results, hold what they must?",
+    reads: &[ARRAY_BYTES.name, WORKING_SET.name, COPIES.name, ORDER.name, VERIFIED.name, VERIFIED_ERROR.name],
     page: include_str!("../../../../docs/checks/verified.md"),
-    applies: on_arrays,
+    applies: |subject| on_arrays(subject) || of_copies(subject),
     essential: always,
     rule,
 };
@@ -19,6 +19,13 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     let right = observed!(evidence.get(VERIFIED));
+    if subject.condition(COPIES).is_some() {
+        return if right {
+            Answer::pass("every copy's results were what they must be, in every pass")
+        } else {
+            Answer::fail("a copy's results were not what they must be", FIX)
+        };
+    }
     if subject.condition(ORDER).is_some() {
         return if right {
             Answer::pass("every walk along the chain ended where it must")

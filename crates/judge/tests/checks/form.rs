@@ -7,6 +7,7 @@ use figure::{Outcome, Verdict};
 use judge::checks::ALL;
 
 use crate::build::{Case, MIB, counted, hand_over, quiet_vm, quota, server};
+use crate::copies::copies;
 use crate::edges::{edge, unadvertised};
 
 #[test]
@@ -117,6 +118,10 @@ fn situations() -> Vec<Case> {
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
     all.extend([
+        copies("syscall", 2.0),
+        copies("shell", 2.0),
+        copies("files", 1.0).with(VERIFIED, false),
+        copies("compute", 2.0).with(COPY_OVERLAP, 0.1),
         counted(),
         counted().moved(8e9, 8e9),
         counted().moved(30e9, 18e9).with(TRAFFIC_BACKGROUND, 50e9),
@@ -209,7 +214,12 @@ fn without_evidence_nothing_passes_that_needs_it() {
             continue;
         }
         let counters = counted().only(&conditions);
-        let blind = if check.reads.contains(&TRAFFIC_PART.name) { &counters } else { &blind };
+        let several = copies("syscall", 2.0).only(&conditions);
+        let blind = match check.reads {
+            reads if reads.contains(&TRAFFIC_PART.name) => &counters,
+            reads if reads.contains(&COPY_OVERLAP.name) => &several,
+            _ => &blind,
+        };
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);
     }
     assert_eq!(blind.judged().0, Verdict::Unverified);

@@ -4,6 +4,7 @@
 mod arrays;
 mod build;
 mod causes;
+mod copies;
 mod cpus;
 mod edges;
 mod form;

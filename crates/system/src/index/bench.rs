@@ -136,7 +136,10 @@ impl Bench for IndexBench {
         self.pass(task.ok_or_else(|| format!("no figure {figure}"))?)
     }
 
+    /// A copy whose work was not what it must be gives no round: see [`Copies::run`].
     fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+        let mut facts = Facts::default();
+        facts.evidence.put(VERIFIED, true);
+        Ok(facts)
     }
 }

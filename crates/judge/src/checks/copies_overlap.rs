@@ -1,0 +1,35 @@
+//! Did all copies of a test run at the same time?
+
+use figure::evidence::{COPIES, COPY_OVERLAP};
+use figure::format;
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed, of_copies};
+
+/// The sum of copies that did not overlap is no rate of the machine: while one still starts, another has the disk or the
+/// memory to itself. With UnixBench some copies of the file tests begin two minutes after others, and the sums are far too
+/// high (byte-unixbench #103). From a start that all wait for, copies differ by scheduling alone: some milliseconds of a pass.
+const APART: Levels = Levels { warn: 0.05, fail: 0.20 };
+
+/// The share of the time in which all copies counted, in the median round.
+pub const CHECK: Check = Check {
+    id: "copies-overlap",
+    question: "Did all copies run at the same time?",
+    reads: &[COPIES.name, COPY_OVERLAP.name],
+    page: include_str!("../../../../docs/checks/copies-overlap.md"),
+    applies: |subject| of_copies(subject) && subject.condition(COPIES).is_some_and(|copies| copies > 1.0),
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let share = observed!(subject.typical(COPY_OVERLAP));
+    let copies = subject.condition(COPIES).unwrap_or_default();
+    APART.answer(
+        1.0 - share,
+        format!(
+            "all {copies} copies counted in {} of the time from the first start to the last end",
+            format::percent(share)
+        ),
+        "give each pass more time: --duration; or start fewer copies: -c N",
+    )
+}

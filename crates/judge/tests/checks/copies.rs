@@ -1,0 +1,50 @@
+//! Copies of tests, each a process of its own.
+
+use figure::Outcome::*;
+use figure::Unit;
+use figure::evidence::*;
+
+use crate::build::{Case, quiet_vm};
+
+/// Copies of a test of a class, none of whose threads is ours.
+pub fn copies(class: &str, copies: f64) -> Case {
+    let mut case = quiet_vm()
+        .without(ARRAY_BYTES)
+        .with(TEST, "pipe".into())
+        .with(TEST_CLASS, class.into())
+        .with(COPIES, copies)
+        .with(COPY_OVERLAP, 0.998);
+    case.figure().unit = Unit::LPS;
+    case
+}
+
+#[test]
+fn copies_that_did_not_run_together_are_no_sum() {
+    let says = |share| copies("syscall", 2.0).with(COPY_OVERLAP, share).says("copies-overlap");
+    assert_eq!([says(0.999), says(0.951)], [Pass, Pass]);
+    assert_eq!([says(0.949), says(0.801), says(0.799), says(0.0)], [Warn, Warn, Fail, Fail]);
+    let answer = copies("syscall", 2.0).with(COPY_OVERLAP, 0.5).answer("copies-overlap").unwrap();
+    assert!(answer.detail.contains("all 2 copies counted in 50 % of the time"), "{}", answer.detail);
+    assert_eq!(copies("syscall", 1.0).answer("copies-overlap"), None, "one overlaps with itself");
+    assert_eq!(copies("syscall", 2.0).unknown(COPY_OVERLAP, "lost").says("copies-overlap"), Unknown);
+}
+
+#[test]
+fn tasks_that_take_turns_by_design_are_not_asked_for_their_waiting() {
+    for check in ["run-queue-delay", "involuntary-switches"] {
+        for class in ["process", "shell", "switching"] {
+            assert_eq!(copies(class, 2.0).answer(check), None, "{check} of {class}");
+        }
+        for class in ["compute", "syscall", "files"] {
+            assert!(copies(class, 2.0).answer(check).is_some(), "{check} of {class}");
+        }
+    }
+}
+
+#[test]
+fn what_copies_did_is_verified() {
+    assert_eq!(copies("files", 1.0).says("verified"), Pass);
+    let wrong = copies("files", 1.0).with(VERIFIED, false);
+    assert_eq!(wrong.says("verified"), Fail);
+    assert!(wrong.answer("verified").unwrap().detail.contains("a copy's results"));
+}
