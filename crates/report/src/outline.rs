@@ -1,7 +1,7 @@
 //! The order in which people read figures: headlines in tables, kernels with their store types one below the
 //! other, then baselines and controls; what has no value apart. Curves and matrices: see [`grid`].
 
-use figure::evidence::{KERNEL, ROLE, STORES};
+use figure::evidence::{COPIES, KERNEL, ROLE, STORES, TEST};
 use figure::format::{bytes, number, plain, plain_to};
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Convention, Figure, Record, Status, Unit, Verdict};
@@ -22,6 +22,8 @@ pub(crate) struct Section<'a> {
     pub unit: Option<&'a Unit>,
     /// Heads of the label columns.
     pub heads: Vec<String>,
+    /// The head over [`Row::gain`].
+    pub gain: &'static str,
     /// The figures.
     pub rows: Vec<Row<'a>>,
 }
@@ -33,7 +35,8 @@ pub(crate) struct Row<'a> {
     pub labels: Vec<String>,
     /// The figure, measured.
     pub figure: &'a Figure,
-    /// For non-temporal stores: the value as a multiple of that with regular stores, if neither is invalid.
+    /// The value as a multiple of its partner's, if neither is invalid: of non-temporal stores to regular ones, of several
+    /// copies to one.
     pub gain: Option<f64>,
 }
 
@@ -45,6 +48,7 @@ struct Kind<'a> {
     series: Option<&'a str>,
     convention: Option<Convention>,
     kernel: bool,
+    test: bool,
 }
 
 impl<'a> Kind<'a> {
@@ -54,7 +58,8 @@ impl<'a> Kind<'a> {
         let kernel = series.is_none()
             && figure.conditions.get(KERNEL).is_some()
             && figure.conditions.get(STORES).is_some();
-        Kind { suite: &figure.suite, role, series, convention: figure.convention, kernel }
+        let test = series.is_none() && figure.conditions.get(TEST).is_some();
+        Kind { suite: &figure.suite, role, series, convention: figure.convention, kernel, test }
     }
 
     fn is_headline(&self) -> bool {
@@ -95,7 +100,17 @@ pub(crate) fn sections(record: &Record) -> Vec<Section<'_>> {
 }
 
 fn section<'a>(kind: &Kind, mut figures: Vec<&'a Figure>) -> Section<'a> {
-    let (heads, rows) = if kind.kernel {
+    let (heads, rows) = if kind.test {
+        // One test's figures together, tests in the order in which they first appear.
+        let order: Vec<String> = figures.iter().map(|figure| test(figure)).collect();
+        figures.sort_by_key(|figure| order.iter().position(|name| *name == test(figure)));
+        let rows = figures.iter().map(|figure| Row {
+            labels: vec![test(figure), copies(figure).map_or_else(String::new, |copies| copies.to_string())],
+            figure,
+            gain: over_one_copy(figure, &figures),
+        });
+        (vec!["test".to_owned(), "copies".to_owned()], rows.collect())
+    } else if kind.kernel {
         // All stores of one kernel together, kernels in the order in which they first appear.
         let order: Vec<String> = figures.iter().map(|figure| kernel(figure)).collect();
         figures.sort_by_key(|figure| order.iter().position(|name| *name == kernel(figure)));
@@ -128,7 +143,30 @@ fn section<'a>(kind: &Kind, mut figures: Vec<&'a Figure>) -> Section<'a> {
     };
     let unit = figures.first().map(|figure| &figure.unit);
     let unit = unit.filter(|unit| figures.iter().all(|figure| figure.unit == **unit));
-    Section { title: kind.title(), headline: kind.is_headline(), unit, heads, rows }
+    let gain = if kind.test { "× one" } else { "nt/reg." };
+    Section { title: kind.title(), headline: kind.is_headline(), unit, heads, gain, rows }
+}
+
+fn test(figure: &Figure) -> String {
+    plain_to(&figure.conditions.get(TEST).unwrap_or_default(), MAX_LABEL)
+}
+
+fn copies(figure: &Figure) -> Option<f64> {
+    figure.conditions.get(COPIES)
+}
+
+/// How several copies of a test compare with one.
+fn over_one_copy(figure: &Figure, figures: &[&Figure]) -> Option<f64> {
+    copies(figure).filter(|copies| *copies > 1.0)?;
+    let one = figures.iter().find(|other| copies(other) == Some(1.0) && test(other) == test(figure))?;
+    times(figure, one)
+}
+
+/// One value as a multiple of another, if neither is invalid.
+fn times(figure: &Figure, of: &Figure) -> Option<f64> {
+    let sound = [figure, of].iter().all(|f| f.verdict.is_some_and(|v| v != Verdict::Invalid));
+    let ratio = figure.value? / of.value?;
+    (sound && ratio.is_finite()).then_some(ratio)
 }
 
 fn kernel(figure: &Figure) -> String {
@@ -146,9 +184,7 @@ fn gain(figure: &Figure, figures: &[&Figure]) -> Option<f64> {
     }
     let regular =
         figures.iter().find(|other| stores(other) == "regular" && kernel(other) == kernel(figure))?;
-    let sound = [figure, *regular].iter().all(|f| f.verdict.is_some_and(|v| v != Verdict::Invalid));
-    let ratio = figure.value? / regular.value?;
-    (sound && ratio.is_finite()).then_some(ratio)
+    times(figure, regular)
 }
 
 /// A position on an axis: `64 KiB`, `12`, `node 1`.

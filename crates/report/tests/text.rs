@@ -20,6 +20,7 @@ fn at(width: usize, record: &Record) -> String {
 fn every_record() -> Vec<Record> {
     vec![
         sample::empty(),
+        sample::tests(),
         sample::quiet(),
         sample::full(),
         sample::interrupted(),
@@ -69,6 +70,11 @@ fn empty_at_80() {
 #[test]
 fn curve_at_80() {
     insta::assert_snapshot!(at(80, &sample::curve()));
+}
+
+#[test]
+fn tests_at_80() {
+    insta::assert_snapshot!(at(80, &sample::tests()));
 }
 
 #[test]

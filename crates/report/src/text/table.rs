@@ -1,6 +1,7 @@
 //! A section of figures as a table.
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Width};
+use figure::evidence::INDEX;
 use figure::format::{number, plain_to};
 
 use super::cells::{self, WIDTH_FOR_LIMIT};
@@ -8,7 +9,7 @@ use super::page::Page;
 use crate::digits::{MAX_UNIT, decimals, fixed};
 use crate::outline::{Row, Section};
 
-/// From this width on there is room for how non-temporal stores compare with regular ones.
+/// From this width on there is room for how a figure compares with its partner, and for its index.
 const WIDTH_FOR_GAIN: usize = 72;
 /// From this width on there is room for the best sample and the number of rounds.
 const WIDTH_FOR_BEST: usize = 96;
@@ -73,6 +74,11 @@ pub(super) fn table(page: &mut Page, section: &Section) {
     }
 }
 
+/// UnixBench's index of the figure.
+fn index(row: &Row) -> Option<f64> {
+    row.figure.evidence.get(INDEX).into_value()
+}
+
 /// The columns that are worth their room, before the verdict.
 fn columns<'a>(section: &'a Section, width: usize) -> Vec<Column<'a>> {
     let any = |has: fn(&Row) -> bool| section.rows.iter().any(has);
@@ -98,8 +104,13 @@ fn columns<'a>(section: &'a Section, width: usize) -> Vec<Column<'a>> {
         columns.push(Column::right("limit", |row| cells::of_limit(row.figure)));
     }
     if width >= WIDTH_FOR_GAIN && any(|row| row.gain.is_some()) {
-        columns.push(Column::right("nt/reg.", |row| {
+        columns.push(Column::right(section.gain, |row| {
             row.gain.map_or(String::new(), |gain| format!("×{}", number(gain)))
+        }));
+    }
+    if width >= WIDTH_FOR_GAIN && any(|row| index(row).is_some()) {
+        columns.push(Column::right("index", |row| {
+            index(row).map_or(String::new(), |index| fixed(index, Some(1)))
         }));
     }
     if width >= WIDTH_FOR_BEST {

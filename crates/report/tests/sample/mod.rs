@@ -372,3 +372,30 @@ pub fn scored(name: &str, title: &str, copies: f64, unit: &'static str, of: [f64
     }
     figure
 }
+
+/// Tests of UnixBench's for one and two copies, out of order; one of them disturbed.
+pub fn tests() -> Record {
+    let mut record = empty();
+    let tests = [
+        ("dhry2reg", "Dhrystone 2 using register variables", "lps", [116_700.0, 34_872_897.7, 2988.3]),
+        ("fstime", "File Copy 1024 bufsize 2000 maxblocks", "KBps", [3960.0, 1_294_367.0, 3268.6]),
+        ("context1", "Pipe-based Context Switching", "lps", [4000.0, 369_000.7, 922.5]),
+    ];
+    for copies in [1.0, 2.0] {
+        for (name, title, unit, [baseline, score, index]) in tests {
+            let mut figure = scored(name, title, copies, unit, [baseline, score * copies, index * copies]);
+            figure.value = Some(score * copies);
+            if name == "context1" {
+                figure.verdict = Some(Verdict::Suspect);
+                figure.checks.push(check(
+                    "rounds-agree",
+                    Outcome::Warn,
+                    "interval +-12 %",
+                    Some("more rounds"),
+                ));
+            }
+            record.figures.push(figure);
+        }
+    }
+    record
+}
