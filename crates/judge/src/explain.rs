@@ -10,6 +10,7 @@ mod baseline;
 pub(crate) mod by_mix;
 mod c2c;
 mod cause;
+mod copies;
 mod counted;
 mod edge;
 mod in_flight;
@@ -18,6 +19,7 @@ pub(crate) mod loaded;
 mod mix;
 mod numa;
 mod one_way;
+mod page_cache;
 mod page_walks;
 mod peak;
 mod repeated;
@@ -63,6 +65,8 @@ pub const RULES: &[&Rule] = &[
     &edge::RULE,
     &level::RULE,
     &page_walks::RULE,
+    &copies::RULE,
+    &page_cache::RULE,
 ];
 
 /// Sentences for one figure, at most: more is not read.
