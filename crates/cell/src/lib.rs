@@ -11,6 +11,9 @@
 
 #![cfg_attr(not(test), no_std)]
 
+#[cfg(test)]
+mod harness;
+mod opaque;
 pub mod shared;
 pub mod sys;
 pub mod test;

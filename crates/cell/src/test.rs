@@ -18,6 +18,8 @@ pub struct Test {
     pub baseline: f64,
     /// Seconds that the unit counts in: 1 for a rate by the second, 60 by the minute, 0 where the count is the rate.
     pub timebase: f64,
+    /// What a cell counts for one of the unit: above 1 where the unit is too coarse for a whole number.
+    pub scale: f64,
     /// Seconds of one pass in UnixBench.
     pub seconds: f64,
     /// Whether UnixBench makes 10 passes of it; else 3.

@@ -14,6 +14,17 @@ static SLOT: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
 /// What has been counted: volatile in UnixBench, so that each turn writes it to memory.
 pub static COUNT: AtomicU64 = AtomicU64::new(0);
 
+/// What sees to it, when the time is over, that what was computed until then is right. It is told the count. It runs in the
+/// signal's handler, in the middle of a turn: what is right at some point of a turn is right.
+pub type Check = fn(u64) -> Outcome;
+/// The test's, if it has one.
+static CHECK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Sets what is checked when the time is over. To be called before [`start`].
+pub fn check(check: Check) {
+    CHECK.store(check as *mut (), Ordering::Relaxed);
+}
+
 /// Counts one more.
 #[inline(always)]
 pub fn count() {
@@ -59,19 +70,37 @@ pub fn alarm(milliseconds: u64) -> Outcome {
 
 extern "C" fn finish(_: c_int) {
     let slot = SLOT.load(Ordering::Relaxed);
+    let mut code = crate::exit::DONE;
     if !slot.is_null() {
         // SAFETY: set by `start`, and mapped for the rest of the process.
-        done(unsafe { &*slot });
+        let slot = unsafe { &*slot };
+        let count = COUNT.load(Ordering::Relaxed);
+        done(slot, count);
+        if let Err(cause) = checked(count) {
+            slot.fail(cause);
+            code = crate::exit::FAILED;
+        }
     }
     // SAFETY: ends the process.
-    unsafe { libc::_exit(crate::exit::DONE) };
+    unsafe { libc::_exit(code) };
 }
 
-/// Writes the results. May be called in a signal handler.
-pub fn done(slot: &Slot) {
+/// What the test's check says; right if it has none.
+fn checked(count: u64) -> Outcome {
+    let check = CHECK.load(Ordering::Relaxed);
+    if check.is_null() {
+        return Ok(());
+    }
+    // SAFETY: nothing but a `Check` is stored there.
+    let check = unsafe { core::mem::transmute::<*mut (), Check>(check) };
+    check(count)
+}
+
+/// Writes the results: the end is now. May be called in a signal handler.
+pub fn done(slot: &Slot, count: u64) {
     slot.ended.store(sys::now(), Ordering::Relaxed);
     usage(slot);
-    slot.count.store(COUNT.load(Ordering::Relaxed), Ordering::Release);
+    slot.count.store(count, Ordering::Release);
 }
 
 /// Writes what the process and its waited-for children used.

@@ -13,6 +13,7 @@ pub const TEST: Test = Test {
     unit: "lps",
     baseline: 15000.0,
     timebase: 1.0,
+    scale: 1.0,
     seconds: 10.0,
     is_long: true,
     class: Class::Syscall,

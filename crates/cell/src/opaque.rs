@@ -1,0 +1,40 @@
+//! Values and memory of which the compiler must not know anything, at the price of no instruction.
+//!
+//! [`core::hint::black_box`] does the same by way of memory: a store and a load, four or five cycles where a loop under
+//! measurement takes less than that. Here a value stays in its register.
+
+use core::arch::asm;
+
+/// The same number, of which nothing is known.
+#[inline(always)]
+#[allow(asm_sub_register, reason = "no instruction names the register")]
+pub fn int(mut value: i32) -> i32 {
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags, pure)) };
+    value
+}
+
+/// The same number, of which nothing is known. It passes through an integer register.
+#[inline(always)]
+pub fn float(value: f64) -> f64 {
+    let mut bits = value.to_bits() as usize;
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {0} */", inout(reg) bits, options(nomem, nostack, preserves_flags, pure)) };
+    f64::from_bits(bits as u64)
+}
+
+/// Any memory whose address got about may have been read and written here, as by a function that is compiled apart.
+#[inline(always)]
+pub fn memory() {
+    // SAFETY: no instruction.
+    unsafe { asm!("", options(nostack, preserves_flags)) };
+}
+
+/// Lets an address get about.
+#[inline(always)]
+pub fn address<T>(pointer: *mut T) -> *mut T {
+    let mut pointer = pointer;
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {0} */", inout(reg) pointer, options(nostack, preserves_flags)) };
+    pointer
+}
