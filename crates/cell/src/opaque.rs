@@ -14,13 +14,28 @@ pub fn int(mut value: i32) -> i32 {
     value
 }
 
-/// The same number, of which nothing is known. It passes through an integer register.
+/// The same number, of which nothing is known. It goes from a register of its own kind to one for integers, and back.
 #[inline(always)]
 pub fn float(value: f64) -> f64 {
-    let mut bits = value.to_bits() as usize;
+    let mut bits = value.to_bits();
     // SAFETY: no instruction.
     unsafe { asm!("/* {0} */", inout(reg) bits, options(nomem, nostack, preserves_flags, pure)) };
-    f64::from_bits(bits as u64)
+    let value = f64::from_bits(bits);
+    #[cfg(target_arch = "x86_64")]
+    let value = {
+        let mut value = value;
+        // SAFETY: no instruction.
+        unsafe { asm!("/* {0} */", inout(xmm_reg) value, options(nomem, nostack, preserves_flags, pure)) };
+        value
+    };
+    #[cfg(target_arch = "aarch64")]
+    let value = {
+        let mut value = value;
+        // SAFETY: no instruction.
+        unsafe { asm!("/* {0:d} */", inout(vreg) value, options(nomem, nostack, preserves_flags, pure)) };
+        value
+    };
+    value
 }
 
 /// Any memory whose address got about may have been read and written here, as by a function that is compiled apart.

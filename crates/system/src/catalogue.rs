@@ -79,7 +79,11 @@ mod unit {
         names.dedup();
         assert_eq!(names.len(), count, "names are unique");
         for test in TESTS {
-            assert!(test.baseline > 0.0 && test.seconds > 0.0 && !test.counts.is_empty(), "{}", test.name);
+            assert!(
+                test.baseline > 0.0 && test.scale > 0.0 && test.seconds > 0.0 && !test.counts.is_empty(),
+                "{}",
+                test.name
+            );
         }
     }
 }

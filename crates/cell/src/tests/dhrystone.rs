@@ -464,19 +464,20 @@ mod unit {
 
     #[test]
     fn a_run_that_is_ended_in_the_middle_of_a_loop_is_not_called_wrong() {
+        let mut loops = 0;
         for milliseconds in 3..23 {
             let (code, slot) = in_a_child(&TEST, milliseconds, || {});
             assert_eq!((code, slot.failed.load(Ordering::Relaxed)), (0, 0));
-            assert!(slot.count.load(Ordering::Relaxed) > 0);
             assert!(slot.ended.load(Ordering::Relaxed) > slot.started.load(Ordering::Relaxed));
+            loops += slot.count.load(Ordering::Relaxed);
         }
+        assert!(loops > 0);
     }
 
     #[test]
     fn a_run_that_counted_what_it_did_not_do_is() {
         let (code, slot) = in_a_child(&TEST, 5, || timer::COUNT.store(2, Ordering::Relaxed));
-        let (failed, detail) = (slot.failed.load(Ordering::Relaxed), slot.detail.load(Ordering::Relaxed));
-        assert_eq!((code, failed, detail), (crate::exit::FAILED, step::VALUES, 5));
+        assert_eq!((code, slot.failed.load(Ordering::Relaxed)), (crate::exit::FAILED, step::VALUES));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cell::test::Test;
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
@@ -79,8 +80,8 @@ impl IndexBench {
             measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
         let copies = copies?;
         let mut evidence = around.evidence;
-        write(&mut evidence, &copies);
-        let value: f64 = copies.iter().map(|copy| value(copy, test.timebase)).sum();
+        write(&mut evidence, test, &copies);
+        let value: f64 = copies.iter().map(|copy| value(copy, test)).sum();
         Ok(Round {
             started: around.started,
             duration: around.duration,
@@ -101,14 +102,20 @@ fn settle() {
 }
 
 /// What a copy reached, in the unit of its test.
-fn value(copy: &Copy, timebase: f64) -> f64 {
-    if timebase > 0.0 { copy.count as f64 * timebase / copy.seconds } else { copy.count as f64 }
+fn value(copy: &Copy, test: &Test) -> f64 {
+    let count = count(copy, test);
+    if test.timebase > 0.0 { count * test.timebase / copy.seconds } else { count }
+}
+
+/// What a copy counted, in the unit of its test.
+fn count(copy: &Copy, test: &Test) -> f64 {
+    copy.count as f64 / test.scale
 }
 
 /// Writes what was seen of the copies.
-fn write(evidence: &mut Evidence, copies: &[Copy]) {
+fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
     let sum = |of: fn(&Copy) -> f64| copies.iter().map(of).sum::<f64>();
-    evidence.put(COPY_COUNTS, copies.iter().map(|copy| copy.count as f64).collect());
+    evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());
     evidence.put(COPY_SECONDS, copies.iter().map(|copy| copy.seconds).collect());
     evidence.put(COPY_OVERLAP, overlap(copies));
     evidence.put(COPY_USER, sum(|copy| copy.cpu.0));
@@ -141,5 +148,25 @@ impl Bench for IndexBench {
         let mut facts = Facts::default();
         facts.evidence.put(VERIFIED, true);
         Ok(facts)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_copy_counts_in_the_unit_of_its_test() {
+        let copy = Copy {
+            count: 7_208_854_000,
+            seconds: 2.0,
+            window: (1, 2_000_000_001),
+            cpu: (2.0, 0.0),
+            switches: (0, 0),
+            run_delay: None,
+            notes: Vec::new(),
+        };
+        let of = |name: &str| value(&copy, catalogue::find(name).expect("a test"));
+        assert_eq!((of("pipe"), of("whetstone-double")), (3_604_427_000.0, 7208.854));
     }
 }
