@@ -1,0 +1,155 @@
+//! Whether the loops did what they had to.
+
+use core::ffi::{c_char, c_int};
+
+use super::variables::*;
+use crate::Outcome;
+use crate::shared::{Cause, step};
+
+/// Dhrystone's known final values, which UnixBench does not look at. The signal comes in the middle of a loop, maybe before
+/// it is counted: a variable that changes within a loop may have any value that it has there.
+pub fn check(count: u64) -> Outcome {
+    if count == 0 {
+        return Ok(());
+    }
+    // SAFETY: nobody else runs, and `set_up` has stored all pointers.
+    match unsafe { wrong(count as c_int) } {
+        None => Ok(()),
+        Some(which) => Err(Cause::wrong(step::VALUES, which)),
+    }
+}
+
+/// The number, in the list below, of the first value that cannot be after so many loops and a part of another.
+unsafe fn wrong(count: c_int) -> Option<u64> {
+    unsafe {
+        let globals = &raw const GLOBALS;
+        let (record, next, locals) = ((*globals).pointer, (*globals).next, (*globals).locals);
+        let turns = at(&raw const (*globals).square, 8, 7).wrapping_sub(10).wrapping_sub(count);
+        let line = (&raw const (*globals).line).cast::<c_int>().wrapping_add(8);
+        let right = [
+            (*globals).integer == 5,
+            [0, 1].contains(&(*globals).boolean),
+            (*globals).first == b'A' as c_char,
+            (*globals).second == b'B' as c_char,
+            *line == 7,
+            [0, 1].contains(&turns),
+            at(&raw const (*globals).square, 28, 8) == 7,
+            (*record).next == next && (*record).discriminant == ident::ONE,
+            (*record).enumeration == ident::THREE,
+            [5, 17].contains(&(*record).integer),
+            (*record).text == RECORD,
+            (*next).next == next && (*next).discriminant == ident::ONE,
+            // As copied from the first record, and then.
+            [ident::THREE, ident::TWO].contains(&(*next).enumeration),
+            [17, 5, 6, 18].contains(&(*next).integer),
+            (*next).text == RECORD,
+            (*locals).integer == 7,
+            (*locals).enumeration == ident::TWO,
+            (*locals).first.0 == FIRST && (*locals).second.0 == SECOND,
+        ];
+        right.iter().position(|right| !right).map(|index| index as u64)
+    }
+}
+
+/// An element of the square.
+unsafe fn at(square: *const [[c_int; SIDE]; SIDE], row: usize, column: usize) -> c_int {
+    unsafe { *square.cast::<[c_int; SIDE]>().wrapping_add(row).cast::<c_int>().wrapping_add(column) }
+}
+
+#[cfg(test)]
+mod unit {
+    use std::sync::Mutex;
+    use std::sync::atomic::Ordering;
+
+    use super::super::TEST;
+    use super::super::first::turn;
+    use super::*;
+    use crate::harness::in_a_child;
+    use crate::timer;
+
+    /// The variables are global: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// Runs so many loops and looks at what is left.
+    fn after(loops: u32, look: impl FnOnce(*mut Locals, (c_int, c_int))) {
+        let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut locals = LOCALS;
+        let locals = &raw mut locals;
+        // SAFETY: alone, and `locals` outlives the loops and the check.
+        unsafe {
+            *global!(square) = [[0; SIDE]; SIDE];
+            set_up(locals);
+            let mut last = (0, 0);
+            for _ in 0..loops {
+                last = turn(locals);
+            }
+            look(locals, last);
+        }
+    }
+
+    #[test]
+    fn the_final_values_are_those_of_dhrystone() {
+        after(1000, |locals, last| unsafe {
+            let (record, next) = (*GLOBALS.pointer, *GLOBALS.next);
+            assert_eq!((GLOBALS.integer, GLOBALS.boolean), (5, 1));
+            assert_eq!((GLOBALS.first, GLOBALS.second), (b'A' as c_char, b'B' as c_char));
+            assert_eq!((GLOBALS.line[8], GLOBALS.square[8][7]), (7, 1010));
+            assert_eq!((record.discriminant, record.enumeration, record.integer), (0, 2, 17));
+            assert_eq!((next.discriminant, next.enumeration, next.integer), (0, 1, 18));
+            assert_eq!((record.text, next.text), (RECORD, RECORD));
+            assert_eq!((last, (*locals).integer, (*locals).enumeration), ((5, 13), 7, 1));
+            assert_eq!(((*locals).first.0, (*locals).second.0), (FIRST, SECOND));
+            assert_eq!(check(1000), Ok(()));
+            assert_eq!(check(999), Ok(()), "in the middle of a loop, after Proc_8");
+        });
+    }
+
+    #[test]
+    fn a_wrong_value_is_caught() {
+        let caught = |which| Err(Cause::wrong(step::VALUES, which));
+        after(3, |_, _| {
+            assert_eq!(check(2), Ok(()));
+            // Loops that were counted and not run, and the other way round.
+            assert_eq!((check(4), check(1)), (caught(5), caught(5)));
+        });
+        after(3, |_, _| unsafe {
+            GLOBALS.integer = 10;
+            assert_eq!(check(3), caught(0));
+        });
+        after(3, |_, _| unsafe {
+            (*GLOBALS.next).text[30 - 1] ^= 1;
+            assert_eq!(check(3), caught(14));
+        });
+        after(3, |locals, _| unsafe {
+            (*locals).second.0[19] = b'3';
+            assert_eq!(check(3), caught(17));
+        });
+    }
+
+    #[test]
+    fn a_run_that_is_ended_in_the_middle_of_a_loop_is_not_called_wrong() {
+        let mut loops = 0;
+        for milliseconds in 3..23 {
+            let (code, slot) = in_a_child(&TEST, milliseconds, || {});
+            assert_eq!((code, slot.failed.load(Ordering::Relaxed)), (0, 0));
+            assert!(slot.ended.load(Ordering::Relaxed) > slot.started.load(Ordering::Relaxed));
+            loops += slot.count.load(Ordering::Relaxed);
+        }
+        assert!(loops > 0);
+    }
+
+    #[test]
+    fn a_run_that_counted_what_it_did_not_do_is() {
+        let (code, slot) = in_a_child(&TEST, 5, || timer::COUNT.store(2, Ordering::Relaxed));
+        assert_eq!((code, slot.failed.load(Ordering::Relaxed)), (crate::exit::FAILED, step::VALUES));
+    }
+
+    #[test]
+    fn the_strings_are_as_the_original_wants_them() {
+        for text in [FIRST, SECOND, THIRD, RECORD] {
+            assert_eq!(text.iter().position(|byte| *byte == 0), Some(30));
+        }
+        assert_eq!(FIRST.iter().zip(&SECOND).position(|(one, two)| one != two), Some(19));
+        assert!(FIRST < SECOND && FIRST[2] != SECOND[3]);
+    }
+}
