@@ -38,7 +38,7 @@ pub struct Slot {
     pub errno: AtomicU32,
     /// A number of the failed step, such as a child's status or the sequence number that was wrong.
     pub detail: AtomicU64,
-    /// CPU time in microseconds: user and system, own and of waited-for children.
+    /// CPU time in user code while it counted, in microseconds: its own and that of waited-for children.
     pub user: AtomicU64,
     /// The same, in the kernel.
     pub system: AtomicU64,
@@ -46,7 +46,7 @@ pub struct Slot {
     pub voluntary: AtomicU64,
     /// Involuntary ones.
     pub involuntary: AtomicU64,
-    /// Nanoseconds that it was ready and waited for a CPU; `u64::MAX` where that is not known.
+    /// Nanoseconds in which it was ready and waited for a CPU while it counted; `u64::MAX` where that is not known.
     pub run_delay: AtomicU64,
     /// The test's own numbers; each test names them.
     pub notes: [AtomicU64; NOTES],

@@ -44,7 +44,7 @@ pub fn start(job: &Job) -> Outcome {
         return Err(Cause::now(step::TIMER));
     }
     ready(job);
-    job.slot.started.store(sys::now(), Ordering::Relaxed);
+    begin(job.slot);
     alarm(job.milliseconds)
 }
 
@@ -54,6 +54,12 @@ pub fn ready(job: &Job) {
     head.ready.fetch_add(1, Ordering::AcqRel);
     sys::wake_all(&head.ready);
     sys::wait_while(&head.go, 0);
+}
+
+/// Counting begins: what the process has used until now does not belong to it. [`done`] is the end.
+pub fn begin(slot: &Slot) {
+    usage(slot);
+    slot.started.store(sys::now(), Ordering::Relaxed);
 }
 
 /// SIGALRM after so many milliseconds.
@@ -74,9 +80,8 @@ extern "C" fn finish(_: c_int) {
     if !slot.is_null() {
         // SAFETY: set by `start`, and mapped for the rest of the process.
         let slot = unsafe { &*slot };
-        let count = COUNT.load(Ordering::Relaxed);
-        done(slot, count);
-        if let Err(cause) = checked(count) {
+        done(slot);
+        if let Err(cause) = checked(COUNT.load(Ordering::Relaxed)) {
             slot.fail(cause);
             code = crate::exit::FAILED;
         }
@@ -97,17 +102,17 @@ fn checked(count: u64) -> Outcome {
 }
 
 /// Writes the results: the end is now. May be called in a signal handler.
-pub fn done(slot: &Slot, count: u64) {
+pub fn done(slot: &Slot) {
     slot.ended.store(sys::now(), Ordering::Relaxed);
     usage(slot);
-    slot.count.store(count, Ordering::Release);
+    slot.count.store(COUNT.load(Ordering::Relaxed), Ordering::Release);
 }
 
-/// Writes what the process and its waited-for children used.
+/// Writes what the process and its waited-for children used since this was last written, or else since they began.
 fn usage(slot: &Slot) {
     let microseconds =
         |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
-    let (mut user, mut system) = (0u64, 0u64);
+    let (mut user, mut system, mut voluntary, mut involuntary) = (0u64, 0u64, 0, 0);
     for who in [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN] {
         // SAFETY: all zero is a valid usage.
         let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
@@ -116,13 +121,20 @@ fn usage(slot: &Slot) {
         user = user.wrapping_add(microseconds(usage.ru_utime));
         system = system.wrapping_add(microseconds(usage.ru_stime));
         if who == libc::RUSAGE_SELF {
-            slot.voluntary.store(usage.ru_nvcsw as u64, Ordering::Relaxed);
-            slot.involuntary.store(usage.ru_nivcsw as u64, Ordering::Relaxed);
+            (voluntary, involuntary) = (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64);
         }
     }
-    slot.user.store(user, Ordering::Relaxed);
-    slot.system.store(system, Ordering::Relaxed);
-    slot.run_delay.store(run_delay(), Ordering::Relaxed);
+    let since = |word: &AtomicU64, now: u64| {
+        word.store(now.wrapping_sub(word.load(Ordering::Relaxed)), Ordering::Relaxed);
+    };
+    since(&slot.user, user);
+    since(&slot.system, system);
+    since(&slot.voluntary, voluntary);
+    since(&slot.involuntary, involuntary);
+    match run_delay() {
+        u64::MAX => slot.run_delay.store(u64::MAX, Ordering::Relaxed),
+        delay => since(&slot.run_delay, delay),
+    }
 }
 
 /// The second number of /proc/self/schedstat: nanoseconds ready but not running. `u64::MAX` if it is not there.

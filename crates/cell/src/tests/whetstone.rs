@@ -86,7 +86,7 @@ unsafe fn run(job: &Job) -> Outcome {
     let scale = asked as f64 / calibrated.elapsed().max(1) as f64;
     let passes = ((passes as f64 * scale) as u64).max(1);
     timer::ready(job);
-    job.slot.started.store(sys::now(), Ordering::Relaxed);
+    timer::begin(job.slot);
     let times = all(passes, &functions);
     report(job.slot, passes, &times);
     right(&times.results, passes, &functions)
@@ -95,7 +95,8 @@ unsafe fn run(job: &Job) -> Outcome {
 /// Writes what was reached: Whetstone instructions a second, and the parts of it.
 fn report(slot: &Slot, passes: u64, times: &Times) {
     let seconds = times.counted() * 1e-9;
-    timer::done(slot, (passes as f64 * INSTRUCTIONS / seconds) as u64);
+    timer::COUNT.store((passes as f64 * INSTRUCTIONS / seconds) as u64, Ordering::Relaxed);
+    timer::done(slot);
     for (index, nanoseconds) in times.nanoseconds.iter().enumerate() {
         let counts = if index == 0 { nanoseconds / SECTION_1_MORE } else { *nanoseconds };
         if let Some(note) = slot.note(NOTE_SECTION + index) {

@@ -37,15 +37,15 @@ unsafe fn wrong(count: c_int) -> Option<u64> {
             (*record).next == next && (*record).discriminant == ident::ONE,
             (*record).enumeration == ident::THREE,
             [5, 17].contains(&(*record).integer),
-            (*record).text == RECORD,
+            (*record).text == RECORD.0,
             (*next).next == next && (*next).discriminant == ident::ONE,
             // As copied from the first record, and then.
             [ident::THREE, ident::TWO].contains(&(*next).enumeration),
             [17, 5, 6, 18].contains(&(*next).integer),
-            (*next).text == RECORD,
+            (*next).text == RECORD.0,
             (*locals).integer == 7,
             (*locals).enumeration == ident::TWO,
-            (*locals).first.0 == FIRST && (*locals).second.0 == SECOND,
+            (*locals).first.0 == FIRST.0 && (*locals).second.0 == SECOND.0,
         ];
         right.iter().position(|right| !right).map(|index| index as u64)
     }
@@ -96,9 +96,9 @@ mod unit {
             assert_eq!((GLOBALS.line[8], GLOBALS.square[8][7]), (7, 1010));
             assert_eq!((record.discriminant, record.enumeration, record.integer), (0, 2, 17));
             assert_eq!((next.discriminant, next.enumeration, next.integer), (0, 1, 18));
-            assert_eq!((record.text, next.text), (RECORD, RECORD));
+            assert_eq!((record.text, next.text), (RECORD.0, RECORD.0));
             assert_eq!((last, (*locals).integer, (*locals).enumeration), ((5, 13), 7, 1));
-            assert_eq!(((*locals).first.0, (*locals).second.0), (FIRST, SECOND));
+            assert_eq!(((*locals).first.0, (*locals).second.0), (FIRST.0, SECOND.0));
             assert_eq!(check(1000), Ok(()));
             assert_eq!(check(999), Ok(()), "in the middle of a loop, after Proc_8");
         });
@@ -146,10 +146,10 @@ mod unit {
 
     #[test]
     fn the_strings_are_as_the_original_wants_them() {
-        for text in [FIRST, SECOND, THIRD, RECORD] {
+        for Text(text) in [FIRST, SECOND, THIRD, RECORD] {
             assert_eq!(text.iter().position(|byte| *byte == 0), Some(30));
         }
-        assert_eq!(FIRST.iter().zip(&SECOND).position(|(one, two)| one != two), Some(19));
-        assert!(FIRST < SECOND && FIRST[2] != SECOND[3]);
+        assert_eq!(FIRST.0.iter().zip(&SECOND.0).position(|(one, two)| one != two), Some(19));
+        assert!(FIRST.0 < SECOND.0 && FIRST.0[2] != SECOND.0[3]);
     }
 }

@@ -14,7 +14,7 @@ pub unsafe fn turn(locals: *mut Locals) -> (c_int, c_int) {
         proc_5();
         proc_4();
         let (mut one, mut two): (c_int, c_int) = (2, 3);
-        copy(&raw mut (*locals).second.0, &raw const SECOND);
+        copy(&raw mut (*locals).second.0, &raw const SECOND.0);
         (*locals).enumeration = ident::TWO;
         let is_greater = func_2((&raw mut (*locals).first).cast(), (&raw mut (*locals).second).cast());
         *global!(boolean) = c_int::from(is_greater == 0);
@@ -29,7 +29,7 @@ pub unsafe fn turn(locals: *mut Locals) -> (c_int, c_int) {
         while letter <= *global!(second) {
             if (*locals).enumeration == func_1(letter, b'C' as c_char) {
                 proc_6(ident::ONE, &raw mut (*locals).enumeration);
-                copy(&raw mut (*locals).second.0, &raw const THIRD);
+                copy(&raw mut (*locals).second.0, &raw const THIRD.0);
                 two = timer::COUNT.load(Ordering::Relaxed) as c_int;
                 *global!(integer) = two;
             }
