@@ -11,9 +11,11 @@
 
 #![cfg_attr(not(test), no_std)]
 
+mod file_copy;
 #[cfg(test)]
 mod harness;
 mod opaque;
+mod scripts;
 pub mod shared;
 pub mod sys;
 pub mod test;
@@ -57,6 +59,10 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
     };
     let number = |index: usize| argument(index).and_then(sys::number);
+    if argument(1) == Some(tests::execl::AGAIN) {
+        // SAFETY: the caller's.
+        return unsafe { tests::execl::again(argv, argument(2), argument(3), argument(4)) };
+    }
     let test = argument(1).and_then(find);
     let (Some(test), Some(descriptor), Some(slot), Some(milliseconds)) =
         (test, number(2), number(3), number(4))

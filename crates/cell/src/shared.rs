@@ -32,6 +32,9 @@ pub struct Slot {
     pub started: AtomicU64,
     /// … and when it ended; 0 if it never did.
     pub ended: AtomicU64,
+    /// When the last operation that counts was done, where operations are so long that it matters for a short pass that
+    /// one was begun and does not count; 0 elsewhere.
+    pub whole: AtomicU64,
     /// What failed: [`Cause::step`], 0 for nothing.
     pub failed: AtomicU32,
     /// errno then.
@@ -105,6 +108,7 @@ pub mod step {
         EVENT = 18, "making an event descriptor";
         THREAD = 19, "starting a thread";
         ARGUMENTS = 20, "the arguments";
+        UNFINISHED = 21, "finishing even one loop in its time";
     }
 }
 

@@ -33,6 +33,57 @@ pub fn number(text: &CStr) -> Option<u64> {
     (!bytes.is_empty()).then_some(value)
 }
 
+/// A C string that is put together in place. What does not fit is refused, and the string stays as it was.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<const N: usize> {
+    // The byte behind the string is always zero.
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Text<N> {
+    /// Empty.
+    pub const fn new() -> Self {
+        Text { bytes: [0; N], length: 0 }
+    }
+
+    /// Adds bytes, none of them zero. `None` if there is no room for all.
+    pub fn and(mut self, text: &[u8]) -> Option<Self> {
+        let end = self.length.checked_add(text.len()).filter(|end| *end < N)?;
+        for (to, from) in self.bytes.get_mut(self.length..end)?.iter_mut().zip(text) {
+            *to = *from;
+        }
+        self.length = end;
+        Some(self)
+    }
+
+    /// Adds a number in decimal.
+    pub fn and_number(self, mut value: u64) -> Option<Self> {
+        let mut digits = [0u8; 20];
+        let mut count = 0usize;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0'.wrapping_add((value % 10) as u8);
+            count = count.wrapping_add(1);
+            value /= 10;
+            if value == 0 {
+                break;
+            }
+        }
+        self.and(digits.get(digits.len().wrapping_sub(count)..)?)
+    }
+
+    /// The string, as the system takes it.
+    pub fn as_ptr(&self) -> *const core::ffi::c_char {
+        self.bytes.as_ptr().cast()
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Text::new()
+    }
+}
+
 /// Says something on standard error.
 pub fn say(text: &CStr) {
     let bytes = text.to_bytes();
@@ -104,4 +155,32 @@ pub fn pin(cpu: usize) -> bool {
     unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut back) };
     // SAFETY: two sets.
     unsafe { libc::CPU_EQUAL(&set, &back) }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn read<const N: usize>(text: &Text<N>) -> &CStr {
+        // SAFETY: ends with zero.
+        unsafe { CStr::from_ptr(text.as_ptr()) }
+    }
+
+    #[test]
+    fn numbers_are_written_as_they_are_read() {
+        for value in [0, 7, 10, 4096, 1_763_788_196_123_456_789, u64::MAX] {
+            let text = Text::<24>::new().and_number(value).unwrap();
+            assert_eq!(read(&text).to_str().unwrap(), value.to_string());
+            assert_eq!(number(read(&text)), Some(value));
+        }
+        assert_eq!(number(c"18446744073709551616"), None);
+        assert_eq!((number(c""), number(c"-1"), number(c"1 ")), (None, None, None));
+    }
+
+    #[test]
+    fn text_that_does_not_fit_is_refused() {
+        let text = Text::<8>::new().and(b"copy.").unwrap().and_number(12).unwrap();
+        assert_eq!(read(&text), c"copy.12");
+        assert!(text.and(b"3").is_none(), "the last byte is the end of the string");
+    }
 }

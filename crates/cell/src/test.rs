@@ -30,6 +30,8 @@ pub struct Test {
     pub counts: &'static str,
     /// The groups of UnixBench's command line that it belongs to, besides `index` and `all`.
     pub groups: &'static [&'static str],
+    /// What it must be given.
+    pub needs: Needs,
     /// Its body.
     ///
     /// # Safety
@@ -52,6 +54,19 @@ pub enum Class {
     Switching,
     /// All of it: a shell and its tools.
     Shell,
+}
+
+/// What a test must be given besides the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// An empty working directory, to which it writes.
+    Directory,
+    /// The path of `truebench-cell`, as its own argument: it executes itself.
+    Cell,
+    /// A working directory with the scripts and their input, and the path of the script to execute as its own argument.
+    Scripts,
 }
 
 impl Class {
@@ -86,6 +101,15 @@ pub struct Job {
 }
 
 impl Job {
+    /// The descriptor of the shared memory, and the number of the slot there.
+    pub fn place(&self) -> Option<(u64, u64)> {
+        // SAFETY: as `argument`: these two come before the test's own, and were numbers.
+        let number = |before: usize| unsafe {
+            crate::sys::number(CStr::from_ptr(*self.argv.wrapping_add(self.first.checked_sub(before)?)))
+        };
+        Some((number(3)?, number(2)?))
+    }
+
     /// The n-th argument of the test's own.
     pub fn argument(&self, index: usize) -> Option<&'static CStr> {
         let index = self.first + index;

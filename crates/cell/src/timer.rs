@@ -2,7 +2,7 @@
 //! that the loop looks at nothing but its own work.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::Outcome;
 use crate::shared::{Cause, Slot, step};
@@ -13,6 +13,9 @@ use crate::test::Job;
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
 /// What has been counted: volatile in UnixBench, so that each turn writes it to memory.
 pub static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// Whether the time is over, after [`start_and_return`].
+static OVER: AtomicU32 = AtomicU32::new(0);
 
 /// What sees to it, when the time is over, that what was computed until then is right. It is told the count. It runs in the
 /// signal's handler, in the middle of a turn: what is right at some point of a turn is right.
@@ -34,10 +37,26 @@ pub fn count() {
 /// Says that this cell is ready, waits until all are and the start is given, and sets the timer. What it counts from now on
 /// is the result; the process ends in the timer's signal.
 pub fn start(job: &Job) -> Outcome {
+    arm(job, finish)
+}
+
+/// The same for tests that have to tidy up: the signal writes when it came and what was used until then, and the test,
+/// which looks at [`is_over`] in every turn, ends itself and stores its count.
+pub fn start_and_return(job: &Job) -> Outcome {
+    arm(job, note)
+}
+
+/// Whether the time is over.
+#[inline(always)]
+pub fn is_over() -> bool {
+    OVER.load(Ordering::Relaxed) != 0
+}
+
+fn arm(job: &Job, handler: extern "C" fn(c_int)) -> Outcome {
     SLOT.store(core::ptr::from_ref(job.slot).cast_mut(), Ordering::Relaxed);
     // SAFETY: all zero is an empty mask and no flags; SA_RESTART, as signal(3) sets it.
     let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
-    action.sa_sigaction = finish as *const () as usize;
+    action.sa_sigaction = handler as *const () as usize;
     action.sa_flags = libc::SA_RESTART;
     // SAFETY: a handler that calls what a handler may.
     if unsafe { libc::sigaction(libc::SIGALRM, &action, core::ptr::null_mut()) } != 0 {
@@ -78,7 +97,7 @@ extern "C" fn finish(_: c_int) {
     let slot = SLOT.load(Ordering::Relaxed);
     let mut code = crate::exit::DONE;
     if !slot.is_null() {
-        // SAFETY: set by `start`, and mapped for the rest of the process.
+        // SAFETY: set by `arm`, and mapped for the rest of the process.
         let slot = unsafe { &*slot };
         done(slot);
         if let Err(cause) = checked(COUNT.load(Ordering::Relaxed)) {
@@ -88,6 +107,15 @@ extern "C" fn finish(_: c_int) {
     }
     // SAFETY: ends the process.
     unsafe { libc::_exit(code) };
+}
+
+extern "C" fn note(_: c_int) {
+    let slot = SLOT.load(Ordering::Relaxed);
+    if !slot.is_null() {
+        // SAFETY: set by `arm`, and mapped for the rest of the process.
+        done(unsafe { &*slot });
+    }
+    OVER.store(1, Ordering::Relaxed);
 }
 
 /// What the test's check says; right if it has none.

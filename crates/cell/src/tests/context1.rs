@@ -4,7 +4,7 @@ use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
 use crate::shared::{Cause, step};
-use crate::test::{Class, Job, Test};
+use crate::test::{Class, Job, Needs, Test};
 use crate::{Outcome, timer};
 
 /// The test.
@@ -19,7 +19,8 @@ pub const TEST: Test = Test {
     is_long: true,
     class: Class::Switching,
     counts: "a round trip of 8 B to another process and back: four system calls, two switches as a rule",
-    groups: &["system"],
+    groups: &["system", "oldsystem"],
+    needs: Needs::Nothing,
     run,
 };
 

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use crate::shared::{Cause, step};
-use crate::test::{Class, Job, Test};
+use crate::test::{Class, Job, Needs, Test};
 use crate::{Outcome, timer};
 
 /// The test.
@@ -18,7 +18,8 @@ pub const TEST: Test = Test {
     is_long: true,
     class: Class::Syscall,
     counts: "512 B written to a pipe and read again by the same process",
-    groups: &["system"],
+    groups: &["system", "oldsystem"],
+    needs: Needs::Nothing,
     run,
 };
 
