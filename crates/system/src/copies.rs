@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -25,6 +26,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 const STARTING: Duration = Duration::from_secs(20);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
+
+/// Exit code of a shell that did not find a command (POSIX, 2.8.2).
+const NOT_FOUND: i32 = 127;
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -50,7 +54,7 @@ pub struct Ask {
 pub struct Copy {
     /// What was counted.
     pub count: u64,
-    /// Seconds from its start to its end.
+    /// Seconds that its count took: from its start to its end, or to the end of the last long operation that counts.
     pub seconds: f64,
     /// When it started and ended, in nanoseconds of CLOCK_MONOTONIC.
     pub window: (u64, u64),
@@ -73,6 +77,8 @@ pub struct Copies {
     duration: Duration,
     // Held for the mapping alone.
     _memory: OwnedFd,
+    /// What copies and their children say on standard error.
+    said: File,
 }
 
 impl Copies {
@@ -83,10 +89,18 @@ impl Copies {
     pub fn start(cell: &Path, ask: &Ask) -> Result<Copies, String> {
         let (memory, shared) =
             map(ask.copies).map_err(|error| format!("memory to share with the copies: {error}"))?;
-        let mut copies =
-            Copies { test: ask.test, children: Vec::new(), shared, duration: ask.duration, _memory: memory };
+        let said = memfd_create("truebench-errors", MemfdFlags::CLOEXEC)
+            .map_err(|error| format!("memory for what the copies say: {error}"))?;
+        let mut copies = Copies {
+            test: ask.test,
+            children: Vec::new(),
+            shared,
+            duration: ask.duration,
+            _memory: memory,
+            said: said.into(),
+        };
         for slot in 0..ask.copies {
-            let child = spawn(cell, ask, copies._memory.as_raw_fd(), slot);
+            let child = spawn(cell, ask, copies._memory.as_raw_fd(), slot, &copies.said);
             copies.children.push(child.map_err(|error| {
                 format!("copy {} of {} could not be started: {error}", slot + 1, cell.display())
             })?);
@@ -143,9 +157,10 @@ impl Copies {
             return Err(self.complaint(index, status));
         }
         let seconds = |microseconds: u64| microseconds as f64 * 1e-6;
+        let whole = Some(of(&slot.whole)).filter(|whole| *whole > window.0).unwrap_or(window.1);
         Ok(Copy {
             count: of(&slot.count),
-            seconds: (window.1 - window.0) as f64 * 1e-9,
+            seconds: (whole - window.0) as f64 * 1e-9,
             window,
             cpu: (seconds(of(&slot.user)), seconds(of(&slot.system))),
             switches: (of(&slot.voluntary), of(&slot.involuntary)),
@@ -164,23 +179,33 @@ impl Copies {
         };
         let slot = self.slot(index);
         let failed = slot.map_or(0, |slot| slot.failed.load(Ordering::Acquire));
-        let how = match (step::ALL.iter().find(|(number, _)| *number == failed), status.signal()) {
-            (Some((_, what)), _) => {
+        let how = match step::ALL.iter().find(|(number, _)| *number == failed) {
+            Some((_, what)) => {
                 let errno = slot.map_or(0, |slot| slot.errno.load(Ordering::Acquire));
                 let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
-                if errno != 0 {
-                    format!("{what}: {}", std::io::Error::from_raw_os_error(errno as i32))
-                } else {
-                    format!("{what} was wrong ({detail})")
+                match (errno, failed) {
+                    (0, step::CHILD) => format!("{what}: {}", ended(ExitStatus::from_raw(detail as i32))),
+                    (0, step::UNFINISHED) => format!("{what} was not possible: --duration gives it more"),
+                    (0, _) => format!("{what} was wrong ({detail})"),
+                    (errno, _) => format!("{what}: {}", std::io::Error::from_raw_os_error(errno as i32)),
                 }
             }
-            (None, Some(signal)) => format!("was killed by signal {signal}"),
-            (None, None) => match status.code() {
-                Some(0) => "ended before its time, without a result".to_owned(),
-                code => format!("exit code {}", code.unwrap_or(-1)),
-            },
+            None if status.success() => "ended before its time, without a result".to_owned(),
+            None => ended(status),
         };
-        format!("{which}: {how}")
+        match self.first_words() {
+            Some(words) => format!("{which}: {how}; it said: {words}"),
+            None => format!("{which}: {how}"),
+        }
+    }
+
+    /// The first line on standard error; untrusted.
+    fn first_words(&self) -> Option<String> {
+        let mut text = [0; 1024];
+        let length = self.said.read_at(&mut text, 0).ok()?;
+        let text = String::from_utf8_lossy(&text[..length]);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(figure::format::plain_to(line, 200))
     }
 }
 
@@ -191,6 +216,15 @@ impl Drop for Copies {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// How a process ended, in words.
+fn ended(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("was killed by signal {signal}"),
+        (None, Some(NOT_FOUND)) => format!("exit code {NOT_FOUND}, a command was not found"),
+        (None, code) => format!("exit code {}", code.unwrap_or(-1)),
     }
 }
 
@@ -211,7 +245,7 @@ fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
     Ok((memory, shared))
 }
 
-fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize) -> std::io::Result<Child> {
+fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &File) -> std::io::Result<Child> {
     let mut command = Command::new(cell);
     command
         .arg(ask.test.name)
@@ -221,7 +255,7 @@ fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize) -> std::io::Result<Ch
         .current_dir(&ask.directory)
         .stdin(Stdio::null())
         .stdout(File::options().write(true).open("/dev/null")?)
-        .stderr(Stdio::null())
+        .stderr(said.try_clone()?)
         .process_group(0);
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {

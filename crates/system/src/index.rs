@@ -2,7 +2,9 @@
 
 mod bench;
 mod complete;
+mod place;
 pub mod plan;
+pub mod scripts;
 
 use crate::mode::Mode;
 

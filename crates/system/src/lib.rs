@@ -5,12 +5,14 @@
 //! - [`copies`] starts copies of a test in `truebench-cell`, lets them begin together and collects what they counted.
 //! - [`index`] is the mode of the twelve tests.
 //! - [`score`] is UnixBench's arithmetic. Pure.
+//! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
 pub mod catalogue;
 pub mod copies;
 pub mod index;
 pub mod mode;
 pub mod score;
+pub mod surroundings;
 
 use mode::Mode;
 

@@ -63,6 +63,17 @@ keys! {
     COPY_OVERLAP: f64 = "copies.overlap", "1", Round, "Share of the time from the first copy's start to the last one's end in which all copies counted.";
     COPY_USER: f64 = "copies.user", "s", Round, "CPU time of all copies and of the children that they waited for, in user code.";
     COPY_SYSTEM: f64 = "copies.system", "s", Round, "The same, in the kernel.";
+    LIBC: String = "libc", "", Figure, "The C library of the processes that run the tests, and its version.";
+    CELL_BYTES: f64 = "cell.bytes", "B", Figure, "Size of truebench-cell, the program that runs the tests and executes itself in execl.";
+    CELL_LINKAGE: String = "cell.linkage", "", Figure, "How it is linked: dynamic (with a dynamic linker) or static.";
+    CELL_LIBRARIES: f64 = "cell.libraries", "1", Figure, "Libraries that it names as needed (DT_NEEDED).";
+    FS_TYPE: String = "fs.type", "", Figure, "Type of the file system on which files are copied and scripts work.";
+    FS_OPTIONS: String = "fs.options", "", Figure, "Its mount options, those of the mount before those of the file system.";
+    FS_DEVICE: String = "fs.device", "", Figure, "Its device: number, and source of the mount.";
+    SHELL: String = "shell", "", Figure, "What /bin/sh is.";
+    SHELL_TOOLS: String = "shell.tools", "", Figure, "The programs that the scripts use, by what they say of themselves; untrusted.";
+    LOCALE_COLLATE: String = "locale.collate", "", Figure, "The locale by which sort and grep compare: what the C library makes of the environment.";
+    LOCALE_CHARMAP: String = "locale.charmap", "", Figure, "Its character set.";
 
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";

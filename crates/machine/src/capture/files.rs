@@ -49,6 +49,8 @@ pub const FILES: &[Pattern] = &[
     all("proc/sys/kernel/randomize_va_space"),
     all("proc/sys/kernel/perf_event_paranoid"),
     all("proc/sys/kernel/sched_autogroup_enabled"),
+    all("sys/kernel/sched_ext/state"),
+    all("sys/kernel/sched_ext/root/ops"),
     all("proc/sys/vm/overcommit_memory"),
     all("proc/sys/vm/swappiness"),
     all("proc/sys/vm/zone_reclaim_mode"),

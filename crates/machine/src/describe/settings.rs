@@ -16,7 +16,7 @@ const SUPPLIES: &str = "/sys/class/power_supply";
 type Form = fn(&str) -> String;
 
 /// Settings that are one file each: name, file, form.
-const FILES: [(&str, &str, Form); 15] = [
+const FILES: [(&str, &str, Form); 17] = [
     ("transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled", chosen),
     ("transparent_hugepage_defrag", "/sys/kernel/mm/transparent_hugepage/defrag", chosen),
     ("numa_balancing", "/proc/sys/kernel/numa_balancing", as_is),
@@ -32,6 +32,8 @@ const FILES: [(&str, &str, Form); 15] = [
     ("nohz_full", "/sys/devices/system/cpu/nohz_full", or_none),
     ("perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid", as_is),
     ("sched_autogroup", "/proc/sys/kernel/sched_autogroup_enabled", as_is),
+    ("sched_ext", "/sys/kernel/sched_ext/state", as_is),
+    ("sched_ext_ops", "/sys/kernel/sched_ext/root/ops", as_is),
 ];
 
 /// All settings, in a fixed order: those of one file, then those made of several.

@@ -1,9 +1,9 @@
 //! The worker: a pass of some copies is a round.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cell::test::Test;
+use cell::test::{Needs, Test};
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
@@ -14,9 +14,13 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 
+use super::place::Place;
 use super::plan::{Setup, Task};
-use crate::catalogue;
 use crate::copies::{Ask, Copies, Copy, find_cell};
+use crate::{catalogue, surroundings};
+
+/// UnixBench sets LANG to it, whether there is such a locale or not.
+const LANGUAGE: &str = "en_US.utf8";
 
 struct IndexBench {
     setup: Setup,
@@ -24,11 +28,9 @@ struct IndexBench {
     /// One thread for each CPU: asleep while copies run, for the canary before and after.
     pool: Pool,
     watch: Watch,
-    /// Removed with all that is in it.
-    directory: tempfile::TempDir,
 }
 
-/// Makes a directory to work in and finds the cell.
+/// Finds the cell, and what else moves the figures.
 ///
 /// # Errors
 /// What could not be had, in words for the user.
@@ -46,25 +48,34 @@ pub fn prepare(
     let clock = Clock::choose(invariant, clocksource.map(String::as_str));
     let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
     let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
-    let directory = tempfile::Builder::new()
-        .prefix("truebench-")
-        .tempdir_in(&setup.directory)
-        .map_err(|error| format!("no directory to work in below {}: {error}", setup.directory.display()))?;
-    let bench = IndexBench { cell, pool, watch, directory, setup };
-    Ok((Box::new(bench), Facts::default()))
+    let facts = facts(&setup, &cell);
+    let bench = IndexBench { cell, pool, watch, setup };
+    Ok((Box::new(bench), facts))
 }
 
 impl IndexBench {
+    /// A reason, with what the mount says to it.
+    fn explained(&self, test: &Test, reason: String) -> String {
+        let options = surroundings::of_directory(&self.setup.directory).get(FS_OPTIONS).into_value();
+        let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
+        if test.needs == Needs::Scripts && is_noexec {
+            let directory = self.setup.directory.display();
+            return format!("{reason} ({directory} is mounted noexec: --directory gives another)");
+        }
+        reason
+    }
+
     fn pass(&self, task: &Task) -> Result<Round, String> {
         let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
+        let place = Place::make(test.needs, &self.cell, &self.setup.directory)?;
         let ask = Ask {
             test,
             copies: task.copies as usize,
             duration: Duration::from_secs_f64(task.seconds),
-            arguments: Vec::new(),
-            directory: self.directory.path().to_owned(),
+            arguments: place.arguments.clone(),
+            directory: place.directory.clone(),
             cpus: self.setup.cpus.clone(),
-            environment: Vec::new(),
+            environment: vec![("LANG".to_owned(), LANGUAGE.to_owned())],
         };
         if self.setup.unixbench {
             settle();
@@ -78,7 +89,7 @@ impl IndexBench {
         };
         let (copies, around) =
             measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let copies = copies?;
+        let copies = copies.map_err(|reason| self.explained(test, reason))?;
         let mut evidence = around.evidence;
         write(&mut evidence, test, &copies);
         let value: f64 = copies.iter().map(|copy| value(copy, test)).sum();
@@ -99,6 +110,25 @@ fn settle() {
     std::thread::sleep(Duration::from_secs(1));
     rustix::fs::sync();
     std::thread::sleep(Duration::from_secs(2));
+}
+
+/// Facts about all figures, and about those of tests that work in files or with the shell.
+fn facts(setup: &Setup, cell: &Path) -> Facts {
+    let mut facts = Facts { evidence: surroundings::of_cell(cell), ..Facts::default() };
+    let needs = |task: &Task| catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
+    let (mut files, mut scripts) = (None, None);
+    for task in &setup.tasks {
+        let mut evidence = Evidence::default();
+        if matches!(needs(task), Needs::Directory | Needs::Scripts) {
+            evidence.merge(files.get_or_insert_with(|| surroundings::of_directory(&setup.directory)).clone());
+        }
+        if needs(task) == Needs::Scripts {
+            evidence
+                .merge(scripts.get_or_insert_with(|| surroundings::of_shell(&setup.cpus, LANGUAGE)).clone());
+        }
+        facts.figures.push((task.id.clone(), evidence));
+    }
+    facts
 }
 
 /// What a copy reached, in the unit of its test.

@@ -1,0 +1,172 @@
+//! The scripts of the shell tests, and the text that they work on: our own, of the size and kind of UnixBench's (8546 B,
+//! 362 lines, 1200 words; the word that is looked for on every tenth line). Pure.
+
+/// The script that is executed for each loop; its argument is how many of [`WORK`] run at the same time.
+pub const TOGETHER: (&str, &str) = ("together.sh", TOGETHER_TEXT);
+/// The work: eight programs, as in UnixBench.
+pub const WORK: (&str, &str) = ("work.sh", WORK_TEXT);
+/// The text's name.
+pub const TEXT: &str = "text";
+
+/// `wait` without arguments would forget how they ended.
+const TOGETHER_TEXT: &str = "\
+#!/bin/sh
+left=$1
+running=
+while [ \"$left\" -gt 0 ]; do
+    /bin/sh ./work.sh &
+    running=\"$running $!\"
+    left=$((left - 1))
+done
+status=0
+for process in $running; do
+    wait \"$process\" || status=$?
+done
+exit $status
+";
+
+/// Every instance has files of its own, named by its process. Of a pipeline only the last program's status is known: an
+/// empty file tells of the others.
+const WORK_TEXT: &str = "\
+#!/bin/sh
+sorted=sorted.$$ dumped=dumped.$$ found=found.$$ counted=counted.$$
+sort text >$sorted || exit
+od $sorted | sort -n >$dumped || exit
+grep the $sorted | tee $found | wc >$counted || exit
+if [ ! -s $dumped ] || [ ! -s $found ]; then
+    echo 'od, grep or tee gave nothing' >&2
+    exit 1
+fi
+rm $sorted $dumped $found $counted
+";
+
+/// Lines of the text.
+const LINES: usize = 362;
+/// Words of the text.
+const WORDS: usize = 1200;
+
+/// What it is made of; \"the\" is in one of each ten lines or so.
+const VOCABULARY: [&str; 64] = [
+    "the",
+    "cache",
+    "memory",
+    "processor",
+    "bandwidth",
+    "interrupt",
+    "a",
+    "scheduler",
+    "of",
+    "kernel",
+    "pipe",
+    "descriptor",
+    "and",
+    "page",
+    "table",
+    "translation",
+    "by",
+    "latency",
+    "between",
+    "socket",
+    "in",
+    "node",
+    "interconnect",
+    "is",
+    "measured",
+    "clock",
+    "frequency",
+    "governor",
+    "to",
+    "throughput",
+    "at",
+    "process",
+    "image",
+    "library",
+    "linker",
+    "for",
+    "signal",
+    "handler",
+    "timer",
+    "alarm",
+    "with",
+    "buffer",
+    "block",
+    "device",
+    "on",
+    "queue",
+    "barrier",
+    "sequence",
+    "from",
+    "channel",
+    "controller",
+    "prefetcher",
+    "one",
+    "copy",
+    "directory",
+    "counter",
+    "instruction",
+    "vector",
+    "register",
+    "Median",
+    "Interval",
+    "Sample",
+    "Round",
+    "Baseline",
+];
+
+/// A line has this share of the words at least: one.
+const SEED: u64 = 0x5EED;
+
+/// The text.
+pub fn text() -> String {
+    let mut state = SEED;
+    // Knuth's constants (MMIX); the high bits are the good ones.
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    // Lines of one word are frequent, and some have a dozen, in no order.
+    let mut lengths = [1; LINES];
+    for _ in LINES..WORDS {
+        let line = below(LINES).min(below(LINES));
+        lengths[line * 101 % LINES] += 1;
+    }
+    let mut text = String::new();
+    for length in lengths {
+        for word in 0..length {
+            let choice = below(VOCABULARY.len() * 2);
+            text.push_str(
+                VOCABULARY[if choice < VOCABULARY.len() { choice } else { below(VOCABULARY.len()) }],
+            );
+            text.push(if word + 1 == length { '\n' } else { ' ' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn the_text_is_of_the_size_of_the_originals() {
+        let text = text();
+        assert_eq!((text.lines().count(), text.split_whitespace().count()), (LINES, WORDS));
+        assert!((8_300..8_800).contains(&text.len()), "{}", text.len());
+        let found = text.lines().filter(|line| line.contains("the")).count();
+        assert!((25..=50).contains(&found), "{found} lines with the word");
+        assert_eq!(text, super::text(), "always the same");
+    }
+
+    #[test]
+    fn scripts_work_on_the_text_and_leave_nothing() {
+        assert!(WORK.1.contains(&format!(" {TEXT} ")) && TOGETHER.1.contains(WORK.0));
+        let rm = WORK.1.lines().last().expect("a line");
+        for file in ["sorted", "dumped", "found", "counted"] {
+            assert!(
+                WORK.1.contains(&format!(">${file}")) || WORK.1.contains(&format!("tee ${file}")),
+                "{file}"
+            );
+            assert!(rm.contains(&format!("${file}")), "{rm}");
+        }
+    }
+}

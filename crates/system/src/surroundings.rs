@@ -1,0 +1,102 @@
+//! What moves the figures besides the machine: the C library, the program that is executed, the file system, the shell and
+//! its tools, the locale. What is true of the kernel as a whole (mitigations, sched_ext, autogroup) is among the machine's
+//! settings.
+
+mod image;
+mod locale;
+mod mount;
+mod tools;
+
+use std::path::Path;
+
+use figure::evidence::*;
+use figure::{CpuList, Evidence, Reading};
+
+/// The C library, and the program that runs the tests.
+pub fn of_cell(cell: &Path) -> Evidence {
+    let mut evidence = Evidence::default();
+    evidence.put(LIBC, libc());
+    match image::read(cell) {
+        Ok(image) => {
+            evidence.put(CELL_BYTES, image.bytes as f64);
+            evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());
+            evidence.put(CELL_LIBRARIES, image.libraries as f64);
+        }
+        Err(reason) => {
+            for key in [CELL_BYTES, CELL_LIBRARIES] {
+                evidence.put_unknown(key, &reason);
+            }
+            evidence.put_unknown(CELL_LINKAGE, &reason);
+        }
+    }
+    evidence
+}
+
+/// The file system on which a directory is.
+pub fn of_directory(directory: &Path) -> Evidence {
+    let mut evidence = Evidence::default();
+    match mount::of(directory) {
+        Ok(mount) => {
+            evidence.put(FS_TYPE, mount.kind);
+            evidence.put(FS_OPTIONS, mount.options);
+            evidence.put(FS_DEVICE, mount.device);
+        }
+        Err(reason) => {
+            for key in [FS_TYPE, FS_OPTIONS, FS_DEVICE] {
+                evidence.put_unknown(key, &reason);
+            }
+        }
+    }
+    evidence
+}
+
+/// The shell, the programs that the scripts use, and the locale that they get with this LANG.
+pub fn of_shell(cpus: &CpuList, language: &str) -> Evidence {
+    let mut evidence = Evidence::default();
+    evidence.put_reading(SHELL, tools::shell(cpus));
+    evidence.put_reading(SHELL_TOOLS, tools::tools(cpus));
+    let locale = locale::effective(language);
+    evidence.put(LOCALE_COLLATE, locale.collate);
+    evidence.put_reading(
+        LOCALE_CHARMAP,
+        Reading::or_unknown(locale.charmap, "nl_langinfo(CODESET) told nothing"),
+    );
+    evidence
+}
+
+/// `glibc 2.36`, or `musl`, which does not tell its version. The cell is built for the same one.
+fn libc() -> String {
+    #[cfg(target_env = "gnu")]
+    {
+        // SAFETY: a constant string.
+        let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+        format!("glibc {}", version.to_string_lossy())
+    }
+    #[cfg(not(target_env = "gnu"))]
+    {
+        if cfg!(target_env = "musl") { "musl" } else { "neither glibc nor musl" }.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn all_that_can_be_seen_here_is_seen() {
+        let program = std::env::current_exe().unwrap();
+        let cell = of_cell(&program);
+        assert!(cell.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
+        assert_eq!(
+            cell.get(CELL_BYTES).into_value(),
+            Some(std::fs::metadata(&program).unwrap().len() as f64)
+        );
+        let place = of_directory(Path::new("/proc"));
+        assert_eq!(place.get(FS_TYPE).into_value().as_deref(), Some("proc"));
+        let nothing = of_directory(Path::new("/nonexistent"));
+        assert!(nothing.get(FS_TYPE).reason().is_some_and(|reason| reason.contains("/nonexistent")));
+        let shell = of_shell(&lab::affinity::get().unwrap(), "C");
+        assert!(shell.get(SHELL).into_value().is_some_and(|shell| shell.starts_with('/')));
+        assert!(shell.get(SHELL_TOOLS).into_value().is_some_and(|tools| tools.contains("sort")));
+    }
+}
