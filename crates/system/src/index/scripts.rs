@@ -45,7 +45,7 @@ const LINES: usize = 362;
 /// Words of the text.
 const WORDS: usize = 1200;
 
-/// What it is made of; \"the\" is in one of each ten lines or so.
+/// What it is made of; "the" is on about one line in ten.
 const VOCABULARY: [&str; 64] = [
     "the",
     "cache",
@@ -70,7 +70,7 @@ const VOCABULARY: [&str; 64] = [
     "in",
     "node",
     "interconnect",
-    "is",
+    "other",
     "measured",
     "clock",
     "frequency",
@@ -113,7 +113,7 @@ const VOCABULARY: [&str; 64] = [
     "Baseline",
 ];
 
-/// A line has this share of the words at least: one.
+/// Where the sequence of choices begins.
 const SEED: u64 = 0x5EED;
 
 /// The text.
@@ -133,10 +133,7 @@ pub fn text() -> String {
     let mut text = String::new();
     for length in lengths {
         for word in 0..length {
-            let choice = below(VOCABULARY.len() * 2);
-            text.push_str(
-                VOCABULARY[if choice < VOCABULARY.len() { choice } else { below(VOCABULARY.len()) }],
-            );
+            text.push_str(VOCABULARY[below(VOCABULARY.len())]);
             text.push(if word + 1 == length { '\n' } else { ' ' });
         }
     }
