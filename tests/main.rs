@@ -16,4 +16,5 @@ mod loads;
 mod numa;
 mod record;
 mod scaling;
+mod system;
 mod usage;

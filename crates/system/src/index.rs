@@ -6,6 +6,8 @@ mod place;
 pub mod plan;
 pub mod scripts;
 
+pub use place::sweep;
+
 use crate::mode::Mode;
 
 /// The mode.

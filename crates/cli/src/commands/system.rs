@@ -31,7 +31,10 @@ pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
     let destination = Destination::open(&arguments.output)?;
     let suites =
         plans.into_iter().map(|(mode, plan)| run::Suite { plan: plan.suite, complete: mode.complete });
-    let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
+    let record = run::measure(suites.collect(), machine, arguments.output.quiet);
+    let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
+    system::index::sweep(&directory, std::process::id());
+    let record = record?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
 }
@@ -59,6 +62,7 @@ fn options(arguments: &System, rules: Rules) -> Options {
         passes: arguments.passes,
         duration: arguments.duration,
         directory: arguments.directory.clone(),
+        session: std::process::id(),
         rules,
     }
 }

@@ -40,6 +40,8 @@ pub fn prepare(
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let cell = find_cell()?;
+    // It is started and executes itself in other directories than ours.
+    let cell = cell.canonicalize().unwrap_or(cell);
     let machine = &setup.machine;
     let threads = setup.cpus.iter().map(|cpu| [cpu].into_iter().collect()).collect();
     let placement = Placement { places: "threads", bind: "close", threads };
@@ -67,7 +69,7 @@ impl IndexBench {
 
     fn pass(&self, task: &Task) -> Result<Round, String> {
         let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
-        let place = Place::make(test.needs, &self.cell, &self.setup.directory)?;
+        let place = Place::make(test.needs, &self.cell, &self.setup.directory, self.setup.session)?;
         let ask = Ask {
             test,
             copies: task.copies as usize,

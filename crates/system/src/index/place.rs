@@ -24,13 +24,13 @@ impl Place {
     ///
     /// # Errors
     /// What could not be made, where, and why.
-    pub fn make(needs: Needs, cell: &Path, below: &Path) -> Result<Place, String> {
+    pub fn make(needs: Needs, cell: &Path, below: &Path, session: u32) -> Result<Place, String> {
         let (made, arguments) = match needs {
             Needs::Nothing => (None, Vec::new()),
             Needs::Cell => (None, vec![cell.into()]),
-            Needs::Directory => (Some(directory(below)?), Vec::new()),
+            Needs::Directory => (Some(directory(below, session)?), Vec::new()),
             Needs::Scripts => {
-                let made = directory(below)?;
+                let made = directory(below, session)?;
                 write(made.path()).map_err(|error| {
                     format!("the scripts could not be written below {}: {error}", below.display())
                 })?;
@@ -43,8 +43,24 @@ impl Place {
     }
 }
 
-fn directory(below: &Path) -> Result<tempfile::TempDir, String> {
-    let made = tempfile::Builder::new().prefix("truebench-").tempdir_in(below);
+/// How the names of a run's directories begin.
+fn prefix(session: u32) -> String {
+    format!("truebench-{session}-")
+}
+
+/// Removes what a worker that was killed could not: directories of this run below `below`.
+pub fn sweep(below: &Path, session: u32) {
+    let prefix = prefix(session);
+    for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)) {
+            // Somebody else's with such a name is not ours to remove, nor is it worth a word.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn directory(below: &Path, session: u32) -> Result<tempfile::TempDir, String> {
+    let made = tempfile::Builder::new().prefix(&prefix(session)).tempdir_in(below);
     made.map_err(|error| {
         format!("no directory to work in below {}: {error}; --directory gives another", below.display())
     })
@@ -66,24 +82,37 @@ mod unit {
     #[test]
     fn what_is_needed_is_there_and_goes_with_the_place() {
         let below = tempfile::tempdir().unwrap();
-        let place = Place::make(Needs::Scripts, Path::new("/cell"), below.path()).unwrap();
+        let place = Place::make(Needs::Scripts, Path::new("/cell"), below.path(), 7).unwrap();
         let script = place.directory.join(&place.arguments[0]);
         let ran = std::process::Command::new(script).arg("2").current_dir(&place.directory).output().unwrap();
         assert!(ran.status.success(), "{ran:?}");
         assert_eq!(std::fs::read_dir(&place.directory).unwrap().count(), 3, "the scripts tidy up");
+        sweep(below.path(), 77);
+        assert!(place.directory.exists(), "another run's");
         drop(place);
         assert_eq!(std::fs::read_dir(below.path()).unwrap().count(), 0);
     }
 
     #[test]
+    fn what_a_killed_worker_left_is_swept() {
+        let below = tempfile::tempdir().unwrap();
+        std::mem::forget(Place::make(Needs::Scripts, Path::new("/cell"), below.path(), 7).unwrap());
+        std::fs::write(below.path().join("other"), "").unwrap();
+        sweep(below.path(), 7);
+        let left: Vec<_> =
+            std::fs::read_dir(below.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left, ["other"]);
+    }
+
+    #[test]
     fn only_who_writes_gets_a_directory() {
         let nowhere = Path::new("/nonexistent");
-        let place = Place::make(Needs::Cell, Path::new("/cell"), nowhere).unwrap();
+        let place = Place::make(Needs::Cell, Path::new("/cell"), nowhere, 7).unwrap();
         assert_eq!(
             (place.directory.as_path(), place.arguments),
             (Path::new("/"), vec![OsString::from("/cell")])
         );
-        let error = Place::make(Needs::Directory, Path::new("/cell"), nowhere).unwrap_err();
+        let error = Place::make(Needs::Directory, Path::new("/cell"), nowhere, 7).unwrap_err();
         assert!(error.contains("/nonexistent") && error.contains("--directory"), "{error}");
     }
 }

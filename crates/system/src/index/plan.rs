@@ -39,6 +39,8 @@ pub struct Setup {
     pub directory: std::path::PathBuf,
     /// Whether the file systems are synced and the machine left alone for three seconds before each pass, as UnixBench does.
     pub unixbench: bool,
+    /// Names the directories of this run.
+    pub session: u32,
     /// The figures' ids, each with its test and its number of copies.
     pub tasks: Vec<Task>,
 }
@@ -97,14 +99,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     ];
     let unixbench = options.unixbench;
     let rules = if unixbench { Rules::exactly(LONG_PASSES as usize, f64::MAX) } else { options.rules };
-    let setup = Setup { machine: machine.clone(), cpus, directory, unixbench, tasks };
+    let setup = Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.index",
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules,
-        preparing: "a directory to work in".to_owned(),
+        preparing: "what surrounds the tests: libraries, file system, shell".to_owned(),
         prepare_deadline: GRACE,
         round_deadline: GRACE + longest,
     };
@@ -168,6 +170,7 @@ mod unit {
             passes: None,
             duration: None,
             directory: None,
+            session: 1,
             rules,
         };
         change(&mut options);
