@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn command(tests: &[&str], directory: &Path) -> Command {
     let mut command = truebench(&["system"]);
-    command.args(tests).args(SHORT).arg("--directory").arg(directory);
+    command.args(tests).args(SHORT).arg("--dir").arg(directory);
     command
 }
 
@@ -110,7 +110,7 @@ fn a_program_that_is_not_on_path_is_named() {
 #[test]
 fn a_directory_that_is_not_there_concerns_those_that_write() {
     let output = command(&["spawn", "execl", "fsbuffer", "shell1"], Path::new("/nonexistent/here")).output();
-    assert_failed(&output.unwrap(), &["fsbuffer", "shell1"], &["/nonexistent/here", "--directory"]);
+    assert_failed(&output.unwrap(), &["fsbuffer", "shell1"], &["/nonexistent/here", "--dir"]);
 }
 
 /// Runs it with a tmpfs on `directory`, in a mount namespace of its own, which takes the mount with it. `None` where one
@@ -171,7 +171,7 @@ fn a_directory_where_nothing_may_be_written_or_executed_is_named() {
         assert_failed(&output, &["fsbuffer", "shell1"], &[place, "Read-only file system"]);
     }
     if let Some(output) = on_tmpfs(ask(), directory.path(), libc::MS_NOEXEC, "size=8m") {
-        assert_failed(&output, &["shell1"], &["executing", "Permission denied", "noexec", "--directory"]);
+        assert_failed(&output, &["shell1"], &["executing", "Permission denied", "noexec", "--dir"]);
     }
 }
 
@@ -214,7 +214,7 @@ fn a_killed_copy_costs_its_test() {
     let directory = tempfile::tempdir().unwrap();
     let mut command =
         truebench(&["system", "pipe", "syscall", "--rounds", "1", "--duration", "2s", "-c", "1"]);
-    command.args(["--format", "json", "--directory"]).arg(directory.path());
+    command.args(["--format", "json", "--dir"]).arg(directory.path());
     let output = disturbed(command, "pipe", libc::SIGKILL, true);
     assert_failed(&output, &["pipe"], &["killed by signal 9"]);
 }
@@ -223,7 +223,7 @@ fn a_killed_copy_costs_its_test() {
 fn an_interrupted_run_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = truebench(&["system", "fsdisk", "--rounds", "1", "--duration", "60s", "-c", "1"]);
-    command.args(["--format", "json", "--directory"]).arg(directory.path());
+    command.args(["--format", "json", "--dir"]).arg(directory.path());
     let output = disturbed(command, "fsdisk", libc::SIGINT, false);
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");

@@ -62,7 +62,7 @@ impl IndexBench {
         let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
         if test.needs == Needs::Scripts && is_noexec {
             let directory = self.setup.directory.display();
-            return format!("{reason} ({directory} is mounted noexec: --directory gives another)");
+            return format!("{reason} ({directory} is mounted noexec: --dir gives another)");
         }
         reason
     }

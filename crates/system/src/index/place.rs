@@ -62,7 +62,7 @@ pub fn sweep(below: &Path, session: u32) {
 fn directory(below: &Path, session: u32) -> Result<tempfile::TempDir, String> {
     let made = tempfile::Builder::new().prefix(&prefix(session)).tempdir_in(below);
     made.map_err(|error| {
-        format!("no directory to work in below {}: {error}; --directory gives another", below.display())
+        format!("no directory to work in below {}: {error}; --dir gives another", below.display())
     })
 }
 
@@ -113,6 +113,6 @@ mod unit {
             (Path::new("/"), vec![OsString::from("/cell")])
         );
         let error = Place::make(Needs::Directory, Path::new("/cell"), nowhere, 7).unwrap_err();
-        assert!(error.contains("/nonexistent") && error.contains("--directory"), "{error}");
+        assert!(error.contains("/nonexistent") && error.contains("--dir"), "{error}");
     }
 }
