@@ -170,3 +170,66 @@ fn verify(file: c_int, start: u64, end: u64, contents: u64) -> Outcome {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn file() -> c_int {
+        // SAFETY: a string that lives.
+        let file = unsafe { libc::memfd_create(c"unit".as_ptr(), libc::MFD_CLOEXEC) };
+        assert!(file >= 0);
+        file
+    }
+
+    // One test for all: they share the buffer.
+    #[test]
+    fn copies_are_verified_to_the_byte() {
+        let (from, to, bytes) = (file(), file(), 20 * BLOCK);
+        fill(from, bytes, 256, OURS).unwrap();
+        fill(to, bytes, 4096, BLANK).unwrap();
+        verify(from, 0, bytes, OURS).unwrap();
+        assert_eq!(
+            verify(to, 0, bytes, OURS),
+            Err(Cause::wrong(step::CONTENTS, 0)),
+            "nothing was copied yet"
+        );
+        // By ourselves: once round and a part of the next.
+        rewind(from).unwrap();
+        rewind(to).unwrap();
+        let mut copied = 0;
+        while copied < 12 * BLOCK {
+            let buffer = BUFFER.0.get().cast::<u8>();
+            // SAFETY: less than the buffer's size.
+            let (read, wrote) = unsafe {
+                let read = libc::read(from, buffer.cast(), 1024);
+                (read, libc::write(to, buffer.cast(), read as usize))
+            };
+            assert_eq!(read, wrote);
+            copied += read as u64;
+        }
+        verify(to, 0, copied, OURS).unwrap();
+        verify(to, copied, bytes, BLANK).unwrap();
+        // A byte that is wrong, one that is missing.
+        // SAFETY: one byte.
+        unsafe { libc::pwrite(to, (&raw const BLOCK).cast(), 1, 9001) };
+        assert_eq!(verify(to, 0, copied, OURS), Err(Cause::wrong(step::CONTENTS, 9001)));
+        // SAFETY: touches no memory.
+        unsafe { libc::ftruncate(from, 5000) };
+        assert_eq!(verify(from, 0, bytes, OURS), Err(Cause::wrong(step::CONTENTS, 5000)));
+        // SAFETY: two files that nobody uses any more.
+        unsafe { (libc::close(from), libc::close(to)) };
+    }
+
+    #[test]
+    fn a_full_file_system_is_the_cause_of_a_short_write() {
+        // Always full.
+        // SAFETY: a string that lives.
+        let full = unsafe { libc::open(c"/dev/full".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+        assert!(full >= 0);
+        let cause = short_write(full, 100);
+        assert_eq!((cause.step, cause.errno), (step::WRITE, libc::ENOSPC));
+        // SAFETY: nobody uses it any more.
+        unsafe { libc::close(full) };
+    }
+}

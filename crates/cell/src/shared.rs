@@ -108,7 +108,6 @@ pub mod step {
         EVENT = 18, "making an event descriptor";
         THREAD = 19, "starting a thread";
         ARGUMENTS = 20, "the arguments";
-        UNFINISHED = 21, "finishing even one loop in its time";
     }
 }
 

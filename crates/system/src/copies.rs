@@ -185,7 +185,6 @@ impl Copies {
                 let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
                 match (errno, failed) {
                     (0, step::CHILD) => format!("{what}: {}", ended(ExitStatus::from_raw(detail as i32))),
-                    (0, step::UNFINISHED) => format!("{what} was not possible: --duration gives it more"),
                     (0, _) => format!("{what} was wrong ({detail})"),
                     (errno, _) => format!("{what}: {}", std::io::Error::from_raw_os_error(errno as i32)),
                 }
@@ -314,4 +313,25 @@ pub fn find_cell() -> Result<PathBuf, String> {
             looked.join(", ")
         )
     })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn ends_in_words() {
+        assert_eq!(ended(ExitStatus::from_raw(127 << 8)), "exit code 127, a command was not found");
+        assert_eq!(ended(ExitStatus::from_raw(2 << 8)), "exit code 2");
+        assert_eq!(ended(ExitStatus::from_raw(9)), "was killed by signal 9");
+    }
+
+    #[test]
+    fn steps_are_told_apart() {
+        let mut numbers: Vec<u32> = step::ALL.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), step::ALL.len());
+        assert!(numbers[0] > 0, "0 is nothing");
+    }
 }
