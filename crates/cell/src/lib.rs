@@ -1,5 +1,5 @@
 //! What runs in `truebench-cell`, the tiny second binary: the twelve tests of UnixBench, each in a file of
-//! [`tests`] that describes itself.
+//! [`tests`] that describes itself, and [`hops`] from task to task.
 //!
 //! A process that is forked and executed thousands of times a second must be as small as the C programs that it stands
 //! for: truebench itself, with threads and megabytes of code, cannot be. So the binary has no Rust runtime, needs libc
@@ -14,6 +14,7 @@
 mod file_copy;
 #[cfg(test)]
 mod harness;
+pub mod hops;
 mod opaque;
 mod scripts;
 pub mod shared;
@@ -24,6 +25,7 @@ mod timer;
 
 use core::ffi::{CStr, c_char, c_int};
 
+use hops::Hop;
 use shared::{Cause, Shared, Slot};
 use test::{Job, Test};
 
@@ -63,9 +65,9 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
         // SAFETY: the caller's.
         return unsafe { tests::execl::again(argv, argument(2), argument(3), argument(4)) };
     }
-    let test = argument(1).and_then(find);
-    let (Some(test), Some(descriptor), Some(slot), Some(milliseconds)) =
-        (test, number(2), number(3), number(4))
+    let work = argument(1).and_then(find);
+    let (Some(work), Some(descriptor), Some(slot), Some(milliseconds)) =
+        (work, number(2), number(3), number(4))
     else {
         sys::say(c"truebench-cell: this is a part of truebench, which starts it: truebench system\n");
         return exit::USAGE;
@@ -74,7 +76,7 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     let Some(slot) = shared.slot(slot as usize) else { return exit::USAGE };
     let job = Job { slot, shared, milliseconds, argv, first: FIXED + 1, argc: argc as usize };
     // SAFETY: one thread, and arguments as the test takes them.
-    match unsafe { (test.run)(&job) } {
+    match unsafe { work.run(&job) } {
         Ok(()) => exit::DONE,
         Err(cause) => {
             slot.fail(cause);
@@ -83,9 +85,33 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     }
 }
 
-/// The test of this name.
-fn find(name: &CStr) -> Option<&'static Test> {
-    tests::TESTS.iter().copied().find(|test| test.name.as_bytes() == name.to_bytes())
+/// What a cell can be asked for.
+enum Work {
+    /// One of UnixBench's tests.
+    Test(&'static Test),
+    /// Hops from task to task.
+    Hop(&'static Hop),
+}
+
+impl Work {
+    /// Does it.
+    ///
+    /// # Safety
+    /// Called once in a process of one thread.
+    unsafe fn run(&self, job: &Job) -> Outcome {
+        match self {
+            // SAFETY: the caller's.
+            Work::Test(test) => unsafe { (test.run)(job) },
+            // SAFETY: the caller's.
+            Work::Hop(hop) => unsafe { hop.run(job) },
+        }
+    }
+}
+
+/// What this name means.
+fn find(name: &CStr) -> Option<Work> {
+    let test = tests::TESTS.iter().copied().find(|test| test.name.as_bytes() == name.to_bytes());
+    test.map(Work::Test).or_else(|| Hop::find(name.to_bytes()).map(Work::Hop))
 }
 
 /// What a test gives: an error's cause.

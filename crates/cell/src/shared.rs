@@ -3,12 +3,12 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Bytes of a slot: two lines of the prefetcher's pair, so that no cell writes where another does.
-pub const SLOT_BYTES: usize = 1024;
+/// Bytes of a slot: a page, so that no cell writes where another does, and there is room for a histogram.
+pub const SLOT_BYTES: usize = 4096;
 /// Bytes before the first slot.
 pub const HEAD_BYTES: usize = 4096;
 /// Numbers of a test's own in a slot.
-pub const NOTES: usize = 96;
+pub const NOTES: usize = 480;
 
 /// The head of the mapping.
 #[repr(C)]
@@ -108,6 +108,7 @@ pub mod step {
         EVENT = 18, "making an event descriptor";
         THREAD = 19, "starting a thread";
         ARGUMENTS = 20, "the arguments";
+        SHARE = 21, "mapping memory that two tasks share";
     }
 }
 

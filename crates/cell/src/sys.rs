@@ -93,9 +93,14 @@ pub fn say(text: &CStr) {
 
 /// Nanoseconds of CLOCK_MONOTONIC.
 pub fn now() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds of a clock.
+pub fn clock(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is ours to write.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    unsafe { libc::clock_gettime(clock, &mut time) };
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
@@ -105,6 +110,14 @@ pub fn map(descriptor: c_int, bytes: usize) -> Option<*mut u8> {
     // SAFETY: a fresh mapping of the system's choice.
     let base =
         unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, descriptor, 0) };
+    (base != libc::MAP_FAILED).then_some(base.cast())
+}
+
+/// Maps fresh memory that children share, all zero.
+pub fn share(bytes: usize) -> Option<*mut u8> {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a fresh mapping of the system's choice.
+    let base = unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, flags, -1, 0) };
     (base != libc::MAP_FAILED).then_some(base.cast())
 }
 
@@ -134,6 +147,18 @@ pub fn wait_while(word: &AtomicU32, value: u32) {
 pub fn wake_all(word: &AtomicU32) {
     // SAFETY: a word that lives.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, c_int::MAX) };
+}
+
+/// The CPU that the caller is on.
+pub fn cpu() -> u32 {
+    // SAFETY: no memory is touched.
+    unsafe { libc::sched_getcpu() as u32 }
+}
+
+/// The number of this process.
+pub fn process() -> libc::pid_t {
+    // SAFETY: always allowed.
+    unsafe { libc::getpid() }
 }
 
 /// Binds the calling thread to one CPU. Whether it is, by what was read back.

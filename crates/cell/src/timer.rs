@@ -1,7 +1,7 @@
 //! Counting until a timer ends the process, as UnixBench does it: the handler of the signal takes the count and leaves, so
 //! that the loop looks at nothing but its own work.
 
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::Outcome;
@@ -137,7 +137,7 @@ pub fn done(slot: &Slot) {
 }
 
 /// Writes what the process and its waited-for children used since this was last written, or else since they began.
-fn usage(slot: &Slot) {
+pub fn usage(slot: &Slot) {
     let microseconds =
         |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
     let (mut user, mut system, mut voluntary, mut involuntary) = (0u64, 0u64, 0, 0);
@@ -159,18 +159,19 @@ fn usage(slot: &Slot) {
     since(&slot.system, system);
     since(&slot.voluntary, voluntary);
     since(&slot.involuntary, involuntary);
-    match run_delay() {
+    match run_delay(c"/proc/self/schedstat") {
         u64::MAX => slot.run_delay.store(u64::MAX, Ordering::Relaxed),
         delay => since(&slot.run_delay, delay),
     }
 }
 
-/// The second number of /proc/self/schedstat: nanoseconds ready but not running. `u64::MAX` if it is not there.
-fn run_delay() -> u64 {
+/// The second number of such a file as /proc/self/schedstat: nanoseconds ready but not running. `u64::MAX` if it is not
+/// there.
+pub fn run_delay(path: &CStr) -> u64 {
     let mut text = [0u8; 96];
     // SAFETY: a path that lives, and a buffer of its length.
     let read = unsafe {
-        let file = libc::open(c"/proc/self/schedstat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if file < 0 {
             return u64::MAX;
         }

@@ -1,7 +1,8 @@
 //! Controlled conditions: where threads run, on which clock, with what seen around them, in which order,
 //! how often, and in which process.
 //!
-//! - [`placement`] decides which CPUs a thread may use; [`affinity`] sets that and reads it back.
+//! - [`placement`] decides which CPUs a thread may use; [`affinity`] sets that and reads it back; [`pairs`] classes
+//!   pairs of CPUs by what they share.
 //! - [`pool`] keeps pinned threads and starts them at a barrier; [`measure`](mod@measure) runs one round on
 //!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
 //!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
@@ -21,6 +22,7 @@ pub mod guardian;
 pub mod interrupt;
 pub mod measure;
 pub mod mode;
+pub mod pairs;
 pub mod placement;
 pub mod pmu;
 pub mod pool;

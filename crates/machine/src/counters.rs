@@ -11,6 +11,7 @@
 //! its bounds.
 
 mod groups;
+pub mod idle;
 mod interrupts;
 mod pressure;
 mod stat;
@@ -30,6 +31,8 @@ pub const WRITES: &[&str] = &[
     key::CPU_FOREIGN_RESOLUTION.name,
     key::CPU_SIBLING.name,
     key::IRQ_COUNT.name,
+    key::IRQ_RESCHEDULE.name,
+    key::IRQ_CALL.name,
     key::SOFTIRQ_TIME.name,
     key::PSI_CPU.name,
     key::PSI_MEMORY.name,
@@ -125,6 +128,11 @@ impl Watch {
         evidence.put_reading(key::CPU_SIBLING, sibling);
         let interrupts = both(&before.interrupts, &after.interrupts, interrupts::growth);
         evidence.put_reading(key::IRQ_COUNT, interrupts);
+        let row = |label| {
+            both(&before.interrupts, &after.interrupts, |a, b| interrupts::growth_of(label, a, b))
+        };
+        evidence.put_reading(key::IRQ_RESCHEDULE, row(interrupts::RESCHEDULE));
+        evidence.put_reading(key::IRQ_CALL, row(interrupts::CALL));
         pressure::write(&mut evidence, &before.pressure, &after.pressure);
         vmstat::write(&mut evidence, &before.vmstat, &after.vmstat);
         let throttles = self.thermal.growth(&before.thermal, &after.thermal);

@@ -15,7 +15,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use cell::shared::{Head, Shared, Slot, step};
-use cell::test::Test;
 use figure::CpuList;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -33,8 +32,8 @@ const NOT_FOUND: i32 = 127;
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// The test.
-    pub test: &'static Test,
+    /// The name of the test, or of the hop.
+    pub name: &'static str,
     /// How many at the same time.
     pub copies: usize,
     /// How long each counts.
@@ -71,7 +70,7 @@ pub struct Copy {
 /// Copies that are ready to start.
 #[derive(Debug)]
 pub struct Copies {
-    test: &'static Test,
+    name: &'static str,
     children: Vec<Child>,
     shared: Shared,
     duration: Duration,
@@ -92,7 +91,7 @@ impl Copies {
         let said = memfd_create("truebench-errors", MemfdFlags::CLOEXEC)
             .map_err(|error| format!("memory for what the copies say: {error}"))?;
         let mut copies = Copies {
-            test: ask.test,
+            name: ask.name,
             children: Vec::new(),
             shared,
             duration: ask.duration,
@@ -123,7 +122,7 @@ impl Copies {
                 }
             }
             if Instant::now() > end {
-                return Err(format!("{}: not ready after {} s", self.test.name, STARTING.as_secs()));
+                return Err(format!("{}: not ready after {} s", self.name, STARTING.as_secs()));
             }
             wait(&head.ready, ready);
         }
@@ -140,7 +139,7 @@ impl Copies {
         let end = Instant::now() + self.duration + ENDING;
         let mut statuses = Vec::new();
         for child in &mut self.children {
-            statuses.push(await_end(child, end).map_err(|reason| format!("{}: {reason}", self.test.name))?);
+            statuses.push(await_end(child, end).map_err(|reason| format!("{}: {reason}", self.name))?);
         }
         (0..statuses.len()).map(|index| self.result(index, statuses[index])).collect()
     }
@@ -174,8 +173,8 @@ impl Copies {
     /// Why a copy gave nothing, in words.
     fn complaint(&self, index: usize, status: ExitStatus) -> String {
         let which = match self.children.len() {
-            1 => self.test.name.to_owned(),
-            copies => format!("{}, copy {} of {copies}", self.test.name, index + 1),
+            1 => self.name.to_owned(),
+            copies => format!("{}, copy {} of {copies}", self.name, index + 1),
         };
         let slot = self.slot(index);
         let failed = slot.map_or(0, |slot| slot.failed.load(Ordering::Acquire));
@@ -247,7 +246,7 @@ fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
 fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &File) -> std::io::Result<Child> {
     let mut command = Command::new(cell);
     command
-        .arg(ask.test.name)
+        .arg(ask.name)
         .args([memory.to_string(), slot.to_string(), ask.duration.as_millis().to_string()])
         .args(&ask.arguments)
         .envs(ask.environment.iter().map(|(name, value)| (name, value)))

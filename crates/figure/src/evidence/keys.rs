@@ -75,6 +75,31 @@ keys! {
     LOCALE_COLLATE: String = "locale.collate", "", Figure, "The locale by which sort and grep compare: what the C library makes of the environment.";
     LOCALE_CHARMAP: String = "locale.charmap", "", Figure, "Its character set.";
 
+    // Hops from task to task.
+    PLACEMENT: String = "placement", "", Condition, "Where the two tasks that wake one another are: free, same-cpu, or what the CPUs that they are pinned to share (as in pair).";
+    HOP_WAY: String = "way", "", Condition, "What carries a number from task to task: pipe, socket, eventfd, futex (two processes), or threads (pipes, one address space).";
+    WAKER_BUSY: f64 = "waker_busy", "ns", Condition, "How long the waker stays on its CPU after each waking, before it blocks.";
+    HOPS: f64 = "hops.count", "1", Round, "Hops from one task to the other: two for each round trip.";
+    HOP_SAMPLES: f64 = "hops.samples", "1", Round, "How often both tasks looked where they were (getcpu).";
+    HOP_TOGETHER: f64 = "hops.together", "1", Round, "Share of these looks that found both tasks on one CPU.";
+    HOP_PAIRS: Vec<f64> = "hops.cpu_pairs", "", Round, "Where they were, the commonest first: the CPU of the one that begins, that of the other, how often; three numbers for each pair.";
+    HOP_PAIRS_OTHER: f64 = "hops.cpu_pairs_other", "1", Round, "Looks that found one of further pairs, which are not listed.";
+    HOP_MOVED: Vec<f64> = "hops.moved", "1", Round, "How often a look found each task on another CPU than the look before.";
+    HOP_VOLUNTARY: Vec<f64> = "hops.voluntary_switches", "1", Round, "Voluntary context switches of each of the two tasks while they hopped (RUSAGE_THREAD ru_nvcsw).";
+    HOP_INVOLUNTARY: Vec<f64> = "hops.involuntary_switches", "1", Round, "Involuntary ones (ru_nivcsw): the woken task may take the CPU from its waker.";
+    HOP_CPU: Vec<f64> = "hops.cpu_seconds", "s", Round, "Time of each of the two tasks on a CPU (CLOCK_THREAD_CPUTIME_ID).";
+    HOP_SECONDS: f64 = "hops.seconds", "s", Round, "How long the two tasks hopped.";
+    HOP_RUN_DELAY: Vec<f64> = "hops.run_delay", "s", Round, "Time that each of the two tasks was ready and had no CPU (schedstat): on one CPU each waits for the other by nature.";
+    IRQ_RESCHEDULE: f64 = "irq.reschedule", "1", Round, "Reschedule interrupts taken by the CPUs in use: a wake-up on another CPU (/proc/interrupts, RES).";
+    IRQ_CALL: f64 = "irq.call", "1", Round, "Function-call interrupts taken by the CPUs in use (/proc/interrupts, CAL); wake-ups queued on an idle CPU are among them.";
+    IDLE_ENTRIES: f64 = "cpuidle.entries", "1", Round, "Times that the CPUs in use went idle, polling included (cpuidle/state*/usage).";
+    IDLE_STATES: String = "cpuidle.states", "", Round, "The same by idle state.";
+    WAKE_P99: f64 = "wake.p99", "ns", Round, "99th percentile of the wake-up latencies of the round.";
+    WAKE_MAX: f64 = "wake.max", "ns", Round, "The longest.";
+    WAKE_MEAN: f64 = "wake.mean", "ns", Round, "Their mean.";
+    WAKE_BUCKETS: Vec<f64> = "wake.buckets", "ns", Round, "Histogram of the wake-up latencies: lowest value of each bucket that is not empty; a bucket is 1/16 of that wide.";
+    WAKE_COUNTS: Vec<f64> = "wake.counts", "1", Round, "Wake-ups in each of these buckets.";
+
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
     LEVEL: String = "level", "", Condition, "The level of memory that a figure is about: L1, L2, L3, L4 or memory.";

@@ -17,6 +17,14 @@ pub type Counts = BTreeMap<String, u32>;
 /// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
 const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
+/// Rows that are found by what they are called at their end, and get x86's label: on Arm they are IPI0 and so on, by a
+/// numbering that changed.
+const BY_NAME: [(&str, &str); 2] = [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL)];
+/// Label of the interrupts that make a CPU look at its run queue.
+pub const RESCHEDULE: &str = "RES";
+/// Label of those that make it call a function; waking a task on an idle CPU may be one.
+pub const CALL: &str = "CAL";
+
 /// The columns of `cpus`.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
     match tree.bytes(FILE) {
@@ -40,7 +48,9 @@ fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
         let Some(colon) = line.iter().position(|&byte| byte == b':') else {
             return Reading::Unknown(format!("{FILE}: a row without a label"));
         };
-        let label = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
+        let own = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
+        let named = BY_NAME.iter().find(|(name, _)| line.trim_ascii_end().ends_with(name.as_bytes()));
+        let label = named.map_or(own, |(_, label)| (*label).to_owned());
         if TOTALS.contains(&label.as_str()) {
             continue;
         }
@@ -111,6 +121,17 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
     Reading::Value(sum)
 }
 
+/// The same for one row.
+pub fn growth_of(label: &str, before: &Counts, after: &Counts) -> Reading<f64> {
+    match (before.get(label), after.get(label)) {
+        (Some(&before), Some(&after)) => {
+            let row = |count| Counts::from([(label.to_owned(), count)]);
+            growth(&row(before), &row(after))
+        }
+        _ => Reading::Unknown(format!("{FILE}: no row {label} (a system of one CPU has none)")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,6 +184,20 @@ ERR:         99
         );
         let fell = AFTER.replace("61305", "61204");
         assert_eq!(between(BEFORE, &fell, "2").reason(), Some("/proc/interrupts: row LOC went backwards"));
+    }
+
+    #[test]
+    fn one_row_alone_by_label_or_by_name() {
+        let row = |label: &str, first: u32, second: u32| {
+            let text =
+                |n: u32| format!("   CPU0 CPU1\n{label}: {n} {second}   Rescheduling interrupts\nLOC: 1 1\n");
+            let counts = |n| counts(&text(n), "0-1").into_value().unwrap();
+            growth_of(RESCHEDULE, &counts(first), &counts(first + 7))
+        };
+        assert_eq!(row("RES", 5, 9), Reading::Value(7.0));
+        assert_eq!(row("IPI0", 5, 9), Reading::Value(7.0), "as Arm calls it");
+        let none = counts(BEFORE, "0").into_value().unwrap();
+        assert!(growth_of(CALL, &none, &none).reason().unwrap().contains("no row CAL"));
     }
 
     #[test]

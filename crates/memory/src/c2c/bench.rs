@@ -16,6 +16,7 @@ use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
 use lab::measure;
+use lab::pairs::Pair;
 use lab::placement::Placement;
 use lab::pool::{Pool, Seat};
 use lab::worker::{Bench, Facts};
@@ -23,7 +24,6 @@ use machine::Tree;
 use machine::counters::Watch;
 
 use super::lines::{LINES, Lines};
-use super::pairs::Pair;
 use super::plan::{Setup, State, Task};
 use crate::pages::Pages;
 

@@ -3,12 +3,12 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::pairs::{self, Class, Found, Pair};
 use lab::placement::{self, Places};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::lines;
-use super::pairs::{self, Class, Found, Pair};
 use crate::chase::LINE;
 use crate::mode::{Options, PlanError, Planned};
 use crate::pages::Pages;

@@ -71,7 +71,7 @@ impl IndexBench {
         let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
         let place = Place::make(test.needs, &self.cell, &self.setup.directory, self.setup.session)?;
         let ask = Ask {
-            test,
+            name: test.name,
             copies: task.copies as usize,
             duration: Duration::from_secs_f64(task.seconds),
             arguments: place.arguments.clone(),

@@ -1,0 +1,120 @@
+//! How often CPUs went idle, by idle state: /sys/devices/system/cpu/cpuN/cpuidle (Documentation/admin-guide/pm/cpuidle.rst).
+//!
+//! Apart from the [`Watch`](super::Watch): that is some files for each CPU, and matters only where tasks sleep and wake.
+
+use std::collections::BTreeMap;
+
+use figure::evidence::{IDLE_ENTRIES, IDLE_STATES};
+use figure::{CpuList, Evidence, Reading};
+
+use super::{both, grown};
+use crate::Tree;
+
+/// The states of some CPUs.
+#[derive(Clone, Debug)]
+pub struct Idle {
+    tree: Tree,
+    /// Name of a state, and its counter of one CPU; or why there is none.
+    files: Reading<Vec<(String, String)>>,
+}
+
+/// How often the CPUs together entered each state.
+pub type Entries = Reading<BTreeMap<String, u64>>;
+
+impl Idle {
+    /// Finds the counters of these CPUs.
+    pub fn new(tree: &Tree, cpus: &CpuList) -> Idle {
+        let mut files = Vec::new();
+        for cpu in cpus.iter() {
+            let directory = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle");
+            let before = files.len();
+            for state in 0.. {
+                let Reading::Value(name) = tree.text(&format!("{directory}/state{state}/name")) else { break };
+                files.push((name.trim().to_owned(), format!("{directory}/state{state}/usage")));
+            }
+            if files.len() == before {
+                let reason = format!(
+                    "{directory}: no idle states are shown (a hypervisor that does not pass them on, or no cpuidle)"
+                );
+                return Idle { tree: tree.clone(), files: Reading::Unknown(reason) };
+            }
+        }
+        Idle { tree: tree.clone(), files: Reading::Value(files) }
+    }
+
+    /// Reads them now.
+    pub fn read(&self) -> Entries {
+        let files = match &self.files {
+            Reading::Value(files) => files,
+            Reading::Unknown(reason) => return Reading::unknown(reason),
+        };
+        let mut entries = BTreeMap::new();
+        for (name, path) in files {
+            match self.tree.text(path) {
+                Reading::Value(text) => match text.trim().parse::<u64>() {
+                    Ok(count) => *entries.entry(name.clone()).or_default() += count,
+                    Err(_) => return Reading::Unknown(format!("{path}: no number")),
+                },
+                Reading::Unknown(reason) => return Reading::Unknown(reason),
+            }
+        }
+        Reading::Value(entries)
+    }
+}
+
+/// Writes how often idle states were entered between two readings.
+pub fn write(evidence: &mut Evidence, before: &Entries, after: &Entries) {
+    let growth = both(before, after, |before, after| {
+        let mut all = Vec::new();
+        for (name, after) in after {
+            match grown(name, before.get(name).copied().unwrap_or(0), *after) {
+                Reading::Value(count) => all.push((name.clone(), count)),
+                Reading::Unknown(reason) => return Reading::Unknown(reason),
+            }
+        }
+        Reading::Value(all)
+    });
+    let sum = growth.clone().map(|all| all.iter().map(|(_, count)| *count as f64).sum());
+    let told = growth.map(|all| {
+        let told: Vec<String> = all.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        told.join(", ")
+    });
+    evidence.put_reading(IDLE_ENTRIES, sum);
+    evidence.put_reading(IDLE_STATES, told);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(usage: &[(u32, u32, u64)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (cpu, state, count) in usage {
+            let state_of =
+                root.path().join(format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"));
+            std::fs::create_dir_all(&state_of).unwrap();
+            std::fs::write(state_of.join("name"), ["POLL\n", "C1\n"][*state as usize]).unwrap();
+            std::fs::write(state_of.join("usage"), format!("{count}\n")).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn states_are_summed_over_the_cpus() {
+        let root = machine(&[(0, 0, 5), (0, 1, 100), (1, 0, 0), (1, 1, 50), (2, 1, 7)]);
+        let idle = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap());
+        let before = idle.read();
+        std::fs::write(root.path().join("sys/devices/system/cpu/cpu1/cpuidle/state1/usage"), "58\n").unwrap();
+        let mut evidence = Evidence::default();
+        write(&mut evidence, &before, &idle.read());
+        assert_eq!(evidence.get(IDLE_ENTRIES), Reading::Value(8.0));
+        assert_eq!(evidence.get(IDLE_STATES), Reading::Value("C1 8, POLL 0".to_owned()));
+    }
+
+    #[test]
+    fn no_states_are_no_zero() {
+        let root = machine(&[(0, 0, 5)]);
+        let read = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap()).read();
+        assert!(read.reason().unwrap().contains("cpu1/cpuidle: no idle states"), "{read:?}");
+    }
+}
