@@ -128,9 +128,8 @@ impl Watch {
         evidence.put_reading(key::CPU_SIBLING, sibling);
         let interrupts = both(&before.interrupts, &after.interrupts, interrupts::growth);
         evidence.put_reading(key::IRQ_COUNT, interrupts);
-        let row = |label| {
-            both(&before.interrupts, &after.interrupts, |a, b| interrupts::growth_of(label, a, b))
-        };
+        let row =
+            |label| both(&before.interrupts, &after.interrupts, |a, b| interrupts::growth_of(label, a, b));
         evidence.put_reading(key::IRQ_RESCHEDULE, row(interrupts::RESCHEDULE));
         evidence.put_reading(key::IRQ_CALL, row(interrupts::CALL));
         pressure::write(&mut evidence, &before.pressure, &after.pressure);

@@ -4,6 +4,7 @@
 //! - [`catalogue`] resolves names of tests and groups; the tests themselves, self-described, are in the crate `cell`.
 //! - [`copies`] starts copies of a test in `truebench-cell`, lets them begin together and collects what they counted.
 //! - [`index`] is the mode of the twelve tests.
+//! - [`switch`] is the mode of what a switch from task to task costs, by placement.
 //! - [`score`] is UnixBench's arithmetic. Pure.
 //! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
@@ -13,6 +14,7 @@ pub mod index;
 pub mod mode;
 pub mod score;
 pub mod surroundings;
+pub mod switch;
 
 use mode::Mode;
 
@@ -20,7 +22,7 @@ use mode::Mode;
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&index::MODE];
+pub static MODES: &[&Mode] = &[&index::MODE, &switch::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

@@ -57,15 +57,11 @@ impl Way {
                     return Err(Cause::now(step::PIPE));
                 }
                 let ([out_from, out_to], [back_from, back_to]) = (one, two);
-                Ok((
-                    End::Files { to: out_to, from: back_from },
-                    End::Files { to: back_to, from: out_from },
-                ))
+                Ok((End::Files { to: out_to, from: back_from }, End::Files { to: back_to, from: out_from }))
             }
             Way::Sockets => {
                 // SAFETY: room for two descriptors.
-                let made =
-                    unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, one.as_mut_ptr()) };
+                let made = unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, one.as_mut_ptr()) };
                 if made != 0 {
                     return Err(Cause::now(step::SOCKET));
                 }

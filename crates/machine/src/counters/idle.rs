@@ -29,7 +29,9 @@ impl Idle {
             let directory = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle");
             let before = files.len();
             for state in 0.. {
-                let Reading::Value(name) = tree.text(&format!("{directory}/state{state}/name")) else { break };
+                let Reading::Value(name) = tree.text(format!("{directory}/state{state}/name")) else {
+                    break;
+                };
                 files.push((name.trim().to_owned(), format!("{directory}/state{state}/usage")));
             }
             if files.len() == before {
@@ -90,8 +92,7 @@ mod tests {
     fn machine(usage: &[(u32, u32, u64)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (cpu, state, count) in usage {
-            let state_of =
-                root.path().join(format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"));
+            let state_of = root.path().join(format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"));
             std::fs::create_dir_all(&state_of).unwrap();
             std::fs::write(state_of.join("name"), ["POLL\n", "C1\n"][*state as usize]).unwrap();
             std::fs::write(state_of.join("usage"), format!("{count}\n")).unwrap();

@@ -19,7 +19,8 @@ const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
 /// Rows that are found by what they are called at their end, and get x86's label: on Arm they are IPI0 and so on, by a
 /// numbering that changed.
-const BY_NAME: [(&str, &str); 2] = [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL)];
+const BY_NAME: [(&str, &str); 2] =
+    [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL)];
 /// Label of the interrupts that make a CPU look at its run queue.
 pub const RESCHEDULE: &str = "RES";
 /// Label of those that make it call a function; waking a task on an idle CPU may be one.

@@ -1,0 +1,142 @@
+//! The worker: a pass of two tasks, in a process of their own, is a round.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cell::hops::FREE;
+use figure::evidence::*;
+use figure::{Event, Round};
+use lab::clock::Clock;
+use lab::measure;
+use lab::placement::Placement;
+use lab::pool::Pool;
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+use machine::counters::idle::{self, Idle};
+
+use super::plan::{Place, Setup, Task};
+use super::seen;
+use crate::copies::{Ask, Copies, find_cell};
+
+struct SwitchBench {
+    setup: Setup,
+    cell: PathBuf,
+    /// For each placement.
+    surroundings: Vec<Surroundings>,
+}
+
+/// What is looked at around the passes of a placement.
+struct Surroundings {
+    /// One thread for each of its CPUs: asleep while the two tasks run, for the canary before and after.
+    pool: Pool,
+    watch: Watch,
+    idle: Idle,
+}
+
+/// Finds the cell, and starts threads on the CPUs of every placement.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let cell = find_cell()?;
+    let surroundings = setup.places.iter().map(|place| Surroundings::of(place, &setup));
+    let surroundings = surroundings.collect::<Result<_, _>>()?;
+    let mut facts = Facts::default();
+    // A task that reads back another mask than it set ends its pass: every round that there is has held it.
+    facts.evidence.put(PLACE_READBACK, true);
+    Ok((Box::new(SwitchBench { setup, cell, surroundings }), facts))
+}
+
+impl Surroundings {
+    fn of(place: &Place, setup: &Setup) -> Result<Surroundings, String> {
+        let machine = &setup.machine;
+        let cpus = place.cpus();
+        let threads = cpus.iter().map(|cpu| [cpu].into_iter().collect()).collect();
+        let placement = Placement { places: "threads", bind: "close", threads };
+        let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
+        let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
+        let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+        Ok(Surroundings {
+            pool: Pool::new(&placement, clock).map_err(|error| error.to_string())?,
+            watch: Watch::new(&Tree::live(), machine, &cpus),
+            idle: Idle::new(&Tree::live(), &cpus),
+        })
+    }
+}
+
+impl SwitchBench {
+    fn pass(&self, task: &Task) -> Result<Round, String> {
+        let (Some(place), Some(around)) =
+            (self.setup.places.get(task.place), self.surroundings.get(task.place))
+        else {
+            return Err(format!("{}: no such placement", task.id));
+        };
+        let hop = cell::hops::Hop::find(task.hop.as_bytes());
+        let hop = hop.ok_or_else(|| format!("{}: no way {}", task.id, task.hop))?;
+        let copies = Copies::start(&self.cell, &ask(hop.name, place, task, self.setup.seconds))?;
+        let body = || {
+            let before = around.idle.read();
+            let result = copies.run();
+            let after = around.idle.read();
+            let ran = result.as_ref().map_or(0.0, |copies| copies.iter().map(|c| c.cpu.0 + c.cpu.1).sum());
+            ((result, before, after), ran)
+        };
+        let ((copies, idle_before, idle_after), around) =
+            measure::around(&around.pool, &around.watch, body).map_err(|error| error.to_string())?;
+        let copies = copies?;
+        let copy = copies.first().ok_or_else(|| format!("{}: no result", task.id))?;
+        if copy.count == 0 {
+            return Err(format!("{}: not one round trip in {:.3} s", task.id, copy.seconds));
+        }
+        let mut evidence = around.evidence;
+        idle::write(&mut evidence, &idle_before, &idle_after);
+        seen::write(&mut evidence, copy, place.pinned());
+        let value = match task.busy {
+            None => copy.count as f64 / copy.seconds,
+            Some(_) => seen::wakes(&mut evidence, copy).ok_or_else(|| format!("{}: no wake-up", task.id))?,
+        };
+        Ok(Round {
+            started: around.started,
+            duration: around.duration,
+            samples: vec![value],
+            evidence,
+            kept: true,
+            reason: None,
+        })
+    }
+}
+
+/// What the cell is told.
+fn ask(name: &'static str, place: &Place, task: &Task, seconds: f64) -> Ask {
+    let word = |number: Option<u64>| match number {
+        Some(number) => OsString::from(number.to_string()),
+        None => OsString::from(FREE.to_string_lossy().as_ref()),
+    };
+    let [ping, echo] = place.pinned().map_or([None; 2], |cpus| cpus.map(|cpu| Some(u64::from(cpu))));
+    Ask {
+        name,
+        copies: 1,
+        duration: Duration::from_secs_f64(seconds),
+        arguments: vec![word(ping), word(echo), word(task.busy)],
+        directory: PathBuf::from("/"),
+        cpus: place.cpus(),
+        environment: Vec::new(),
+    }
+}
+
+impl Bench for SwitchBench {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        let task = self.setup.tasks.iter().find(|task| task.id == figure);
+        self.pass(task.ok_or_else(|| format!("no figure {figure}"))?)
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}

@@ -1,0 +1,93 @@
+//! One distribution of the wake-up latencies of all kept rounds. Pure.
+
+use std::collections::BTreeMap;
+
+use cell::hops::note;
+use figure::Figure;
+use figure::evidence::{WAKE_BUCKETS, WAKE_COUNTS, WAKE_MAX, WAKE_MEAN};
+use figure::series::{Bucket, Distribution, Quantile};
+
+use super::seen::quantile;
+
+/// Which quantiles are told.
+const QUANTILES: [f64; 5] = [0.01, 0.5, 0.9, 0.99, 0.999];
+
+/// Gives every figure of latencies its distribution.
+pub fn complete(figures: &mut [Figure]) {
+    for figure in figures {
+        figure.distribution = of(figure);
+    }
+}
+
+fn of(figure: &Figure) -> Option<Distribution> {
+    let buckets = figure.over_rounds(WAKE_BUCKETS).into_value()?;
+    let counts = figure.over_rounds(WAKE_COUNTS).into_value()?;
+    let most = figure.largest(WAKE_MAX).into_value()?;
+    let means = figure.over_rounds(WAKE_MEAN).into_value()?;
+    let mut all: BTreeMap<usize, u64> = BTreeMap::new();
+    for (low, count) in buckets.iter().flatten().zip(counts.iter().flatten()) {
+        *all.entry(note::bucket(*low as u64)).or_default() += *count as u64;
+    }
+    let count: u64 = all.values().sum();
+    let mut dense = vec![0; note::BUCKETS];
+    all.iter().for_each(|(at, count)| dense[*at] = *count);
+    let weights = counts.iter().map(|round| round.iter().sum::<f64>());
+    let sum: f64 = means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
+    let buckets = all.iter().map(|(at, count)| {
+        let (low, next) = note::bounds(*at);
+        // The last holds all that is longer.
+        let high = if *at + 1 == note::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
+        Bucket { low: low as f64, high, count: *count }
+    });
+    let buckets: Vec<Bucket> = buckets.collect();
+    let quantiles = QUANTILES.iter().filter_map(|&q| {
+        let value = quantile(&dense, q)?.min(most);
+        Some(Quantile { q, value })
+    });
+    Some(Distribution {
+        count,
+        min: buckets.first()?.low,
+        max: most,
+        mean: sum / count as f64,
+        quantiles: quantiles.collect(),
+        buckets,
+    })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use figure::{Better, Evidence, Round, Unit};
+
+    #[test]
+    fn rounds_are_added_up_by_their_wake_ups() {
+        let mut figure = Figure::planned("a.b", "a", "b", Unit::NANOSECONDS, Better::Lower);
+        for (low, count, most, mean) in [(2048.0, 30.0, 2100.0, 2060.0), (65_536.0, 10.0, 70_000.0, 66_060.0)]
+        {
+            let mut evidence = Evidence::default();
+            evidence.put(WAKE_BUCKETS, vec![low]);
+            evidence.put(WAKE_COUNTS, vec![count]);
+            evidence.put(WAKE_MAX, most);
+            evidence.put(WAKE_MEAN, mean);
+            let (started, duration) = (String::new(), 1.0);
+            figure.rounds.push(Round {
+                started,
+                duration,
+                samples: vec![low],
+                evidence,
+                kept: true,
+                reason: None,
+            });
+        }
+        let mut figures = [figure];
+        complete(&mut figures);
+        let all = figures[0].distribution.as_ref().unwrap();
+        assert_eq!((all.count, all.max, all.mean), (40, 70_000.0, 18_060.0));
+        assert_eq!(all.buckets.iter().map(|bucket| bucket.count).collect::<Vec<_>>(), [30, 10]);
+        let of = |q| all.quantiles.iter().find(|quantile| quantile.q == q).unwrap().value;
+        assert!(of(0.5) < 2200.0 && of(0.9) > 65_000.0 && of(0.999) <= 70_000.0);
+        figures[0].rounds[0].evidence = Evidence::default();
+        complete(&mut figures);
+        assert_eq!(figures[0].distribution, None);
+    }
+}
