@@ -16,5 +16,6 @@ mod loads;
 mod numa;
 mod record;
 mod scaling;
+mod switch;
 mod system;
 mod usage;

@@ -60,7 +60,9 @@ fn every_key_that_a_check_reads_is_written() {
     let cross = crate::cross::with_stream();
     let counted = crate::counters::quiet();
     let mut written = BTreeSet::new();
-    for figure in record.figures.iter().chain(&cross.figures).chain(&counted.figures) {
+    let switch = crate::switch::short();
+    let suites = [&record, &cross, &counted, &switch];
+    for figure in suites.iter().flat_map(|record| &record.figures) {
         written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));
         written.extend(figure.conditions.iter().map(|(name, _)| name.to_owned()));
         for round in &figure.rounds {

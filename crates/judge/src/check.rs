@@ -1,7 +1,8 @@
 //! What a check is.
 
 use figure::evidence::{
-    ARRAY_BYTES, COPIES, CPUS, FactType, Key, TEST_CLASS, THREADS, TRAFFIC_PART, WORKING_SET,
+    ARRAY_BYTES, COPIES, CPUS, FactType, HOP_WAY, Key, TEST_CLASS, THREADS, TRAFFIC_PART, WAKER_BUSY,
+    WORKING_SET,
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
@@ -201,10 +202,12 @@ pub fn on_arrays(subject: &Subject) -> bool {
 const SEVERAL_TASKS: &[&str] = &["process", "shell", "switching"];
 
 /// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
-/// with themselves (reads [`TEST_CLASS`]).
+/// with themselves, and not of hops from task to task (reads [`TEST_CLASS`] and what [`hops`] reads).
 pub fn has_its_cpus(subject: &Subject) -> bool {
     let class = subject.condition(TEST_CLASS);
-    measured(subject) && !class.is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()))
+    let several = class.is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()));
+    // Two tasks that wake one another wait in turn: what that costs is the figure.
+    measured(subject) && !several && !hops(subject)
 }
 
 /// For [`Check::applies`]: figures of copies of a test, each a process of its own (reads [`COPIES`]).
@@ -220,4 +223,15 @@ pub fn pinned(subject: &Subject) -> bool {
 /// For [`Check::applies`]: figures of what memory controllers count (reads [`TRAFFIC_PART`]).
 pub fn of_counters(subject: &Subject) -> bool {
     measured(subject) && subject.condition(TRAFFIC_PART).is_some()
+}
+
+/// For [`Check::applies`]: figures of two tasks that wake one another in turn (reads [`HOP_WAY`]). Each waits for the other
+/// by nature, on one CPU even on its run queue.
+pub fn hops(subject: &Subject) -> bool {
+    measured(subject) && subject.condition(HOP_WAY).is_some()
+}
+
+/// For [`Check::applies`]: those of them that count round trips (reads [`HOP_WAY`] and [`WAKER_BUSY`]).
+pub fn counts_hops(subject: &Subject) -> bool {
+    hops(subject) && subject.condition(WAKER_BUSY).is_none()
 }

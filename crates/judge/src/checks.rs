@@ -22,6 +22,7 @@ mod memory_limit;
 mod numa_balancing;
 mod numa_placement;
 mod page_size;
+pub(crate) mod placement_dependent;
 mod placement_held;
 mod quota;
 mod rounds_agree;
@@ -31,6 +32,7 @@ mod sources;
 mod steal;
 mod stragglers;
 mod swap;
+mod switches_per_hop;
 mod thermal;
 mod threads_on_distinct_cores;
 mod threads_within_mask;
@@ -78,6 +80,8 @@ pub const ALL: &[&Check] = &[
     &clock_granularity::CHECK,
     // CPUs: who else had them, then what that did to our threads.
     &placement_held::CHECK,
+    &placement_dependent::CHECK,
+    &switches_per_hop::CHECK,
     &steal::CHECK,
     &interrupts::CHECK,
     &foreign_load::CHECK,

@@ -25,6 +25,7 @@ mod peak;
 mod repeated;
 mod scaling;
 mod second_instrument;
+mod switch;
 mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
@@ -43,6 +44,11 @@ pub struct Rule {
 
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
+    &switch::FREE,
+    &switch::PINNED,
+    &switch::COST,
+    &switch::WAYS,
+    &switch::WAKES,
     &c2c::RULE,
     &c2c::STATES,
     &alignment::MISALIGNED,

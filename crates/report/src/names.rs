@@ -18,6 +18,7 @@ const MODES: &[(&str, &str)] = &[
     ("memory.numa", "from node to node"),
     ("memory.counters", "traffic that the memory controllers counted"),
     ("memory.cross", "the same by other tools"),
+    ("system.switch", "two tasks wake one another"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -54,6 +55,9 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("memory.loaded", "all", "all threads move the mix, and none chases"),
     ("memory.c2c", "hit", "the other core has only read the line"),
     ("memory.c2c", "hitm", "the other core has written the line"),
+    ("system.switch", "free", "where the scheduler puts the two tasks: placement-dependent"),
+    ("system.switch", "same-cpu", "both tasks on one CPU"),
+    ("system.switch", "wake", "latency, by how long the waker stays busy"),
 ];
 
 /// What the words in these labels mean, each once: `packed: …`.
@@ -84,6 +88,9 @@ const AXES: &[(&str, &str, &str)] = &[
     ("stores", "stores", "stores"),
     ("traffic", "traffic", "traffic"),
     ("program", "by", "measured by"),
+    ("placement", "tasks on", "placement of the two tasks"),
+    ("way", "way", "way"),
+    ("busy", "waker busy", "time that the waker stays busy"),
 ];
 
 /// Where an axis stands among the others; those that are not listed come last.
@@ -109,7 +116,7 @@ fn named(axes: &str, word: fn(&(&'static str, &'static str, &'static str)) -> &'
 }
 
 /// What is measured in a unit.
-const QUANTITIES: &[(&str, &str)] = &[("GB/s", "bandwidth"), ("ns", "latency")];
+const QUANTITIES: &[(&str, &str)] = &[("GB/s", "bandwidth"), ("ns", "latency"), ("lps", "rate")];
 
 /// A unit at an axis of a chart: `bandwidth, GB/s`.
 pub(crate) fn quantity(unit: &Unit) -> String {

@@ -1,6 +1,6 @@
 //! Was somebody put in our threads' place again and again?
 
-use figure::evidence::{CPUS, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, TEST_CLASS, THREADS};
+use figure::evidence::{CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, TEST_CLASS, THREADS};
 use figure::format;
 
 use super::loss::LOST_TIME;
@@ -28,6 +28,7 @@ pub const CHECK: Check = Check {
         THREADS.name,
         SCHEDULE.name,
         TEST_CLASS.name,
+        HOP_WAY.name,
     ],
     page: include_str!("../../../../docs/checks/involuntary-switches.md"),
     applies: has_its_cpus,

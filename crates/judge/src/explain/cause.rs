@@ -80,6 +80,14 @@ const EFFECTS: &[Effect] = &[
         consequence: "the counters do not tell what this kernel moved",
         checks: &["traffic-channels", "traffic-multiplexed", "traffic-background"],
     },
+    Effect {
+        consequence: "the figure tells where the scheduler puts two tasks as much as what a switch costs",
+        checks: &["placement-dependent"],
+    },
+    Effect {
+        consequence: "the figure counts hops that no task was switched to for",
+        checks: &["switches-per-hop"],
+    },
     Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
     Effect {
         consequence: "at least one of the two does not measure what is expected of it",

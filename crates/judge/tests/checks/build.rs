@@ -203,6 +203,38 @@ pub fn hand_over(ns: f64) -> Case {
         .with(C2C_CLOCK_SHARE, 0.001)
 }
 
+/// Two tasks that wake one another, 100000 round trips a second; free, or pinned by what their CPUs share.
+pub fn hopping(placement: &str) -> Case {
+    let mut case = quiet_vm().values(&[1.0, 1.002, 0.998, 1.001, 0.999, 1.0].map(|value| value * 1e5));
+    let figure = case.figure();
+    (figure.unit, figure.convention) = (Unit::LPS, None);
+    let cpus = match placement {
+        "free" => vec![],
+        "same-cpu" => vec![0.0, 0.0],
+        _ => vec![0.0, 1.0],
+    };
+    let unused = [
+        ARRAY_BYTES.name,
+        COUNTED_BYTES.name,
+        STORES.name,
+        KERNEL.name,
+        THREADS.name,
+        RUN_DELAY.name,
+        RUN_DELAY_WORST.name,
+        INVOLUNTARY_SWITCHES.name,
+    ];
+    let kept: Vec<&str> = ALL.iter().map(|key| key.name).filter(|name| !unused.contains(name)).collect();
+    case.only(&kept)
+        .with(CPUS, cpus)
+        .with(PLACES, "threads".into())
+        .with(PLACEMENT, placement.to_owned())
+        .with(HOP_WAY, "pipe".into())
+        .with(HOPS, 1e5)
+        .with(HOP_VOLUNTARY, vec![5e4, 5e4])
+        .with(HOP_INVOLUNTARY, vec![10.0, 10.0])
+        .with(HOP_TOGETHER, if placement == "llc" { 0.0 } else { 1.0 })
+}
+
 impl Case {
     /// Takes a fact away, as if nobody had written it.
     pub fn without<T>(self, key: Key<T>) -> Self {

@@ -106,6 +106,12 @@ fn situations() -> Vec<Case> {
         // Points of a curve over threads: 3 on 2 CPUs.
         unequal("static").with(THREAD_IPC, vec![0.1, 0.2, 0.1]),
         unequal("static").with(THREAD_WAIT, vec![0.0, 0.01, 0.0]),
+        hopping("free"),
+        hopping("free").in_first(3, HOP_TOGETHER, 0.0).values(&[1.0, 1.0, 1.0, 4.0, 4.0, 4.0]),
+        hopping("free").of_time(RUN_DELAY_WORST, 0.5).with(INVOLUNTARY_SWITCHES, 900.0),
+        hopping("same-cpu"),
+        hopping("same-cpu").with(HOP_VOLUNTARY, vec![1.0, 1.0]),
+        hopping("same-cpu").with(WAKER_BUSY, 500.0),
         unequal("dynamic"),
         unequal("dynamic").with(INVOLUNTARY_SWITCHES, 900.0).of_time(RUN_DELAY_WORST, 0.7),
         quiet_vm().with(WORKING_SET, MIB),
@@ -207,6 +213,8 @@ fn without_evidence_nothing_passes_that_needs_it() {
             "rounds-agree",
             "sources",
             "line-transfer",
+            "placement-dependent",
+            "switches-per-hop",
             "uneven-cores",
             "advertised-cache",
         ];

@@ -9,6 +9,7 @@ mod cpus;
 mod edges;
 mod form;
 mod gates;
+mod hops;
 mod lines;
 mod numbers;
 mod threads;

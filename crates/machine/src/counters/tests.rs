@@ -79,7 +79,11 @@ const BEFORE: &[(&str, &str)] = &[
         "cpu  400 0 0 0 0 0 0 0 0 0\ncpu0 100 0 10 500 0 1 2 3 0 0\ncpu1 100 0 10 500 0 1 2 3 0 0\n\
          cpu2 100 0 10 500 0 1 2 3 0 0\ncpu3 100 0 10 500 0 1 2 3 0 0\nintr 5\n",
     ),
-    ("/proc/interrupts", "  CPU0 CPU1 CPU2 CPU3\n 24: 1 2 3 4 IO-APIC x\nLOC: 10 20 30 40 timer\nERR: 3\n"),
+    (
+        "/proc/interrupts",
+        "  CPU0 CPU1 CPU2 CPU3\n 24: 1 2 3 4 IO-APIC x\nLOC: 10 20 30 40 timer\n\
+         RES: 5 5 5 5 Rescheduling interrupts\nCAL: 1 1 1 1 Function call interrupts\nERR: 3\n",
+    ),
     ("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\n"),
     ("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0 total=9\n"),
     ("/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0 total=0\n"),
@@ -106,7 +110,8 @@ const AFTER: &[(&str, &str)] = &[
     ),
     (
         "/proc/interrupts",
-        "  CPU0 CPU1 CPU2 CPU3\n 24: 2 4 9 9 IO-APIC x\nLOC: 110 220 990 990 timer\nERR: 9\n",
+        "  CPU0 CPU1 CPU2 CPU3\n 24: 2 4 9 9 IO-APIC x\nLOC: 110 220 990 990 timer\n\
+         RES: 10 12 99 99 Rescheduling interrupts\nCAL: 4 5 99 99 Function call interrupts\nERR: 9\n",
     ),
     ("/proc/pressure/cpu", "some avg10=9.00 avg60=0.00 avg300=0.00 total=1250000\n"),
     ("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2005\nfull avg10=0 total=99\n"),
@@ -138,7 +143,9 @@ fn every_source_has_its_known_answer() {
         (CPU_STEAL, 0.04),
         (CPU_FOREIGN_RESOLUTION, 0.02),
         (CPU_SIBLING, 0.50 + (8.99 + 0.09 + 0.89 + 0.08 + 0.07)),
-        (IRQ_COUNT, 1.0 + 2.0 + 100.0 + 200.0),
+        (IRQ_COUNT, 1.0 + 2.0 + 100.0 + 200.0 + 12.0 + 7.0),
+        (IRQ_RESCHEDULE, 5.0 + 7.0),
+        (IRQ_CALL, 3.0 + 4.0),
         (SOFTIRQ_TIME, 0.02 + 0.03 + 0.02),
         (PSI_CPU, 0.25),
         (PSI_MEMORY, 0.002),

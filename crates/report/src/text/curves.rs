@@ -40,7 +40,8 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     let curves = mode.grids.iter().flat_map(Grid::figures).filter(|figure| figure.limit.is_some());
     cells::limits(page, curves, digits::of(measured.iter().filter_map(|figure| figure.value)), "by point");
     let labels = mode.grids.iter().flat_map(|grid| {
-        grid.columns.iter().map(|column| column.label.as_str()).chain([grid.label.as_str()])
+        let rows = grid.rows.iter().map(|row| row.label.as_str());
+        grid.columns.iter().map(|column| column.label.as_str()).chain([grid.label.as_str()]).chain(rows)
     });
     let meanings = names::meanings(mode.key, labels);
     if !meanings.is_empty() {

@@ -176,7 +176,7 @@ fn spots(classes: &[Found]) -> (Vec<Spot<'_>>, Vec<Pair>) {
     for found in classes {
         let class = found.class.word();
         if let Some(reason) = &found.absent {
-            spots.push(Spot { every_way: false, ..spot(class, Err(reason)) });
+            spots.push(Spot { every_way: false, wakes: false, ..spot(class, Err(reason)) });
         }
         for (nth, pair) in found.pairs.iter().enumerate() {
             // The first pair stands for its class; others are told apart by their CPUs.
@@ -302,11 +302,12 @@ mod unit {
         let plan = on(synthetic::two_socket_smt_server, 150.0);
         for class in pairs::CLASSES.map(pairs::Class::word) {
             let absent = matches!(class, "cluster" | "package" | "node");
-            for id in [class.to_owned(), format!("wake.{class}.busy0"), format!("wake.{class}.busy500")] {
-                let figure = figure(&plan, &format!("system.switch.{id}"));
-                assert_eq!(figure.status == Status::NotAvailable, absent, "{id}: {:?}", figure.reason);
-                assert_eq!(figure.reason.as_deref().unwrap().starts_with("there are no two"), absent);
-            }
+            let rate = figure(&plan, &format!("system.switch.{class}"));
+            assert_eq!(rate.status == Status::NotAvailable, absent, "{class}: {:?}", rate.reason);
+            assert_eq!(rate.reason.as_deref().unwrap().starts_with("there are no two"), absent);
+            // One figure tells that a class is absent.
+            let latency = format!("system.switch.wake.{class}.busy500");
+            assert_eq!(plan.suite.figures.iter().any(|figure| figure.id == latency), !absent);
         }
         assert_eq!(figure(&plan, "system.switch.same-cpu").conditions.get(key::CPUS), Some(vec![0.0, 0.0]));
         assert_eq!(figure(&plan, "system.switch.socket").conditions.get(key::CPUS), Some(vec![0.0, 24.0]));

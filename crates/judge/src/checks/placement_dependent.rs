@@ -1,0 +1,66 @@
+//! Does the figure depend on where the scheduler put its two tasks?
+
+use figure::evidence::{HOP_TOGETHER, PLACEMENT};
+use figure::{format, stats};
+
+use crate::check::{Answer, Check, Subject, always, measured};
+
+/// `placement` of tasks that are left to the scheduler.
+pub(crate) const FREE: &str = "free";
+/// From this share of the looks on, both tasks were on one CPU; up to the rest of it, on two.
+pub(crate) const MOSTLY: f64 = 0.9;
+/// Rounds that differ by this much with the placement are no figure: the median is that of the more frequent placement.
+/// Twice is more than any other disturbance that is let pass makes of a rate.
+const SEVERAL_FOLD: f64 = 2.0;
+
+/// A free figure is the compatible one, and never more than suspect: a better scheduler, or a hypervisor that hides a cache,
+/// moves it several-fold on the same hardware (study 2).
+pub const CHECK: Check = Check {
+    id: "placement-dependent",
+    question: "Does the figure depend on where the scheduler put its two tasks?",
+    reads: &[PLACEMENT.name, HOP_TOGETHER.name],
+    page: include_str!("../../../../docs/checks/placement-dependent.md"),
+    applies: |subject| measured(subject) && subject.condition(PLACEMENT).as_deref() == Some(FREE),
+    essential: always,
+    rule,
+};
+
+const FIX: &str =
+    "read the figures of pinned tasks beside it (truebench system switch), and compare machines by those";
+
+fn rule(subject: &Subject) -> Answer {
+    let together = match subject.figure.over_rounds(HOP_TOGETHER) {
+        figure::Reading::Value(together) => together,
+        figure::Reading::Unknown(reason) => {
+            return Answer::warn(
+                format!("the scheduler put the two tasks where it liked, and that was not seen ({reason})"),
+                FIX,
+            );
+        }
+    };
+    let rounds = || subject.figure.kept_values().into_iter().zip(together.iter().copied());
+    let of = |keep: fn(f64) -> bool| -> Vec<f64> {
+        rounds().filter(|(_, together)| keep(*together)).map(|(value, _)| value).collect()
+    };
+    let (near, apart) = (of(|together| together >= MOSTLY), of(|together| together <= 1.0 - MOSTLY));
+    let share = together.iter().sum::<f64>() / together.len().max(1) as f64;
+    let seen = format!("both tasks were on one CPU in {} of the looks", format::percent(share));
+    if let (Some(one), Some(two)) = (stats::median(&near), stats::median(&apart)) {
+        let times = (one / two).max(two / one);
+        if times >= SEVERAL_FOLD {
+            return Answer::fail(
+                format!(
+                    "the rounds differ {}-fold by where the scheduler put the two tasks: {} in {} rounds on one CPU, {} \
+                     in {} on two",
+                    format::number(times),
+                    format::number(one),
+                    near.len(),
+                    format::number(two),
+                    apart.len()
+                ),
+                FIX,
+            );
+        }
+    }
+    Answer::warn(format!("the scheduler puts the two tasks where it likes; here {seen}"), FIX)
+}

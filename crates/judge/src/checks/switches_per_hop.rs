@@ -1,0 +1,42 @@
+//! Was a task switched to for every hop?
+
+use figure::evidence::{HOP_INVOLUNTARY, HOP_VOLUNTARY, HOP_WAY, HOPS, WAKER_BUSY};
+use figure::format;
+
+use crate::check::{Answer, Check, Subject, always, counts_hops, observed};
+
+/// A hop is one switch: the task that has sent waits, and the one that was woken runs. Whoever finds its number there
+/// already does not wait, and was not switched to. At this share a fifth of the hops were none.
+const LEAST: f64 = 0.8;
+
+/// ru_nvcsw and ru_nivcsw of getrusage(2) of both tasks, against the hops that they counted. The kernel may let the woken
+/// task take the CPU from its waker before that waits: then the switch is an involuntary one, and counts as well.
+pub const CHECK: Check = Check {
+    id: "switches-per-hop",
+    question: "Was a task switched to for every hop?",
+    reads: &[HOP_WAY.name, WAKER_BUSY.name, HOPS.name, HOP_VOLUNTARY.name, HOP_INVOLUNTARY.name],
+    page: include_str!("../../../../docs/checks/switches-per-hop.md"),
+    applies: counts_hops,
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let sum = |switches: Vec<Vec<f64>>| switches.into_iter().flatten().sum::<f64>();
+    let hops = observed!(subject.figure.sum(HOPS));
+    let voluntary = sum(observed!(subject.figure.over_rounds(HOP_VOLUNTARY))) / hops.max(1.0);
+    let involuntary = sum(observed!(subject.figure.over_rounds(HOP_INVOLUNTARY))) / hops.max(1.0);
+    let detail = format!(
+        "{} switches for each hop, {} of them voluntary",
+        format::number(voluntary + involuntary),
+        format::number(voluntary)
+    );
+    if voluntary + involuntary >= LEAST {
+        return Answer::pass(detail);
+    }
+    Answer::warn(
+        format!("{detail}: the reader often found its number there already, and did not wait"),
+        "the two tasks overtake one another: measure on a quieter machine; where it stays so, the kernel or the \
+         hypervisor polls before it sleeps (haltpoll, idle=poll)",
+    )
+}

@@ -1,0 +1,76 @@
+//! Two tasks that wake one another: where they were, and whether anybody was switched to.
+
+use figure::Outcome::*;
+use figure::Verdict;
+use figure::evidence::*;
+
+use crate::build::{hopping, quiet_vm};
+
+#[test]
+fn a_free_figure_is_never_plainly_valid() {
+    let free = hopping("free").answer("placement-dependent").unwrap();
+    assert_eq!((free.outcome, free.essential), (Warn, true));
+    assert!(free.detail.contains("on one CPU in 100 % of the looks"), "{}", free.detail);
+    assert_eq!(hopping("free").judged(), (Verdict::Suspect, vec!["placement-dependent".to_owned()]));
+    for pinned in ["same-cpu", "llc"] {
+        assert_eq!(hopping(pinned).answer("placement-dependent"), None, "{pinned}");
+        assert_eq!(hopping(pinned).judged().0, Verdict::Valid, "{pinned}: {:?}", hopping(pinned).judged().1);
+    }
+    let unseen = hopping("free").without(HOP_TOGETHER).answer("placement-dependent").unwrap();
+    assert!(unseen.outcome == Warn && unseen.detail.contains("was not seen"), "{}", unseen.detail);
+}
+
+#[test]
+fn rounds_that_differ_by_placement_are_no_figure() {
+    // The first three rounds on one CPU, the others on two.
+    let rounds = |near: f64| {
+        let mut case = hopping("free").values(&[near, near, near, 1e5, 1.001e5, 0.999e5]);
+        for round in &mut case.figure().rounds[3..] {
+            round.evidence.put(HOP_TOGETHER, 0.0);
+        }
+        case
+    };
+    let apart = rounds(4e5).answer("placement-dependent").unwrap();
+    assert_eq!(apart.outcome, Fail);
+    assert!(
+        apart.detail.contains("differ 4.00-fold") && apart.detail.contains("400000 in 3 rounds on one CPU")
+    );
+    assert_eq!(rounds(1.9e5).says("placement-dependent"), Warn);
+    assert_eq!(rounds(0.4e5).says("placement-dependent"), Fail, "whichever is faster");
+    // The same rates, and always on one CPU: whatever that is, it is not the placement.
+    let placed = rounds(4e5).with(HOP_TOGETHER, 1.0);
+    assert_eq!(placed.says("placement-dependent"), Warn);
+}
+
+#[test]
+fn a_hop_is_a_switch() {
+    let switches = |voluntary: f64, involuntary: f64| {
+        let case = hopping("same-cpu").with(HOP_VOLUNTARY, vec![voluntary / 2.0; 2]);
+        case.with(HOP_INVOLUNTARY, vec![involuntary; 2])
+    };
+    assert_eq!(switches(1e5, 0.0).says("switches-per-hop"), Pass);
+    assert_eq!(switches(0.81e5, 0.0).says("switches-per-hop"), Pass);
+    assert_eq!(switches(0.79e5, 0.0).says("switches-per-hop"), Warn);
+    assert_eq!(
+        switches(0.6e5, 0.2e5).says("switches-per-hop"),
+        Pass,
+        "the woken task takes the CPU from its waker"
+    );
+    let ready = switches(1e3, 0.0).answer("switches-per-hop").unwrap();
+    assert!(ready.detail.contains("0.0100 switches for each hop") && ready.detail.contains("did not wait"));
+    assert_eq!(switches(1e5, 0.0).without(HOPS).says("switches-per-hop"), Unknown);
+    assert_eq!(switches(1e3, 0.0).with(WAKER_BUSY, 500.0).answer("switches-per-hop"), None, "a latency");
+    assert_eq!(quiet_vm().answer("switches-per-hop"), None);
+}
+
+#[test]
+fn waiting_for_one_another_is_no_disturbance() {
+    let waits = |case: crate::build::Case| {
+        case.of_time(RUN_DELAY_WORST, 0.4).of_time(RUN_DELAY, 0.4).with(INVOLUNTARY_SWITCHES, 9000.0)
+    };
+    for check in ["run-queue-delay", "involuntary-switches", "threads-on-distinct-cores"] {
+        assert_eq!(waits(hopping("same-cpu")).answer(check), None, "{check}");
+        assert!(waits(quiet_vm()).answer(check).is_some(), "{check}");
+    }
+    assert_eq!(waits(quiet_vm()).says("run-queue-delay"), Fail);
+}

@@ -1,0 +1,104 @@
+//! `system switch`: two tasks that wake one another, where they were put.
+
+use figure::{Figure, Reading, Record, Status, evidence};
+
+use crate::bench::{record, run};
+
+/// A run of few short rounds.
+pub fn short() -> Record {
+    record(&run(&["system", "switch", "--rounds", "2", "--duration", "100ms", "--format", "json"]))
+}
+
+/// The CPUs on which the two tasks were seen, and how often, over all kept rounds.
+fn seen(figure: &Figure) -> Vec<[f64; 3]> {
+    let rounds = figure.over_rounds(evidence::HOP_PAIRS).into_value().unwrap();
+    rounds.iter().flat_map(|round| round.chunks_exact(3)).map(|pair| [pair[0], pair[1], pair[2]]).collect()
+}
+
+#[test]
+fn the_two_tasks_hop_where_they_were_put() {
+    let record = short();
+    let classes = lab::pairs::CLASSES.map(lab::pairs::Class::word);
+    if record.machine.topology.unknown.is_none() {
+        for class in classes {
+            assert!(record.figure(&format!("system.switch.{class}")).is_some(), "no figure for {class}");
+        }
+    }
+    for way in ["", ".threads", ".eventfd", ".futex", ".socket"] {
+        for place in ["free", "same-cpu"] {
+            let id = format!("system.switch.{place}{way}");
+            let figure = record.figure(&id).unwrap_or_else(|| panic!("no {id}"));
+            assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
+        }
+    }
+    for figure in &record.figures {
+        let id = &figure.id;
+        if figure.status == Status::NotAvailable {
+            assert!(classes.iter().any(|class| *id == format!("system.switch.{class}")), "{id}");
+            let reason = figure.reason.as_deref().unwrap();
+            assert!(reason.contains("there are no two") || reason.contains("it takes two CPUs"), "{reason}");
+            continue;
+        }
+        assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
+        assert!(figure.value.unwrap() > 0.0 && figure.kept().count() == 2, "{id}");
+        let hops = figure.sum(evidence::HOPS).into_value().unwrap();
+        assert!(hops >= 2.0, "{id}: every round made a round trip");
+        match figure.conditions.get(evidence::CPUS) {
+            // Every look of every round found both tasks exactly where they belong.
+            Some(cpus) => {
+                for [x, y, count] in seen(figure) {
+                    assert!([x, y] == cpus[..] && count > 0.0, "{id}: {count} times on {x} and {y}");
+                }
+                assert_eq!(figure.sum(evidence::PLACE_STRAYED), Reading::Value(0.0), "{id}");
+            }
+            None => assert!(id.contains(".free") && figure.name.contains("placement-dependent"), "{id}"),
+        }
+    }
+}
+
+#[test]
+fn what_both_tasks_say_of_themselves_agrees() {
+    let record = short();
+    let same = record.figure("system.switch.same-cpu").unwrap();
+    for round in same.kept() {
+        let fact = |key| round.evidence.get(key).into_value().unwrap_or_else(|| panic!("{}", key.name));
+        let (hops, seconds) = (fact(evidence::HOPS), fact(evidence::HOP_SECONDS));
+        // One value: the rate is what was counted, by the time that it took.
+        let rate = round.value().unwrap();
+        assert!((rate * seconds * 2.0 / hops - 1.0).abs() < 1e-9);
+        // On one CPU nobody runs unless the other one was switched away from: about one switch a hop, whatever else runs.
+        let both = |key| fact_of(round, key).iter().sum::<f64>();
+        let switches = both(evidence::HOP_VOLUNTARY) + both(evidence::HOP_INVOLUNTARY);
+        assert!(switches > 0.5 * hops, "{switches} switches, {hops} hops");
+        // Two tasks on one CPU cannot use more than that.
+        let ran = both(evidence::HOP_CPU);
+        assert!(ran > 0.0 && ran < 1.2 * seconds, "{ran} s of {seconds} s");
+    }
+    let latency = record.figure("system.switch.wake.same-cpu.busy50").unwrap();
+    let all = latency.distribution.as_ref().expect("a distribution of all rounds");
+    assert_eq!(
+        all.count as f64 * 2.0,
+        latency.sum(evidence::HOPS).into_value().unwrap(),
+        "one for each trip"
+    );
+    assert!(all.min <= latency.value.unwrap() && latency.value.unwrap() <= all.max);
+    assert!(latency.checks.iter().all(|check| check.id != "run-queue-delay"), "waiting is what is measured");
+}
+
+fn fact_of(round: &figure::Round, key: evidence::Key<Vec<f64>>) -> Vec<f64> {
+    round.evidence.get(key).into_value().unwrap_or_else(|| panic!("{}", key.name))
+}
+
+#[test]
+fn the_free_figure_is_never_plainly_valid() {
+    let record = short();
+    for figure in record.figures.iter().filter(|figure| figure.id.contains(".free")) {
+        let check = figure.checks.iter().find(|check| check.id == "placement-dependent");
+        let check = check.unwrap_or_else(|| panic!("{}: not checked", figure.id));
+        assert!(matches!(check.outcome, figure::Outcome::Warn | figure::Outcome::Fail), "{}", check.detail);
+        assert_ne!(figure.verdict, Some(figure::Verdict::Valid), "{}", figure.id);
+    }
+    for figure in record.figures.iter().filter(|figure| !figure.id.contains(".free")) {
+        assert!(figure.checks.iter().all(|check| check.id != "placement-dependent"), "{}", figure.id);
+    }
+}
