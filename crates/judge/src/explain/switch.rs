@@ -16,7 +16,7 @@ use figure::{CpuList, Figure, Record, format};
 use super::{Rule, near, usable, value};
 use crate::check::Subject;
 use crate::checks::placement_dependent::{FREE as FREELY, MOSTLY};
-use crate::relations::partner;
+use crate::relations::partner::{self, Side, UNTOLD, side};
 
 /// `placement` of both tasks on one CPU.
 const SAME_CPU: &str = "same-cpu";
@@ -261,13 +261,14 @@ fn pinned(subject: &Subject) -> Option<String> {
     let basis = basis.map_or_else(String::new, |basis| format!(" (the two CPUs: {basis})"));
     let against =
         format!("A hop takes {}, {}x that of {}", format::seconds(own), format::number(own / same), one.id);
-    Some(if near(own, same, ALIKE) {
-        format!("{against}: waking another CPU costs nothing that can be told{basis}.")
-    } else if own > same {
-        let more = format::seconds(own - same);
-        format!("{against}: waking another CPU costs {more} more{}{basis}.", rescheduled(figure))
-    } else {
-        format!("{against}: the two CPUs overlap what one does in turn{basis}.")
+    Some(match side(figure, one)? {
+        Side::Untold => format!("{against}: {UNTOLD}{basis}."),
+        Side::Same => format!("{against}: waking another CPU costs nothing that can be told{basis}."),
+        Side::Below => {
+            let more = format::seconds(own - same);
+            format!("{against}: waking another CPU costs {more} more{}{basis}.", rescheduled(figure))
+        }
+        Side::Above => format!("{against}: the two CPUs overlap what one does in turn{basis}."),
     })
 }
 
@@ -313,15 +314,12 @@ fn ways(subject: &Subject) -> Option<String> {
     }
     let ratio = partner::ratio(figure, other).ok()?;
     let (own, theirs) = (hop(figure)?, hop(other)?);
-    let seen = format!("{} of {} ({})", partner::ratio_text(&ratio), other.id, value(other));
-    Some(if ratio.same(0.03) {
-        format!("{seen} on the same CPUs: {way} instead of pipes between processes changes nothing.")
-    } else {
-        let (less, by) = if own < theirs { ("less", theirs - own) } else { ("more", own - theirs) };
-        format!(
-            "{seen} on the same CPUs, by the way alone: {way} costs {} {less} a hop.",
-            format::seconds(by)
-        )
+    let seen = format!("{} of {} ({}) on the same CPUs", partner::ratio_text(&ratio), other.id, value(other));
+    Some(match side(figure, other)? {
+        Side::Untold => format!("{seen}: {UNTOLD}."),
+        Side::Same => format!("{seen}: {way} instead of pipes between processes changes nothing."),
+        Side::Above => format!("{seen}: by {way} a hop costs {} less.", format::seconds(theirs - own)),
+        Side::Below => format!("{seen}: by {way} a hop costs {} more.", format::seconds(own - theirs)),
     })
 }
 

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::{Outcome, Verdict};
 use judge::checks::ALL;
 
-use crate::build::{Case, MIB, counted, hand_over, quiet_vm, quota, server};
+use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
 use crate::copies::copies;
 use crate::edges::{edge, unadvertised};
 
