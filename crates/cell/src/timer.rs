@@ -17,7 +17,7 @@ pub static COUNT: AtomicU64 = AtomicU64::new(0);
 /// Whether the time is over, after [`start_and_return`].
 static OVER: AtomicU32 = AtomicU32::new(0);
 
-/// What sees to it, when the time is over, that what was computed until then is right. It is told the count. It runs in the
+/// What sees to it, when the time is over, that what was computed until then is right, and that children end. It is told the count. It runs in the
 /// signal's handler, in the middle of a turn: what is right at some point of a turn is right.
 pub type Check = fn(u64) -> Outcome;
 /// The test's, if it has one.
@@ -99,8 +99,11 @@ extern "C" fn finish(_: c_int) {
     if !slot.is_null() {
         // SAFETY: set by `arm`, and mapped for the rest of the process.
         let slot = unsafe { &*slot };
-        done(slot);
-        if let Err(cause) = checked(COUNT.load(Ordering::Relaxed)) {
+        slot.ended.store(sys::now(), Ordering::Relaxed);
+        let outcome = checked(COUNT.load(Ordering::Relaxed));
+        // Children that the check has waited for count.
+        finished(slot);
+        if let Err(cause) = outcome {
             slot.fail(cause);
             code = crate::exit::FAILED;
         }
@@ -132,6 +135,10 @@ fn checked(count: u64) -> Outcome {
 /// Writes the results: the end is now. May be called in a signal handler.
 pub fn done(slot: &Slot) {
     slot.ended.store(sys::now(), Ordering::Relaxed);
+    finished(slot);
+}
+
+fn finished(slot: &Slot) {
     usage(slot);
     slot.count.store(COUNT.load(Ordering::Relaxed), Ordering::Release);
 }

@@ -172,7 +172,11 @@ fn pinned_figures_by_what_waking_another_cpu_costs() {
     }
     figure.summarise();
     says(&equal, llc, &["too much to tell"]);
-    says(&record, "system.switch.same-cpu.futex", &["1.272x [1.272, 1.272]", "by futex a hop costs 272 ns less"]);
+    says(
+        &record,
+        "system.switch.same-cpu.futex",
+        &["1.272x [1.272, 1.272]", "by futex a hop costs 272 ns less"],
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod first;
 mod second;
 mod variables;
 
-use crate::test::{Class, Job, Test};
+use crate::test::{Class, Job, Needs, Test};
 use crate::{Outcome, timer};
 use check::check;
 use first::turn;
@@ -24,6 +24,7 @@ pub const TEST: Test = Test {
     class: Class::Compute,
     counts: "one loop of Dhrystone 2.1: assignments, comparisons, calls, a copied string and a compared one",
     groups: &["dhry"],
+    needs: Needs::Nothing,
     run,
 };
 

@@ -11,6 +11,7 @@ pub const TEST: Test = Test {
     unit: "KBps",
     baseline: 3960.0,
     timebase: 1.0,
+    scale: 1.0,
     seconds: 30.0,
     is_long: false,
     class: Class::Files,

@@ -11,6 +11,7 @@ pub const TEST: Test = Test {
     unit: "lpm",
     baseline: 6.0,
     timebase: 60.0,
+    scale: 1.0,
     seconds: 60.0,
     is_long: false,
     class: Class::Shell,

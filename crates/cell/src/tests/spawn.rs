@@ -13,6 +13,7 @@ pub const TEST: Test = Test {
     unit: "lps",
     baseline: 126.0,
     timebase: 1.0,
+    scale: 1.0,
     seconds: 30.0,
     is_long: false,
     class: Class::Process,

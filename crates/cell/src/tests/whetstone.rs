@@ -9,7 +9,7 @@ use core::cell::Cell;
 use core::sync::atomic::Ordering;
 
 use crate::shared::Slot;
-use crate::test::{Class, Job, Test};
+use crate::test::{Class, Job, Needs, Test};
 use crate::{Outcome, sys, timer};
 use check::right;
 use functions::Functions;
@@ -28,6 +28,7 @@ pub const TEST: Test = Test {
     class: Class::Compute,
     counts: "a million Whetstone instructions",
     groups: &["arithmetic", "whets"],
+    needs: Needs::Nothing,
     run,
 };
 

@@ -99,7 +99,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     ];
     let unixbench = options.unixbench;
     let rules = if unixbench { Rules::exactly(LONG_PASSES as usize, f64::MAX) } else { options.rules };
-    let setup = Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
+    let setup =
+        Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.index",

@@ -288,6 +288,7 @@ mod unit {
             passes: None,
             duration: None,
             directory: None,
+            session: 0,
             rules,
         };
         plan(&machine, &options).unwrap()
