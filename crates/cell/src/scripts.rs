@@ -15,6 +15,10 @@ use crate::{Outcome, sys, timer};
 pub fn repeat(job: &Job, instances: &CStr) -> Outcome {
     let script = job.argument(0).ok_or(Cause::wrong(step::ARGUMENTS, 0))?;
     let arguments = [script.as_ptr(), instances.as_ptr(), core::ptr::null()];
+    // Scripts inherit what UnixBench's do, and no more.
+    let (descriptor, _) = job.place().ok_or(Cause::wrong(step::ARGUMENTS, 1))?;
+    // SAFETY: touches no memory.
+    unsafe { libc::fcntl(descriptor as c_int, libc::F_SETFD, libc::FD_CLOEXEC) };
     let (mut count, mut whole) = (0u64, 0u64);
     timer::start_and_return(job)?;
     loop {
@@ -22,7 +26,7 @@ pub fn repeat(job: &Job, instances: &CStr) -> Outcome {
         match unsafe { libc::fork() } {
             -1 => return Err(Cause::now(step::FORK)),
             0 => {
-                // SAFETY: strings that live, and a null at the end. The shared memory is for us alone.
+                // SAFETY: strings that live, and a null at the end.
                 unsafe { libc::execv(script.as_ptr(), arguments.as_ptr()) };
                 job.slot.fail(Cause::now(step::EXEC));
                 // SAFETY: ends the child.
@@ -38,12 +42,16 @@ pub fn repeat(job: &Job, instances: &CStr) -> Outcome {
         if status != 0 {
             return Err(Cause::wrong(step::CHILD, status as u64));
         }
-        let is_over = timer::is_over();
-        if count == 0 || !is_over {
+        let (is_over, is_first) = (timer::is_over(), count == 0);
+        if is_first || !is_over {
             count = count.wrapping_add(1);
             whole = sys::now();
         }
         if is_over {
+            if is_first {
+                // The signal did not see its end, nor what it used.
+                timer::done(job.slot);
+            }
             break;
         }
     }
