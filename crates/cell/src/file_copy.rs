@@ -126,8 +126,8 @@ fn byte(contents: u64, offset: u64) -> u8 {
     (word >> (8 * (offset % 8))) as u8
 }
 
-/// Writes the first `bytes` of a file, `size` at a time. As UnixBench's are written: file systems with large folios (ext4 since
-/// Linux 6.16) make the page cache of pieces as large as a write, and larger pieces are copied faster ever after.
+/// Writes the first `bytes` of a file, `size` at a time, as UnixBench's are written: file systems with large folios choose
+/// by the size of a write of which pieces they make the page cache.
 fn fill(file: c_int, bytes: u64, size: usize, contents: u64) -> Outcome {
     // SAFETY: one thread; nobody else has it.
     let buffer = unsafe { &mut *BUFFER.0.get() };
