@@ -211,8 +211,9 @@ mod unit {
         verify(to, 0, copied, OURS).unwrap();
         verify(to, copied, bytes, BLANK).unwrap();
         // A byte that is wrong, one that is missing.
+        let wrong = !byte(OURS, 9001);
         // SAFETY: one byte.
-        unsafe { libc::pwrite(to, [0xffu8].as_ptr().cast(), 1, 9001) };
+        unsafe { libc::pwrite(to, (&raw const wrong).cast(), 1, 9001) };
         assert_eq!(verify(to, 0, copied, OURS), Err(Cause::wrong(step::CONTENTS, 9001)));
         // SAFETY: touches no memory.
         unsafe { libc::ftruncate(from, 5000) };
