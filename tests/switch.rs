@@ -1,6 +1,11 @@
 //! `system switch`: two tasks that wake one another, where they were put.
 
+use std::path::Path;
+use std::time::Duration;
+
+use cell::hops::{FREE, HOPS};
 use figure::{Figure, Reading, Record, Status, evidence};
+use system::copies::{Ask, Copies};
 
 use crate::bench::{record, run};
 
@@ -100,5 +105,35 @@ fn the_free_figure_is_never_plainly_valid() {
     }
     for figure in record.figures.iter().filter(|figure| !figure.id.contains(".free")) {
         assert!(figure.checks.iter().all(|check| check.id != "placement-dependent"), "{}", figure.id);
+    }
+}
+
+/// A pass whose two tasks are asked to be on these CPUs.
+fn pass(hop: &'static str, words: [&str; 3]) -> Result<u64, String> {
+    let ask = Ask {
+        name: hop,
+        copies: 1,
+        duration: Duration::from_millis(20),
+        arguments: words.map(Into::into).to_vec(),
+        directory: "/".into(),
+        cpus: lab::affinity::get().expect("our own mask"),
+        environment: Vec::new(),
+    };
+    let copies = Copies::start(Path::new(env!("CARGO_BIN_EXE_truebench-cell")), &ask)?.run()?;
+    Ok(copies[0].count)
+}
+
+#[test]
+fn a_task_that_cannot_be_put_where_it_belongs_is_a_failure_and_no_figure() {
+    let free = FREE.to_str().unwrap();
+    // More CPUs than a mask of the C library holds: there is none.
+    let nowhere = "1024";
+    for hop in HOPS {
+        assert!(pass(hop.name, [free; 3]).unwrap() > 0, "{}", hop.name);
+        for words in [[nowhere, free, free], [free, nowhere, free]] {
+            let error = pass(hop.name, words).unwrap_err();
+            assert!(error.contains("setting the CPU affinity"), "{}: {error}", hop.name);
+        }
+        assert!(pass(hop.name, ["x", free, free]).unwrap_err().contains("the arguments"), "{}", hop.name);
     }
 }

@@ -161,6 +161,12 @@ pub fn process() -> libc::pid_t {
     unsafe { libc::getpid() }
 }
 
+/// The number of the process that this one is a child of.
+pub fn parent() -> libc::pid_t {
+    // SAFETY: always allowed.
+    unsafe { libc::getppid() }
+}
+
 /// Binds the calling thread to one CPU. Whether it is, by what was read back.
 pub fn pin(cpu: usize) -> bool {
     // SAFETY: all zero is an empty set.

@@ -59,6 +59,11 @@ impl Task {
             0 => {
                 // SAFETY: sets what is this process's own.
                 unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+                if sys::parent() != parent {
+                    // It died before it could take us along.
+                    // SAFETY: ends the process.
+                    unsafe { libc::_exit(crate::exit::FAILED) };
+                }
                 let done = self.answer();
                 if done.is_err() && self.board.placed.0.load(Ordering::Acquire) == THERE {
                     // Who began waits for an answer that will not come. The slot says why.
