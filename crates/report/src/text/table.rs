@@ -60,7 +60,7 @@ pub(super) fn table(page: &mut Page, section: &Section) {
         let constraint = if column.right {
             ColumnConstraint::ContentWidth
         } else {
-            ColumnConstraint::UpperBoundary(Width::Percentage(40 / labels))
+            ColumnConstraint::UpperBoundary(Width::Percentage(50 / labels))
         };
         laid.set_constraint(constraint);
     }
@@ -103,12 +103,15 @@ fn columns<'a>(section: &'a Section, width: usize) -> Vec<Column<'a>> {
     if width >= WIDTH_FOR_LIMIT && any(|row| row.figure.limit.is_some()) {
         columns.push(Column::right("limit", |row| cells::of_limit(row.figure)));
     }
-    if width >= WIDTH_FOR_GAIN && any(|row| row.gain.is_some()) {
+    // Beside an index the ratio is told in words, where there is no room for both.
+    let is_indexed = any(|row| index(row).is_some());
+    let for_gain = if is_indexed { WIDTH_FOR_BEST } else { WIDTH_FOR_GAIN };
+    if width >= for_gain && any(|row| row.gain.is_some()) {
         columns.push(Column::right(section.gain, |row| {
             row.gain.map_or(String::new(), |gain| format!("×{}", number(gain)))
         }));
     }
-    if width >= WIDTH_FOR_GAIN && any(|row| index(row).is_some()) {
+    if width >= WIDTH_FOR_GAIN && is_indexed {
         columns.push(Column::right("index", |row| {
             index(row).map_or(String::new(), |index| fixed(index, Some(1)))
         }));

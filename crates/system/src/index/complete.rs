@@ -66,7 +66,7 @@ impl Total {
             copies => (format!("{TOTAL}.x{copies}"), format!(", {copies} copies")),
         };
         let name = format!("UnixBench index, {}{copies}{partial}", self.kind);
-        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::ONE, Better::Higher);
+        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::of("index"), Better::Higher);
         figure.conditions =
             Conditions::default().with(key::COPIES, self.copies).with(key::SCORE_KIND, self.kind.clone());
         figure.evidence.put(key::INDEX_TESTS, values.len() as f64);
