@@ -61,7 +61,8 @@ fn every_key_that_a_check_reads_is_written() {
     let counted = crate::counters::quiet();
     let mut written = BTreeSet::new();
     let switch = crate::switch::short();
-    let suites = [&record, &cross, &counted, &switch];
+    let copies = crate::system::short();
+    let suites = [&record, &cross, &counted, &switch, &copies];
     for figure in suites.iter().flat_map(|record| &record.figures) {
         written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));
         written.extend(figure.conditions.iter().map(|(name, _)| name.to_owned()));
