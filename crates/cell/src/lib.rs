@@ -117,9 +117,4 @@ fn find(name: &CStr) -> Option<Work> {
 /// What a test gives: an error's cause.
 pub type Outcome = Result<(), Cause>;
 
-/// For tests of the layout.
-#[allow(dead_code)]
-const fn assert_sizes() {
-    assert!(size_of::<Slot>() <= shared::SLOT_BYTES);
-}
-const _: () = assert_sizes();
+const _: () = assert!(size_of::<Slot>() <= shared::SLOT_BYTES);

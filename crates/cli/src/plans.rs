@@ -2,14 +2,17 @@
 
 use std::error::Error;
 use std::fmt::Write;
+use std::process::ExitCode;
 
 use figure::format::{percent, seconds};
 use figure::{Machine, Status, evidence};
 use lab::mode::{Mode, Planned};
 use lab::schedule::Rules;
 
-use crate::args::Measuring;
-use crate::failure::Failure;
+use crate::args::{Measuring, Output};
+use crate::failure::{Failure, code_of};
+use crate::output::{self, Destination};
+use crate::run::{self, Suite};
 
 /// Rounds of one figure at most where only time and target decide.
 const MOST_ROUNDS: usize = 1000;
@@ -51,6 +54,28 @@ pub fn plans<O, E: Error>(
     if busy < all { plans.into_iter().map(again).collect() } else { Ok(plans) }
 }
 
+/// Does what is planned: measures, judges, reports; with `--dry-run` it prints the plans alone.
+///
+/// # Errors
+/// What could not be measured or written.
+pub fn carry_out<O, E>(
+    plans: Vec<Ready<O, E>>,
+    machine: Machine,
+    measuring: &Measuring,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
+    if measuring.dry_run {
+        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
+        output::print(text.join("\n").as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let destination = Destination::open(output)?;
+    let suites = plans.into_iter().map(|(mode, plan)| Suite { plan: plan.suite, complete: mode.complete });
+    let record = run::measure(suites.collect(), machine, output.quiet)?;
+    destination.write(&record)?;
+    Ok(ExitCode::from(code_of(&record, measuring.strict)))
+}
+
 /// When there are enough rounds. `share` is the mode's part of all the time there is.
 fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
     let (least, most, target, time, repeats) = match (measuring.quick, measuring.thorough) {
@@ -72,7 +97,7 @@ fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
 }
 
 /// The plan as `--dry-run` prints it.
-pub fn describe(title: &str, plan: &Planned) -> String {
+fn describe(title: &str, plan: &Planned) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10} {value}");

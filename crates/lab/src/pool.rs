@@ -114,6 +114,15 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// A thread on each of these CPUs: to look at them before and after what runs there in other processes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn on_each(cpus: &CpuList, clock: Clock) -> Result<Pool, PoolError> {
+        let threads = cpus.iter().map(|cpu| CpuList::from_iter([cpu])).collect();
+        Pool::new(&Placement { places: "threads", bind: "close", threads }, clock)
+    }
+
     /// Starts a thread for each entry of the placement and pins it.
     ///
     /// # Errors

@@ -8,10 +8,8 @@ use memory::kernels::ELEMENT;
 use memory::mode::{Mode, Options, Planned};
 
 use crate::args::Memory;
-use crate::failure::{Failure, code_of};
-use crate::output::{self, Destination};
-use crate::plans::{Times, describe, plans};
-use crate::run;
+use crate::failure::Failure;
+use crate::plans::{Times, carry_out, plans};
 
 /// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
 const TIMES: Times = Times { thorough: 870.0, quick: 0.29 };
@@ -30,17 +28,7 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
     let plans =
         plans(modes(arguments), &machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
     shown_by(arguments, &plans)?;
-    if arguments.measuring.dry_run {
-        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
-        output::print(text.join("\n").as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let destination = Destination::open(&arguments.output)?;
-    let suites =
-        plans.into_iter().map(|(mode, plan)| run::Suite { plan: plan.suite, complete: mode.complete });
-    let record = run::measure(suites.collect(), machine, arguments.output.quiet)?;
-    destination.write(&record)?;
-    Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
+    carry_out(plans, machine, &arguments.measuring, &arguments.output)
 }
 
 /// Whether the format can show what is planned: better known now than after measuring.

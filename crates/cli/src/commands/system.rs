@@ -7,10 +7,8 @@ use machine::{Asked, Tree};
 use system::mode::{Mode, Options};
 
 use crate::args::System;
-use crate::failure::{Failure, code_of};
-use crate::output::{self, Destination};
-use crate::plans::{Times, describe, plans};
-use crate::run;
+use crate::failure::Failure;
+use crate::plans::{Times, carry_out, plans};
 
 /// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
@@ -23,20 +21,12 @@ pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let plans =
         plans(modes(arguments), &machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
-    if arguments.measuring.dry_run {
-        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
-        output::print(text.join("\n").as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+    let done = carry_out(plans, machine, &arguments.measuring, &arguments.output);
+    if !arguments.measuring.dry_run {
+        let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
+        system::index::sweep(&directory, std::process::id());
     }
-    let destination = Destination::open(&arguments.output)?;
-    let suites =
-        plans.into_iter().map(|(mode, plan)| run::Suite { plan: plan.suite, complete: mode.complete });
-    let record = run::measure(suites.collect(), machine, arguments.output.quiet);
-    let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
-    system::index::sweep(&directory, std::process::id());
-    let record = record?;
-    destination.write(&record)?;
-    Ok(ExitCode::from(code_of(&record, arguments.measuring.strict)))
+    done
 }
 
 /// The modes that are asked for, in the order of the list: words that are no mode's are tests of the index.

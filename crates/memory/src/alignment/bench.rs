@@ -74,9 +74,7 @@ pub fn prepare(
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
-    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let clock = Clock::of(machine);
     let mut levels = BTreeMap::new();
     for level in [Level::L1, Level::Memory] {
         if setup.tasks.iter().any(|task| task.level == level) {

@@ -77,9 +77,7 @@ pub fn prepare(
     }
     let machine = &setup.ours.machine;
     let placement = Placement { places: "list", bind: "close", threads: setup.ours.threads.clone() };
-    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let clock = Clock::of(machine);
     let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
     let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
     let programs = setup.programs.iter().map(|program| State {

@@ -82,9 +82,7 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
     let placement = Placement { places: "list", bind: "close", threads: setup.threads.clone() };
-    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let clock = Clock::of(machine);
     let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
     let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
 

@@ -84,9 +84,7 @@ pub fn prepare(
 
 fn ready(setup: Setup) -> Result<ScalingBench, String> {
     let machine = &setup.machine;
-    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
+    let clock = Clock::of(machine);
 
     let (mut threads, mut homes): (Vec<CpuList>, Vec<_>) = (Vec::new(), Vec::new());
     for (node, need) in setup.nodes.iter().enumerate() {

@@ -8,7 +8,6 @@ use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::measure;
-use lab::placement::Placement;
 use lab::pool::Pool;
 use lab::worker::{Bench, Facts};
 use machine::Tree;
@@ -43,13 +42,8 @@ pub fn prepare(
     // It is started and executes itself in other directories than ours.
     let cell = cell.canonicalize().unwrap_or(cell);
     let machine = &setup.machine;
-    let threads = setup.cpus.iter().map(|cpu| [cpu].into_iter().collect()).collect();
-    let placement = Placement { places: "threads", bind: "close", threads };
-    let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-    let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-    let clock = Clock::choose(invariant, clocksource.map(String::as_str));
-    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-    let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
+    let pool = Pool::on_each(&setup.cpus, Clock::of(machine)).map_err(|error| error.to_string())?;
+    let watch = Watch::new(&Tree::live(), machine, &setup.cpus);
     let facts = facts(&setup, &cell);
     let bench = IndexBench { cell, pool, watch, setup };
     Ok((Box::new(bench), facts))

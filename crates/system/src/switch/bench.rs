@@ -9,7 +9,6 @@ use figure::evidence::*;
 use figure::{Event, Round};
 use lab::clock::Clock;
 use lab::measure;
-use lab::placement::Placement;
 use lab::pool::Pool;
 use lab::worker::{Bench, Facts};
 use machine::Tree;
@@ -57,13 +56,8 @@ impl Surroundings {
     fn of(place: &Place, setup: &Setup) -> Result<Surroundings, String> {
         let machine = &setup.machine;
         let cpus = place.cpus();
-        let threads = cpus.iter().map(|cpu| [cpu].into_iter().collect()).collect();
-        let placement = Placement { places: "threads", bind: "close", threads };
-        let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
-        let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
-        let clock = Clock::choose(invariant, clocksource.map(String::as_str));
         Ok(Surroundings {
-            pool: Pool::new(&placement, clock).map_err(|error| error.to_string())?,
+            pool: Pool::on_each(&cpus, Clock::of(machine)).map_err(|error| error.to_string())?,
             watch: Watch::new(&Tree::live(), machine, &cpus),
             idle: Idle::new(&Tree::live(), &cpus),
         })
