@@ -1,8 +1,8 @@
 //! What a check is.
 
 use figure::evidence::{
-    ARRAY_BYTES, COPIES, CPUS, FactType, HOP_WAY, Key, TEST_CLASS, THREADS, TRAFFIC_PART, WAKER_BUSY,
-    WORKING_SET,
+    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, TEST_CLASS, THREADS,
+    TRAFFIC_PART, WAKER_BUSY, WORKING_SET,
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
@@ -33,12 +33,19 @@ impl<'a> Subject<'a> {
         cpus.into_iter().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
     }
 
-    /// How many CPUs the figure can keep busy at once: the distinct CPUs that its threads are pinned to, else
-    /// its threads, else 1 (reads [`CPUS`] and [`THREADS`]).
+    /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, else its threads,
+    /// else those that its copies kept busy, else 1 (reads [`CPUS`], [`THREADS`], [`COPY_USER`] and [`COPY_SYSTEM`]).
     pub fn cpu_count(&self) -> f64 {
         let pinned = self.thread_cpus().into_iter().collect::<CpuList>().len();
-        let cpus = if pinned > 0 { pinned as f64 } else { self.condition(THREADS).unwrap_or(1.0) };
-        cpus.max(1.0)
+        let cpus = if pinned > 0 { Some(pinned as f64) } else { self.condition(THREADS) };
+        cpus.or_else(|| self.busy_copies()).unwrap_or(1.0).max(1.0)
+    }
+
+    /// How many CPUs copies kept busy on average: tasks that take turns keep one, a pipeline several. `None` where there are
+    /// no copies.
+    fn busy_copies(&self) -> Option<f64> {
+        let used = |key| self.figure.sum(key).into_value();
+        Some((used(COPY_USER)? + used(COPY_SYSTEM)?) / self.seconds())
     }
 
     /// Seconds that the kept rounds lasted together; never 0.
@@ -46,7 +53,7 @@ impl<'a> Subject<'a> {
         self.figure.seconds().max(f64::MIN_POSITIVE)
     }
 
-    /// CPU time that these CPUs had in the kept rounds (reads [`CPUS`] and [`THREADS`]); never 0.
+    /// CPU time that these CPUs had in the kept rounds (reads what [`cpu_count`](Self::cpu_count) reads); never 0.
     pub fn cpu_seconds(&self) -> f64 {
         self.seconds() * self.cpu_count()
     }

@@ -1,8 +1,8 @@
 //! Did others run on our CPUs?
 
 use figure::evidence::{
-    CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, PSI_CPU, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREADS,
+    COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, PLACES, PSI_CPU, RUN_DELAY_WORST,
+    SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::format;
 
@@ -21,16 +21,28 @@ pub const CHECK: Check = Check {
         PSI_CPU.name,
         CPUS.name,
         THREADS.name,
+        PLACES.name,
         SCHEDULE.name,
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
     ],
     page: include_str!("../../../../docs/checks/foreign-load.md"),
     applies: measured,
     essential: never,
     rule,
 };
+
+/// What to do: not every suite places threads.
+fn fix(subject: &Subject) -> String {
+    let free = match subject.condition(PLACES) {
+        Some(_) => "--places LIST",
+        None => "taskset -c LIST truebench …",
+    };
+    format!("stop what else runs here (top, sorted by CPU), or measure on CPUs that are free: {free}")
+}
 
 fn rule(subject: &Subject) -> Answer {
     let foreign = observed!(subject.figure.sum(CPU_FOREIGN));
@@ -58,9 +70,5 @@ fn rule(subject: &Subject) -> Answer {
         let share = pressure / subject.seconds();
         detail += &format!("; some task waited for a CPU {} of the time", format::percent(share));
     }
-    LOST_TIME.answer(
-        lost,
-        detail,
-        "stop what else runs here (top, sorted by CPU), or measure on CPUs that are free: --places LIST",
-    )
+    LOST_TIME.answer(lost, detail, fix(subject))
 }

@@ -1,8 +1,8 @@
 //! Did interrupts take our CPUs away while we measured?
 
 use figure::evidence::{
-    CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREADS,
+    COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME,
+    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::format;
 
@@ -23,6 +23,8 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
     ],
     page: include_str!("../../../../docs/checks/interrupts.md"),
     applies: measured,

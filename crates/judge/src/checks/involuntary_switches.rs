@@ -1,6 +1,8 @@
 //! Was somebody put in our threads' place again and again?
 
-use figure::evidence::{CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, TEST_CLASS, THREADS};
+use figure::evidence::{
+    COPY_SYSTEM, COPY_USER, CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, RUN_DELAY, SCHEDULE, TEST_CLASS, THREADS,
+};
 use figure::format;
 
 use super::loss::LOST_TIME;
@@ -29,6 +31,8 @@ pub const CHECK: Check = Check {
         SCHEDULE.name,
         TEST_CLASS.name,
         HOP_WAY.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
     ],
     page: include_str!("../../../../docs/checks/involuntary-switches.md"),
     applies: has_its_cpus,

@@ -1,6 +1,6 @@
 //! Did others run on the other hardware threads of our cores?
 
-use figure::evidence::{CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, THREADS};
+use figure::evidence::{COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, THREADS};
 use figure::format;
 
 use super::loss::tick_noise;
@@ -15,7 +15,14 @@ const BUSY: Levels = Levels { warn: 0.04, fail: 0.20 };
 pub const CHECK: Check = Check {
     id: "sibling-load",
     question: "Did other programs run on the other hardware threads of our cores?",
-    reads: &[CPU_SIBLING.name, CPU_FOREIGN_RESOLUTION.name, CPUS.name, THREADS.name],
+    reads: &[
+        CPU_SIBLING.name,
+        CPU_FOREIGN_RESOLUTION.name,
+        CPUS.name,
+        THREADS.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
+    ],
     page: include_str!("../../../../docs/checks/sibling-load.md"),
     applies: measured,
     essential: never,

@@ -1,7 +1,8 @@
 //! Did the hypervisor take our CPUs away while we measured?
 
 use figure::evidence::{
-    CPU_STEAL, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
+    THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::{Outcome, format};
 
@@ -20,6 +21,8 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
     ],
     page: include_str!("../../../../docs/checks/steal.md"),
     applies: measured,

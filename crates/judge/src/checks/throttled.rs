@@ -1,8 +1,8 @@
 //! Did a CPU quota stop our threads while we measured?
 
 use figure::evidence::{
-    CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREADS,
+    CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE,
+    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::{Reading, format};
 
@@ -23,6 +23,8 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
     ],
     page: include_str!("../../../../docs/checks/throttled.md"),
     applies: measured,

@@ -48,3 +48,18 @@ fn what_copies_did_is_verified() {
     assert_eq!(wrong.says("verified"), Fail);
     assert!(wrong.answer("verified").unwrap().detail.contains("a copy's results"));
 }
+
+/// A copy, left to the scheduler, whose tasks kept so many CPUs busy.
+pub fn busy(class: &str, cpus: f64) -> Case {
+    let free = copies(class, 1.0).without(CPUS).without(THREADS).without(PLACES);
+    free.of_time(COPY_USER, cpus * 0.75).of_time(COPY_SYSTEM, cpus * 0.25)
+}
+
+#[test]
+fn what_was_taken_is_held_against_the_cpus_that_copies_kept_busy() {
+    let stolen = |cpus: f64| busy("shell", cpus).of_time(CPU_STEAL, 0.15).says("steal");
+    assert_eq!([0.4, 1.0, 1.9].map(stolen), [Fail, Fail, Warn]);
+    let fix =
+        busy("shell", 1.0).of_time(CPU_FOREIGN, 0.5).answer("foreign-load").and_then(|answer| answer.fix);
+    assert!(fix.is_some_and(|fix| fix.contains("taskset -c")), "it places nothing");
+}

@@ -7,7 +7,7 @@ use figure::{Outcome, Verdict};
 use judge::checks::ALL;
 
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
-use crate::copies::copies;
+use crate::copies::{busy, copies};
 use crate::edges::{edge, unadvertised};
 
 #[test]
@@ -140,16 +140,23 @@ fn situations() -> Vec<Case> {
     ]);
     for lost in [CPU_STEAL, CGROUP_THROTTLED, CPU_FOREIGN, SOFTIRQ_TIME, CPU_SIBLING] {
         let throttled = quiet_vm().machine(|machine| machine.cgroup = quota(0.2));
-        let busy = throttled.with(CGROUP_THROTTLED_PERIODS, 2.0).with(FAULT_MINOR, 2e4);
+        let ours = throttled.with(CGROUP_THROTTLED_PERIODS, 2.0).with(FAULT_MINOR, 2e4);
         // Four threads, not pinned; one of them lost time, and waited for it or was late.
-        let four = busy.clone().with(THREADS, 4.0).with(CPUS, vec![]).of_time(lost, 0.35);
+        let four = ours.clone().with(THREADS, 4.0).with(CPUS, vec![]).of_time(lost, 0.35);
         all.push(four.clone().of_time(RUN_DELAY_WORST, 0.15));
         all.push(four.with(THREAD_SECONDS_MAX, 0.05));
         // Three threads that take turns on two CPUs by plan.
-        let turns = busy.clone().with(THREADS, 3.0).with(CPUS, vec![0.0, 1.0, 0.0]);
+        let turns = ours.clone().with(THREADS, 3.0).with(CPUS, vec![0.0, 1.0, 0.0]);
         all.push(turns.with(SCHEDULE, "dynamic".into()).of_time(RUN_DELAY_WORST, 0.5).of_time(lost, 0.15));
         // Two threads on one CPU.
-        all.push(busy.with(CPUS, vec![0.0, 0.0]).of_time(lost, 0.15));
+        all.push(ours.with(CPUS, vec![0.0, 0.0]).of_time(lost, 0.15));
+        // Copies, left to the scheduler.
+        let free = busy("compute", 1.9).machine(|machine| machine.cgroup = quota(0.2)).of_time(lost, 0.15);
+        all.push(
+            free.with(CGROUP_THROTTLED_PERIODS, 2.0)
+                .with(INVOLUNTARY_SWITCHES, 50.0)
+                .of_time(RUN_DELAY, 0.006),
+        );
     }
     all
 }
