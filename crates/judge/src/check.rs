@@ -211,10 +211,13 @@ const SEVERAL_TASKS: &[&str] = &["process", "shell", "switching"];
 /// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
 /// with themselves, and not of hops from task to task (reads [`TEST_CLASS`] and what [`hops`] reads).
 pub fn has_its_cpus(subject: &Subject) -> bool {
-    let class = subject.condition(TEST_CLASS);
-    let several = class.is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()));
     // Two tasks that wake one another wait in turn: what that costs is the figure.
-    measured(subject) && !several && !hops(subject)
+    measured(subject) && !several_tasks(subject) && !hops(subject)
+}
+
+/// For [`Check::applies`]: figures of tests whose copies are several tasks that take turns by design (reads [`TEST_CLASS`]).
+pub fn several_tasks(subject: &Subject) -> bool {
+    subject.condition(TEST_CLASS).is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()))
 }
 
 /// For [`Check::applies`]: figures of copies of a test, each a process of its own (reads [`COPIES`]).

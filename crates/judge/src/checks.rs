@@ -9,6 +9,7 @@ mod clock_jump;
 mod copies_overlap;
 mod debug_build;
 mod drift;
+mod executed_image;
 mod faults;
 mod first_touch;
 mod foreign_load;
@@ -27,6 +28,7 @@ mod placement_held;
 mod quota;
 mod rounds_agree;
 mod run_queue_delay;
+mod scheduler;
 mod sibling_load;
 mod sources;
 mod steal;
@@ -58,6 +60,8 @@ pub const ALL: &[&Check] = &[
     &verified::CHECK,
     &line_transfer::CHECK,
     &debug_build::CHECK,
+    &executed_image::CHECK,
+    &scheduler::CHECK,
     // What was asked for against what there is.
     &uneven_cores::CHECK,
     &threads_within_mask::CHECK,

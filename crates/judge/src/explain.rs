@@ -25,6 +25,7 @@ mod peak;
 mod repeated;
 mod scaling;
 mod second_instrument;
+mod surroundings;
 mod switch;
 mod write_allocate;
 
@@ -73,6 +74,7 @@ pub const RULES: &[&Rule] = &[
     &page_walks::RULE,
     &copies::RULE,
     &page_cache::RULE,
+    &surroundings::RULE,
 ];
 
 /// Sentences for one figure, at most: more is not read.

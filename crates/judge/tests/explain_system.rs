@@ -73,3 +73,31 @@ fn a_file_copy_says_that_it_measures_the_page_cache() {
     says(&of("files", None), "system.fstime", &["could not be observed"]);
     assert!(!why(&of("syscall", Some(0.0)), "system.fstime").contains("page cache"));
 }
+
+#[test]
+fn what_a_test_rests_on_besides_the_machine_is_told() {
+    let of = |class: &str, put: fn(&mut figure::Evidence)| {
+        let mut figure = test("any", class, 1.0, &six(100.0));
+        put(&mut figure.evidence);
+        why(&record(vec![figure]), "system.any").to_owned()
+    };
+    let bytewise = of("shell", |evidence| shell_in(evidence, "C"));
+    assert!(bytewise.contains("/usr/bin/dash") && bytewise.contains("locale C: byte by byte"), "{bytewise}");
+    let collated = of("shell", |evidence| shell_in(evidence, "en_US.utf8"));
+    assert!(collated.contains("en_US.utf8: by the collation of a language"), "{collated}");
+    let process = of("process", |evidence| {
+        evidence.put(CELL_BYTES, 51e3);
+        evidence.put(CELL_LINKAGE, "dynamic".to_owned());
+        evidence.put(CELL_LIBRARIES, 1.0);
+    });
+    assert!(process.contains("a dynamic program of") && process.contains("1 needed library"), "{process}");
+    let compute = of("compute", |evidence| evidence.put(LIBC, "glibc 2.36".to_owned()));
+    assert!(compute.contains("those of glibc 2.36:"), "{compute}");
+    let nothing = of("compute", |evidence| evidence.put_unknown(LIBC, "not told"));
+    assert!(!nothing.contains("functions are those"), "{nothing}");
+}
+
+fn shell_in(evidence: &mut figure::Evidence, collate: &str) {
+    evidence.put(SHELL, "/usr/bin/dash".to_owned());
+    evidence.put(LOCALE_COLLATE, collate.to_owned());
+}

@@ -128,6 +128,15 @@ impl Copies {
         }
     }
 
+    /// Bytes that the first of them has in memory; `None` if the kernel does not tell.
+    pub fn resident(&self) -> Option<f64> {
+        let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.children.first()?.id())).ok()?;
+        let pages: f64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+        // SAFETY: a constant of the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        Some(pages * page as f64)
+    }
+
     /// Lets them go, and waits until all have ended.
     ///
     /// # Errors

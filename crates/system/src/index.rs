@@ -1,8 +1,9 @@
 //! The tests of UnixBench's index, as short passes of their own process, repeated until the interval is narrow.
 
-mod bench;
-mod complete;
-mod place;
+pub mod bench;
+pub mod complete;
+pub mod pass;
+pub mod place;
 pub mod plan;
 pub mod scripts;
 

@@ -16,6 +16,7 @@ use figure::{CpuList, Evidence, Reading};
 pub fn of_cell(cell: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     evidence.put(LIBC, libc());
+    evidence.put_reading(LIBC_STRCMP, strcmp());
     match image::read(cell) {
         Ok(image) => {
             evidence.put(CELL_BYTES, image.bytes as f64);
@@ -78,6 +79,23 @@ fn libc() -> String {
     }
 }
 
+/// The strcmp that the dynamic linker chose for this CPU, in this process as in the cell: `libc.so.6+0x15a3c0`.
+fn strcmp() -> Reading<String> {
+    // The address of the name is that of the program's own table; dlsym gives what was chosen.
+    // SAFETY: a constant name.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"strcmp".as_ptr()) };
+    // SAFETY: all fields may be zero.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` is this function's own.
+    if address.is_null() || unsafe { libc::dladdr(address, &raw mut info) } == 0 || info.dli_fname.is_null() {
+        return Reading::unknown("dladdr does not know strcmp");
+    }
+    // SAFETY: a string of the dynamic linker's, which lives as long as the library is loaded.
+    let file = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) }.to_string_lossy();
+    let offset = (address as usize).wrapping_sub(info.dli_fbase as usize);
+    Reading::Value(format!("{}+{offset:#x}", file.rsplit('/').next().unwrap_or_default()))
+}
+
 #[cfg(test)]
 mod unit {
     use super::*;
@@ -87,6 +105,7 @@ mod unit {
         let program = std::env::current_exe().unwrap();
         let cell = of_cell(&program);
         assert!(cell.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
+        assert!(cell.get(LIBC_STRCMP).into_value().is_none_or(|at| at.contains("+0x")), "{cell:?}");
         assert_eq!(
             cell.get(CELL_BYTES).into_value(),
             Some(std::fs::metadata(&program).unwrap().len() as f64)

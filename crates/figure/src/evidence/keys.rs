@@ -63,7 +63,9 @@ keys! {
     COPY_OVERLAP: f64 = "copies.overlap", "1", Round, "Share of the time from the first copy's start to the last one's end in which all copies counted.";
     COPY_USER: f64 = "copies.user", "s", Round, "CPU time of all copies and of the children that they waited for, in user code.";
     COPY_SYSTEM: f64 = "copies.system", "s", Round, "The same, in the kernel.";
+    COPY_RESIDENT: f64 = "copies.resident", "B", Round, "Memory of a copy when it is ready to start (/proc/PID/statm): what a fork of it copies the page tables of.";
     LIBC: String = "libc", "", Figure, "The C library of the processes that run the tests, and its version.";
+    LIBC_STRCMP: String = "libc.strcmp", "", Figure, "Which of its strcmp is used on this CPU: file and offset of what the dynamic linker chose.";
     CELL_BYTES: f64 = "cell.bytes", "B", Figure, "Size of truebench-cell, the program that runs the tests and executes itself in execl.";
     CELL_LINKAGE: String = "cell.linkage", "", Figure, "How it is linked: dynamic (with a dynamic linker) or static.";
     CELL_LIBRARIES: f64 = "cell.libraries", "1", Figure, "Libraries that it names as needed (DT_NEEDED).";

@@ -16,7 +16,7 @@ fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     let copies = figure.conditions.get(COPIES).filter(|copies| *copies > 1.0)?;
     let test = figure.conditions.get(TEST)?;
-    let one = subject.record.figures.iter().find(|other| is_one(other, &test))?;
+    let one = subject.record.figures.iter().find(|other| is_one(other, figure, &test))?;
     let times = figure.value? / one.value?;
     let each = format::percent(times / copies);
     let seen = format!("{times:.2}x of one copy ({}: {})", one.id, value(one));
@@ -48,9 +48,10 @@ fn says(subject: &Subject) -> Option<String> {
     })
 }
 
-/// The one copy of the same test.
-fn is_one(figure: &Figure, test: &str) -> bool {
-    usable(figure)
-        && figure.conditions.get(COPIES) == Some(1.0)
-        && figure.conditions.get(TEST).as_deref() == Some(test)
+/// The one copy of the same test, of the same mode.
+fn is_one(other: &Figure, figure: &Figure, test: &str) -> bool {
+    usable(other)
+        && other.series == figure.series
+        && other.conditions.get(COPIES) == Some(1.0)
+        && other.conditions.get(TEST).as_deref() == Some(test)
 }

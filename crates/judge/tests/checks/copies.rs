@@ -49,6 +49,42 @@ fn what_copies_did_is_verified() {
     assert!(wrong.answer("verified").unwrap().detail.contains("a copy's results"));
 }
 
+#[test]
+fn what_forks_and_executes_is_as_small_as_unixbenchs() {
+    let case = |class, bytes: f64, linkage: &str| {
+        let case = copies(class, 1.0).with(CELL_BYTES, bytes).with(CELL_LIBRARIES, 1.0);
+        case.with(CELL_LINKAGE, linkage.into())
+    };
+    assert_eq!(case("process", 51e3, "dynamic").says("executed-image"), Pass);
+    assert_eq!(case("process", 3e6, "dynamic").says("executed-image"), Warn);
+    assert_eq!(case("process", 51e3, "static").says("executed-image"), Warn);
+    assert_eq!(
+        case("process", 51e3, "static").unknown(CELL_LINKAGE, "no ELF").says("executed-image"),
+        Unknown
+    );
+    assert_eq!(case("syscall", 3e6, "static").answer("executed-image"), None);
+}
+
+#[test]
+fn a_scheduler_that_was_loaded_is_named() {
+    let under = |class, state: &str| {
+        copies(class, 1.0).machine(|machine| {
+            let setting = |name: &str, value: &str| figure::host::Setting {
+                name: name.into(),
+                value: figure::Reading::Value(value.into()),
+                source: String::new(),
+            };
+            machine.kernel.settings = vec![setting("sched_ext", state), setting("sched_ext_ops", "rusty")];
+        })
+    };
+    assert_eq!(copies("switching", 1.0).says("scheduler"), Pass, "a kernel that knows none");
+    assert_eq!(under("switching", "disabled").says("scheduler"), Pass);
+    assert_eq!(under("shell", "enabled").says("scheduler"), Warn);
+    let answer = under("switching", "enabled").answer("scheduler").unwrap();
+    assert!(answer.detail.contains("rusty places the tasks"), "{}", answer.detail);
+    assert_eq!(under("compute", "enabled").answer("scheduler"), None);
+}
+
 /// A copy, left to the scheduler, whose tasks kept so many CPUs busy.
 pub fn busy(class: &str, cpus: f64) -> Case {
     let free = copies(class, 1.0).without(CPUS).without(THREADS).without(PLACES);

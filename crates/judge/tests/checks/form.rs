@@ -126,6 +126,14 @@ fn situations() -> Vec<Case> {
     all.extend([
         copies("syscall", 2.0),
         copies("shell", 2.0),
+        copies("process", 1.0)
+            .with(CELL_BYTES, 5e4)
+            .with(CELL_LIBRARIES, 1.0)
+            .with(CELL_LINKAGE, "dynamic".into()),
+        copies("process", 1.0)
+            .with(CELL_BYTES, 5e4)
+            .with(CELL_LIBRARIES, 1.0)
+            .with(CELL_LINKAGE, "static".into()),
         copies("files", 1.0).with(VERIFIED, false),
         copies("compute", 2.0).with(COPY_OVERLAP, 0.1),
         counted(),
@@ -230,9 +238,11 @@ fn without_evidence_nothing_passes_that_needs_it() {
         }
         let counters = counted().only(&conditions);
         let several = copies("syscall", 2.0).only(&conditions);
+        let making = copies("process", 1.0).only(&conditions);
         let blind = match check.reads {
             reads if reads.contains(&TRAFFIC_PART.name) => &counters,
             reads if reads.contains(&COPY_OVERLAP.name) => &several,
+            reads if reads.contains(&CELL_BYTES.name) => &making,
             _ => &blind,
         };
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);

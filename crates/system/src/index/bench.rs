@@ -1,32 +1,15 @@
 //! The worker: a pass of some copies is a round.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use cell::test::{Needs, Test};
-use figure::evidence::*;
-use figure::{Event, Evidence, Reading, Round};
-use lab::clock::Clock;
-use lab::measure;
-use lab::pool::Pool;
+use figure::evidence::VERIFIED;
+use figure::{Event, Round};
 use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
 
-use super::place::Place;
-use super::plan::{Setup, Task};
-use crate::copies::{Ask, Copies, Copy, find_cell};
-use crate::{catalogue, surroundings};
-
-/// UnixBench sets LANG to it, whether there is such a locale or not.
-const LANGUAGE: &str = "en_US.utf8";
+use super::pass::{self, Passes};
+use super::plan::Setup;
 
 struct IndexBench {
     setup: Setup,
-    cell: PathBuf,
-    /// One thread for each CPU: asleep while copies run, for the canary before and after.
-    pool: Pool,
-    watch: Watch,
+    passes: Passes,
 }
 
 /// Finds the cell, and what else moves the figures.
@@ -38,135 +21,19 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let cell = find_cell()?;
-    // It is started and executes itself in other directories than ours.
-    let cell = cell.canonicalize().unwrap_or(cell);
-    let machine = &setup.machine;
-    let pool = Pool::on_each(&setup.cpus, Clock::of(machine)).map_err(|error| error.to_string())?;
-    let watch = Watch::new(&Tree::live(), machine, &setup.cpus);
-    let facts = facts(&setup, &cell);
-    let bench = IndexBench { cell, pool, watch, setup };
-    Ok((Box::new(bench), facts))
-}
-
-impl IndexBench {
-    /// A reason, with what the mount says to it.
-    fn explained(&self, test: &Test, reason: String) -> String {
-        let options = surroundings::of_directory(&self.setup.directory).get(FS_OPTIONS).into_value();
-        let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
-        if test.needs == Needs::Scripts && is_noexec {
-            let directory = self.setup.directory.display();
-            return format!("{reason} ({directory} is mounted noexec: --dir gives another)");
-        }
-        reason
-    }
-
-    fn pass(&self, task: &Task) -> Result<Round, String> {
-        let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
-        let place = Place::make(test.needs, &self.cell, &self.setup.directory, self.setup.session)?;
-        let ask = Ask {
-            name: test.name,
-            copies: task.copies as usize,
-            duration: Duration::from_secs_f64(task.seconds),
-            arguments: place.arguments.clone(),
-            directory: place.directory.clone(),
-            cpus: self.setup.cpus.clone(),
-            environment: vec![("LANG".to_owned(), LANGUAGE.to_owned())],
-        };
-        if self.setup.unixbench {
-            settle();
-        }
-        let copies = Copies::start(&self.cell, &ask)?;
-        let body = || {
-            let result = copies.run();
-            let cpu =
-                result.as_ref().map_or(0.0, |copies| copies.iter().map(|copy| copy.cpu.0 + copy.cpu.1).sum());
-            (result, cpu)
-        };
-        let (copies, around) =
-            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let copies = copies.map_err(|reason| self.explained(test, reason))?;
-        let mut evidence = around.evidence;
-        write(&mut evidence, test, &copies);
-        let value: f64 = copies.iter().map(|copy| value(copy, test)).sum();
-        Ok(Round {
-            started: around.started,
-            duration: around.duration,
-            samples: vec![value],
-            evidence,
-            kept: true,
-            reason: None,
-        })
-    }
-}
-
-/// What UnixBench does before each pass: what was written goes to disk, and the machine comes to rest.
-fn settle() {
-    rustix::fs::sync();
-    std::thread::sleep(Duration::from_secs(1));
-    rustix::fs::sync();
-    std::thread::sleep(Duration::from_secs(2));
-}
-
-/// Facts about all figures, and about those of tests that work in files or with the shell.
-fn facts(setup: &Setup, cell: &Path) -> Facts {
-    let mut facts = Facts { evidence: surroundings::of_cell(cell), ..Facts::default() };
-    let needs = |task: &Task| catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
-    let (mut files, mut scripts) = (None, None);
-    for task in &setup.tasks {
-        let mut evidence = Evidence::default();
-        if matches!(needs(task), Needs::Directory | Needs::Scripts) {
-            evidence.merge(files.get_or_insert_with(|| surroundings::of_directory(&setup.directory)).clone());
-        }
-        if needs(task) == Needs::Scripts {
-            evidence
-                .merge(scripts.get_or_insert_with(|| surroundings::of_shell(&setup.cpus, LANGUAGE)).clone());
-        }
-        facts.figures.push((task.id.clone(), evidence));
-    }
-    facts
-}
-
-/// What a copy reached, in the unit of its test.
-fn value(copy: &Copy, test: &Test) -> f64 {
-    let count = count(copy, test);
-    if test.timebase > 0.0 { count * test.timebase / copy.seconds } else { count }
-}
-
-/// What a copy counted, in the unit of its test.
-fn count(copy: &Copy, test: &Test) -> f64 {
-    copy.count as f64 / test.scale
-}
-
-/// Writes what was seen of the copies.
-fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
-    let sum = |of: fn(&Copy) -> f64| copies.iter().map(of).sum::<f64>();
-    evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());
-    evidence.put(COPY_SECONDS, copies.iter().map(|copy| copy.seconds).collect());
-    evidence.put(COPY_OVERLAP, overlap(copies));
-    evidence.put(COPY_USER, sum(|copy| copy.cpu.0));
-    evidence.put(COPY_SYSTEM, sum(|copy| copy.cpu.1));
-    evidence.put(VOLUNTARY_SWITCHES, sum(|copy| copy.switches.0 as f64));
-    evidence.put(INVOLUNTARY_SWITCHES, sum(|copy| copy.switches.1 as f64));
-    let delays: Option<Vec<f64>> = copies.iter().map(|copy| copy.run_delay).collect();
-    let delays = Reading::or_unknown(delays, "/proc/self/schedstat: not there (CONFIG_SCHED_INFO)");
-    evidence.put_reading(RUN_DELAY_WORST, delays.clone().map(|all| all.into_iter().fold(0.0, f64::max)));
-    evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
-}
-
-/// The share of the time from the first start to the last end in which all copies counted.
-fn overlap(copies: &[Copy]) -> f64 {
-    let starts = || copies.iter().map(|copy| copy.window.0);
-    let ends = || copies.iter().map(|copy| copy.window.1);
-    let (Some(first), Some(last)) = (starts().min(), ends().max()) else { return 0.0 };
-    let (Some(latest), Some(earliest)) = (starts().max(), ends().min()) else { return 0.0 };
-    earliest.saturating_sub(latest) as f64 / last.saturating_sub(first).max(1) as f64
+    let passes = Passes::on(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
+    let facts = passes.facts(&setup.tasks);
+    Ok((Box::new(IndexBench { setup, passes }), facts))
 }
 
 impl Bench for IndexBench {
     fn round(&mut self, figure: &str) -> Result<Round, String> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        self.pass(task.ok_or_else(|| format!("no figure {figure}"))?)
+        let task = task.ok_or_else(|| format!("no figure {figure}"))?;
+        if self.setup.unixbench {
+            pass::settle();
+        }
+        self.passes.pass(task)
     }
 
     /// A copy whose work was not what it must be gives no round: see [`Copies::run`].
@@ -174,25 +41,5 @@ impl Bench for IndexBench {
         let mut facts = Facts::default();
         facts.evidence.put(VERIFIED, true);
         Ok(facts)
-    }
-}
-
-#[cfg(test)]
-mod unit {
-    use super::*;
-
-    #[test]
-    fn a_copy_counts_in_the_unit_of_its_test() {
-        let copy = Copy {
-            count: 7_208_854_000,
-            seconds: 2.0,
-            window: (1, 2_000_000_001),
-            cpu: (2.0, 0.0),
-            switches: (0, 0),
-            run_delay: None,
-            notes: Vec::new(),
-        };
-        let of = |name: &str| value(&copy, catalogue::find(name).expect("a test"));
-        assert_eq!((of("pipe"), of("whetstone-double")), (3_604_427_000.0, 7208.854));
     }
 }

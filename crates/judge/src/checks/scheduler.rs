@@ -1,0 +1,46 @@
+//! Did the kernel's own scheduler place the tasks?
+
+use figure::evidence::{HOP_WAY, TEST_CLASS};
+
+use crate::check::{Answer, Check, Subject, hops, measured, never, several_tasks};
+
+/// Settings of the machine: whether a scheduler was loaded at run time, and which.
+const STATE: &str = "sched_ext";
+const NAME: &str = "sched_ext_ops";
+
+/// sched_ext (Documentation/scheduler/sched-ext.rst) replaces the fair class by a BPF program: where woken tasks go is its choice then.
+pub const CHECK: Check = Check {
+    id: "scheduler",
+    question: "Did the kernel's own scheduler place the tasks?",
+    reads: &[TEST_CLASS.name, HOP_WAY.name],
+    page: include_str!("../../../../docs/checks/scheduler.md"),
+    applies: |subject| measured(subject) && (several_tasks(subject) || hops(subject)),
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let setting = |name| subject.machine().kernel.setting(name).map(|setting| &setting.value);
+    let version = subject
+        .machine()
+        .kernel
+        .release
+        .value()
+        .map_or("Linux".to_owned(), |release| format!("Linux {release}"));
+    match setting(STATE).and_then(|state| state.value()).map(String::as_str) {
+        // A kernel without the file has no such schedulers.
+        None | Some("disabled") => Answer::pass(version),
+        Some(state) => {
+            let name =
+                setting(NAME).and_then(|name| name.value()).map_or("one without a name", String::as_str);
+            Answer::warn(
+                format!(
+                    "{version}; sched_ext is {state}: {} places the tasks",
+                    figure::format::plain_to(name, 60)
+                ),
+                "stop the loaded scheduler (as root: systemctl stop scx, or SysRq-S) and measure again, or compare only with \
+                 figures under the same one",
+            )
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One pass of some copies of a test: started, watched, collected.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cell::test::{Needs, Test};
+use figure::evidence::*;
+use figure::{CpuList, Evidence, Machine, Reading, Round};
+use lab::clock::Clock;
+use lab::measure;
+use lab::pool::Pool;
+use lab::worker::Facts;
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::place::Place;
+use super::plan::Task;
+use crate::copies::{Ask, Copies, Copy, find_cell};
+use crate::{catalogue, surroundings};
+
+/// UnixBench sets LANG to it, whether there is such a locale or not.
+pub const LANGUAGE: &str = "en_US.utf8";
+
+/// What passes on some CPUs have in common.
+pub struct Passes {
+    /// `truebench-cell`.
+    pub cell: PathBuf,
+    /// The CPUs that copies may use.
+    pub cpus: CpuList,
+    /// Where they work.
+    pub directory: PathBuf,
+    /// Names the directories of this run.
+    pub session: u32,
+    /// One thread for each CPU: asleep while copies run, for the canary before and after.
+    pub pool: Pool,
+    /// The counters of these CPUs.
+    pub watch: Watch,
+}
+
+impl Passes {
+    /// Finds the cell, and starts a thread on each of these CPUs.
+    ///
+    /// # Errors
+    /// What could not be had, in words for the user.
+    pub fn on(machine: &Machine, cpus: &CpuList, directory: &Path, session: u32) -> Result<Passes, String> {
+        let cell = find_cell()?;
+        Ok(Passes {
+            // It is started and executes itself in other directories than ours.
+            cell: cell.canonicalize().unwrap_or(cell),
+            cpus: cpus.clone(),
+            directory: directory.to_owned(),
+            session,
+            pool: Pool::on_each(cpus, Clock::of(machine)).map_err(|error| error.to_string())?,
+            watch: Watch::new(&Tree::live(), machine, cpus),
+        })
+    }
+
+    /// What surrounds the tests: facts about all figures, and about those of tests that work in files or with the shell.
+    pub fn facts(&self, tasks: &[Task]) -> Facts {
+        let mut facts = Facts { evidence: surroundings::of_cell(&self.cell), ..Facts::default() };
+        let (mut files, mut scripts) = (None, None);
+        for task in tasks {
+            let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
+            let mut evidence = Evidence::default();
+            if matches!(needs, Needs::Directory | Needs::Scripts) {
+                evidence
+                    .merge(files.get_or_insert_with(|| surroundings::of_directory(&self.directory)).clone());
+            }
+            if needs == Needs::Scripts {
+                evidence.merge(
+                    scripts.get_or_insert_with(|| surroundings::of_shell(&self.cpus, LANGUAGE)).clone(),
+                );
+            }
+            facts.figures.push((task.id.clone(), evidence));
+        }
+        facts
+    }
+
+    /// A reason, with what the mount says to it.
+    fn explained(&self, test: &Test, reason: String) -> String {
+        let options = surroundings::of_directory(&self.directory).get(FS_OPTIONS).into_value();
+        let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
+        if test.needs == Needs::Scripts && is_noexec {
+            let directory = self.directory.display();
+            return format!("{reason} ({directory} is mounted noexec: --dir gives another)");
+        }
+        reason
+    }
+
+    /// A pass of a test's copies.
+    ///
+    /// # Errors
+    /// Why it gave nothing, in words for the user.
+    pub fn pass(&self, task: &Task) -> Result<Round, String> {
+        let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
+        let place = Place::make(test.needs, &self.cell, &self.directory, self.session)?;
+        let ask = Ask {
+            name: test.name,
+            copies: task.copies as usize,
+            duration: Duration::from_secs_f64(task.seconds),
+            arguments: place.arguments.clone(),
+            directory: place.directory.clone(),
+            cpus: self.cpus.clone(),
+            environment: vec![("LANG".to_owned(), LANGUAGE.to_owned())],
+        };
+        let copies = Copies::start(&self.cell, &ask)?;
+        let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
+        let body = || {
+            let result = copies.run();
+            let cpu =
+                result.as_ref().map_or(0.0, |copies| copies.iter().map(|copy| copy.cpu.0 + copy.cpu.1).sum());
+            (result, cpu)
+        };
+        let (copies, around) =
+            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
+        let copies = copies.map_err(|reason| self.explained(test, reason))?;
+        let mut evidence = around.evidence;
+        write(&mut evidence, test, &copies);
+        evidence.put_reading(COPY_RESIDENT, resident);
+        let value: f64 = copies.iter().map(|copy| value(copy, test)).sum();
+        Ok(Round {
+            started: around.started,
+            duration: around.duration,
+            samples: vec![value],
+            evidence,
+            kept: true,
+            reason: None,
+        })
+    }
+}
+
+/// What UnixBench does before each pass: what was written goes to disk, and the machine comes to rest.
+pub fn settle() {
+    rustix::fs::sync();
+    std::thread::sleep(Duration::from_secs(1));
+    rustix::fs::sync();
+    std::thread::sleep(Duration::from_secs(2));
+}
+
+/// What a copy reached, in the unit of its test.
+fn value(copy: &Copy, test: &Test) -> f64 {
+    let count = count(copy, test);
+    if test.timebase > 0.0 { count * test.timebase / copy.seconds } else { count }
+}
+
+/// What a copy counted, in the unit of its test.
+fn count(copy: &Copy, test: &Test) -> f64 {
+    copy.count as f64 / test.scale
+}
+
+/// Writes what was seen of the copies.
+fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
+    let sum = |of: fn(&Copy) -> f64| copies.iter().map(of).sum::<f64>();
+    evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());
+    evidence.put(COPY_SECONDS, copies.iter().map(|copy| copy.seconds).collect());
+    evidence.put(COPY_OVERLAP, overlap(copies));
+    evidence.put(COPY_USER, sum(|copy| copy.cpu.0));
+    evidence.put(COPY_SYSTEM, sum(|copy| copy.cpu.1));
+    evidence.put(VOLUNTARY_SWITCHES, sum(|copy| copy.switches.0 as f64));
+    evidence.put(INVOLUNTARY_SWITCHES, sum(|copy| copy.switches.1 as f64));
+    let delays: Option<Vec<f64>> = copies.iter().map(|copy| copy.run_delay).collect();
+    let delays = Reading::or_unknown(delays, "/proc/self/schedstat: not there (CONFIG_SCHED_INFO)");
+    evidence.put_reading(RUN_DELAY_WORST, delays.clone().map(|all| all.into_iter().fold(0.0, f64::max)));
+    evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
+}
+
+/// The share of the time from the first start to the last end in which all copies counted.
+fn overlap(copies: &[Copy]) -> f64 {
+    let starts = || copies.iter().map(|copy| copy.window.0);
+    let ends = || copies.iter().map(|copy| copy.window.1);
+    let (Some(first), Some(last)) = (starts().min(), ends().max()) else { return 0.0 };
+    let (Some(latest), Some(earliest)) = (starts().max(), ends().min()) else { return 0.0 };
+    earliest.saturating_sub(latest) as f64 / last.saturating_sub(first).max(1) as f64
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_copy_counts_in_the_unit_of_its_test() {
+        let copy = Copy {
+            count: 7_208_854_000,
+            seconds: 2.0,
+            window: (1, 2_000_000_001),
+            cpu: (2.0, 0.0),
+            switches: (0, 0),
+            run_delay: None,
+            notes: Vec::new(),
+        };
+        let of = |name: &str| value(&copy, catalogue::find(name).expect("a test"));
+        assert_eq!((of("pipe"), of("whetstone-double")), (3_604_427_000.0, 7208.854));
+    }
+}
