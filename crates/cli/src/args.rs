@@ -259,6 +259,9 @@ pub struct System {
     /// Where files are copied and scripts work [default: the directory for temporary files]
     #[arg(long = "dir", value_name = "DIR")]
     pub directory: Option<PathBuf>,
+    /// A UnixBench to compare with, by its directory (with cross-check)
+    #[arg(long, value_name = "DIR")]
+    pub with: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub measuring: Measuring,

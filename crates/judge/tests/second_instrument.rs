@@ -126,3 +126,36 @@ fn the_sentence_changes_with_the_record() {
         why(&pair("copy", "regular", 1.5, None), OURS)
     );
 }
+
+/// UnixBench's program `factor` as fast as ours, in a test of this class.
+fn tests(class: &str, factor: f64) -> Record {
+    let half = |id: &str, by: &str, value: f64| {
+        let mut figure = bandwidth("read", "none", &six(value));
+        (figure.id, figure.convention) = (id.into(), None);
+        (figure.unit, figure.conditions) = (figure::Unit::LPS, Default::default());
+        figure.conditions.set(INSTRUMENT, by.to_owned());
+        figure.conditions.set(PAIR, "system.cross.any.ours".to_owned());
+        figure.conditions.set(TEST, "any".to_owned());
+        figure.conditions.set(TEST_CLASS, class.to_owned());
+        figure
+    };
+    let theirs = half("system.cross.any.unixbench", "UnixBench", 100.0 * factor);
+    record(vec![theirs, half("system.cross.any.ours", "truebench", 100.0)])
+}
+
+#[test]
+fn tests_of_user_code_may_differ_by_their_compilers() {
+    for (class, factor, outcome, words) in [
+        ("syscall", 1.08, Pass, "Two instruments agree on it:"),
+        ("syscall", 1.15, Warn, "no known difference"),
+        ("compute", 1.15, Pass, "as far as two compilers do"),
+        ("compute", 0.70, Warn, "no known difference"),
+    ] {
+        let record = tests(class, factor);
+        for id in ["system.cross.any.unixbench", "system.cross.any.ours"] {
+            let result = apply("second-instrument", &record, id).unwrap();
+            assert_eq!(result.outcome, outcome, "{class} {factor}: {}", result.detail);
+            assert!(why(&record, id).contains(words), "{class} {factor}: {}", why(&record, id));
+        }
+    }
+}

@@ -42,6 +42,8 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
     /// Variables of ours that it must not see.
     pub unset: Vec<String>,
+    /// Where it runs; `None`: where we do.
+    pub directory: Option<PathBuf>,
     /// Places of its threads: together they are its affinity mask.
     pub places: Vec<CpuList>,
     /// When it is killed.
@@ -179,6 +181,9 @@ fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, Progr
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
+    if let Some(directory) = &program.directory {
+        command.current_dir(directory);
+    }
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
             affinity::set(cpus).map_err(|error| ProgramError::Cpus(cpus.to_string(), error))?;
@@ -246,6 +251,7 @@ mod tests {
             arguments: vec!["-c".into(), script.into()],
             environment: vec![("GIVEN".into(), "yes".into())],
             unset: vec!["PATH".into(), "GIVEN".into()],
+            directory: Some("/dev".into()),
             places: vec![affinity::get().unwrap().iter().take(1).collect()],
             deadline: Duration::from_secs_f64(seconds),
         })
@@ -256,6 +262,7 @@ mod tests {
         let ran = shell("echo out $GIVEN; echo err >&2; read x || echo empty; exit 3", 60.0).unwrap();
         assert_eq!((ran.output.as_str(), ran.errors.as_str()), ("out yes\nempty\n", "err\n"));
         assert_eq!(ran.complaint().as_deref(), Some("exit code 3: err"));
+        assert_eq!(shell("pwd", 60.0).unwrap().output, "/dev\n");
         let ran = shell("grep Cpus_allowed_list /proc/self/status", 60.0).unwrap();
         let first = affinity::get().unwrap().first().unwrap();
         assert_eq!(watched::allowed(&ran.output), Some(CpuList::from_iter([first])));
@@ -302,6 +309,7 @@ mod tests {
             arguments: vec![],
             environment: vec![],
             unset: vec![],
+            directory: None,
             places: vec![affinity::get().unwrap()],
             deadline: Duration::from_secs(10),
         };

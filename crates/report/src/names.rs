@@ -19,6 +19,8 @@ const MODES: &[(&str, &str)] = &[
     ("memory.counters", "traffic that the memory controllers counted"),
     ("memory.cross", "the same by other tools"),
     ("system.switch", "two tasks wake one another"),
+    ("system.copies", "UnixBench's tests by number of copies"),
+    ("system.cross", "UnixBench's own programs beside ours"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -57,6 +59,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("memory.c2c", "hitm", "the other core has written the line"),
     ("system.switch", "free", "where the scheduler puts the two tasks: placement-dependent"),
     ("system.switch", "same-cpu", "both tasks on one CPU"),
+    ("system.copies", "times", "as a multiple of one copy"),
     ("system.switch", "wake", "latency, by how long the waker stays busy"),
 ];
 
@@ -83,6 +86,8 @@ const AXES: &[(&str, &str, &str)] = &[
     ("memory", "memory on", "memory on"),
     ("offset", "offset", "offset between arrays"),
     ("misalignment", "misaligned by", "misalignment of vectors"),
+    ("test", "test", "test"),
+    ("copies", "copies", "copies at the same time"),
     ("against", "tool", "tool"),
     ("kernel", "kernel", "kernel"),
     ("stores", "stores", "stores"),

@@ -5,13 +5,17 @@
 //! - [`copies`] starts copies of a test in `truebench-cell`, lets them begin together and collects what they counted.
 //! - [`index`] is the mode of the twelve tests.
 //! - [`switch`] is the mode of what a switch from task to task costs, by placement.
+//! - [`scaling`] is the mode of the tests by number of copies.
+//! - [`cross`] is the mode that runs UnixBench's own programs in turn with ours.
 //! - [`score`] is UnixBench's arithmetic. Pure.
 //! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
 pub mod catalogue;
 pub mod copies;
+pub mod cross;
 pub mod index;
 pub mod mode;
+pub mod scaling;
 pub mod score;
 pub mod surroundings;
 pub mod switch;
@@ -22,7 +26,7 @@ use mode::Mode;
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&index::MODE, &switch::MODE];
+pub static MODES: &[&Mode] = &[&index::MODE, &switch::MODE, &scaling::MODE, &cross::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

@@ -23,6 +23,8 @@ pub struct Options {
     pub duration: Option<f64>,
     /// Where files are copied and scripts work; `None` for the system's directory for temporary files.
     pub directory: Option<PathBuf>,
+    /// The directory of a UnixBench to compare with.
+    pub with: Option<PathBuf>,
     /// Names the directories that this run makes there, so that they can be told from others': truebench's process id.
     pub session: u32,
     /// When there are enough rounds.

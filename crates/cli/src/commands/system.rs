@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
+use system::cross::MODE as CROSS;
+use system::index::MODE as INDEX;
 use system::mode::{Mode, Options};
+use system::scaling::MODE as SCALING;
 
 use crate::args::System;
 use crate::failure::Failure;
@@ -29,29 +32,37 @@ pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
     done
 }
 
-/// The modes that are asked for, in the order of the list: words that are no mode's are tests of the index.
+/// The modes that are asked for, in the order of the list. Words that are no mode's are tests: of the modes over tests that are
+/// named, else of the index.
 fn modes(arguments: &System) -> Vec<&'static Mode> {
-    let index = system::index::MODE.name;
-    let is_mode = |word: &String| word != index && system::mode(word).is_some();
-    let asked = |mode: &&&Mode| match (arguments.tests.is_empty(), arguments.measuring.thorough) {
+    let words = &arguments.tests;
+    let named = |mode: &Mode| {
+        words.iter().any(|word| word == mode.name) || mode.name == CROSS.name && arguments.with.is_some()
+    };
+    let over_tests = named(&CROSS) || named(&SCALING);
+    let asked = |mode: &&&Mode| match (words.is_empty() && !over_tests, arguments.measuring.thorough) {
         (true, true) => true,
-        (true, false) => mode.name == index,
-        (false, _) if mode.name == index => !arguments.tests.iter().all(is_mode),
-        (false, _) => arguments.tests.iter().any(|word| word == mode.name),
+        (true, false) => mode.name == INDEX.name,
+        (false, _) if mode.name == INDEX.name => !over_tests && words.iter().any(is_test),
+        (false, _) => named(mode),
     };
     system::MODES.iter().filter(asked).copied().collect()
 }
 
+/// Whether a word names tests; the index is a group of them.
+fn is_test(word: &String) -> bool {
+    *word == INDEX.name || system::mode(word).is_none()
+}
+
 fn options(arguments: &System, rules: Rules) -> Options {
-    let index = system::index::MODE.name;
-    let is_test = |word: &&String| *word == index || system::mode(word).is_none();
     Options {
-        tests: arguments.tests.iter().filter(is_test).cloned().collect(),
+        tests: arguments.tests.iter().filter(|word| is_test(word)).cloned().collect(),
         copies: arguments.copies.clone(),
         unixbench: arguments.unixbench,
         passes: arguments.passes,
         duration: arguments.duration,
         directory: arguments.directory.clone(),
+        with: arguments.with.clone(),
         session: std::process::id(),
         rules,
     }

@@ -4,7 +4,7 @@
 //! were right, under different byte counts: so before they are said to disagree, the differences between programs
 //! that have a known factor are looked for.
 
-use figure::evidence::{INSTRUMENT, KERNEL, PAIR, STORES};
+use figure::evidence::{INSTRUMENT, KERNEL, PAIR, STORES, TEST_CLASS};
 use figure::stats::Ratio;
 use figure::{Convention, Figure, format};
 
@@ -16,6 +16,12 @@ use crate::check::{Answer, Check, Subject, never};
 /// with the same stores are within 2 % of ours, and beside likwid-bench within 5 % but for its straight walk of
 /// non-temporal loops.
 const SAME: f64 = 0.05;
+/// The same for UnixBench's tests: two programs that make the same system calls.
+const SAME_CALLS: f64 = 0.10;
+/// The same for its tests of user code alone: other compilers, and its makefile lets its compiler reorder floating point.
+const SAME_SOURCE: f64 = 0.25;
+/// The class of tests of user code alone.
+const COMPUTE: &str = "compute";
 /// With an interval wider than this, half-width, anything agrees with anything.
 const TOO_WIDE: f64 = 0.20;
 
@@ -23,7 +29,7 @@ const TOO_WIDE: f64 = 0.20;
 pub const CHECK: Check = Check {
     id: "second-instrument",
     question: "Does another program, measured in turn with ours, give the same?",
-    reads: &[PAIR.name, INSTRUMENT.name, KERNEL.name, STORES.name],
+    reads: &[PAIR.name, INSTRUMENT.name, KERNEL.name, STORES.name, TEST_CLASS.name],
     page: include_str!("../../../../docs/checks/second-instrument.md"),
     applies: |subject| pair(subject).is_some(),
     essential: never,
@@ -78,8 +84,22 @@ pub(crate) fn compare(pair: &Pair) -> Result<(Ratio, Finding), String> {
     if (ratio.high - ratio.low) / 2.0 > TOO_WIDE * ratio.value {
         return Err(format!("they vary too much to tell: {}", partner::ratio_text(&ratio)));
     }
-    let finding = if fits(&ratio, 1.0, 1.0) { Finding::Agree } else { explanation(pair, &ratio) };
+    let alike = tolerance(pair.ours);
+    let finding = if ratio.low <= 1.0 + alike && ratio.high >= 1.0 - alike {
+        Finding::Agree
+    } else {
+        explanation(pair, &ratio)
+    };
     Ok((ratio, finding))
+}
+
+/// How far apart two instruments may be that measure the same.
+fn tolerance(figure: &Figure) -> f64 {
+    match figure.conditions.get(TEST_CLASS).as_deref() {
+        Some(COMPUTE) => SAME_SOURCE,
+        Some(_) => SAME_CALLS,
+        None => SAME,
+    }
 }
 
 /// Whether the ratio, or the interval of its median, lies between `low` and `high`, or within the tolerance of them.

@@ -210,6 +210,7 @@ impl CrossBench {
             // A decimal comma would be a comma.
             environment: [asked.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
             unset: UNSET.iter().map(|name| (*name).to_owned()).collect(),
+            directory: None,
             places: self.setup.ours.threads.clone(),
             deadline: Duration::from_secs_f64(asked.deadline),
         };

@@ -3,20 +3,22 @@
 use figure::evidence as key;
 use figure::{Better, Conditions, Figure, Status, Unit};
 
+use super::plan::place;
 use crate::catalogue;
 use crate::score::{self, Pass};
 
-/// Id and beginning of the ids of total indices.
-const TOTAL: &str = "system.index";
+/// The word of total indices in ids, beside the names of tests.
+const TOTAL: &str = "index";
 
 /// Adds the scores. A figure that has none (it failed) leaves the total partial.
 pub fn scores(figures: &mut Vec<Figure>) {
     let mut totals: Vec<Total> = Vec::new();
     for figure in figures.iter_mut() {
         let Some((copies, kind, index)) = scored(figure) else { continue };
+        let series = figure.series.clone();
         match totals.iter_mut().find(|total| total.copies == copies && total.kind == kind) {
             Some(total) => total.indices.push((figure.id.clone(), index)),
-            None => totals.push(Total { copies, kind, indices: vec![(figure.id.clone(), index)] }),
+            None => totals.push(Total { copies, kind, series, indices: vec![(figure.id.clone(), index)] }),
         }
     }
     figures.extend(totals.iter().filter_map(Total::figure));
@@ -48,6 +50,8 @@ fn scored(figure: &mut Figure) -> Option<(f64, String, f64)> {
 struct Total {
     copies: f64,
     kind: String,
+    /// The series of its tests, if they are points of curves: it is one too.
+    series: Option<String>,
     indices: Vec<(String, f64)>,
 }
 
@@ -61,14 +65,19 @@ impl Total {
         } else {
             String::new()
         };
-        let (id, copies) = match self.copies {
-            1.0 => (TOTAL.to_owned(), String::new()),
-            copies => (format!("{TOTAL}.x{copies}"), format!(", {copies} copies")),
+        let base = format!("{}.{TOTAL}", self.series.as_deref().unwrap_or(crate::SUITE));
+        let copies = if self.copies == 1.0 { String::new() } else { format!(", {} copies", self.copies) };
+        let id = match (self.copies, &self.series) {
+            (1.0, None) => base,
+            (copies, _) => format!("{base}.x{copies}"),
         };
         let name = format!("UnixBench index, {}{copies}{partial}", self.kind);
         let mut figure = Figure::planned(id, crate::SUITE, name, Unit::of("index"), Better::Higher);
         figure.conditions =
             Conditions::default().with(key::COPIES, self.copies).with(key::SCORE_KIND, self.kind.clone());
+        if let Some(series) = &self.series {
+            place(&mut figure, series, TOTAL, self.copies);
+        }
         figure.evidence.put(key::INDEX_TESTS, values.len() as f64);
         figure.derived_from = self.indices.iter().map(|(id, _)| id.clone()).collect();
         (figure.value, figure.status, figure.reason) = (Some(value), Status::Measured, None);

@@ -2,6 +2,7 @@
 
 use cell::test::Test;
 use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
@@ -63,9 +64,37 @@ pub struct Task {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let cpus = usable(machine);
+    planned_as(machine, options, Kind { worker: "system.index", series: None }, &[1, cpus.len() as u32])
+}
+
+/// The CPUs that copies may use.
+pub fn usable(machine: &Machine) -> CpuList {
+    machine.topology.allowed.intersection(&machine.topology.online)
+}
+
+/// What a plan of passes is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The mode's worker.
+    pub worker: &'static str,
+    /// The series of its figures, if they are points of a curve.
+    pub series: Option<&'static str>,
+}
+
+/// A plan of passes: the selected tests, each for the numbers of copies that are asked for, or these.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn planned_as(
+    machine: &Machine,
+    options: &Options,
+    kind: Kind,
+    usual: &[u32],
+) -> Result<Planned, PlanError> {
     let tests = catalogue::select(&options.tests)?;
-    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
-    let copies = copies(options, cpus.len())?;
+    let cpus = usable(machine);
+    let copies = copies(options, usual)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
     let rounds = (tests.len() * copies.len() * options.rules.least) as f64;
     let room = options.rules.max_time * FILLED / rounds - BESIDES;
@@ -77,7 +106,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                 true => test.seconds,
                 false => options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds)),
             };
-            let mut figure = planned(test, number, seconds);
+            let mut figure = planned(test, number, seconds, kind.series);
             let passes = options.unixbench.then(|| passes(test, options.passes));
             if let Some(passes) = passes {
                 figure.conditions.set(key::PASSES, f64::from(passes));
@@ -103,7 +132,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
-        worker: "system.index",
+        worker: kind.worker,
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules,
@@ -124,27 +153,30 @@ fn passes(test: &Test, asked: Option<u32>) -> u32 {
     }
 }
 
-/// Numbers of copies: as asked, or one and one for each CPU, as UnixBench does.
-fn copies(options: &Options, cpus: usize) -> Result<Vec<u32>, PlanError> {
+/// Numbers of copies: as asked, or the usual ones.
+fn copies(options: &Options, usual: &[u32]) -> Result<Vec<u32>, PlanError> {
     let mut copies = options.copies.clone();
     if let Some(wrong) = copies.iter().find(|copies| !(1..=MOST_COPIES).contains(*copies)) {
         return Err(PlanError::Wrong(format!("-c {wrong}: give 1 to {MOST_COPIES} copies")));
     }
     if copies.is_empty() {
-        copies = vec![1, cpus as u32];
+        copies = usual.to_vec();
     }
     copies.dedup();
     Ok(copies)
 }
 
-fn planned(test: &'static Test, copies: u32, seconds: f64) -> Figure {
-    let (id, name) = match copies {
-        1 => (format!("{}.{}", crate::SUITE, test.name), test.title.to_owned()),
-        _ => {
-            (format!("{}.{}.x{copies}", crate::SUITE, test.name), format!("{}, {copies} copies", test.title))
-        }
+fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>) -> Figure {
+    let base = format!("{}.{}", series.unwrap_or(crate::SUITE), test.name);
+    let name = match copies {
+        1 => test.title.to_owned(),
+        _ => format!("{}, {copies} copies", test.title),
     };
+    let id = if copies == 1 && series.is_none() { base } else { format!("{base}.x{copies}") };
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::of(test.unit), Better::Higher);
+    if let Some(series) = series {
+        place(&mut figure, series, test.name, f64::from(copies));
+    }
     figure.conditions = Conditions::default()
         .with(key::TEST, test.name.to_owned())
         .with(key::TEST_CLASS, test.class.word().to_owned())
@@ -152,6 +184,14 @@ fn planned(test: &'static Test, copies: u32, seconds: f64) -> Figure {
         .with(key::PASS_SECONDS, seconds)
         .with(key::BASELINE, test.baseline);
     figure
+}
+
+/// Makes a figure a point of the curves over copies, one for each test.
+pub fn place(figure: &mut Figure, series: &str, test: &str, copies: f64) {
+    figure.series = Some(series.to_owned());
+    let at = |value| Coordinate { value, unit: None };
+    figure.at.insert("test".to_owned(), at(CoordinateValue::Name(test.to_owned())));
+    figure.at.insert("copies".to_owned(), at(CoordinateValue::Number(copies)));
 }
 
 #[cfg(test)]
@@ -171,6 +211,7 @@ mod unit {
             passes: None,
             duration: None,
             directory: None,
+            with: None,
             session: 1,
             rules,
         };

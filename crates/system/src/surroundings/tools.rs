@@ -57,6 +57,7 @@ fn asked(file: &Path, cpus: &CpuList) -> Result<(String, String), String> {
         arguments: vec!["--version".to_owned()],
         environment: vec![("LC_ALL".to_owned(), "C".to_owned())],
         unset: Vec::new(),
+        directory: None,
         places: vec![cpus.clone()],
         deadline: DEADLINE,
     };

@@ -288,6 +288,7 @@ mod unit {
             passes: None,
             duration: None,
             directory: None,
+            with: None,
             session: 0,
             rules,
         };

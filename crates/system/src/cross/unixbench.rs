@@ -1,0 +1,122 @@
+//! UnixBench's programs: how they are called, and what they say. Facts of version 6.0.0, from its `Run` and `WRITING_TESTS`. Pure.
+
+use std::path::{Path, PathBuf};
+
+/// Its name in figures.
+pub const NAME: &str = "UnixBench";
+/// Where its programs are, below its directory.
+const PROGRAMS: &str = "pgms";
+/// What its scripts sort, below its directory.
+const TEXT: &str = "testdir/sort.src";
+/// The name under which the scripts look for it, in the directory where they run.
+pub const TEXT_NAME: &str = "sort.src";
+/// The variable by which `execl` finds itself.
+pub const BINARIES: &str = "UB_BINDIR";
+
+/// How a program is called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The file.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// The directory of its programs.
+pub fn programs(unixbench: &Path) -> PathBuf {
+    unixbench.join(PROGRAMS)
+}
+
+/// What its scripts sort.
+pub fn text(unixbench: &Path) -> PathBuf {
+    unixbench.join(TEXT)
+}
+
+/// How the test of this name is run for so many seconds, with its files in `directory`; `None` if it is none of UnixBench's.
+/// Whetstone takes its own time, some ten seconds.
+pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Option<Call> {
+    let programs = programs(unixbench);
+    let seconds = seconds.to_string();
+    let copy = |buffer: &str, blocks: &str| {
+        let directory = directory.display().to_string();
+        let words = ["-c", "-t", &seconds, "-d", &directory, "-b", buffer, "-m", blocks];
+        ("fstime", words.map(str::to_owned).to_vec())
+    };
+    let scripts = |together: &str| {
+        let script = programs.join("multi.sh").display().to_string();
+        ("looper", vec![seconds.clone(), script, together.to_owned()])
+    };
+    let (program, arguments) = match test {
+        "whetstone-double" => (test, Vec::new()),
+        "fstime" => copy("1024", "2000"),
+        "fsbuffer" => copy("256", "500"),
+        "fsdisk" => copy("4096", "8000"),
+        "shell1" => scripts("1"),
+        "shell8" => scripts("8"),
+        "dhry2reg" | "execl" | "pipe" | "context1" | "spawn" | "syscall" => (test, vec![seconds.clone()]),
+        _ => return None,
+    };
+    Some(Call { program: programs.join(program), arguments })
+}
+
+/// What a program reached, in the unit of its test, from its standard error and the seconds that it took: the last
+/// `COUNT|value|timebase|label` holds, as in UnixBench's own reading; without `TIME|seconds` the whole time counts.
+///
+/// # Errors
+/// What it said instead.
+pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
+    let (mut count, mut time) = (None, None);
+    for line in errors.lines() {
+        let mut fields = line.trim().split('|');
+        match fields.next() {
+            Some("COUNT") => {
+                let mut number = || fields.next().and_then(|field| field.trim().parse::<f64>().ok());
+                count = number().zip(number());
+            }
+            Some("TIME") => time = fields.next().and_then(|field| field.trim().parse::<f64>().ok()),
+            _ => {}
+        }
+    }
+    let seconds = time.unwrap_or(elapsed);
+    match count {
+        Some((count, 0.0)) if count > 0.0 => Ok(count),
+        Some((count, timebase)) if count > 0.0 && seconds > 0.0 && timebase > 0.0 => {
+            Ok(count / (seconds / timebase))
+        }
+        Some(_) => Err("it counted nothing".to_owned()),
+        None => Err(format!("it gave no count; it said: {}", figure::format::plain_to(errors.trim(), 160))),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn every_test_of_the_index_has_a_program() {
+        for name in crate::catalogue::names() {
+            let call = call(Path::new("/ub"), name, 2, Path::new("/tmp/x")).expect(name);
+            assert!(call.program.starts_with("/ub/pgms"), "{call:?}");
+        }
+        let copy = call(Path::new("/ub"), "fsdisk", 30, Path::new("/tmp/x")).unwrap();
+        assert_eq!(copy.arguments.join(" "), "-c -t 30 -d /tmp/x -b 4096 -m 8000");
+        let scripts = call(Path::new("/ub"), "shell8", 60, Path::new("/tmp/x")).unwrap();
+        assert_eq!(
+            (scripts.program.as_path(), scripts.arguments.join(" ").as_str()),
+            (Path::new("/ub/pgms/looper"), "60 /ub/pgms/multi.sh 8")
+        );
+        assert_eq!(call(Path::new("/ub"), "arithoh", 2, Path::new("/")), None);
+    }
+
+    #[test]
+    fn what_programs_say_is_read_as_unixbench_reads_it() {
+        assert_eq!(read("COUNT|3000|1|lps\n", 1.5), Ok(2000.0));
+        assert_eq!(read("COUNT|120|60|lpm\n", 30.0), Ok(240.0));
+        // Writing, reading, copying: the last holds, and is a rate already.
+        let copies = "COUNT|900|0|KBps\nTIME|2.0\nCOUNT|950|0|KBps\nTIME|2.0\nCOUNT|700|0|KBps\nTIME|30.0\n";
+        assert_eq!(read(copies, 47.0), Ok(700.0));
+        assert_eq!(read("COUNT|7208.854|0|MWIPS\nTIME|9.9\n", 11.0), Ok(7208.854));
+        assert!(read("COUNT|0|1|lps\n", 1.0).is_err());
+        assert!(read("sh: 1: looper: not found\n", 1.0).unwrap_err().contains("not found"));
+    }
+}
