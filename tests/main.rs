@@ -18,4 +18,5 @@ mod record;
 mod scaling;
 mod switch;
 mod system;
+mod unixbench;
 mod usage;
