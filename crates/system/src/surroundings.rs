@@ -33,6 +33,17 @@ pub fn of_cell(cell: &Path) -> Evidence {
     evidence
 }
 
+/// The clock of the cell. Which clock it is: CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are read from the same counter, and differ
+/// in how their rate is steered.
+pub fn of_clock() -> Evidence {
+    let mut evidence = Evidence::default();
+    let precision = lab::clock::Clock::monotonic_raw().precision();
+    evidence.put(CLOCK_GRANULARITY, precision.granularity);
+    evidence.put(CLOCK_COST, precision.cost);
+    evidence.put(CLOCK_SOURCE, "CLOCK_MONOTONIC".to_owned());
+    evidence
+}
+
 /// The file system on which a directory is.
 pub fn of_directory(directory: &Path) -> Evidence {
     let mut evidence = Evidence::default();

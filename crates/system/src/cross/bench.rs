@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cell::test::Needs;
-use figure::evidence::VERIFIED;
+use figure::evidence::{CLOCK_GRANULARITY, SAMPLE_SHORTEST, VERIFIED};
 use figure::{Event, Round};
 use lab::worker::{Bench, Facts};
 use lab::{measure, program};
@@ -81,6 +81,7 @@ impl CrossBench {
             .map_err(|reason| name(format!("was run, but {reason}")))?;
         let mut evidence = around.evidence;
         evidence.merge(ran.evidence);
+        evidence.put(SAMPLE_SHORTEST, pair.ours.seconds);
         Ok(Round {
             started: around.started,
             duration: around.duration,
@@ -109,6 +110,8 @@ impl Bench for CrossBench {
             facts.figures.push((pair.ours.id.clone(), ours));
             let mut theirs = figure::Evidence::default();
             theirs.put_unknown(VERIFIED, "UnixBench does not verify what its tests did");
+            theirs
+                .put_unknown(CLOCK_GRANULARITY, "UnixBench times by alarms, and by clocks of several sorts");
             facts.figures.push((pair.theirs.clone(), theirs));
         }
         Ok(facts)

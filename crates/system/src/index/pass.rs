@@ -59,6 +59,7 @@ impl Passes {
     /// What surrounds the tests: facts about all figures, and about those of tests that work in files or with the shell.
     pub fn facts(&self, tasks: &[Task]) -> Facts {
         let mut facts = Facts { evidence: surroundings::of_cell(&self.cell), ..Facts::default() };
+        facts.evidence.merge(surroundings::of_clock());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
             let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
@@ -154,6 +155,7 @@ fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
     let sum = |of: fn(&Copy) -> f64| copies.iter().map(of).sum::<f64>();
     evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());
     evidence.put(COPY_SECONDS, copies.iter().map(|copy| copy.seconds).collect());
+    evidence.put(SAMPLE_SHORTEST, copies.iter().map(|copy| copy.seconds).fold(f64::INFINITY, f64::min));
     evidence.put(COPY_OVERLAP, overlap(copies));
     evidence.put(COPY_USER, sum(|copy| copy.cpu.0));
     evidence.put(COPY_SYSTEM, sum(|copy| copy.cpu.1));
