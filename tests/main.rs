@@ -13,6 +13,7 @@ mod host;
 mod inspect;
 mod ladders;
 mod loads;
+mod noise;
 mod numa;
 mod record;
 mod scaling;

@@ -241,7 +241,8 @@ pub struct Memory {
 /// `truebench system`.
 #[derive(Debug, ClapArgs)]
 pub struct System {
-    /// Tests or groups, by UnixBench's names (pipe, context1, index, …) [default: index, its twelve tests]
+    /// Tests or groups, by UnixBench's names (pipe, context1, index, …); switch (what a switch costs, by placement); noise
+    /// (how quiet the CPUs are) [default: index, the twelve tests]
     #[arg(value_name = "TEST|GROUP")]
     pub tests: Vec<String>,
     /// Copies of each test at the same time; repeatable [default: 1, and one for each CPU]

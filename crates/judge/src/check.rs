@@ -1,7 +1,7 @@
 //! What a check is.
 
 use figure::evidence::{
-    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, TEST_CLASS, THREADS,
+    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, TEST_CLASS, THREADS,
     TRAFFIC_PART, WAKER_BUSY, WORKING_SET,
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
@@ -209,10 +209,11 @@ pub fn on_arrays(subject: &Subject) -> bool {
 const SEVERAL_TASKS: &[&str] = &["process", "shell", "switching"];
 
 /// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
-/// with themselves, and not of hops from task to task (reads [`TEST_CLASS`] and what [`hops`] reads).
+/// with themselves, not of hops from task to task, and not of noise (reads [`TEST_CLASS`], and what [`hops`] and
+/// [`of_noise`] read).
 pub fn has_its_cpus(subject: &Subject) -> bool {
     // Two tasks that wake one another wait in turn: what that costs is the figure.
-    measured(subject) && !several_tasks(subject) && !hops(subject)
+    of_work(subject) && !several_tasks(subject) && !hops(subject)
 }
 
 /// For [`Check::applies`]: figures of tests whose copies are several tasks that take turns by design (reads [`TEST_CLASS`]).
@@ -244,4 +245,15 @@ pub fn hops(subject: &Subject) -> bool {
 /// For [`Check::applies`]: those of them that count round trips (reads [`HOP_WAY`] and [`WAKER_BUSY`]).
 pub fn counts_hops(subject: &Subject) -> bool {
     hops(subject) && subject.condition(WAKER_BUSY).is_none()
+}
+
+/// For [`Check::applies`]: figures of the time that CPUs lose to others (reads [`NOISE`]).
+pub fn of_noise(subject: &Subject) -> bool {
+    measured(subject) && subject.condition(NOISE).is_some()
+}
+
+/// For [`Check::applies`]: figures of work, which are wrong by what others take from the CPUs or do to their speed (reads
+/// [`NOISE`]). Of noise that is the figure itself: its explanation tells who took how much.
+pub fn of_work(subject: &Subject) -> bool {
+    measured(subject) && subject.condition(NOISE).is_none()
 }

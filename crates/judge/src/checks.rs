@@ -14,6 +14,7 @@ mod faults;
 mod first_touch;
 mod foreign_load;
 mod frequency;
+mod heartbeat;
 mod interrupts;
 mod involuntary_switches;
 pub(crate) mod line_transfer;
@@ -82,6 +83,7 @@ pub const ALL: &[&Check] = &[
     // Time: what it is measured with.
     &clock_jump::CHECK,
     &clock_granularity::CHECK,
+    &heartbeat::CHECK,
     // CPUs: who else had them, then what that did to our threads.
     &placement_held::CHECK,
     &placement_dependent::CHECK,

@@ -17,6 +17,7 @@ mod in_flight;
 mod level;
 pub(crate) mod loaded;
 mod mix;
+mod noise;
 mod numa;
 mod one_way;
 mod page_cache;
@@ -50,6 +51,9 @@ pub const RULES: &[&Rule] = &[
     &switch::COST,
     &switch::WAYS,
     &switch::WAKES,
+    &noise::LOST,
+    &noise::SHORT,
+    &noise::LONGEST,
     &c2c::RULE,
     &c2c::STATES,
     &alignment::MISALIGNED,

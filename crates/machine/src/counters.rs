@@ -10,6 +10,7 @@
 //! /proc/vmstat, refuse the one-line /proc/pressure/cpu of Linux 5.2 to 5.12, and index a damaged line out of
 //! its bounds.
 
+pub mod each;
 mod groups;
 pub mod idle;
 mod interrupts;
@@ -62,6 +63,8 @@ pub struct Watch {
     thermal: sum::Files,
     edac: sum::Files,
     groups: groups::Groups,
+    /// Whether each CPU is looked at by itself too.
+    by_cpu: bool,
 }
 
 /// All counters at one moment.
@@ -74,6 +77,7 @@ pub struct Snapshot {
     thermal: sum::Numbers,
     edac: sum::Numbers,
     groups: groups::Numbers,
+    each: Option<each::Interrupts>,
 }
 
 impl Watch {
@@ -89,7 +93,13 @@ impl Watch {
             edac: sum::edac(tree),
             groups: groups::Groups::new(tree, &machine.cgroup),
             tree: tree.clone(),
+            by_cpu: false,
         }
+    }
+
+    /// The same, with what befell each CPU apart ([`each::WRITES`]).
+    pub fn by_cpu(self) -> Self {
+        Watch { by_cpu: true, ..self }
     }
 
     /// The CPUs that are watched.
@@ -108,6 +118,7 @@ impl Watch {
             thermal: self.thermal.read(tree),
             edac: self.edac.read(tree),
             groups: self.groups.read(tree),
+            each: self.by_cpu.then(|| each::read(tree, &self.cpus)),
         }
     }
 
@@ -138,6 +149,10 @@ impl Watch {
         evidence.put_reading(key::THERMAL_THROTTLES, throttles);
         evidence.put_reading(key::EDAC_CORRECTED, self.edac.growth(&before.edac, &after.edac));
         self.groups.write(&mut evidence, &before.groups, &after.groups);
+        if let (Some(counts), Some(counts_after)) = (&before.each, &after.each) {
+            let times = (&before.times, &after.times);
+            each::write(&mut evidence, &self.cpus, times, (counts, counts_after));
+        }
         evidence
     }
 

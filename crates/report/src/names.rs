@@ -21,6 +21,7 @@ const MODES: &[(&str, &str)] = &[
     ("system.switch", "two tasks wake one another"),
     ("system.copies", "UnixBench's tests by number of copies"),
     ("system.cross", "UnixBench's own programs beside ours"),
+    ("system.noise", "time that the CPUs lose"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -60,6 +61,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("system.switch", "free", "where the scheduler puts the two tasks: placement-dependent"),
     ("system.switch", "same-cpu", "both tasks on one CPU"),
     ("system.copies", "times", "as a multiple of one copy"),
+    ("system.noise", "longest", "the longest gap of a round; all values are medians over the rounds"),
     ("system.switch", "wake", "latency, by how long the waker stays busy"),
 ];
 
@@ -96,7 +98,16 @@ const AXES: &[(&str, &str, &str)] = &[
     ("placement", "tasks on", "placement of the two tasks"),
     ("way", "way", "way"),
     ("busy", "waker busy", "time that the waker stays busy"),
+    ("logical_cpu", "CPU", "CPU"),
 ];
+
+/// Axes whose numbers only name things: of many points the worst are shown.
+const NAMING: &[&str] = &["logical_cpu"];
+
+/// Whether the numbers of an axis are names.
+pub(crate) fn is_naming(axis: &str) -> bool {
+    NAMING.contains(&axis)
+}
 
 /// Where an axis stands among the others; those that are not listed come last.
 pub(crate) fn rank(axis: &str) -> usize {
@@ -121,7 +132,8 @@ fn named(axes: &str, word: fn(&(&'static str, &'static str, &'static str)) -> &'
 }
 
 /// What is measured in a unit.
-const QUANTITIES: &[(&str, &str)] = &[("GB/s", "bandwidth"), ("ns", "latency"), ("lps", "rate")];
+const QUANTITIES: &[(&str, &str)] =
+    &[("GB/s", "bandwidth"), ("ns", "latency"), ("lps", "rate"), ("%", "share of time")];
 
 /// A unit at an axis of a chart: `bandwidth, GB/s`.
 pub(crate) fn quantity(unit: &Unit) -> String {

@@ -32,6 +32,7 @@ fn every_record() -> Vec<Record> {
         sample::modes::without_series(),
         sample::modes::unknown(),
         sample::modes::numa(12),
+        sample::modes::noise(256),
         sample::modes::hostile(),
         sample::modes::extreme(),
     ]
@@ -50,6 +51,24 @@ fn full_at_80() {
 #[test]
 fn full_at_200() {
     insta::assert_snapshot!(at(200, &sample::full()));
+}
+
+#[test]
+fn noise_at_80() {
+    insta::assert_snapshot!(at(80, &sample::modes::noise(256)));
+}
+
+#[test]
+fn of_many_cpus_the_worst_are_shown() {
+    let text = at(80, &sample::modes::noise(256));
+    let rows: Vec<&str> = text.lines().skip_while(|line| !line.contains("──")).skip(1).take(24).collect();
+    let cpus: Vec<&str> = rows.iter().filter_map(|row| row.split_whitespace().next()).collect();
+    assert_eq!(cpus[..4], ["all", "77", "3", "255"], "all of them, then the worst first:\n{text}");
+    assert!(text.contains("the worst 24 of 257 points"), "{text}");
+    // A few are in their order.
+    let few = at(80, &sample::modes::noise(8));
+    let order: Vec<usize> = (0..8).filter_map(|cpu| few.find(&format!("\n  {cpu} "))).collect();
+    assert!(order.len() == 8 && order.is_sorted(), "{few}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! - [`switch`] is the mode of what a switch from task to task costs, by placement.
 //! - [`scaling`] is the mode of the tests by number of copies.
 //! - [`cross`] is the mode that runs UnixBench's own programs in turn with ours.
+//! - [`noise`] is the mode of how quiet the CPUs are for any benchmark.
 //! - [`score`] is UnixBench's arithmetic. Pure.
 //! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
@@ -15,6 +16,7 @@ pub mod copies;
 pub mod cross;
 pub mod index;
 pub mod mode;
+pub mod noise;
 pub mod scaling;
 pub mod score;
 pub mod surroundings;
@@ -26,7 +28,7 @@ use mode::Mode;
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&index::MODE, &switch::MODE, &scaling::MODE, &cross::MODE];
+pub static MODES: &[&Mode] = &[&index::MODE, &switch::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

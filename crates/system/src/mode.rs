@@ -35,8 +35,9 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// No such test.
-    #[error("'{0}': there are the tests {tests}, and the groups {groups}",
-        tests = crate::catalogue::names().join(", "), groups = crate::catalogue::groups().join(", "))]
+    #[error("'{0}': there are the tests {tests}, the groups {groups}, and besides {modes}",
+        tests = crate::catalogue::names().join(", "), groups = crate::catalogue::groups().join(", "),
+        modes = crate::MODES.iter().skip(1).map(|mode| mode.name).collect::<Vec<_>>().join(", "))]
     NoSuchTest(String),
     /// What a mode has to say about its own options: what, where, what to do.
     #[error("{0}")]

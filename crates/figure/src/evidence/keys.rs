@@ -102,6 +102,28 @@ keys! {
     WAKE_BUCKETS: Vec<f64> = "wake.buckets", "ns", Round, "Histogram of the wake-up latencies: lowest value of each bucket that is not empty; a bucket is 1/16 of that wide.";
     WAKE_COUNTS: Vec<f64> = "wake.counts", "1", Round, "Wake-ups in each of these buckets.";
 
+    // Host noise: a heartbeat on each CPU, and the gaps in it. Numbers by CPU stand in the order of `cpus`.
+    NOISE: String = "noise", "", Condition, "What a figure tells of the gaps in the heartbeat: lost (share of the time), or longest (of a round).";
+    NOISE_BEAT: f64 = "noise.beat", "s", Figure, "An undisturbed beat: median time from one reading of the clock to the next, on the slowest CPU.";
+    NOISE_THRESHOLD: f64 = "noise.threshold", "s", Figure, "From this time between two readings on there is a gap.";
+    NOISE_OBSERVED: Vec<f64> = "noise.observed", "s", Round, "How long the heartbeat of each CPU was listened to, gaps included, the time that it took to note them left out.";
+    NOISE_LOST: Vec<f64> = "noise.lost", "s", Round, "Time lost in gaps on each CPU: their length less one beat each.";
+    NOISE_GAPS: Vec<f64> = "noise.gaps", "1", Round, "Gaps on each CPU.";
+    NOISE_LONGEST: Vec<f64> = "noise.longest", "s", Round, "The longest gap on each CPU.";
+    NOISE_LONGEST_WAITED: Vec<f64> = "noise.longest_waited", "s", Round, "How much of that gap the heartbeat waited on a run queue.";
+    NOISE_SWITCHED: Vec<f64> = "noise.switched", "1", Round, "Gaps in which each CPU was given to another task (a new time slice in /proc/thread-self/schedstat).";
+    NOISE_WAITED: Vec<f64> = "noise.waited", "s", Round, "Time of the gaps on each CPU in which the heartbeat waited on a run queue (the same file).";
+    NOISE_BRIEF: Vec<f64> = "noise.brief", "1", Round, "Gaps without a switch that are shorter than 100 us, on each CPU: as short as interrupts are.";
+    NOISE_BRIEF_LOST: Vec<f64> = "noise.brief_lost", "s", Round, "Time lost in those.";
+    NOISE_WINDOWS: Vec<f64> = "noise.windows", "1", Round, "Windows of 1 ms, one after the other, that the round has on each CPU.";
+    NOISE_WINDOWS_HIT: Vec<f64> = "noise.windows_hit", "1", Round, "Those that lost at least 1 % (10 us).";
+    NOISE_HISTOGRAM: Vec<f64> = "noise.histogram", "", Round, "Histogram of the gaps of each CPU: CPU, shortest gap of the bucket in ns, gaps, time lost in them in ns; four numbers for each bucket that is not empty, a quarter of an octave wide.";
+    STEAL_EACH: Vec<f64> = "cpu.steal_each", "s", Round, "Time that the hypervisor kept from each of the CPUs in use (/proc/stat).";
+    IRQ_TIME_EACH: Vec<f64> = "irq.time_each", "s", Round, "Time of each of the CPUs in use in hard and soft interrupts, where the kernel accounts it (/proc/stat).";
+    IRQ_EACH: Vec<f64> = "irq.count_each", "1", Round, "Interrupts taken by each of the CPUs in use (/proc/interrupts).";
+    IRQ_TIMER_EACH: Vec<f64> = "irq.timer_each", "1", Round, "Those of them that are the CPU's own timer's (LOC; arch_timer on Arm).";
+    IRQ_KINDS: String = "irq.kinds", "", Round, "Which interrupts the CPUs in use took, by row of /proc/interrupts, the commonest first.";
+
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
     LEVEL: String = "level", "", Condition, "The level of memory that a figure is about: L1, L2, L3, L4 or memory.";

@@ -1,8 +1,9 @@
 //! Does the figure have two values instead of one?
 
+use figure::evidence::NOISE;
 use figure::{Outcome, format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, measured, never};
+use crate::check::{Answer, Check, Levels, Subject, never, of_work};
 
 /// Distance of the modes as a share of the median. Any two modes are worth a word: the median tells of one
 /// only. At a quarter neither mode is what the median says.
@@ -13,9 +14,9 @@ const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
 pub const CHECK: Check = Check {
     id: "bimodal",
     question: "Does the figure have one value, or two?",
-    reads: &[],
+    reads: &[NOISE.name],
     page: include_str!("../../../../docs/checks/bimodal.md"),
-    applies: measured,
+    applies: of_work,
     essential: never,
     rule,
 };

@@ -1,8 +1,9 @@
 //! Did the figure rise or fall over the run?
 
+use figure::evidence::NOISE;
 use figure::{format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, measured, never};
+use crate::check::{Answer, Check, Levels, Subject, never, of_work};
 
 /// How often a series without trend may look like one and be called so.
 const SIGNIFICANT: f64 = 0.01;
@@ -14,9 +15,9 @@ const TREND: Levels = Levels { warn: 0.05, fail: 0.25 };
 pub const CHECK: Check = Check {
     id: "drift",
     question: "Did the figure rise or fall over the run?",
-    reads: &[],
+    reads: &[NOISE.name],
     page: include_str!("../../../../docs/checks/drift.md"),
-    applies: measured,
+    applies: of_work,
     essential: never,
     rule,
 };

@@ -1,13 +1,13 @@
 //! Did interrupts take our CPUs away while we measured?
 
 use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME,
-    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, NOISE, RUN_DELAY_WORST, SCHEDULE,
+    SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, tick_noise};
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, never, observed, of_work};
 
 /// Hard and soft interrupt time of the CPUs in use (/proc/stat fields irq and softirq, proc(5)).
 pub const CHECK: Check = Check {
@@ -25,9 +25,10 @@ pub const CHECK: Check = Check {
         THREAD_SECONDS_MEDIAN.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
+        NOISE.name,
     ],
     page: include_str!("../../../../docs/checks/interrupts.md"),
-    applies: measured,
+    applies: of_work,
     essential: never,
     rule,
 };

@@ -1,8 +1,9 @@
 //! Do the rounds agree?
 
-use figure::evidence::TARGET;
+use figure::evidence::{NOISE, TARGET};
 use figure::{format, stats};
 
+use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Levels, Subject, measured, never};
 
 /// The half-width of the interval may be this many times what was aimed at before it is worth a warning: the
@@ -24,7 +25,7 @@ const FAIL: f64 = 0.25;
 pub const CHECK: Check = Check {
     id: "rounds-agree",
     question: "Do the rounds agree with one another?",
-    reads: &[TARGET.name],
+    reads: &[TARGET.name, NOISE.name],
     page: include_str!("../../../../docs/checks/rounds-agree.md"),
     applies: measured,
     essential: never,
@@ -38,16 +39,20 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown(format!("{} rounds give no interval", values.len()));
     };
     let target = figure.evidence.get(TARGET).into_value().unwrap_or(USUAL_TARGET);
-    let levels = Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL };
-    let half_width = interval.relative_half_width(value);
+    // A share of time that was lost is as uncertain as what it may hide, whatever part of itself that is.
+    let (whole, levels, of) = match subject.condition(NOISE) {
+        Some(_) => (100.0, LOST_TIME, " of the time"),
+        None => (value, Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL }, ""),
+    };
+    let half_width = interval.relative_half_width(whole);
     let quartile = |q| stats::quantile(&values, q).unwrap_or(value);
-    let middle_half = (quartile(0.75) - quartile(0.25)) / 2.0 / value.abs();
+    let middle_half = (quartile(0.75) - quartile(0.25)) / 2.0 / whole.abs();
     let spread = half_width.min(2.0 * middle_half);
     let (low, high) = stats::range(&values).unwrap_or((value, value));
     levels.answer(
         if spread.is_nan() { f64::INFINITY } else { spread },
         format!(
-            "{:.0} % interval +-{} from {} rounds (lowest {}, highest {} {})",
+            "{:.0} % interval +-{}{of} from {} rounds (lowest {}, highest {} {})",
             interval.level * 100.0,
             format::percent(half_width),
             interval.rounds,

@@ -1,6 +1,6 @@
 //! Did our threads wait for a CPU although they wanted to run?
 
-use figure::evidence::{CPUS, HOP_WAY, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS};
+use figure::evidence::{CPUS, HOP_WAY, NOISE, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS};
 use figure::format;
 
 use super::loss::LOST_TIME;
@@ -13,7 +13,15 @@ use crate::check::{Answer, Check, Subject, always, has_its_cpus, observed};
 pub const CHECK: Check = Check {
     id: "run-queue-delay",
     question: "Did our threads wait for a CPU although they wanted to run?",
-    reads: &[RUN_DELAY_WORST.name, RUN_DELAY.name, SCHEDULE.name, CPUS.name, TEST_CLASS.name, HOP_WAY.name],
+    reads: &[
+        RUN_DELAY_WORST.name,
+        RUN_DELAY.name,
+        SCHEDULE.name,
+        CPUS.name,
+        TEST_CLASS.name,
+        HOP_WAY.name,
+        NOISE.name,
+    ],
     page: include_str!("../../../../docs/checks/run-queue-delay.md"),
     applies: has_its_cpus,
     essential: always,

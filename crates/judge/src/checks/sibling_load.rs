@@ -1,10 +1,10 @@
 //! Did others run on the other hardware threads of our cores?
 
-use figure::evidence::{COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, THREADS};
+use figure::evidence::{COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, NOISE, THREADS};
 use figure::format;
 
 use super::loss::tick_noise;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work};
 
 /// Busy time of the unused siblings as a share of our CPUs' time. Two hardware threads share one core's
 /// execution units and caches: a busy sibling takes up to about half of them. So these are twice the levels
@@ -22,9 +22,10 @@ pub const CHECK: Check = Check {
         THREADS.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
+        NOISE.name,
     ],
     page: include_str!("../../../../docs/checks/sibling-load.md"),
-    applies: measured,
+    applies: of_work,
     essential: never,
     rule,
 };

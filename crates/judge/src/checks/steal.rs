@@ -1,13 +1,13 @@
 //! Did the hypervisor take our CPUs away while we measured?
 
 use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
+    COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, NOISE, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
     THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::{Outcome, format};
 
 use super::loss::{LOST_TIME, loss};
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, never, observed, of_work};
 
 /// Steal: /proc/stat field 8 of the CPUs in use (proc(5)).
 pub const CHECK: Check = Check {
@@ -23,9 +23,10 @@ pub const CHECK: Check = Check {
         THREAD_SECONDS_MEDIAN.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
+        NOISE.name,
     ],
     page: include_str!("../../../../docs/checks/steal.md"),
-    applies: measured,
+    applies: of_work,
     essential: never,
     rule,
 };

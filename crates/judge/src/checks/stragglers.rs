@@ -1,12 +1,12 @@
 //! Did all threads finish together?
 
 use figure::evidence::{
-    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU, THREAD_START_SKEW,
-    THREADS,
+    NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
+    THREAD_START_SKEW, THREADS,
 };
 use figure::{Reading, format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work};
 
 /// Share of the slowest thread's time that the others waited for it. Cores at different distances from memory
 /// differ by some per cent on any machine; a quarter is a thread that was held up.
@@ -23,9 +23,10 @@ pub const CHECK: Check = Check {
         THREAD_SECONDS_MIN.name,
         THREAD_SLOWEST_CPU.name,
         THREAD_START_SKEW.name,
+        NOISE.name,
     ],
     page: include_str!("../../../../docs/checks/stragglers.md"),
-    applies: |subject| measured(subject) && subject.condition(THREADS).is_some_and(|threads| threads > 1.0),
+    applies: |subject| of_work(subject) && subject.condition(THREADS).is_some_and(|threads| threads > 1.0),
     essential: never,
     rule,
 };

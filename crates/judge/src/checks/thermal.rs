@@ -1,10 +1,10 @@
 //! Did heat or power limits throttle our CPUs?
 
-use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE, THERMAL_THROTTLES};
+use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE, NOISE, THERMAL_THROTTLES};
 use figure::{Outcome, format};
 
 use super::frequency;
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, never, observed, of_work};
 
 /// Share of the kept rounds with an event from which on the median rests on them.
 const MANY_ROUNDS: f64 = 0.25;
@@ -14,9 +14,9 @@ const MANY_ROUNDS: f64 = 0.25;
 pub const CHECK: Check = Check {
     id: "thermal",
     question: "Did heat throttle our CPUs while we measured?",
-    reads: &[THERMAL_THROTTLES.name, CANARY_CHANGE.name, CANARY_BEFORE.name, CANARY_AFTER.name],
+    reads: &[THERMAL_THROTTLES.name, CANARY_CHANGE.name, CANARY_BEFORE.name, CANARY_AFTER.name, NOISE.name],
     page: include_str!("../../../../docs/checks/thermal.md"),
-    applies: measured,
+    applies: of_work,
     essential: never,
     rule,
 };

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{CANARY_SPREAD, CPUS, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN};
+use figure::evidence::{CANARY_SPREAD, CPUS, NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN};
 use figure::{CpuList, Outcome, format};
 
 use super::stragglers;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, pinned};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, pinned};
 
 /// How much slower the slowest CPU in use ran than the fastest. Per-core turbo and binning make cores of one
 /// kind differ by a few per cent; work divided equally then waits for the slowest.
@@ -16,9 +16,9 @@ const SPREAD: Levels = Levels { warn: 0.05, fail: 0.15 };
 pub const CHECK: Check = Check {
     id: "unequal-cores",
     question: "Are the cores in use equally fast?",
-    reads: &[CANARY_SPREAD.name, CPUS.name, THREAD_SECONDS_MAX.name, THREAD_SECONDS_MEDIAN.name],
+    reads: &[CANARY_SPREAD.name, CPUS.name, THREAD_SECONDS_MAX.name, THREAD_SECONDS_MEDIAN.name, NOISE.name],
     page: include_str!("../../../../docs/checks/unequal-cores.md"),
-    applies: |subject| pinned(subject) && subject.cpu_count() > 1.0,
+    applies: |subject| pinned(subject) && of_work(subject) && subject.cpu_count() > 1.0,
     essential: never,
     rule,
 };

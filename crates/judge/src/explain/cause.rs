@@ -88,6 +88,10 @@ const EFFECTS: &[Effect] = &[
         consequence: "the figure counts hops that no task was switched to for",
         checks: &["switches-per-hop"],
     },
+    Effect {
+        consequence: "the CPUs lose more than it tells: gaps went by unnoticed",
+        checks: &["heartbeat"],
+    },
     Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
     Effect {
         consequence: "at least one of the two does not measure what is expected of it",

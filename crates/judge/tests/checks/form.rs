@@ -9,6 +9,7 @@ use judge::checks::ALL;
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
 use crate::copies::{busy, copies};
 use crate::edges::{edge, unadvertised};
+use crate::noise::noise;
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -110,6 +111,12 @@ fn situations() -> Vec<Case> {
         hopping("free").in_first(3, HOP_TOGETHER, 0.0).values(&[1.0, 1.0, 1.0, 4.0, 4.0, 4.0]),
         hopping("free").of_time(RUN_DELAY_WORST, 0.5).with(INVOLUNTARY_SWITCHES, 900.0),
         hopping("same-cpu"),
+        noise(),
+        noise().with(NOISE_THRESHOLD, 6e-6),
+        noise().with(NOISE_OBSERVED, vec![0.1, 0.4]),
+        noise().with(PASS_SECONDS, 1.0).values(&[1.0, 30.0, 1.0, 30.0, 1.0, 30.0]),
+        server().with(CPUS, vec![0.0, 48.0]).with(THREADS, 2.0).with(NOISE, "lost".into()),
+        quiet_vm().with(CANARY_SPREAD, 0.5).with(THREAD_SECONDS_MAX, 0.08).with(NOISE, "lost".into()),
         hopping("same-cpu").with(HOP_VOLUNTARY, vec![1.0, 1.0]),
         hopping("same-cpu").with(WAKER_BUSY, 500.0),
         unequal("dynamic"),
@@ -232,6 +239,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             "switches-per-hop",
             "uneven-cores",
             "advertised-cache",
+            "heartbeat",
         ];
         if elsewhere.contains(&check.id) {
             continue;

@@ -11,6 +11,7 @@ mod form;
 mod gates;
 mod hops;
 mod lines;
+mod noise;
 mod numbers;
 mod threads;
 mod time;

@@ -19,12 +19,23 @@ const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
 /// Rows that are found by what they are called at their end, and get x86's label: on Arm they are IPI0 and so on, by a
 /// numbering that changed.
-const BY_NAME: [(&str, &str); 2] =
-    [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL)];
+const BY_NAME: [(&str, &str); 3] =
+    [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL), ("arch_timer", TIMER)];
 /// Label of the interrupts that make a CPU look at its run queue.
 pub const RESCHEDULE: &str = "RES";
 /// Label of those that make it call a function; waking a task on an idle CPU may be one.
 pub const CALL: &str = "CAL";
+
+/// Label of those of a CPU's own timer.
+pub const TIMER: &str = "LOC";
+
+/// The columns of each of `cpus`, apart.
+pub fn read_each(tree: &Tree, cpus: &CpuList) -> Reading<Vec<Counts>> {
+    match tree.bytes(FILE) {
+        Reading::Value(bytes) => parse_each(&bytes, cpus),
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
+}
 
 /// The columns of `cpus`.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
@@ -35,19 +46,46 @@ pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
 }
 
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
+    let mut counts = Counts::new();
+    let read = rows(bytes, cpus, |label, numbers| {
+        let sum = numbers.iter().fold(0u32, |sum, number| sum.wrapping_add(*number));
+        add(&mut counts, label, sum);
+    });
+    match read {
+        Ok(()) => Reading::Value(counts),
+        Err(reason) => Reading::Unknown(reason),
+    }
+}
+
+fn parse_each(bytes: &[u8], cpus: &CpuList) -> Reading<Vec<Counts>> {
+    let mut each = vec![Counts::new(); cpus.len()];
+    let read = rows(bytes, cpus, |label, numbers| {
+        each.iter_mut().zip(numbers).for_each(|(counts, number)| add(counts, label, *number));
+    });
+    match read {
+        Ok(()) => Reading::Value(each),
+        Err(reason) => Reading::Unknown(reason),
+    }
+}
+
+/// Adds to a row; several may have one label.
+fn add(counts: &mut Counts, label: &str, count: u32) {
+    let sum = counts.entry(label.to_owned()).or_default();
+    *sum = sum.wrapping_add(count);
+}
+
+/// Each row's label and its numbers for `cpus`, ascending.
+fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &[u32])) -> Result<(), String> {
     // A text that was cut short would pass for fewer interrupts.
     if !bytes.ends_with(b"\n") {
-        return Reading::Unknown(format!("{FILE}: the text is cut short"));
+        return Err(format!("{FILE}: the text is cut short"));
     }
     let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let wanted = match columns(lines.next().unwrap_or_default(), cpus) {
-        Ok(wanted) => wanted,
-        Err(reason) => return Reading::Unknown(reason),
-    };
-    let mut counts = Counts::new();
+    let wanted = columns(lines.next().unwrap_or_default(), cpus)?;
+    let mut numbers = Vec::with_capacity(wanted.len());
     for line in lines {
         let Some(colon) = line.iter().position(|&byte| byte == b':') else {
-            return Reading::Unknown(format!("{FILE}: a row without a label"));
+            return Err(format!("{FILE}: a row without a label"));
         };
         let own = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
         let named = BY_NAME.iter().find(|(name, _)| line.trim_ascii_end().ends_with(name.as_bytes()));
@@ -55,12 +93,12 @@ fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
         if TOTALS.contains(&label.as_str()) {
             continue;
         }
-        match row(&line[colon + 1..], &wanted) {
-            Some(count) => *counts.entry(label).or_default() = count,
-            None => return Reading::Unknown(format!("{FILE}: row {label} has too few numbers")),
+        if row(&line[colon + 1..], &wanted, &mut numbers).is_none() {
+            return Err(format!("{FILE}: row {label} has too few numbers"));
         }
+        take(&label, &numbers);
     }
-    Reading::Value(counts)
+    Ok(())
 }
 
 /// Positions of `cpus` in the header. Only online CPUs have a column: after `CPU0` may stand `CPU2`.
@@ -79,17 +117,17 @@ fn columns(header: &[u8], cpus: &CpuList) -> Result<Vec<usize>, String> {
     }
 }
 
-/// The sum of the wanted columns (ascending) of one row; `None` if one of them is no number.
-fn row(line: &[u8], wanted: &[usize]) -> Option<u32> {
-    let mut numbers = words(line);
+/// The wanted columns (ascending) of one row; `None` if one of them is no number.
+fn row(line: &[u8], wanted: &[usize], numbers: &mut Vec<u32>) -> Option<()> {
+    numbers.clear();
+    let mut words = words(line);
     let mut next = 0;
-    let mut sum = 0u32;
     for &column in wanted {
-        let word = numbers.nth(column - next)?;
+        let word = words.nth(column - next)?;
         next = column + 1;
-        sum = sum.wrapping_add(number(word)?);
+        numbers.push(number(word)?);
     }
-    Some(sum)
+    Some(())
 }
 
 /// A decimal number modulo 2^32.
@@ -199,6 +237,17 @@ ERR:         99
         assert_eq!(row("IPI0", 5, 9), Reading::Value(7.0), "as Arm calls it");
         let none = counts(BEFORE, "0").into_value().unwrap();
         assert!(growth_of(CALL, &none, &none).reason().unwrap().contains("no row CAL"));
+    }
+
+    #[test]
+    fn each_cpu_apart_and_rows_of_one_name_together() {
+        let text = "      CPU0  CPU2\n 10:  5  7  GICv3 27 Level  arch_timer\n 11:  1  2  GICv3 26 Level  arch_timer\n\
+                    IPI0:  3  4  Rescheduling interrupts\n";
+        let each = parse_each(text.as_bytes(), &"0,2".parse().unwrap()).into_value().unwrap();
+        let row = |cpu: usize, label: &str| each[cpu][label];
+        assert_eq!((row(0, TIMER), row(1, TIMER)), (6, 9));
+        assert_eq!((row(0, RESCHEDULE), row(1, RESCHEDULE)), (3, 4));
+        assert!(parse_each(text.as_bytes(), &"0-1".parse().unwrap()).reason().unwrap().contains("CPU 1"));
     }
 
     #[test]

@@ -381,3 +381,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_watch_by_cpu_tells_each_apart() {
+    let fixture = Fixture::new(BEFORE);
+    let watch = Watch::new(&fixture.tree(), &machine(), &list("0-1")).by_cpu();
+    let before = watch.snapshot();
+    fixture.write(AFTER);
+    let evidence = watch.delta(&before, &watch.snapshot());
+    assert_eq!(evidence.get(STEAL_EACH), Reading::Value(vec![0.04, 0.0]));
+    assert_eq!(evidence.get(IRQ_TIME_EACH), Reading::Value(vec![0.05, 0.02]));
+    assert_eq!(evidence.get(IRQ_EACH), Reading::Value(vec![109.0, 213.0]));
+    assert_eq!(evidence.get(IRQ_TIMER_EACH), Reading::Value(vec![100.0, 200.0]));
+    assert_eq!(evidence.get(IRQ_KINDS), Reading::Value("LOC 300, RES 12, CAL 7, 24 3".to_owned()));
+    // Together they are what the watch tells of all.
+    let sum = |key: Key<Vec<f64>>| evidence.get(key).map(|all| all.iter().sum::<f64>());
+    assert_eq!(sum(IRQ_EACH), evidence.get(IRQ_COUNT));
+    assert_eq!(sum(STEAL_EACH), evidence.get(CPU_STEAL));
+    let written: BTreeSet<&str> = evidence.iter().map(|(name, _)| name).collect();
+    assert!(super::each::WRITES.iter().all(|name| written.contains(name)));
+    // Without, nothing of it is written; and a source that is gone is unknown.
+    let plain = Fixture::new(BEFORE).delta(&machine(), "0-1", AFTER);
+    assert!(super::each::WRITES.iter().all(|name| plain.iter().all(|(written, _)| written != *name)));
+    std::fs::remove_file(fixture.tree().path("/proc/interrupts")).unwrap();
+    let gone = watch.delta(&before, &watch.snapshot());
+    assert!(reason(&gone, IRQ_EACH).contains("/proc/interrupts"));
+    assert_eq!(gone.get(STEAL_EACH), Reading::Value(vec![0.04, 0.0]));
+}

@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Width};
 use figure::format::{bytes, plain_to};
-use figure::{Figure, Status, Unit, Verdict};
+use figure::{Better, Figure, Status, Unit, Verdict};
 
 use super::bars::{bar, sparkline};
 use super::cells;
@@ -138,7 +138,9 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
     }
     if rows.len() < grid.rows.iter().enumerate().filter(|(at, _)| grid.has_value(*at)).count() {
         let all = grid.rows.len();
-        page.paragraph("  ", "  ", &format!("{} of {all} points; all are in the other formats", rows.len()));
+        let which = if names::is_naming(&grid.down) { "the worst " } else { "" };
+        let text = format!("{which}{} of {all} points; all are in the other formats", rows.len());
+        page.paragraph("  ", "  ", &text);
     }
     if grid.is_curve() && grid.across.is_none() && !drawn {
         sparklines(page, grid);
@@ -167,6 +169,9 @@ fn caption(grid: &Grid, mode: &Mode) -> String {
 /// The rows that are shown: those with a value, and of many an even choice; of sizes the powers of two.
 fn shown(grid: &Grid) -> Vec<usize> {
     let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).collect();
+    if rows.len() > MAX_ROWS && names::is_naming(&grid.down) {
+        return worst(grid, rows);
+    }
     if rows.len() <= MAX_ROWS || !grid.is_curve() {
         return rows;
     }
@@ -180,6 +185,21 @@ fn shown(grid: &Grid) -> Vec<usize> {
         return powers;
     }
     (0..MAX_ROWS).map(|i| rows[i * (rows.len() - 1) / (MAX_ROWS - 1)]).collect()
+}
+
+/// Of these rows the worst by their first figure, worst first; before them what has no number, which stands for all.
+fn worst(grid: &Grid, mut rows: Vec<usize>) -> Vec<usize> {
+    let badness = |row: &usize| {
+        let figure = grid.columns.first().and_then(|column| column.cells[*row]);
+        figure.and_then(|figure| {
+            figure.value.map(|value| if figure.better == Better::Higher { -value } else { value })
+        })
+    };
+    let of = |row: &usize| badness(row).unwrap_or(f64::NEG_INFINITY);
+    let is_one = |row: &usize| grid.rows[*row].number.is_some();
+    rows.sort_by(|a, b| is_one(a).cmp(&is_one(b)).then(of(b).total_cmp(&of(a))));
+    rows.truncate(MAX_ROWS);
+    rows
 }
 
 /// A column's values, each with its verdict's mark unless it is valid.

@@ -452,3 +452,28 @@ pub fn extreme() -> Record {
     }
     record
 }
+
+/// Noise of so many CPUs, of which number 77 loses most and 3 next to it.
+pub fn noise(cpus: u32) -> Record {
+    let mut record = super::empty();
+    let mut add = |id: &str, place: Coordinate, lost: f64, longest: f64| {
+        let place = [("logical_cpu", place)];
+        let share = point(id, id, Unit::of("%"), lost);
+        record.figures.push(on(share, "system.noise", &place));
+        let longest = point(&format!("{id}.longest"), id, Unit::of("us"), longest);
+        record.figures.push(on(longest, "system.noise.longest", &place));
+    };
+    add("system.noise", name("all"), 0.31, 8140.0);
+    for cpu in 0..cpus {
+        let (lost, longest) = match cpu {
+            77 => (48.9, 8140.0),
+            3 => (6.2, 4012.0),
+            cpu => (0.02 + 1e-4 * f64::from(cpu), 12.5),
+        };
+        add(&format!("system.noise.cpu{cpu}"), number(f64::from(cpu), None), lost, longest);
+    }
+    for figure in &mut record.figures {
+        (figure.suite, figure.better) = ("system".to_owned(), Better::Lower);
+    }
+    record
+}

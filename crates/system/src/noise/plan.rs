@@ -1,0 +1,127 @@
+//! Which CPUs, how long. Pure.
+
+use figure::evidence as key;
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::schedule::Rules;
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::mode::{Options, PlanError, Planned};
+
+/// Id of the figure that is measured; the others follow from its rounds.
+pub const ID: &str = "system.noise";
+/// `noise` of a share of time.
+pub const LOST: &str = "lost";
+/// `noise` of a longest gap.
+pub const LONGEST: &str = "longest";
+/// A share of time, in per cent.
+pub const PERCENT: Unit = Unit::of("%");
+
+/// Seconds that a round takes besides the pass: canary, counters.
+const BESIDES: f64 = 0.12;
+/// Seconds of a pass at most: more tells no more than more rounds do.
+const LONGEST_PASS: f64 = 1.0;
+/// And at least: ticks come up to 10 ms apart, and steal is counted in 10 ms.
+const SHORTEST_PASS: f64 = 0.1;
+/// Share of the time that the least rounds may fill: where CPUs are busy, a pass ends late.
+const FILLED: f64 = 0.7;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 120.0;
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// The CPUs that are listened to, all at once.
+    pub cpus: CpuList,
+    /// Seconds of a pass.
+    pub seconds: f64,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
+    if cpus.is_empty() {
+        return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
+    }
+    let room = options.rules.max_time * FILLED / options.rules.least.max(1) as f64 - BESIDES;
+    let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST_PASS, LONGEST_PASS));
+    let setup = Setup { machine: machine.clone(), cpus: cpus.clone(), seconds };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "system.noise",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures: vec![planned(&cpus, seconds)],
+        // No round is set aside for what disturbed it: that is what is measured.
+        rules: Rules { repeats: 0, ..options.rules },
+        preparing: "a heartbeat on every CPU".to_owned(),
+        prepare_deadline: GRACE,
+        round_deadline: GRACE + seconds,
+    };
+    let all = machine.topology.online.difference(&cpus);
+    let listened = match all.is_empty() {
+        true => format!("a heartbeat on each of CPUs {cpus}, all at once"),
+        false => format!("a heartbeat on each of CPUs {cpus}, all at once; CPUs {all} may not be used"),
+    };
+    let notes = vec![("CPUs", listened), ("pass", format::seconds(seconds))];
+    Ok(Planned { suite, notes })
+}
+
+fn planned(cpus: &CpuList, seconds: f64) -> Figure {
+    let mut figure = Figure::planned(ID, crate::SUITE, "Time lost, all CPUs", PERCENT, Better::Lower);
+    figure.conditions = Conditions::default()
+        .with(key::NOISE, LOST.to_owned())
+        .with(key::THREADS, cpus.len() as f64)
+        .with(key::PLACES, "threads".to_owned())
+        .with(key::CPUS, cpus.iter().map(f64::from).collect())
+        .with(key::PASS_SECONDS, seconds);
+    figure
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use machine::{Asked, Tree, synthetic};
+
+    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path()).unwrap();
+        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let options = Options {
+            tests: Vec::new(),
+            copies: Vec::new(),
+            unixbench: false,
+            passes: None,
+            duration: None,
+            directory: None,
+            session: 0,
+            rules: Rules { least, most: 60, target: 0.02, max_time, repeats: 2 },
+        };
+        plan(&machine, &options).unwrap()
+    }
+
+    #[test]
+    fn every_cpu_is_listened_to_at_once_and_no_round_set_aside() {
+        let plan = on(synthetic::two_socket_smt_server, 8, 20.0);
+        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let figure = &plan.suite.figures[0];
+        let cpus = figure.conditions.get(key::CPUS).unwrap();
+        assert!(cpus.len() > 90, "{cpus:?}");
+        assert_eq!(cpus.len(), setup.cpus.len());
+        assert_eq!(figure.conditions.get(key::THREADS), Some(cpus.len() as f64));
+        assert_eq!((plan.suite.figures.len(), plan.suite.rules.repeats), (1, 0));
+    }
+
+    #[test]
+    fn the_least_rounds_fit_into_the_time() {
+        for (least, time) in [(6, 7.5), (8, 20.0), (12, 80.0)] {
+            let plan = on(synthetic::two_socket_smt_server, least, time);
+            let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+            assert!(least as f64 * (setup.seconds + BESIDES) <= time && setup.seconds >= 0.5, "{time}");
+        }
+    }
+}
