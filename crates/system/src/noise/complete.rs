@@ -20,21 +20,69 @@ const MICROSECONDS: Unit = Unit::of("us");
 
 /// Adds them behind the figure that was measured.
 pub fn complete(figures: &mut Vec<Figure>) {
-    let Some(whole) = figures.iter().position(|figure| figure.id == ID) else { return };
-    let cpus = figures[whole].conditions.get(key::CPUS).unwrap_or_default();
-    let mut added = vec![longest(&figures[whole], None)];
-    for (at, cpu) in cpus.iter().enumerate() {
-        added.push(lost(&figures[whole], (at, *cpu)));
-        added.push(longest(&figures[whole], Some((at, *cpu))));
+    let Some(at) = figures.iter().position(|figure| figure.id == ID) else { return };
+    let cpus = figures[at].conditions.get(key::CPUS).unwrap_or_default();
+    let seen = Seen::of(&figures[at]);
+    let whole = &figures[at];
+    let mut added = vec![longest(whole, &seen, None)];
+    for place in cpus.into_iter().enumerate() {
+        added.push(lost(whole, &seen, place));
+        added.push(longest(whole, &seen, Some(place)));
     }
-    figures[whole].parts = parts(&figures[whole], None);
-    place(&mut figures[whole], ID, None);
-    figures.splice(whole + 1..whole + 1, added);
+    let whole = &mut figures[at];
+    whole.parts = parts(&seen, None);
+    place(whole, ID, None);
+    figures.splice(at + 1..at + 1, added);
 }
 
-/// A number of each round: `of` its vectors, at one CPU.
-fn each(whole: &Figure, key: figure::evidence::Key<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-    whole.over_rounds(key).into_value()
+/// Numbers by CPU, of each round; `None` where one round does not have them.
+type ByRound = Option<Vec<Vec<f64>>>;
+
+/// What the rounds hold, read once: there may be hundreds of CPUs.
+struct Seen {
+    lost: ByRound,
+    observed: ByRound,
+    longest: ByRound,
+    waited: ByRound,
+    brief: ByRound,
+    /// By CPU, gaps and us lost in them, by bucket.
+    buckets: BTreeMap<u64, Buckets>,
+}
+
+type Buckets = BTreeMap<usize, (u64, f64)>;
+
+impl Seen {
+    fn of(whole: &Figure) -> Self {
+        let of = |key| whole.over_rounds(key).into_value();
+        let mut buckets: BTreeMap<u64, Buckets> = BTreeMap::new();
+        let histograms = of(key::NOISE_HISTOGRAM).unwrap_or_default();
+        for bucket in histograms.iter().flat_map(|round| round.chunks_exact(4)) {
+            let cpu = buckets.entry(bucket[0] as u64).or_default();
+            add(cpu, gaps::bucket(bucket[1] as u64), (bucket[2] as u64, bucket[3] * 1e-3));
+        }
+        Seen {
+            lost: of(key::NOISE_LOST),
+            observed: of(key::NOISE_OBSERVED),
+            longest: of(key::NOISE_LONGEST),
+            waited: of(key::NOISE_WAITED),
+            brief: of(key::NOISE_BRIEF_LOST),
+            buckets,
+        }
+    }
+
+    /// The gaps of one CPU, or of all.
+    fn lengths(&self, cpu: Option<f64>) -> Buckets {
+        let mut all = Buckets::new();
+        for (_, buckets) in self.buckets.iter().filter(|(of, _)| cpu.is_none_or(|cpu| cpu as u64 == **of)) {
+            buckets.iter().for_each(|(at, more)| add(&mut all, *at, *more));
+        }
+        all
+    }
+}
+
+fn add(buckets: &mut Buckets, at: usize, more: (u64, f64)) {
+    let sum = buckets.entry(at).or_default();
+    *sum = (sum.0 + more.0, sum.1 + more.1);
 }
 
 /// A figure made of the rounds of the whole, on one CPU or on all.
@@ -72,27 +120,27 @@ fn summarise(figure: &mut Figure, values: &[f64]) {
 }
 
 /// The share of one CPU's time.
-fn lost(whole: &Figure, (at, cpu): (usize, f64)) -> Figure {
+fn lost(whole: &Figure, seen: &Seen, (at, cpu): (usize, f64)) -> Figure {
     let mut figure = derived(whole, Some(cpu), ID, "", format!("Time lost, CPU {cpu}"));
-    if let (Some(lost), Some(observed)) = (each(whole, key::NOISE_LOST), each(whole, key::NOISE_OBSERVED)) {
+    if let (Some(lost), Some(observed)) = (&seen.lost, &seen.observed) {
         let share = |(lost, observed): (&Vec<f64>, &Vec<f64>)| {
             Some(100.0 * lost.get(at)? / observed.get(at).filter(|seconds| **seconds > 0.0)?)
         };
-        let shares: Vec<f64> = lost.iter().zip(&observed).filter_map(share).collect();
+        let shares: Vec<f64> = lost.iter().zip(observed).filter_map(share).collect();
         summarise(&mut figure, &shares);
     }
-    figure.parts = parts(whole, Some(at));
+    figure.parts = parts(seen, Some(at));
     figure
 }
 
 /// The longest gap of a round, on one CPU or on all; with the lengths of the gaps of all rounds.
-fn longest(whole: &Figure, place: Option<(usize, f64)>) -> Figure {
+fn longest(whole: &Figure, seen: &Seen, place: Option<(usize, f64)>) -> Figure {
     let cpu = place.map(|(_, cpu)| cpu);
     let name = cpu.map_or_else(|| "Longest gap, any CPU".to_owned(), |cpu| format!("Longest gap, CPU {cpu}"));
     let mut figure = derived(whole, cpu, &format!("{ID}.{LONGEST}"), &format!(".{LONGEST}"), name);
     figure.unit = MICROSECONDS;
     figure.conditions.set(key::NOISE, LONGEST.to_owned());
-    if let Some(rounds) = each(whole, key::NOISE_LONGEST) {
+    if let Some(rounds) = &seen.longest {
         let of = |round: &Vec<f64>| match place {
             Some((at, _)) => round.get(at).copied(),
             None => round.iter().copied().reduce(f64::max),
@@ -100,21 +148,13 @@ fn longest(whole: &Figure, place: Option<(usize, f64)>) -> Figure {
         let values: Vec<f64> = rounds.iter().filter_map(of).map(|seconds| seconds * 1e6).collect();
         summarise(&mut figure, &values);
         let most = values.into_iter().fold(0.0, f64::max);
-        figure.distribution =
-            each(whole, key::NOISE_HISTOGRAM).and_then(|rounds| lengths(&rounds, cpu, most));
+        figure.distribution = distribution(&seen.lengths(cpu), most);
     }
     figure
 }
 
 /// The gaps by length, in us.
-fn lengths(rounds: &[Vec<f64>], cpu: Option<f64>, most: f64) -> Option<Distribution> {
-    let mut all: BTreeMap<usize, (u64, f64)> = BTreeMap::new();
-    for bucket in rounds.iter().flat_map(|round| round.chunks_exact(4)) {
-        if cpu.is_none_or(|cpu| cpu == bucket[0]) {
-            let sum = all.entry(gaps::bucket(bucket[1] as u64)).or_default();
-            (sum.0, sum.1) = (sum.0 + bucket[2] as u64, sum.1 + bucket[3] * 1e-3);
-        }
-    }
+fn distribution(all: &Buckets, most: f64) -> Option<Distribution> {
     let count: u64 = all.values().map(|(count, _)| count).sum();
     let lost: f64 = all.values().map(|(_, lost)| lost).sum();
     let buckets = all.iter().map(|(at, (count, _))| {
@@ -150,18 +190,15 @@ fn quantile(buckets: &[Bucket], q: f64) -> Option<f64> {
 
 /// The time lost over all rounds by what the heartbeat saw of it: waiting, brief gaps without a switch, the rest. Empty
 /// where the scheduler does not tell.
-fn parts(whole: &Figure, at: Option<usize>) -> Vec<Part> {
-    let sum = |key| {
+fn parts(seen: &Seen, at: Option<usize>) -> Vec<Part> {
+    let sum = |rounds: &ByRound| {
         let of = |round: &Vec<f64>| match at {
             Some(at) => round.get(at).copied().unwrap_or(0.0),
             None => round.iter().sum(),
         };
-        Some(each(whole, key)?.iter().map(of).sum::<f64>())
+        Some(rounds.as_ref()?.iter().map(of).sum::<f64>())
     };
-    let read = || {
-        let (lost, observed) = (sum(key::NOISE_LOST)?, sum(key::NOISE_OBSERVED)?);
-        Some((lost, observed, sum(key::NOISE_WAITED)?, sum(key::NOISE_BRIEF_LOST)?))
-    };
+    let read = || Some((sum(&seen.lost)?, sum(&seen.observed)?, sum(&seen.waited)?, sum(&seen.brief)?));
     let Some((lost, observed, waited, brief)) = read().filter(|sums| sums.0 > 0.0 && sums.1 > 0.0) else {
         return Vec::new();
     };
@@ -232,6 +269,37 @@ mod unit {
         );
         let shares: f64 = figures[0].parts.iter().map(|part| part.share).sum();
         assert!((shares - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_record_of_many_cpus_stays_one_that_can_be_sent() {
+        let mut figure = whole();
+        let cpus = 256;
+        figure.conditions.set(key::CPUS, (0..cpus).map(f64::from).collect());
+        let round = figure.rounds[0].clone();
+        figure.rounds = vec![round; 16];
+        for round in &mut figure.rounds {
+            // A third of a number in each place, as measured ones have their digits.
+            for key in [
+                key::NOISE_LOST,
+                key::NOISE_OBSERVED,
+                key::NOISE_WAITED,
+                key::NOISE_BRIEF_LOST,
+                key::NOISE_LONGEST,
+            ] {
+                round.evidence.put(key, (1..=cpus).map(|cpu| f64::from(cpu) * 1e-6 / 3.0).collect());
+            }
+            let bucket =
+                |cpu: i32, at: usize| [f64::from(cpu), gaps::bounds(30 + at).0 as f64, 7.0, 123_456.0];
+            let buckets = (0..cpus).flat_map(|cpu| (0..20).flat_map(move |at| bucket(cpu, at)));
+            round.evidence.put(key::NOISE_HISTOGRAM, buckets.collect());
+        }
+        let mut figures = vec![figure];
+        complete(&mut figures);
+        assert_eq!(figures.len(), 2 + 2 * 256);
+        assert_eq!(figures[1].distribution.as_ref().unwrap().count, 7 * 20 * 16 * 256);
+        let bytes = serde_json::to_vec(&figures).unwrap().len();
+        assert!((1..8_000_000).contains(&bytes), "{bytes} bytes");
     }
 
     #[test]
