@@ -39,9 +39,10 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown(format!("{} rounds give no interval", values.len()));
     };
     let target = figure.evidence.get(TARGET).into_value().unwrap_or(USUAL_TARGET);
-    // A share of time that was lost is as uncertain as what it may hide, whatever part of itself that is.
+    // A share of time that was lost is as uncertain as what it may hide, whatever part of itself that is. Noise that comes
+    // and goes is noise all the same: never more than a warning, and who made it is told.
     let (whole, levels, of) = match subject.condition(NOISE) {
-        Some(_) => (100.0, LOST_TIME, " of the time"),
+        Some(_) => (100.0, Levels { fail: f64::INFINITY, ..LOST_TIME }, " of the time"),
         None => (value, Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL }, ""),
     };
     let half_width = interval.relative_half_width(whole);

@@ -100,5 +100,5 @@ fn rounds_of_noise_agree_by_points_of_time() {
     let large = noise().values(&[2.0, 9.0, 3.0, 8.0, 2.0, 9.0, 2.5, 8.5]).answer("rounds-agree").unwrap();
     assert_eq!(large.outcome, Warn);
     assert!(large.detail.contains("of the time from 8 rounds"), "{}", large.detail);
-    assert_eq!(noise().values(&[2.0, 50.0, 3.0, 48.0, 2.0, 50.0, 2.5, 49.0]).says("rounds-agree"), Fail);
+    assert_eq!(noise().values(&[2.0, 50.0, 3.0, 48.0, 2.0, 50.0, 2.5, 49.0]).says("rounds-agree"), Warn);
 }
