@@ -11,6 +11,7 @@ pub(crate) mod by_mix;
 mod c2c;
 mod cause;
 mod copies;
+pub(crate) mod cores;
 mod counted;
 mod edge;
 mod in_flight;
@@ -54,6 +55,8 @@ pub const RULES: &[&Rule] = &[
     &noise::LOST,
     &noise::SHORT,
     &noise::LONGEST,
+    &cores::PAIRS,
+    &cores::CLASSES,
     &c2c::RULE,
     &c2c::STATES,
     &alignment::MISALIGNED,

@@ -1,6 +1,7 @@
 //! What matters most in a record: at most a handful of sentences, the most important first.
 
 mod alignment;
+mod cores;
 mod numa;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ const PAGE_GAIN: f64 = 0.03;
 pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(causes(record, Verdict::Invalid));
+    findings.extend(cores::topology(record));
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));

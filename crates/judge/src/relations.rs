@@ -4,8 +4,10 @@
 //! is a [`Check`] whose rule looks for the figure's partner by their conditions (never by id) and knows from the
 //! kernels' declared bytes how the two must stand to one another.
 
+mod advertised_topology;
 pub(crate) mod again;
 mod copy_scale;
+pub(crate) mod core_pairs;
 pub mod curve;
 mod doubling;
 pub mod partner;
@@ -24,4 +26,5 @@ pub const ALL: &[&Check] = &[
     &write_allocate::CHECK,
     &saturation::CHECK,
     &second_instrument::CHECK,
+    &advertised_topology::CHECK,
 ];

@@ -126,6 +126,14 @@ pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
     found
 }
 
+/// The pair of these two CPUs; `None` if the machine does not show one of them.
+pub fn of(machine: &Machine, owner: u32, requester: u32) -> Option<Pair> {
+    let seen = |cpu| Seen::of(machine, machine.cpu(cpu)?);
+    let (a, b) = (seen(owner)?, seen(requester)?);
+    let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.with(&b) };
+    Some(Pair { owner, requester, class, basis: basis(machine, class, &a, &b) })
+}
+
 impl<'a> Seen<'a> {
     fn of(machine: &'a Machine, cpu: &'a LogicalCpu) -> Option<Self> {
         let second = machine.caches.instances.iter().find(|cache| {
@@ -235,6 +243,19 @@ mod tests {
         let arm = classes(&described("arm_server_with_clusters"));
         assert_eq!(arm["cluster"].0, 16 * 6, "16 clusters of four");
         assert!(!arm.contains_key("smt") && arm.contains_key("socket"));
+    }
+
+    #[test]
+    fn a_pair_alone_is_as_it_is_among_all() {
+        for name in ["two_socket_smt_server", "arm_server_with_clusters", "microvm_2cpu", "gvisor_no_caches"]
+        {
+            let machine = described(name);
+            for pair in find(&machine, &machine.topology.online, 3).into_iter().flat_map(|found| found.pairs)
+            {
+                assert_eq!(of(&machine, pair.owner, pair.requester), Some(pair));
+            }
+            assert_eq!(of(&machine, 0, 60_000), None);
+        }
     }
 
     #[test]

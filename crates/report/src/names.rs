@@ -22,6 +22,7 @@ const MODES: &[(&str, &str)] = &[
     ("system.copies", "UnixBench's tests by number of copies"),
     ("system.cross", "UnixBench's own programs beside ours"),
     ("system.noise", "time that the CPUs lose"),
+    ("system.cores", "a line between two CPUs, one way"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -97,6 +98,8 @@ const AXES: &[(&str, &str, &str)] = &[
     ("program", "by", "measured by"),
     ("placement", "tasks on", "placement of the two tasks"),
     ("way", "way", "way"),
+    ("cpu_a", "CPU", "CPU"),
+    ("cpu_b", "other CPU", "other CPU"),
     ("busy", "waker busy", "time that the waker stays busy"),
     ("logical_cpu", "CPU", "CPU"),
 ];

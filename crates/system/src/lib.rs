@@ -8,11 +8,13 @@
 //! - [`scaling`] is the mode of the tests by number of copies.
 //! - [`cross`] is the mode that runs UnixBench's own programs in turn with ours.
 //! - [`noise`] is the mode of how quiet the CPUs are for any benchmark.
+//! - [`cores`] is the mode of one line between every two CPUs: the topology as it is measured.
 //! - [`score`] is UnixBench's arithmetic. Pure.
 //! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
 pub mod catalogue;
 pub mod copies;
+pub mod cores;
 pub mod cross;
 pub mod index;
 pub mod mode;
@@ -28,7 +30,8 @@ use mode::Mode;
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[&index::MODE, &switch::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
+pub static MODES: &[&Mode] =
+    &[&index::MODE, &switch::MODE, &cores::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
 
 /// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {

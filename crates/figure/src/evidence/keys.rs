@@ -24,7 +24,7 @@ keys! {
     PLACES: String = "places", "", Condition, "OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or 'list'.";
     BIND: String = "bind", "", Condition, "OpenMP binding: close, spread or primary.";
     CPUS: Vec<f64> = "cpus", "", Condition, "The CPU each thread is pinned to, in thread order (the first CPU of its place).";
-    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; mix for a walk in a mix; latency, loaded-latency, c2c.";
+    KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; mix for a walk in a mix; latency, loaded-latency, c2c; ping-pong for a line between two CPUs.";
 
     STORES: String = "stores", "", Condition, "How results are stored: regular, nt (non-temporal), none, or libc/compiler.";
     SIMD: String = "simd", "", Condition, "Instruction set of the kernel: sse2, avx2, avx512, neon, portable, or compiler/libc.";
@@ -148,6 +148,13 @@ keys! {
     C2C_MEMORY: f64 = "c2c.memory", "ns", Round, "The same walk after the lines were flushed from all caches, before the round: median of several.";
     C2C_FRESH: f64 = "c2c.fresh_share", "1", Round, "Share of lines, over all hand-overs of the round, that held what the owner wrote for that very hand-over.";
     C2C_CLOCK_SHARE: f64 = "c2c.clock_share", "1", Round, "What reading the clock takes of a walk, and is taken off it.";
+
+    // One line between two CPUs.
+    ROUND_TRIPS: f64 = "round_trips", "1", Condition, "Round trips of the line in each sample: two hand-overs each.";
+    HANDED_OVER: f64 = "line.handed_over", "1", Round, "Hand-overs of the round, as the line itself counts them: each adds one to what the other CPU left.";
+    LINE_SAMPLES: f64 = "line.samples", "1", Round, "Samples that the round's value is the median of.";
+    LINE_LOW: f64 = "line.lower_quartile", "ns", Round, "Lower quartile of the round's samples.";
+    LINE_HIGH: f64 = "line.upper_quartile", "ns", Round, "Upper quartile of the round's samples.";
 
     // From node to node.
     NODE_OF_CPUS: f64 = "cpu_node", "", Condition, "NUMA node of the CPUs that work.";

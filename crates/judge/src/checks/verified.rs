@@ -1,20 +1,34 @@
 //! Did the kernel compute what it should have?
 
-use figure::evidence::{ARRAY_BYTES, COPIES, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
+use figure::evidence::{ARRAY_BYTES, COPIES, KERNEL, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, always, observed, of_copies, on_arrays};
+use crate::check::{Answer, Check, Subject, always, measured, observed, of_copies, on_arrays};
+use crate::relations::core_pairs;
 
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check {
     id: "verified",
     question: "Was the work done: do the arrays, or the copies' results, hold what they must?",
-    reads: &[ARRAY_BYTES.name, WORKING_SET.name, COPIES.name, ORDER.name, VERIFIED.name, VERIFIED_ERROR.name],
+    reads: &[
+        ARRAY_BYTES.name,
+        WORKING_SET.name,
+        COPIES.name,
+        ORDER.name,
+        KERNEL.name,
+        VERIFIED.name,
+        VERIFIED_ERROR.name,
+    ],
     page: include_str!("../../../../docs/checks/verified.md"),
-    applies: |subject| on_arrays(subject) || of_copies(subject),
+    applies: |subject| on_arrays(subject) || of_copies(subject) || of_pairs(subject),
     essential: always,
     rule,
 };
+
+/// Of a line that goes to and fro between two CPUs.
+fn of_pairs(subject: &Subject) -> bool {
+    measured(subject) && core_pairs::is_pair(subject.figure)
+}
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
@@ -24,6 +38,13 @@ fn rule(subject: &Subject) -> Answer {
             Answer::pass("every copy's results were what they must be, in every pass")
         } else {
             Answer::fail("a copy's results were not what they must be", FIX)
+        };
+    }
+    if of_pairs(subject) {
+        return if right {
+            Answer::pass("the line changed hands as often as it must have")
+        } else {
+            Answer::fail("the line did not change hands as often as it must have", FIX)
         };
     }
     if subject.condition(ORDER).is_some() {

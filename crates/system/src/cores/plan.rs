@@ -1,0 +1,243 @@
+//! Which pairs, how long. Pure.
+
+use figure::evidence as key;
+use figure::series::{At, Coordinate, CoordinateValue};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::pairs::{self, Class, Pair};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::{KERNEL, SERIES, choose};
+use crate::mode::{Options, PlanError, Planned};
+
+/// Round trips of a sample, as core-to-core-latency's: some 0.1 ms, so that an interrupt meets few of them.
+pub const TRIPS: u64 = 1000;
+/// Seconds of a round: with less, the median of its samples is of too few.
+const SHORTEST: f64 = 0.01;
+/// More tells no more: rounds do. Twenty clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+const LONGEST: f64 = 0.2;
+/// Seconds of a round where nothing bounds the time.
+const UNBOUNDED: f64 = 0.05;
+/// Seconds that a round takes besides: two threads, canary, counters.
+const BESIDES: f64 = 0.01;
+/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+const FILLED: f64 = 0.9;
+/// Pairs at most: a record of eight rounds has then some 30 MB.
+const MOST_PAIRS: usize = 1024;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 60.0;
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// Seconds of a round, about.
+    pub round: f64,
+    /// The pairs, by the ids of their figures.
+    pub tasks: Vec<Task>,
+}
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// The two CPUs.
+    pub cpus: [u32; 2],
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
+    let rules = options.rules;
+    let is_bounded = rules.max_time < f64::MAX;
+    let each = rules.max_time * FILLED / rules.least.max(1) as f64;
+    let fits = if is_bounded { (each / (SHORTEST + BESIDES)) as usize } else { MOST_PAIRS };
+    let pairs = choose::choose(machine, &cpus, fits.clamp(1, MOST_PAIRS));
+    let room = each / pairs.len().max(1) as f64 - BESIDES;
+    let round = if is_bounded { room.clamp(SHORTEST, LONGEST) } else { UNBOUNDED };
+    let mut figures: Vec<Figure> = pairs.iter().map(planned).collect();
+    let tasks = figures.iter().zip(&pairs);
+    let tasks =
+        tasks.map(|(figure, pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] });
+    let tasks = tasks.collect();
+    if pairs.is_empty() {
+        figures.push(none(machine, &cpus));
+    }
+    let notes = notes(&cpus, &pairs, round);
+    let setup = Setup { machine: machine.clone(), round, tasks };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "system.cores",
+        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        figures,
+        rules,
+        preparing: "one line for every two CPUs".to_owned(),
+        prepare_deadline: GRACE,
+        round_deadline: GRACE,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// The figure of a pair. One direction: both threads do the same, and the time is of both ways.
+fn planned(pair: &Pair) -> Figure {
+    let Pair { owner, requester, class, basis } = pair;
+    let class = class.word();
+    let name = format!("A line between CPUs {owner} and {requester} ({class}), one way");
+    let mut figure = figure(&format!("{owner}-{requester}"), &name);
+    figure.at = at(format!("CPU {owner}"), format!("CPU {requester}"));
+    figure.conditions = Conditions::default()
+        .with(key::KERNEL, KERNEL.to_owned())
+        .with(key::THREADS, 2.0)
+        // Each thread is bound to one hardware thread, whatever core that is of.
+        .with(key::PLACES, "threads".to_owned())
+        .with(key::BIND, "close".to_owned())
+        .with(key::CPUS, vec![f64::from(*owner), f64::from(*requester)])
+        .with(key::ROUND_TRIPS, TRIPS as f64)
+        .with(key::PAIR, class.to_owned())
+        .with(key::PAIR_BASIS, basis.clone());
+    figure
+}
+
+/// Where there are no two CPUs, the record says so.
+fn none(machine: &Machine, cpus: &CpuList) -> Figure {
+    let absent = pairs::find(machine, cpus, 1).into_iter().find_map(|found| found.absent);
+    let mut figure = figure("pairs", "A line between two CPUs, one way");
+    figure.at = at("any CPU".to_owned(), "another CPU".to_owned());
+    figure.not_available(match cpus.len() {
+        0 => "no CPU that may be used is online".to_owned(),
+        1 => format!("one CPU: {}", absent.unwrap_or_default()),
+        _ => "the machine shows no two CPUs".to_owned(),
+    })
+}
+
+fn figure(id: &str, name: &str) -> Figure {
+    let id = format!("{SERIES}.{id}");
+    let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
+    figure.series = Some(SERIES.to_owned());
+    figure
+}
+
+fn at(one: String, other: String) -> At {
+    let name = |name| Coordinate { value: CoordinateValue::Name(name), unit: None };
+    At::from([("cpu_a".to_owned(), name(one)), ("cpu_b".to_owned(), name(other))])
+}
+
+/// What was resolved, for people.
+fn notes(cpus: &CpuList, pairs: &[Pair], round: f64) -> Vec<(&'static str, String)> {
+    let there_are = cpus.len() * cpus.len().saturating_sub(1) / 2;
+    let count = if pairs.len() < there_are {
+        format!("{} of {there_are}; more with more time: --max-time", pairs.len())
+    } else {
+        format!("all {there_are}")
+    };
+    let mut notes = vec![("cpus", cpus.to_string()), ("pairs", count)];
+    let missed = choose::left_out(cpus, pairs);
+    if !missed.is_empty() && !pairs.is_empty() {
+        notes.push(("left out", format!("CPUs {missed} are in no pair: there is no time for them")));
+    }
+    for class in pairs::CLASSES.into_iter().chain([Class::Unknown]) {
+        let of: Vec<&Pair> = pairs.iter().filter(|pair| pair.class == class).collect();
+        if let Some(first) = of.first() {
+            notes.push((class.word(), format!("{} ({})", of.len(), first.basis)));
+        }
+    }
+    notes.push(("round", format!("{}, samples of {TRIPS} round trips", format::seconds(round))));
+    notes
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use figure::Status;
+    use lab::schedule::Rules;
+    use machine::{Asked, Tree, synthetic};
+
+    fn on(cpus: &str, max_time: f64) -> Planned {
+        on_machine(choose::unit::server(), cpus, max_time)
+    }
+
+    fn on_machine(mut machine: Machine, cpus: &str, max_time: f64) -> Planned {
+        if !cpus.is_empty() {
+            machine.topology.allowed = cpus.parse().unwrap();
+        }
+        let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
+        let options = Options {
+            tests: Vec::new(),
+            copies: Vec::new(),
+            unixbench: false,
+            passes: None,
+            duration: None,
+            directory: None,
+            session: 0,
+            rules,
+        };
+        plan(&machine, &options).unwrap()
+    }
+
+    fn setup(plan: &Planned) -> Setup {
+        serde_json::from_value(plan.suite.setup.clone()).unwrap()
+    }
+
+    fn note<'a>(plan: &'a Planned, name: &str) -> &'a str {
+        plan.notes.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
+    }
+
+    #[test]
+    fn every_pair_of_a_small_machine_has_its_class_and_place() {
+        let plan = on("0,1,24,48", 20.0);
+        let figures = &plan.suite.figures;
+        let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
+        let expected = ["0-1", "0-24", "0-48", "1-24", "1-48", "24-48"];
+        assert_eq!(ids, expected.map(|pair| format!("system.cores.{pair}")));
+        let class = |at: usize| figures[at].conditions.get(key::PAIR).unwrap();
+        assert_eq!([0, 1, 2].map(class), ["llc", "socket", "smt"]);
+        assert!(figures[2].conditions.get(key::PAIR_BASIS).unwrap().contains("one core"));
+        assert_eq!(figures[1].conditions.get(key::CPUS), Some(vec![0.0, 24.0]));
+        let at: Vec<_> = figures[1].at.iter().map(|(axis, at)| (axis.as_str(), at.value.clone())).collect();
+        let name = |text: &str| CoordinateValue::Name(text.to_owned());
+        assert_eq!(at, [("cpu_a", name("CPU 0")), ("cpu_b", name("CPU 24"))]);
+        let setup = setup(&plan);
+        assert_eq!(setup.tasks.len(), 6);
+        assert!(setup.tasks.iter().zip(ids).all(|(task, id)| task.id == id));
+        assert_eq!((note(&plan, "pairs"), note(&plan, "left out")), ("all 6", ""));
+    }
+
+    #[test]
+    fn the_least_rounds_fit_into_the_time() {
+        for (time, all) in [(1.0, false), (20.0, false), (200.0, false), (1000.0, false), (20.0, true)] {
+            let plan = on(if all { "0-7" } else { "" }, time);
+            let setup = setup(&plan);
+            let pairs = setup.tasks.len();
+            assert!(pairs as f64 * 8.0 * (setup.round + BESIDES) <= time, "{pairs} pairs in {time} s");
+            assert_eq!(all, note(&plan, "pairs") == "all 28", "{}", note(&plan, "pairs"));
+            assert_eq!(time < 5.0, note(&plan, "left out").contains("in no pair"));
+        }
+        let unbounded = on("", f64::MAX);
+        assert_eq!((setup(&unbounded).tasks.len(), setup(&unbounded).round), (MOST_PAIRS, UNBOUNDED));
+    }
+
+    #[test]
+    fn one_cpu_has_nobody_to_talk_to() {
+        let plan = on("3", 20.0);
+        let [only] = plan.suite.figures.as_slice() else { panic!("{:?}", plan.suite.figures) };
+        assert_eq!((only.id.as_str(), only.status), ("system.cores.pairs", Status::NotAvailable));
+        let reason = only.reason.as_deref().unwrap();
+        assert_eq!(reason, "one CPU: it takes two CPUs, and only CPU 3 may be used");
+    }
+
+    #[test]
+    fn pairs_of_a_machine_that_shows_no_topology_are_measured_too() {
+        let root = tempfile::tempdir().unwrap();
+        synthetic::gvisor_no_caches(root.path()).unwrap();
+        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let plan = on_machine(machine, "", 20.0);
+        let classes = plan.suite.figures.iter().map(|figure| figure.conditions.get(key::PAIR).unwrap());
+        assert!(classes.collect::<Vec<_>>().iter().all(|class| class == "unknown"));
+        assert!(!plan.suite.figures.is_empty());
+    }
+}
