@@ -3,6 +3,7 @@
 mod alignment;
 mod bench;
 mod c2c;
+mod cores;
 mod counters;
 mod cross;
 mod defects;

@@ -241,8 +241,9 @@ pub struct Memory {
 /// `truebench system`.
 #[derive(Debug, ClapArgs)]
 pub struct System {
-    /// Tests or groups, by UnixBench's names (pipe, context1, index, …); switch (what a switch costs, by placement); noise
-    /// (how quiet the CPUs are) [default: index, the twelve tests]
+    /// Tests or groups, by UnixBench's names (pipe, context1, index, …) [default: index, its twelve tests]; or another mode: switch
+    /// (what a switch costs, by placement), cores (a line between every two CPUs), noise (how quiet the CPUs are), copies [TEST…]
+    /// (how the tests scale), cross-check [TEST…] (UnixBench's own programs beside ours)
     #[arg(value_name = "TEST|GROUP")]
     pub tests: Vec<String>,
     /// Copies of each test at the same time; repeatable [default: 1, and one for each CPU]

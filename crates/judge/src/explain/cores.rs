@@ -52,6 +52,12 @@ fn blocks(blocks: &[CpuList]) -> String {
     format!("CPUs {}{}", named.join("; "), if blocks.len() > MOST_BLOCKS { "; …" } else { "" })
 }
 
+/// That a class falls apart, in short.
+pub(crate) fn groups(split: &Split) -> String {
+    let (near, far) = (ns(median(split.near)), ns(median(split.far)));
+    format!("its pairs fall into two groups: {} at {near}, {} at {far}", split.near.len(), split.far.len())
+}
+
 /// What a class is that falls apart, as one clause.
 pub(crate) fn split(split: &Split) -> String {
     let (near, far) = (median(split.near), median(split.far));
@@ -68,7 +74,7 @@ pub(crate) fn split(split: &Split) -> String {
         ns(far),
         ns(near)
     );
-    let groups: Vec<CpuList> = split.blocks.clone();
+    let groups = &split.blocks;
     let is_twos = groups.iter().all(|block| block.len() <= 2);
     let several: Vec<CpuList> = groups.iter().filter(|block| block.len() > 1).cloned().collect();
     if split.class != "smt" && is_twos && near < SMT_LIKE {
@@ -81,7 +87,7 @@ pub(crate) fn split(split: &Split) -> String {
         true => groups.len().to_string(),
         false => "several".to_owned(),
     };
-    let whole = if split.is_whole { format!(": {}", blocks(&groups)) } else { String::new() };
+    let whole = if split.is_whole { format!(": {}", blocks(groups)) } else { String::new() };
     match split.class {
         "llc" => format!("{seen}, as if there were {many} last-level caches{whole}"),
         "socket" => format!("{seen}, as if only some were of different packages{whole}"),

@@ -34,11 +34,12 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown("the machine shows no topology that could be wrong");
     }
     if let Some(split) = pairs.split(&class) {
-        return Answer::warn(cores::split(&split), FIX);
+        return Answer::warn(cores::groups(&split), FIX);
     }
     let is_own = |alike: &Alike| [alike.nearer, alike.farther].iter().any(|side| side[0].class == class);
     if let Some(alike) = pairs.alike().iter().find(|alike| is_own(alike)) {
-        return Answer::warn(cores::alike(alike), FIX);
+        let other = if alike.nearer[0].class == class { alike.farther } else { alike.nearer };
+        return Answer::warn(format!("{} are as near", cores::counted(other)), FIX);
     }
     if own.is_empty() || !pairs.is_telling() {
         return Answer::unknown("too few pairs that are not invalid, of CPUs at the same clock, to compare");

@@ -104,6 +104,8 @@ fn situations() -> Vec<Case> {
         hand_over(80.0).with(C2C_FRESH, 0.99),
         hand_over(80.0).with(C2C_CLOCK_SHARE, 0.2),
         hand_over(5.0).with(PAIR, "smt".into()),
+        // A line between two CPUs.
+        quiet_vm().with(KERNEL, "ping-pong".into()),
         // Points of a curve over threads: 3 on 2 CPUs.
         unequal("static").with(THREAD_IPC, vec![0.1, 0.2, 0.1]),
         unequal("static").with(THREAD_WAIT, vec![0.0, 0.01, 0.0]),

@@ -14,6 +14,8 @@ use crate::{mark, names, outline, summary};
 
 /// The most rows of a curve; all its points are in the other formats.
 const MAX_ROWS: usize = 24;
+/// The most columns of a matrix; all its points are in the other formats.
+const MAX_COLUMNS: usize = 24;
 /// A longer word at the head of a column is cut: on the narrowest page a column stands beside the labels.
 const MAX_HEAD: usize = 18;
 /// The longest unit beside a value, where a column's units differ.
@@ -103,6 +105,11 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
         page.paragraph("  ", "  ", &caption);
     }
     let rows = shown(grid);
+    if grid.across.is_some() && grid.columns.len() > MAX_COLUMNS {
+        let size = format!("{} x {}", rows.len(), grid.columns.len());
+        page.paragraph("  ", "  ", &format!("a matrix of {size}; all its points are in the other formats"));
+        return;
+    }
     let labels = Text {
         head: names::head(&grid.down),
         right: false,

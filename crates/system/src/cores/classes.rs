@@ -2,6 +2,7 @@
 
 use figure::evidence::{KERNEL as KERNEL_KEY, PAIR};
 use figure::{Better, Conditions, Figure, Status, Unit, stats};
+use lab::pairs::CLASSES;
 
 use super::{KERNEL, SERIES};
 
@@ -17,6 +18,8 @@ pub fn complete(figures: &mut Vec<Figure>) {
             None => classes.push((class, vec![pair])),
         }
     }
+    let nearness = |class: &str| CLASSES.iter().position(|known| known.word() == class);
+    classes.sort_by_key(|(class, _)| nearness(class));
     if classes.iter().map(|(_, pairs)| pairs.len()).sum::<usize>() > 1 {
         figures.extend(classes.into_iter().map(|(class, pairs)| of(&class, pairs)));
     }
@@ -51,8 +54,8 @@ mod unit {
     #[test]
     fn every_class_has_a_figure_where_there_are_several_pairs() {
         let mut figures = vec![
-            pair("a", "smt", Some(10.0)),
             pair("b", "llc", Some(50.0)),
+            pair("a", "smt", Some(10.0)),
             pair("c", "llc", None),
             pair("d", "llc", Some(40.0)),
             pair("e", "llc", Some(48.0)),

@@ -89,7 +89,7 @@ fn planned(pair: &Pair) -> Figure {
     let class = class.word();
     let name = format!("A line between CPUs {owner} and {requester} ({class}), one way");
     let mut figure = figure(&format!("{owner}-{requester}"), &name);
-    figure.at = at(format!("CPU {owner}"), format!("CPU {requester}"));
+    figure.at = at(owner.to_string(), requester.to_string());
     figure.conditions = Conditions::default()
         .with(key::KERNEL, KERNEL.to_owned())
         .with(key::THREADS, 2.0)
@@ -107,7 +107,7 @@ fn planned(pair: &Pair) -> Figure {
 fn none(machine: &Machine, cpus: &CpuList) -> Figure {
     let absent = pairs::find(machine, cpus, 1).into_iter().find_map(|found| found.absent);
     let mut figure = figure("pairs", "A line between two CPUs, one way");
-    figure.at = at("any CPU".to_owned(), "another CPU".to_owned());
+    figure.at = at("any".to_owned(), "another".to_owned());
     figure.not_available(match cpus.len() {
         0 => "no CPU that may be used is online".to_owned(),
         1 => format!("one CPU: {}", absent.unwrap_or_default()),
@@ -200,7 +200,7 @@ mod unit {
         assert_eq!(figures[1].conditions.get(key::CPUS), Some(vec![0.0, 24.0]));
         let at: Vec<_> = figures[1].at.iter().map(|(axis, at)| (axis.as_str(), at.value.clone())).collect();
         let name = |text: &str| CoordinateValue::Name(text.to_owned());
-        assert_eq!(at, [("cpu_a", name("CPU 0")), ("cpu_b", name("CPU 24"))]);
+        assert_eq!(at, [("cpu_a", name("0")), ("cpu_b", name("24"))]);
         let setup = setup(&plan);
         assert_eq!(setup.tasks.len(), 6);
         assert!(setup.tasks.iter().zip(ids).all(|(task, id)| task.id == id));
