@@ -31,6 +31,24 @@ pub struct Options {
     pub rules: Rules,
 }
 
+#[cfg(test)]
+impl Options {
+    /// Nothing asked for, under these rules.
+    pub fn nothing_but(rules: Rules) -> Options {
+        Options {
+            tests: Vec::new(),
+            copies: Vec::new(),
+            unixbench: false,
+            passes: None,
+            duration: None,
+            directory: None,
+            with: None,
+            session: 0,
+            rules,
+        }
+    }
+}
+
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {

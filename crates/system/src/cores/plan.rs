@@ -166,16 +166,7 @@ mod unit {
             machine.topology.allowed = cpus.parse().unwrap();
         }
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
-        let options = Options {
-            tests: Vec::new(),
-            copies: Vec::new(),
-            unixbench: false,
-            passes: None,
-            duration: None,
-            directory: None,
-            session: 0,
-            rules,
-        };
+        let options = Options::nothing_but(rules);
         plan(&machine, &options).unwrap()
     }
 

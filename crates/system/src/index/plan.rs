@@ -204,17 +204,7 @@ mod unit {
         synthetic::two_socket_smt_server(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
         let rules = Rules { least: 6, most: 12, target: 0.02, max_time: 110.0, repeats: 2 };
-        let mut options = Options {
-            tests: Vec::new(),
-            copies: Vec::new(),
-            unixbench: false,
-            passes: None,
-            duration: None,
-            directory: None,
-            with: None,
-            session: 1,
-            rules,
-        };
+        let mut options = Options::nothing_but(rules);
         change(&mut options);
         plan(&machine, &options)
     }

@@ -91,16 +91,7 @@ mod unit {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
-        let options = Options {
-            tests: Vec::new(),
-            copies: Vec::new(),
-            unixbench: false,
-            passes: None,
-            duration: None,
-            directory: None,
-            session: 0,
-            rules: Rules { least, most: 60, target: 0.02, max_time, repeats: 2 },
-        };
+        let options = Options::nothing_but(Rules { least, most: 60, target: 0.02, max_time, repeats: 2 });
         plan(&machine, &options).unwrap()
     }
 

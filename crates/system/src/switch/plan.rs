@@ -281,17 +281,7 @@ mod unit {
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
-        let options = Options {
-            tests: Vec::new(),
-            copies: Vec::new(),
-            unixbench: false,
-            passes: None,
-            duration: None,
-            directory: None,
-            with: None,
-            session: 0,
-            rules,
-        };
+        let options = Options::nothing_but(rules);
         plan(&machine, &options).unwrap()
     }
 
