@@ -1,4 +1,4 @@
-//! A machine that is not here: two packages, two nodes with CPUs and one without, booted in QEMU.
+//! A machine that is not here, booted in QEMU.
 //!
 //! Its processor is emulated (TCG), so that figures mean nothing; topology, distances, page placement and the kernel
 //! are real. `make test-long` gets what it is made of (.ci/guest), and says what is missing.
@@ -12,32 +12,6 @@ use std::time::Duration;
 /// A boot takes some seconds, each run of truebench in it some ten; a machine that does other things takes several times
 /// that. After this the guest hangs.
 const DEADLINE: Duration = Duration::from_secs(600);
-
-/// Packages, nodes and distances. Rows differ, so that no two of them can be taken for one another.
-const MACHINE: &[&str] = &[
-    "-smp",
-    "4,sockets=2,cores=2,threads=1",
-    "-m",
-    "768M",
-    "-object",
-    "memory-backend-ram,id=m0,size=384M",
-    "-object",
-    "memory-backend-ram,id=m1,size=192M",
-    "-object",
-    "memory-backend-ram,id=m2,size=192M",
-    "-numa",
-    "node,nodeid=0,cpus=0-1,memdev=m0",
-    "-numa",
-    "node,nodeid=1,cpus=2-3,memdev=m1",
-    "-numa",
-    "node,nodeid=2,memdev=m2",
-    "-numa",
-    "dist,src=0,dst=1,val=21",
-    "-numa",
-    "dist,src=0,dst=2,val=28",
-    "-numa",
-    "dist,src=1,dst=2,val=17",
-];
 
 /// The first process of the guest: gets it ready, does what is asked, switches it off.
 const INIT: &str = "#!/bin/busybox sh
@@ -82,13 +56,14 @@ pub struct Ran {
 pub struct Guest(String);
 
 impl Guest {
-    /// Boots a guest that runs a shell script (`run NAME COMMAND…`), and waits until it is off.
-    pub fn run(script: &str) -> Guest {
+    /// Boots a guest that is what QEMU's arguments say, runs a shell script in it (`run NAME COMMAND…`), and waits until it
+    /// is off.
+    pub fn run(machine: &[&str], script: &str) -> Guest {
         let directory = tempfile::tempdir().unwrap();
         let image = image(directory.path(), script);
         let mut qemu = Command::new("qemu-system-x86_64");
         qemu.args(["-accel", "tcg,thread=multi", "-nodefaults", "-display", "none", "-no-reboot"])
-            .args(MACHINE)
+            .args(machine)
             // The kernel's own messages apart from the results.
             .arg("-serial")
             .arg(format!("file:{}", directory.path().join("console").display()))
@@ -150,7 +125,7 @@ fn until_off(mut guest: Child) -> Option<String> {
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).replace('\r', ""))
 }
 
-/// The guest's files as its kernel unpacks them: truebench with its libraries, busybox, the script.
+/// The guest's files as its kernel unpacks them: truebench and its cell with their libraries, busybox, the script.
 fn image(directory: &Path, script: &str) -> PathBuf {
     let root = directory.join("root");
     let put = |file: &Path, at: &str| {
@@ -158,10 +133,14 @@ fn image(directory: &Path, script: &str) -> PathBuf {
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(file, &to).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     };
-    let binary = Path::new(env!("CARGO_BIN_EXE_truebench"));
-    put(binary, "/bin/truebench");
-    for library in libraries(binary) {
-        put(Path::new(&library), &library);
+    for (binary, at) in [
+        (env!("CARGO_BIN_EXE_truebench"), "/bin/truebench"),
+        (env!("CARGO_BIN_EXE_truebench-cell"), "/bin/truebench-cell"),
+    ] {
+        put(Path::new(binary), at);
+        for library in libraries(Path::new(binary)) {
+            put(Path::new(&library), &library);
+        }
     }
     put(&part("busybox"), "/bin/busybox");
     for command in ["sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep"] {
