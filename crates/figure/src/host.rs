@@ -235,10 +235,13 @@ pub struct Node {
     pub distances: Vec<u32>,
 }
 
+/// The name of QEMU's emulator among hypervisors.
+pub const TCG: &str = "tcg";
+
 /// Under what we run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Virtualisation {
-    /// `none`, `kvm`, `xen`, `vmware`, `microsoft`, `gvisor`, …, `unknown hypervisor`.
+    /// `none`, `kvm`, `xen`, `vmware`, `microsoft`, `gvisor`, …, `unknown hypervisor`; [`TCG`] for QEMU's emulator.
     pub hypervisor: Reading<String>,
     /// `docker`, `kubernetes`, `lxc`, `wsl`, …; `None` if nothing shows one.
     pub container: Option<String>,
@@ -250,6 +253,11 @@ impl Virtualisation {
     /// Whether a hypervisor is known to be below us.
     pub fn is_guest(&self) -> bool {
         self.hypervisor.value().is_some_and(|name| name != "none")
+    }
+
+    /// Whether the processor is known to be emulated: instructions are translated, and cost what their translations do.
+    pub fn is_emulated(&self) -> bool {
+        self.hypervisor.value().is_some_and(|name| name == TCG)
     }
 }
 

@@ -9,6 +9,7 @@ mod clock_jump;
 mod copies_overlap;
 mod debug_build;
 mod drift;
+mod emulated;
 mod executed_image;
 mod faults;
 mod first_touch;
@@ -61,6 +62,7 @@ pub const ALL: &[&Check] = &[
     &verified::CHECK,
     &line_transfer::CHECK,
     &debug_build::CHECK,
+    &emulated::CHECK,
     &executed_image::CHECK,
     &scheduler::CHECK,
     // What was asked for against what there is.

@@ -129,6 +129,13 @@ fn hidden_groups(machine: &Machine) -> Option<HostNote> {
 
 fn guest(machine: &Machine) -> Option<HostNote> {
     let name = machine.virtualisation.hypervisor.value().filter(|name| *name != "none")?;
+    if machine.virtualisation.is_emulated() {
+        let reason = format!(
+            "the processor is emulated ({name}): each instruction costs what the emulator makes of it. Topology and the \
+             kernel's choices are real; rates, times and bandwidths are the emulator's. Run the guest under KVM"
+        );
+        return note("emulated", reason, None);
+    }
     let reason = format!(
         "this is a guest ({name}): the hypervisor may take CPUs away (steal), share cores and caches with \
          strangers and back memory as it likes. Watch the checks steal and run-queue-delay; repeat at another time"

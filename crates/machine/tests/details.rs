@@ -47,6 +47,32 @@ fn hypervisors_by_their_signs() {
 }
 
 #[test]
+fn an_emulator_is_told_from_qemu_with_an_accelerator() {
+    let qemu = ("sys/class/dmi/id/sys_vendor", "QEMU");
+    let by = |model: &str| {
+        let cpuinfo = format!(
+            "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: {model}\nflags\t\t: fpu hypervisor\n"
+        );
+        described(&[("proc/cpuinfo", cpuinfo.as_str()), qemu])
+    };
+    let emulated = by("QEMU TCG CPU version 2.5+");
+    assert_eq!(emulated.virtualisation.hypervisor.value().unwrap(), "tcg");
+    assert!(emulated.virtualisation.is_emulated() && emulated.virtualisation.is_guest());
+    assert!(emulated.virtualisation.evidence[0].contains("QEMU TCG CPU"), "{:?}", emulated.virtualisation);
+    assert!(
+        note(&emulated, "emulated").reason.contains("each instruction costs what the emulator makes of it")
+    );
+    // The name of qemu64 and kvm64 is the same with an accelerator and without.
+    for model in ["QEMU Virtual CPU version 2.5+", "Intel Xeon Processor (Skylake)"] {
+        let guest = by(model);
+        assert_eq!(guest.virtualisation.hypervisor.value().unwrap(), "qemu", "{model}");
+        assert!(!guest.virtualisation.is_emulated(), "{model}");
+        assert!(notes(&guest).iter().all(|note| note.about != "emulated"), "{model}");
+        note(&guest, "virtual machine");
+    }
+}
+
+#[test]
 fn on_arm_silence_proves_nothing() {
     let arm = (
         "proc/cpuinfo",

@@ -1,6 +1,6 @@
 //! What made a figure invalid or suspect, and what that does to the number.
 
-use figure::{Better, CheckResult, Outcome, Verdict};
+use figure::{Better, CheckResult, Figure, Outcome, Verdict};
 
 use crate::check::Subject;
 
@@ -27,6 +27,7 @@ const EFFECTS: &[Effect] = &[
     Effect { consequence: "the number cannot be right", checks: &["above-limit"] },
     Effect { consequence: "the figure is no better than they are", checks: &["sources"] },
     Effect { consequence: "the figure is of this build and not of the machine", checks: &["debug-build"] },
+    Effect { consequence: "rates and times are the emulator's", checks: &["emulated"] },
     Effect {
         consequence: "the figure is too low for so many threads: they took turns",
         checks: &["threads-within-mask", "quota", "throttled"],
@@ -105,14 +106,22 @@ const EFFECTS: &[Effect] = &[
 
 /// The first reason, with its consequence, of an invalid or suspect figure.
 pub(super) fn says(subject: &Subject) -> Option<String> {
-    let verdict = subject.figure.verdict?;
-    let (word, decides) = match verdict {
+    let (word, first) = first(subject.figure)?;
+    Some(sentence(word, first, subject.figure.better))
+}
+
+/// Whether that reason is this check.
+pub(super) fn is(subject: &Subject, id: &str) -> bool {
+    first(subject.figure).is_some_and(|(_, check)| check.id == id)
+}
+
+fn first(figure: &Figure) -> Option<(&'static str, &CheckResult)> {
+    let (word, decides) = match figure.verdict? {
         Verdict::Invalid => ("Invalid", Outcome::Fail),
         Verdict::Suspect => ("Suspect", Outcome::Warn),
         Verdict::Valid | Verdict::Unverified => return None,
     };
-    let first = subject.figure.checks.iter().find(|check| check.outcome == decides)?;
-    Some(sentence(word, first, subject.figure.better))
+    figure.checks.iter().find(|check| check.outcome == decides).map(|check| (word, check))
 }
 
 fn sentence(word: &str, check: &CheckResult, better: Better) -> String {

@@ -7,6 +7,7 @@ mod causes;
 mod copies;
 mod cpus;
 mod edges;
+mod emulated;
 mod form;
 mod gates;
 mod hops;

@@ -4,6 +4,8 @@ use figure::format;
 use figure::host::{Cache, CacheKind, Topology};
 use raw_cpuid::{CacheType, CpuId, Hypervisor};
 
+use super::virtualisation::TCG;
+
 /// A cache as CPUID leaf 4 (Intel) or 8000_001D (AMD) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
@@ -103,7 +105,8 @@ pub fn hypervisor() -> Option<(&'static str, String)> {
         Some(Hypervisor::HyperV) => "microsoft",
         Some(Hypervisor::Xen) => "xen",
         Some(Hypervisor::Bhyve) => "bhyve",
-        Some(Hypervisor::QEMU) => "qemu",
+        // QEMU's own emulator (TCG) signs so; under an accelerator QEMU shows the accelerator's signature.
+        Some(Hypervisor::QEMU) => TCG,
         _ => match signature.as_str() {
             "VBoxVBoxVBox" => "virtualbox",
             "ACRNACRNACRN" => "acrn",

@@ -11,6 +11,10 @@ use crate::tree::{MAX_LINE, printable};
 pub const ACPI: &str = "sys/firmware/acpi/tables/FACP";
 /// Bytes of an ACPI table's header.
 pub const ACPI_HEADER: usize = 36;
+/// QEMU's emulator: it translates instructions (Tiny Code Generator), where a hypervisor lets the processor run them.
+pub const TCG: &str = figure::host::TCG;
+/// How the processor is called that QEMU shows by `-cpu max` where it emulates (target/i386/cpu.c).
+const TCG_CPU: &str = "QEMU TCG CPU";
 const DMI: &str = "/sys/class/dmi/id";
 
 /// Words in what DMI says of vendor and product, and the hypervisor that writes them. In this order: VMware and
@@ -53,6 +57,7 @@ fn hypervisor(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<Found> {
     let known = gvisor(tree)
         .or_else(|| firecracker(tree))
         .or_else(|| cpuid(tree))
+        .or_else(|| emulated(cpuinfo))
         .or_else(|| by_dmi(tree))
         .or_else(|| by_kernel(tree))
         .or_else(|| {
@@ -104,6 +109,12 @@ fn cpuid(tree: &Tree) -> Option<Found> {
 #[cfg(not(target_arch = "x86_64"))]
 fn cpuid(_: &Tree) -> Option<Found> {
     None
+}
+
+/// An emulated processor, by its name: DMI's QEMU may have an accelerator or none.
+fn emulated(cpuinfo: &Cpuinfo) -> Option<Found> {
+    let model = cpuinfo.first(&["model name"]).filter(|model| model.starts_with(TCG_CPU))?;
+    Some((TCG.to_owned(), format!("/proc/cpuinfo names {model:?}")))
 }
 
 fn by_dmi(tree: &Tree) -> Option<Found> {

@@ -1,0 +1,40 @@
+//! A processor that is emulated: every figure says so, and nothing changes elsewhere.
+
+use figure::Outcome::Warn;
+use figure::{Reading, Verdict};
+
+use crate::build::{Case, hopping, quiet_vm, server};
+
+fn under(case: Case, hypervisor: Reading<String>) -> Case {
+    case.machine(|machine| {
+        machine.virtualisation.hypervisor = hypervisor;
+        machine.virtualisation.evidence = vec!["CPUID leaf 40000000 is signed \"TCGTCGTCGTCG\"".into()];
+    })
+}
+
+#[test]
+fn every_figure_of_an_emulator_is_said_to_be_one() {
+    for case in [quiet_vm(), server(), hopping("same-cpu")] {
+        let emulated = under(case, Reading::Value("tcg".into()));
+        let answer = emulated.answer("emulated").unwrap();
+        assert_eq!(answer.outcome, Warn);
+        assert!(
+            answer.detail.ends_with("(QEMU's TCG, by CPUID leaf 40000000 is signed \"TCGTCGTCGTCG\")"),
+            "{}",
+            answer.detail
+        );
+        assert!(answer.fix.unwrap().contains("KVM"));
+        let (verdict, reasons) = emulated.judged();
+        assert_eq!((verdict, reasons[0].as_str()), (Verdict::Suspect, "emulated"));
+    }
+}
+
+#[test]
+fn elsewhere_nothing_is_said() {
+    for hypervisor in ["none", "kvm", "qemu", "vmware", "unknown hypervisor"] {
+        let case = under(quiet_vm(), Reading::Value(hypervisor.into()));
+        assert_eq!(case.answer("emulated"), None, "{hypervisor}");
+        assert_eq!(case.judged().0, Verdict::Valid, "{hypervisor}");
+    }
+    assert_eq!(under(quiet_vm(), Reading::unknown("not shown")).answer("emulated"), None);
+}
