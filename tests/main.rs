@@ -20,5 +20,7 @@ mod record;
 mod scaling;
 mod switch;
 mod system;
+#[cfg(target_arch = "x86_64")]
+mod topology;
 mod unixbench;
 mod usage;

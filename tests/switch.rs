@@ -108,8 +108,66 @@ fn the_free_figure_is_never_plainly_valid() {
     }
 }
 
+/// Two tasks that last, after one hop at rest, and end with their owner.
+fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
+    let [ping, echo, busy] = words;
+    let ask = Ask {
+        name: hop,
+        copies: 1,
+        duration: Duration::from_millis(20),
+        arguments: [ping, echo, busy, "1"].map(Into::into).to_vec(),
+        directory: "/".into(),
+        cpus: lab::affinity::get().expect("our own mask"),
+        environment: Vec::new(),
+    };
+    Copies::start(Path::new(env!("CARGO_BIN_EXE_truebench-cell")), &ask)
+}
+
+#[test]
+fn a_pair_that_lasts_begins_every_pass_anew() {
+    use cell::hops::note;
+    let first = lab::affinity::get().unwrap().first().unwrap().to_string();
+    for hop in HOPS {
+        let mut pair = lasting(hop.name, [&first, &first, "0"]).unwrap();
+        for pass in 1..=3 {
+            let copies = pair.pass().unwrap_or_else(|error| panic!("{}, pass {pass}: {error}", hop.name));
+            let copy = &copies[0];
+            assert!(
+                copy.count > 0 && copy.seconds > 0.019,
+                "{}: {} in {}",
+                hop.name,
+                copy.count,
+                copy.seconds
+            );
+            // What was written is of this pass alone: one latency and one look for each round trip.
+            assert_eq!(copy.notes[note::WAKES], copy.count, "{}, pass {pass}", hop.name);
+            let buckets = &copy.notes[note::WAKE_BUCKETS..note::WAKE_BUCKETS + note::BUCKETS];
+            assert_eq!(buckets.iter().sum::<u64>(), copy.count, "{}, pass {pass}", hop.name);
+            assert!(copy.notes[note::SAMPLES].abs_diff(copy.count / 64) <= 1, "{}, pass {pass}", hop.name);
+            assert_eq!(
+                copy.notes[note::TOGETHER],
+                copy.notes[note::SAMPLES],
+                "both are pinned to CPU {first}"
+            );
+            let ran: u64 = copy.notes[note::RAN..note::RAN + 2].iter().sum();
+            assert!(ran > 0 && (ran as f64) < 1.2e9 * copy.seconds, "{}: {ran} ns", hop.name);
+        }
+    }
+}
+
+#[test]
+fn a_pair_that_lasts_says_what_it_could_not_do() {
+    let free = FREE.to_str().unwrap();
+    for hop in HOPS {
+        for words in [["1024", free, free], [free, "1024", free]] {
+            let error = lasting(hop.name, words).unwrap_err();
+            assert!(error.contains("setting the CPU affinity"), "{}: {error}", hop.name);
+        }
+    }
+}
+
 /// A pass whose two tasks are asked to be on these CPUs.
-fn pass(hop: &'static str, words: [&str; 3]) -> Result<u64, String> {
+fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, String> {
     let ask = Ask {
         name: hop,
         copies: 1,
@@ -129,11 +187,15 @@ fn a_task_that_cannot_be_put_where_it_belongs_is_a_failure_and_no_figure() {
     // More CPUs than a mask of the C library holds: there is none.
     let nowhere = "1024";
     for hop in HOPS {
-        assert!(pass(hop.name, [free; 3]).unwrap() > 0, "{}", hop.name);
-        for words in [[nowhere, free, free], [free, nowhere, free]] {
+        assert!(pass(hop.name, [free; 4]).unwrap() > 0, "{}", hop.name);
+        for words in [[nowhere, free, free, free], [free, nowhere, free, free]] {
             let error = pass(hop.name, words).unwrap_err();
             assert!(error.contains("setting the CPU affinity"), "{}: {error}", hop.name);
         }
-        assert!(pass(hop.name, ["x", free, free]).unwrap_err().contains("the arguments"), "{}", hop.name);
+        assert!(
+            pass(hop.name, ["x", free, free, free]).unwrap_err().contains("the arguments"),
+            "{}",
+            hop.name
+        );
     }
 }

@@ -73,10 +73,17 @@ pub static HOPS: &[Hop] = &[
 ];
 
 /// Arguments of its own that a hop takes: the CPU of either task, or [`FREE`]; nanoseconds that the waker stays busy after
-/// each waking, or [`FREE`] for none and no look at the clock.
-pub const ARGUMENTS: usize = 3;
-/// Where the scheduler likes.
+/// each waking, or [`FREE`] for none and no look at the clock; hops at rest ([`REST_MS`]) before the first pass of a pair
+/// that lasts, or [`FREE`] for a pair that makes one pass and ends.
+pub const ARGUMENTS: usize = 4;
+/// Where the scheduler likes; and, of other arguments, none.
 pub const FREE: &core::ffi::CStr = c"-";
+
+/// Milliseconds from one hop at rest to the next. The kernel counts how often a task wakes another than the one before
+/// (`wakee_flips`), takes tasks that do so for many that should run apart (wake_wide), lets a new task inherit the count, and
+/// halves it at a wake-up that comes more than a second after the last halving (record_wakee, kernel/sched/fair.c). So hops a
+/// little more than a second apart forget what went before as fast as hops can, and leave the CPUs to others.
+pub const REST_MS: u64 = 1050;
 
 /// The time is over.
 static OVER: AtomicBool = AtomicBool::new(false);
@@ -107,7 +114,7 @@ impl Hop {
             }
             Ok(number)
         };
-        let (own, others, busy) = (asked(0)?, asked(1)?, asked(2)?);
+        let (own, others, busy, rests) = (asked(0)?, asked(1)?, asked(2)?, asked(3)?);
         let board = Board::map()?;
         let (here, there) = self.carrier.open(board)?;
         let task = |rank, end, cpu| Task { slot: job.slot, board, rank, end, cpu, busy };
@@ -116,6 +123,10 @@ impl Hop {
         // SAFETY: one thread so far; `echo` outlives it, as it is waited for.
         let other = unsafe { if self.threads { echo.as_thread()? } else { echo.as_process()? } };
         catch_alarm()?;
+        if let Some(rests) = rests {
+            // Until it is killed, with the other one.
+            return ping.last(job, &OVER, rests);
+        }
         let result = ping.run(job, &OVER);
         match result {
             Ok(()) => other.end(&ping),

@@ -16,9 +16,9 @@ pub const NOTES: usize = 480;
 pub struct Head {
     /// How many slots follow.
     pub slots: AtomicU32,
-    /// Cells that are ready to start.
+    /// How often cells were ready to start: each once, and one that lasts once more after each of its passes.
     pub ready: AtomicU32,
-    /// Nonzero once they may: a futex.
+    /// Nonzero once they may: a futex. To cells that last, the number of passes that they are to make in all.
     pub go: AtomicU32,
 }
 
@@ -174,6 +174,15 @@ impl Slot {
             self.detail.store(cause.detail, Ordering::Relaxed);
             self.failed.store(cause.step, Ordering::Release);
         }
+    }
+
+    /// Forgets all: for the next pass of a cell that waits for it.
+    pub fn clear(&self) {
+        let Slot { count, started, ended, whole, failed, errno, detail, .. } = self;
+        let Slot { user, system, voluntary, involuntary, run_delay, notes, .. } = self;
+        let words = [count, started, ended, whole, detail, user, system, voluntary, involuntary, run_delay];
+        words.into_iter().chain(notes).for_each(|word| word.store(0, Ordering::Relaxed));
+        [failed, errno].into_iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
     /// One of the test's own numbers.

@@ -149,6 +149,16 @@ pub fn wake_all(word: &AtomicU32) {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, c_int::MAX) };
 }
 
+/// Sleeps for so many milliseconds.
+pub fn sleep(milliseconds: u64) {
+    let mut left = libc::timespec {
+        tv_sec: (milliseconds / 1000) as libc::time_t,
+        tv_nsec: ((milliseconds % 1000) * 1_000_000) as libc::c_long,
+    };
+    // SAFETY: what is left of the time is ours to write. It fails for signals alone.
+    while unsafe { libc::nanosleep(&raw const left, &raw mut left) } != 0 && errno() == libc::EINTR {}
+}
+
 /// The CPU that the caller is on.
 pub fn cpu() -> u32 {
     // SAFETY: no memory is touched.

@@ -111,7 +111,11 @@ pub fn why(subject: &Subject) -> Option<String> {
     subject.figure.value?;
     let cause = cause::says(subject);
     if cause.is_some() && subject.figure.verdict == Some(Verdict::Invalid) {
-        return cause;
+        // Where the placement is the cause, the topology is the cause of that.
+        let placed = cause::is(subject, "placement-dependent").then(|| switch::placed(subject)).flatten();
+        return cause.map(|cause| {
+            placed.map_or(cause.clone(), |placed| format!("{cause} Over all rounds {placed}."))
+        });
     }
     let mut sentences: Vec<String> = cause.into_iter().collect();
     let room = MOST - sentences.len();

@@ -60,6 +60,11 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("memory.c2c", "hit", "the other core has only read the line"),
     ("memory.c2c", "hitm", "the other core has written the line"),
     ("system.switch", "free", "where the scheduler puts the two tasks: placement-dependent"),
+    (
+        "system.switch",
+        "young",
+        "new tasks in each round, where those of the other free figures last and have settled",
+    ),
     ("system.switch", "same-cpu", "both tasks on one CPU"),
     ("system.copies", "times", "as a multiple of one copy"),
     ("system.noise", "longest", "the longest gap of a round; all values are medians over the rounds"),

@@ -1,4 +1,4 @@
-//! Copies of a test: started asleep, let go together, and collected.
+//! Copies of a test: started asleep, let go together, and collected. Such as last are let go again and again.
 //!
 //! Each copy is a `truebench-cell` in a process group of its own, so that what it forked can be killed with it. They share
 //! a mapping ([`cell::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
@@ -23,6 +23,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 /// How long copies may take until they are all ready.
 const STARTING: Duration = Duration::from_secs(20);
+/// How often is looked whether they still live.
+const LOOK: Duration = Duration::from_millis(10);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
 
@@ -74,6 +76,8 @@ pub struct Copies {
     children: Vec<Child>,
     shared: Shared,
     duration: Duration,
+    /// Passes that copies that last have made.
+    passes: u32,
     // Held for the mapping alone.
     _memory: OwnedFd,
     /// What copies and their children say on standard error.
@@ -95,6 +99,7 @@ impl Copies {
             children: Vec::new(),
             shared,
             duration: ask.duration,
+            passes: 0,
             _memory: memory,
             said: said.into(),
         };
@@ -104,27 +109,32 @@ impl Copies {
                 format!("copy {} of {} could not be started: {error}", slot + 1, cell.display())
             })?);
         }
-        copies.await_ready()?;
+        copies.await_ready(Duration::ZERO, STARTING)?;
         Ok(copies)
     }
 
-    fn await_ready(&mut self) -> Result<(), String> {
-        let end = Instant::now() + STARTING;
+    /// Waits until all are ready for their next pass. For the first while nobody looks after them: looking disturbs.
+    fn await_ready(&mut self, alone: Duration, patience: Duration) -> Result<(), String> {
+        let begun = Instant::now();
         let head = self.shared.head();
+        let due = self.children.len() * (self.passes as usize + 1);
         loop {
             let ready = head.ready.load(Ordering::Acquire);
-            if ready as usize >= self.children.len() {
+            if ready as usize >= due {
                 return Ok(());
             }
-            for index in 0..self.children.len() {
-                if let Ok(Some(status)) = self.children[index].try_wait() {
-                    return Err(self.complaint(index, status));
+            let waited = begun.elapsed();
+            if waited >= alone {
+                for index in 0..self.children.len() {
+                    if let Ok(Some(status)) = self.children[index].try_wait() {
+                        return Err(self.complaint(index, status));
+                    }
                 }
             }
-            if Instant::now() > end {
-                return Err(format!("{}: not ready after {} s", self.name, STARTING.as_secs()));
+            if waited > alone + patience {
+                return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
             }
-            wait(&head.ready, ready);
+            wait(&head.ready, ready, alone.saturating_sub(waited).max(LOOK));
         }
     }
 
@@ -135,6 +145,20 @@ impl Copies {
         // SAFETY: a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         Some(pages * page as f64)
+    }
+
+    /// One more pass of copies that last: lets them go, and waits until all are ready again.
+    ///
+    /// # Errors
+    /// The first that failed, and why.
+    pub fn pass(&mut self) -> Result<Vec<Copy>, String> {
+        (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
+        let head = self.shared.head();
+        self.passes += 1;
+        head.go.store(self.passes, Ordering::Release);
+        cell::sys::wake_all(&head.go);
+        self.await_ready(self.duration, ENDING)?;
+        (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
     }
 
     /// Lets them go, and waits until all have ended.
@@ -273,9 +297,12 @@ fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &File) -> std::
     })
 }
 
-/// Waits a while for the word to change from `value`.
-fn wait(word: &std::sync::atomic::AtomicU32, value: u32) {
-    let timeout = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+/// Waits so long at most for the word to change from `value`.
+fn wait(word: &std::sync::atomic::AtomicU32, value: u32, most: Duration) {
+    let timeout = libc::timespec {
+        tv_sec: most.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(most.subsec_nanos() as i32),
+    };
     // SAFETY: a word that lives, and a timeout.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const timeout) };
 }

@@ -12,6 +12,8 @@ use crate::{Outcome, sys, timer};
 
 /// Sent when it is over; no sequence number reaches it.
 const STOP: u64 = 0xFFFF_FFFE;
+/// Sent, and sent back, after a pass when others may follow.
+const PAUSE: u64 = 0xFFFF_FFFD;
 /// Both tasks look where they are once in so many round trips; a power of two. A look costs a hundredth of a hop.
 const EVERY: u64 = 64;
 
@@ -22,6 +24,15 @@ pub enum Rank {
     Ping = 0,
     /// The one that answers.
     Echo = 1,
+}
+
+/// How far a task has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// The last number of the sequence.
+    last: u64,
+    /// What was received last: that, or [`PAUSE`].
+    held: u64,
 }
 
 /// One of the two tasks.
@@ -124,32 +135,74 @@ impl Task {
         if self.busy.is_some_and(|busy| busy > 0) { 0 } else { EVERY - 1 }
     }
 
-    /// The body of the one that begins.
+    /// The body of the one that begins: one pass.
     pub fn run(&self, job: &Job, over: &AtomicBool) -> Outcome {
         self.bind()?;
         timer::ready(job);
+        self.pass(job, &mut Line::default(), over)
+    }
+
+    /// The same for a pair that lasts: some hops at rest, then passes, one at each start, for ever.
+    pub fn last(&self, job: &Job, over: &AtomicBool, rests: u64) -> Outcome {
+        self.bind()?;
+        let mut line = Line::default();
+        for _ in 0..rests {
+            sys::sleep(super::REST_MS);
+            self.trip(&mut line, None)?;
+        }
+        self.pause(&mut line)?;
+        let mut passes = 0u32;
+        loop {
+            timer::ready_after(job, passes);
+            over.store(false, Ordering::Relaxed);
+            self.pass(job, &mut line, over)?;
+            self.pause(&mut line)?;
+            passes = passes.wrapping_add(1);
+        }
+    }
+
+    /// Hops until the time is over, and writes what came of it.
+    fn pass(&self, job: &Job, line: &mut Line, over: &AtomicBool) -> Outcome {
         let before = Use::now();
         self.slot.started.store(sys::now(), Ordering::Relaxed);
         timer::alarm(job.milliseconds)?;
-        let (mut last, mut here) = (0u64, Looked::default());
+        let (first, mut here) = (line.last, Looked::default());
         while !over.load(Ordering::Relaxed) {
-            let number = last.wrapping_add(1);
-            match self.busy {
-                None => self.end.send(number)?,
-                Some(busy) => self.wake(number, busy)?,
-            }
-            let came = self.end.receive(last)?;
-            if came != number {
-                return Err(Cause::wrong(step::SEQUENCE, came));
-            }
-            if number & self.mask() == 0 {
+            self.trip(line, self.busy)?;
+            if line.last & self.mask() == 0 {
                 here.look(self.slot, self.board);
             }
-            last = number;
         }
         self.slot.ended.store(sys::now(), Ordering::Relaxed);
         before.write(self.slot, self.rank);
-        self.slot.count.store(last, Ordering::Release);
+        self.slot.count.store(line.last.wrapping_sub(first), Ordering::Release);
+        Ok(())
+    }
+
+    /// A round trip.
+    #[inline(always)]
+    fn trip(&self, line: &mut Line, busy: Option<u64>) -> Outcome {
+        let number = line.last.wrapping_add(1);
+        match busy {
+            None => self.end.send(number)?,
+            Some(busy) => self.wake(number, busy)?,
+        }
+        let came = self.end.receive(line.held)?;
+        if came != number {
+            return Err(Cause::wrong(step::SEQUENCE, came));
+        }
+        *line = Line { last: number, held: number };
+        Ok(())
+    }
+
+    /// Lets the other one write what it has seen, and both rest where they are.
+    fn pause(&self, line: &mut Line) -> Outcome {
+        self.end.send(PAUSE)?;
+        let came = self.end.receive(line.held)?;
+        if came != PAUSE {
+            return Err(Cause::wrong(step::SEQUENCE, came));
+        }
+        line.held = PAUSE;
         Ok(())
     }
 
@@ -176,19 +229,25 @@ impl Task {
     }
 
     fn echo(&self) -> Outcome {
-        let (mut last, mut before) = (0u64, None);
+        let (mut line, mut before) = (Line::default(), None);
         let mut wakes = Wakes::default();
         loop {
-            let came = self.end.receive(last)?;
+            let came = self.end.receive(line.held)?;
             let now = if self.busy.is_some() { sys::now() } else { 0 };
             // What it did before it was asked is not the hops'.
-            let before = before.get_or_insert_with(Use::now);
-            if came == STOP {
-                before.write(self.slot, self.rank);
+            let since = before.get_or_insert_with(Use::now);
+            if came == STOP || came == PAUSE {
+                since.write(self.slot, self.rank);
                 wakes.write(self.slot);
-                return Ok(());
+                if came == STOP {
+                    return Ok(());
+                }
+                (before, wakes) = (None, Wakes::default());
+                line.held = PAUSE;
+                self.end.send(PAUSE)?;
+                continue;
             }
-            if came != last.wrapping_add(1) {
+            if came != line.last.wrapping_add(1) {
                 return Err(Cause::wrong(step::SEQUENCE, came));
             }
             if self.busy.is_some() {
@@ -197,7 +256,7 @@ impl Task {
             if came & self.mask() == 0 {
                 self.board.echo_cpu.0.store(sys::cpu(), Ordering::Release);
             }
-            last = came;
+            line = Line { last: came, held: came };
             self.end.send(came)?;
         }
     }

@@ -1,7 +1,7 @@
 //! Does the figure depend on where the scheduler put its two tasks?
 
-use figure::evidence::{HOP_TOGETHER, PLACEMENT};
-use figure::{format, stats};
+use figure::evidence::{HOP_SAMPLES, HOP_TOGETHER, PLACEMENT};
+use figure::{Figure, format, stats};
 
 use crate::check::{Answer, Check, Subject, always, measured};
 
@@ -18,12 +18,25 @@ const SEVERAL_FOLD: f64 = 2.0;
 pub const CHECK: Check = Check {
     id: "placement-dependent",
     question: "Does the figure depend on where the scheduler put its two tasks?",
-    reads: &[PLACEMENT.name, HOP_TOGETHER.name],
+    reads: &[PLACEMENT.name, HOP_TOGETHER.name, HOP_SAMPLES.name],
     page: include_str!("../../../../docs/checks/placement-dependent.md"),
     applies: |subject| measured(subject) && subject.condition(PLACEMENT).as_deref() == Some(FREE),
     essential: always,
     rule,
 };
+
+/// Share of the looks that found both tasks on one CPU, over all kept rounds that had any. Rounds with more hops had more.
+pub(crate) fn together(figure: &Figure) -> Option<f64> {
+    let (mut looks, mut on_one) = (0.0, 0.0);
+    for round in figure.kept() {
+        if let figure::Reading::Value(share) = round.evidence.get(HOP_TOGETHER) {
+            let many = round.evidence.get(HOP_SAMPLES).into_value().unwrap_or(1.0);
+            looks += many;
+            on_one += share * many;
+        }
+    }
+    (looks > 0.0).then(|| on_one / looks)
+}
 
 const FIX: &str =
     "read the figures of pinned tasks beside it (truebench system switch), and compare machines by those";
@@ -43,7 +56,7 @@ fn rule(subject: &Subject) -> Answer {
         rounds().filter(|(_, together)| keep(*together)).map(|(value, _)| value).collect()
     };
     let (near, apart) = (of(|together| together >= MOSTLY), of(|together| together <= 1.0 - MOSTLY));
-    let share = together.iter().sum::<f64>() / together.len().max(1) as f64;
+    let share = self::together(subject.figure).unwrap_or(f64::NAN);
     let seen = format!("both tasks were on one CPU in {} of the looks", format::percent(share));
     if let (Some(one), Some(two)) = (stats::median(&near), stats::median(&apart)) {
         let times = (one / two).max(two / one);

@@ -8,20 +8,23 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::{
-    COPIES, CPU_FOREIGN, CPUS, HOP_INVOLUNTARY, HOP_PAIRS, HOP_TOGETHER, HOP_WAY, HOPS, IRQ_RESCHEDULE,
+    COPIES, CPU_FOREIGN, CPUS, HOP_INVOLUNTARY, HOP_PAIRS, HOP_RESTS, HOP_WAY, HOPS, IRQ_RESCHEDULE,
     PAIR_BASIS, PLACEMENT, TEST, WAKE_MAX, WAKE_P99, WAKER_BUSY,
 };
 use figure::{CpuList, Figure, Record, format};
 
 use super::{Rule, near, usable, value};
 use crate::check::Subject;
-use crate::checks::placement_dependent::{FREE as FREELY, MOSTLY};
+use crate::checks::placement_dependent::{FREE as FREELY, MOSTLY, together};
 use crate::relations::partner::{self, Side, UNTOLD, side};
 
 /// `placement` of both tasks on one CPU.
 const SAME_CPU: &str = "same-cpu";
 /// `way` of UnixBench's test.
 const PIPE: &str = "pipe";
+/// Ways whose wake-ups do not tell the scheduler that the waker is about to wait (WF_SYNC): eventfd_signal and futex_wake,
+/// against pipe_write and sock_def_readable. wake_affine_idle then prefers the woken task's last CPU while it is idle.
+const UNASKED: &[&str] = &["eventfd", "futex"];
 /// A rate this near to another is that rate: two runs of one placement differ by as much on a machine in use.
 const ALIKE: f64 = 0.10;
 /// What a mixture of two rates predicts is rougher: the looks are a sample.
@@ -64,12 +67,6 @@ fn on_one_cpu<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
     pinned_ones(subject).find(|other| placement(other).as_deref() == Some(SAME_CPU))
 }
 
-/// Share of the looks that found both tasks on one CPU, over all rounds.
-fn together(figure: &Figure) -> Option<f64> {
-    let shares = figure.over_rounds(HOP_TOGETHER).into_value()?;
-    Some(shares.iter().sum::<f64>() / shares.len() as f64)
-}
-
 /// The pair of CPUs on which the tasks were most often, and its share of the looks.
 fn commonest(figure: &Figure) -> Option<((u32, u32), f64)> {
     let mut seen: BTreeMap<(u32, u32), f64> = BTreeMap::new();
@@ -97,73 +94,75 @@ fn domains(record: &Record) -> Option<Vec<CpuList>> {
     (!domains.is_empty()).then_some(domains)
 }
 
-/// The free figure.
+/// The free figure: where its tasks were and why, and whether the rate is that of this placement.
 fn free(subject: &Subject) -> Option<String> {
+    let figure = subject.figure;
+    let placed = placed(subject)?;
+    let (own, together) = (figure.value?, together(figure)?);
+    let (one, two) = (on_one_cpu(subject), on_two_cpus(subject, commonest(figure)?.0));
+    let (here, there) = match together {
+        share if share >= MOSTLY => (one, two),
+        share if share <= 1.0 - MOSTLY => (two, one),
+        _ => return Some(format!("It has two modes: {placed}{}.", mixture(figure, together, one, two))),
+    };
+    let Some(here) = here else { return Some(format!("Of {placed}.")) };
+    let against = there.map_or_else(String::new, |there| format!(" and {}", times(own, there)));
+    Some(if near(own, here.value?, ALIKE) {
+        format!(
+            "It lies within {} of {} ({}){against}; {placed}.",
+            format::percent((own / here.value? - 1.0).abs()),
+            here.id,
+            value(here)
+        )
+    } else {
+        format!("Not explained: it is {}; {placed}.", times(own, here))
+    })
+}
+
+/// Where the tasks of a free figure were, and what in the topology makes the scheduler put them there.
+pub(super) fn placed(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     if !counts(figure) || placement(figure)? != FREELY {
         return None;
     }
-    let (own, together) = (figure.value?, together(figure)?);
-    let (pair, share) = commonest(figure)?;
-    let (one, two) = (on_one_cpu(subject), on_two_cpus(subject, pair));
-    let looks = format::percent(together);
-    if together >= MOSTLY {
-        let one = one?;
-        let against = two.map_or_else(String::new, |two| format!(" and {}", times(own, two)));
-        if !near(own, one.value?, ALIKE) {
-            return Some(format!(
-                "Not explained: {looks} of the looks found both tasks on one CPU, but it is {}.",
-                times(own, one)
-            ));
-        }
+    let (together, (pair, share)) = (together(figure)?, commonest(figure)?);
+    let (looks, others) = (format::percent(together), format::percent(1.0 - together));
+    let caches = shared(subject);
+    Some(if together >= MOSTLY {
         let at = match share >= MOSTLY {
             true => format!("CPU {}", pair.0),
             false => format!("one CPU, most often CPU {}", pair.0),
         };
-        return Some(format!(
-            "It lies within {} of {} ({}){against}; {looks} of the looks found both tasks on {at}; {}.",
-            format::percent((own / one.value? - 1.0).abs()),
+        format!("{looks} of the looks found both tasks on {at}; {}", why_together(subject, caches))
+    } else if together <= 1.0 - MOSTLY {
+        format!("{others} of the looks found the tasks on two CPUs; {}", why_apart(subject, caches, pair))
+    } else {
+        let why = why_both(caches);
+        format!("both tasks on one CPU in {looks} of the looks, on two CPUs in the other {others}; {why}")
+    })
+}
+
+/// What a mixture of two placements makes of their rates, against the figure's own.
+fn mixture(figure: &Figure, together: f64, one: Option<&Figure>, two: Option<&Figure>) -> String {
+    let told = || -> Option<String> {
+        let (one, two) = (one?, two?);
+        // The looks go by hops: of the time, the slower placement has more.
+        let mixed = 1.0 / (together / one.value? + (1.0 - together) / two.value?);
+        let time = together / one.value? * mixed;
+        let so =
+            if near(figure.value?, mixed, MIXED) { "which explains it" } else { "which does not explain it" };
+        Some(format!(
+            "; at the rates of {} ({}), {} of the time, and {} ({}) that makes {} {}, {so}",
             one.id,
             value(one),
-            why_together(subject)
-        ));
-    }
-    if together <= 1.0 - MOSTLY {
-        let two = two?;
-        let against = one.map_or_else(String::new, |one| format!(" and {}", times(own, one)));
-        if !near(own, two.value?, ALIKE) {
-            return Some(format!(
-                "Not explained: {} of the looks found the tasks on two CPUs, but it is {}.",
-                format::percent(1.0 - together),
-                times(own, two)
-            ));
-        }
-        return Some(format!(
-            "It lies within {} of {} ({}){against}; {} of the looks found the tasks on two CPUs; {}.",
-            format::percent((own / two.value? - 1.0).abs()),
+            format::percent(time),
             two.id,
             value(two),
-            format::percent(1.0 - together),
-            why_apart(subject, pair)
-        ));
-    }
-    let (one, two) = (one?, two?);
-    // The looks go by hops: of the time, the slower placement has more.
-    let mixed = 1.0 / (together / one.value? + (1.0 - together) / two.value?);
-    let time = together / one.value? * mixed;
-    let so = if near(own, mixed, MIXED) { "which explains it" } else { "which does not explain it" };
-    Some(format!(
-        "It has two modes: both tasks on one CPU in {looks} of the looks, or {} of the time, and on two CPUs in the \
-         other {}; at the rates of {} ({}) and {} ({}) that makes {} {}, {so}.",
-        format::percent(time),
-        format::percent(1.0 - time),
-        one.id,
-        value(one),
-        two.id,
-        value(two),
-        format::number(mixed),
-        figure.unit
-    ))
+            format::number(mixed),
+            figure.unit
+        ))
+    };
+    told().unwrap_or_default()
 }
 
 /// The pinned figure of these two CPUs, or else the one that the subject is nearest to.
@@ -183,56 +182,144 @@ fn times(own: f64, other: &Figure) -> String {
     format!("{}x {} ({})", format::number(ratio), other.id, value(other))
 }
 
+/// What the kernel sees of last-level caches, among which a wake-up chooses.
+enum Caches {
+    /// Which CPUs share one is not shown.
+    Unknown,
+    /// One CPU may be used.
+    Alone,
+    /// So many, of one CPU each.
+    Single(usize),
+    /// Some of several CPUs.
+    Shared(Vec<CpuList>),
+}
+
+fn shared(subject: &Subject) -> Caches {
+    match domains(subject.record) {
+        None => Caches::Unknown,
+        Some(domains) if domains.iter().any(|domain| domain.len() > 1) => Caches::Shared(domains),
+        Some(domains) if domains.len() == 1 => Caches::Alone,
+        Some(domains) => Caches::Single(domains.len()),
+    }
+}
+
+/// Nothing can be said of caches.
+const NOT_SHOWN: &str =
+    "which CPUs share a cache, and so where a wake-up looks for an idle one, is not shown";
+
+/// `the kernel sees one last-level cache over CPUs 0-3`.
+fn over(domains: &[CpuList], domain: &CpuList) -> String {
+    match domains.len() {
+        1 => format!("the kernel sees one last-level cache over CPUs {domain}"),
+        several => format!("the kernel sees {several} last-level caches, one of them over CPUs {domain}"),
+    }
+}
+
+/// `the kernel sees 2 last-level caches of 1 CPU each`.
+fn single(caches: usize) -> String {
+    format!("the kernel sees {caches} last-level caches of 1 CPU each")
+}
+
 /// Why a woken task can have stayed with its waker.
-fn why_together(subject: &Subject) -> String {
-    let Some(domains) = domains(subject.record) else {
-        return "which CPUs share a cache, and so where a wake-up looks for an idle one, is not shown"
-            .to_owned();
-    };
-    match domains.iter().find(|domain| domain.len() > 1) {
-        None if domains.len() == 1 => "no other CPU may be used".to_owned(),
-        None => format!(
-            "the kernel sees {} last-level caches of 1 CPU each, so that the wake-up had nowhere else to go",
-            domains.len()
-        ),
-        Some(domain) => {
-            let shared = format!("the last-level cache is shared by CPUs {domain}");
-            let foreign = subject.figure.sum(CPU_FOREIGN).into_value().unwrap_or(0.0);
-            let cpus: usize = domains.iter().map(CpuList::len).sum();
-            let foreign = foreign / (subject.seconds() * cpus as f64);
-            if foreign >= FOREIGN {
-                format!(
-                    "{shared}, where the wake-up looks for an idle CPU; others used {} of the CPUs' time, so that it may \
-                     have found none",
-                    format::percent(foreign)
-                )
-            } else {
-                format!(
-                    "{shared}, so that the wake-up could have gone elsewhere: why it did not is not explained"
-                )
-            }
+fn why_together(subject: &Subject, caches: Caches) -> String {
+    let domains = match caches {
+        Caches::Unknown => return NOT_SHOWN.to_owned(),
+        Caches::Alone => return "no other CPU may be used".to_owned(),
+        Caches::Single(caches) => {
+            return format!("{}, so that the wake-up had nowhere else to go", single(caches));
         }
+        Caches::Shared(domains) => domains,
+    };
+    let domain = domains.iter().find(|domain| domain.len() > 1).cloned().unwrap_or_default();
+    let seen = over(&domains, &domain);
+    let foreign = subject.figure.sum(CPU_FOREIGN).into_value().unwrap_or(0.0);
+    let cpus: usize = domains.iter().map(CpuList::len).sum();
+    let foreign = foreign / (subject.seconds() * cpus as f64);
+    if foreign >= FOREIGN {
+        format!(
+            "{seen}, where the wake-up looks for an idle CPU; others used {} of the CPUs' time, so that it may have \
+             found none",
+            format::percent(foreign)
+        )
+    } else {
+        format!("{seen}, so that the wake-up could have gone elsewhere: why it did not is not explained")
     }
 }
 
 /// Why a woken task can have gone to another CPU.
-fn why_apart(subject: &Subject, pair: (u32, u32)) -> String {
-    let Some(domains) = domains(subject.record) else {
-        return "which CPUs share a cache, and so where a wake-up looks for an idle one, is not shown"
-            .to_owned();
-    };
-    match domains.iter().find(|domain| domain.contains(pair.0) && domain.contains(pair.1)) {
-        Some(domain) => format!(
-            "the last-level cache is shared by CPUs {domain}, so that the wake-up looks for an idle CPU there: every hop \
-             pays a wake-up across CPUs{}",
-            rescheduled(subject.figure)
-        ),
-        None => format!(
-            "CPUs {} and {} share no last-level cache, so that the wake-up should have stayed: that it did not is not \
-             explained (young tasks may run apart for some seconds)",
-            pair.0, pair.1
-        ),
+fn why_apart(subject: &Subject, caches: Caches, pair: (u32, u32)) -> String {
+    let figure = subject.figure;
+    match &caches {
+        Caches::Unknown => return NOT_SHOWN.to_owned(),
+        Caches::Shared(domains) => {
+            let domain = domains.iter().find(|domain| domain.contains(pair.0) && domain.contains(pair.1));
+            if let Some(domain) = domain {
+                return format!(
+                    "{}, so that a woken task goes to an idle CPU there: every hop pays a wake-up across CPUs{}",
+                    over(domains, domain),
+                    rescheduled(figure)
+                );
+            }
+        }
+        Caches::Alone | Caches::Single(_) => {}
     }
+    let seen = match caches {
+        Caches::Single(caches) => single(caches),
+        _ => format!("CPUs {} and {} share no last-level cache", pair.0, pair.1),
+    };
+    if let Some(settled) = settled(subject) {
+        return format!(
+            "{seen}: a new pair runs apart there for some seconds, until it has forgotten what it inherited \
+             (wake_wide); {} settled, and was on one CPU in {} of the looks",
+            settled.id,
+            format::percent(together(settled).unwrap_or(f64::NAN))
+        );
+    }
+    if let Some(way) = way(figure).filter(|way| UNASKED.contains(&way.as_str())) {
+        return format!(
+            "{seen}, and a wake-up by {way} is not synchronous: it leaves a task on the CPU where it ran last, while that \
+             is idle"
+        );
+    }
+    let young = if figure.conditions.get(HOP_RESTS).is_some() {
+        ""
+    } else {
+        " (a new pair may run apart for some seconds)"
+    };
+    format!("{seen}, so that the wake-up should have stayed: that it did not is not explained{young}")
+}
+
+/// For tasks that were on one CPU at times, and on two at others.
+fn why_both(caches: Caches) -> String {
+    match caches {
+        Caches::Unknown => NOT_SHOWN.to_owned(),
+        Caches::Alone => "no other CPU may be used: what moved them is not explained".to_owned(),
+        Caches::Single(caches) => format!(
+            "{}, so that a wake-up stays with its waker; what moved them apart is not explained (load balancing may)",
+            single(caches)
+        ),
+        Caches::Shared(domains) => {
+            let domain = domains.iter().find(|domain| domain.len() > 1).cloned().unwrap_or_default();
+            format!(
+                "{}, where a woken task goes to an idle CPU if it finds one; why it did not always is not explained",
+                over(&domains, &domain)
+            )
+        }
+    }
+}
+
+/// For a new pair of free tasks: the figure of a pair that settled, in the same way, and was on one CPU as a rule.
+fn settled<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
+    if subject.figure.conditions.get(HOP_RESTS).is_some() {
+        return None;
+    }
+    subject.record.figures.iter().find(|other| {
+        counts(other)
+            && placement(other).as_deref() == Some(FREELY)
+            && way(other) == way(subject.figure)
+            && other.conditions.get(HOP_RESTS).is_some()
+            && together(other).is_some_and(|share| share >= USUAL)
+    })
 }
 
 /// ` (0.99 reschedule interrupts a hop)`, where they are counted and there are any.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use figure::evidence::*;
-use figure::{Outcome, Verdict};
+use figure::{Outcome, Reading, Verdict};
 use judge::checks::ALL;
 
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
@@ -111,6 +111,8 @@ fn situations() -> Vec<Case> {
         unequal("static").with(THREAD_WAIT, vec![0.0, 0.01, 0.0]),
         hopping("free"),
         hopping("free").in_first(3, HOP_TOGETHER, 0.0).values(&[1.0, 1.0, 1.0, 4.0, 4.0, 4.0]),
+        hopping("free").with(HOP_SAMPLES, 1.0).in_first(3, HOP_TOGETHER, 0.0).in_first(3, HOP_SAMPLES, 9.0),
+        quiet_vm().machine(|machine| machine.virtualisation.hypervisor = Reading::Value("tcg".into())),
         hopping("free").of_time(RUN_DELAY_WORST, 0.5).with(INVOLUNTARY_SWITCHES, 900.0),
         hopping("same-cpu"),
         noise(),

@@ -24,6 +24,8 @@ struct SwitchBench {
     cell: PathBuf,
     /// For each placement.
     surroundings: Vec<Surroundings>,
+    /// For each task: the pair, if it lasts.
+    lasting: Vec<Option<Copies>>,
 }
 
 /// What is looked at around the passes of a placement.
@@ -34,7 +36,8 @@ struct Surroundings {
     idle: Idle,
 }
 
-/// Finds the cell, and starts threads on the CPUs of every placement.
+/// Finds the cell, starts threads on the CPUs of every placement, and the pairs that last: these settle side by side, as
+/// they hop about once a second.
 ///
 /// # Errors
 /// What could not be had, in words for the user.
@@ -46,10 +49,24 @@ pub fn prepare(
     let cell = find_cell()?;
     let surroundings = setup.places.iter().map(|place| Surroundings::of(place, &setup));
     let surroundings = surroundings.collect::<Result<_, _>>()?;
+    let start = |task: &Task| -> Result<Option<Copies>, String> {
+        let Some(place) = setup.places.get(task.place).filter(|_| task.rests.is_some()) else {
+            return Ok(None);
+        };
+        Copies::start(&cell, &ask(place, task, setup.seconds)?).map(Some)
+    };
+    let lasting = std::thread::scope(|scope| {
+        let started: Vec<_> = setup.tasks.iter().map(|task| scope.spawn(|| start(task))).collect();
+        let pair = |started: std::thread::ScopedJoinHandle<'_, _>| match started.join() {
+            Ok(pair) => pair,
+            Err(_) => Err("a thread that starts two tasks failed".to_owned()),
+        };
+        started.into_iter().map(pair).collect::<Result<Vec<_>, _>>()
+    })?;
     let mut facts = Facts::default();
     // A task that reads back another mask than it set ends its pass: every round that there is has held it.
     facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(SwitchBench { setup, cell, surroundings }), facts))
+    Ok((Box::new(SwitchBench { setup, cell, surroundings, lasting }), facts))
 }
 
 impl Surroundings {
@@ -65,20 +82,27 @@ impl Surroundings {
 }
 
 impl SwitchBench {
-    fn pass(&self, task: &Task) -> Result<Round, String> {
+    fn pass(&mut self, index: usize) -> Result<Round, String> {
+        let Some(task) = self.setup.tasks.get(index) else { return Err(format!("no task {index}")) };
         let (Some(place), Some(around)) =
             (self.setup.places.get(task.place), self.surroundings.get(task.place))
         else {
             return Err(format!("{}: no such placement", task.id));
         };
-        let hop = cell::hops::Hop::find(task.hop.as_bytes());
-        let hop = hop.ok_or_else(|| format!("{}: no way {}", task.id, task.hop))?;
-        let copies = Copies::start(&self.cell, &ask(hop.name, place, task, self.setup.seconds))?;
+        let lasting = self.lasting.get_mut(index).and_then(Option::as_mut);
+        let fresh = match lasting {
+            Some(_) => None,
+            None => Some(Copies::start(&self.cell, &ask(place, task, self.setup.seconds)?)?),
+        };
         let body = || {
             let before = around.idle.read();
-            let result = copies.run();
+            let result = match (fresh, lasting) {
+                (Some(pair), _) => pair.run(),
+                (None, Some(pair)) => pair.pass(),
+                (None, None) => Err(format!("{}: no tasks", task.id)),
+            };
             let after = around.idle.read();
-            let ran = result.as_ref().map_or(0.0, |copies| copies.iter().map(|c| c.cpu.0 + c.cpu.1).sum());
+            let ran = result.as_ref().map_or(0.0, |copies| copies.iter().map(seen::ran).sum());
             ((result, before, after), ran)
         };
         let ((copies, idle_before, idle_after), around) =
@@ -107,26 +131,28 @@ impl SwitchBench {
 }
 
 /// What the cell is told.
-fn ask(name: &'static str, place: &Place, task: &Task, seconds: f64) -> Ask {
+fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
+    let hop = cell::hops::Hop::find(task.hop.as_bytes());
+    let name = hop.ok_or_else(|| format!("{}: no way {}", task.id, task.hop))?.name;
     let word = |number: Option<u64>| match number {
         Some(number) => OsString::from(number.to_string()),
         None => OsString::from(FREE.to_string_lossy().as_ref()),
     };
     let [ping, echo] = place.pinned().map_or([None; 2], |cpus| cpus.map(|cpu| Some(u64::from(cpu))));
-    Ask {
+    Ok(Ask {
         name,
         copies: 1,
         duration: Duration::from_secs_f64(seconds),
-        arguments: vec![word(ping), word(echo), word(task.busy)],
+        arguments: vec![word(ping), word(echo), word(task.busy), word(task.rests)],
         directory: PathBuf::from("/"),
         cpus: place.cpus(),
         environment: Vec::new(),
-    }
+    })
 }
 
 impl Bench for SwitchBench {
     fn round(&mut self, figure: &str) -> Result<Round, String> {
-        let task = self.setup.tasks.iter().find(|task| task.id == figure);
+        let task = self.setup.tasks.iter().position(|task| task.id == figure);
         self.pass(task.ok_or_else(|| format!("no figure {figure}"))?)
     }
 

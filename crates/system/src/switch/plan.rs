@@ -23,6 +23,14 @@ const BUSY: [u64; 3] = [0, 50, 500];
 const MOST_PAIRS: usize = 4;
 /// Seconds that a round takes besides the pass: canary, counters, starting the two tasks.
 const BESIDES: f64 = 0.12;
+/// Hops at rest before the first round of a pair that lasts. Each halves what makes the kernel run two tasks apart; of the
+/// counts that a process inherits from a shell or from our worker, some tens, nothing is left after six (seen under kernel
+/// 5.10 to 6.12). Two more are for a worker that wakes more threads.
+const RESTS: u64 = 8;
+/// Share of the time that pairs may take to settle.
+const SETTLING: f64 = 0.25;
+/// The word behind the placement of a pair that did not settle.
+const YOUNG: &str = "young";
 /// Seconds of a pass: with less, clock ticks of 10 ms tell nothing.
 const SHORTEST: f64 = 0.1;
 /// More tells no more: rounds do.
@@ -98,6 +106,8 @@ pub struct Task {
     pub hop: String,
     /// Nanoseconds that the waker stays busy; `None`: round trips are counted.
     pub busy: Option<u64>,
+    /// Hops at rest before the first round of a pair that lasts; `None`: each round is a new pair.
+    pub rests: Option<u64>,
 }
 
 /// One placement in the record, whether it exists here or not.
@@ -112,6 +122,8 @@ struct Spot<'a> {
     every_way: bool,
     /// Whether the wake-up latencies are measured too.
     wakes: bool,
+    /// As [`Task::rests`].
+    rests: Option<u64>,
 }
 
 /// Resolves options against a machine.
@@ -123,19 +135,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let Some(first) = cpus.first() else {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
     };
-    let budget = options.rules.max_time * FILLED / options.rules.least as f64;
+    let rests = rests(machine, &cpus, options.rules.max_time);
+    let settling = rests.map_or(0.0, settling);
+    let budget = (options.rules.max_time - settling) * FILLED / options.rules.least as f64;
     let most = if options.rules.max_time < f64::MAX {
         // Further pairs of a class only where there is time for the longest passes.
         let fits = |most: &usize| {
             let classes = pairs::find(machine, &cpus, *most);
-            measured(&spots(&classes).0) as f64 * (LONGEST + BESIDES) <= budget
+            measured(&spots(&classes, rests).0) as f64 * (LONGEST + BESIDES) <= budget
         };
         (2..=MOST_PAIRS).rev().find(fits).unwrap_or(1)
     } else {
         1
     };
     let classes = pairs::find(machine, &cpus, most);
-    let (spots, pairs) = spots(&classes);
+    let (spots, pairs) = spots(&classes, rests);
     let mut places = vec![Place::Free(cpus.clone()), Place::SameCpu(first)];
     places.extend(pairs.into_iter().map(Place::Pair));
     let room = (budget / measured(&spots).max(1) as f64 - BESIDES).clamp(SHORTEST, LONGEST);
@@ -149,11 +163,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figure.conditions.set(key::PASS_SECONDS, seconds);
         if let Ok(place) = spot.place {
             let busy = busy.map(|us| us * 1000);
-            tasks.push(Task { id: figure.id.clone(), place, hop: hop.name.to_owned(), busy });
+            let hop = hop.name.to_owned();
+            tasks.push(Task { id: figure.id.clone(), place, hop, busy, rests: spot.rests });
         }
         figures.push(figure);
     }
-    let notes = notes(&cpus, &places, seconds);
+    let mut notes = notes(&cpus, &places, seconds);
+    let mut preparing = "a thread for each CPU".to_owned();
+    if rests.is_some() {
+        let told = figure::format::seconds(settling);
+        preparing += &format!(", and {told} in which free tasks settle");
+        notes.push((
+            "settling",
+            format!("{told}, as there are last-level caches of one CPU; free young is without"),
+        ));
+    }
     let setup = Setup { machine: machine.clone(), places, seconds, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
@@ -161,17 +185,45 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules: options.rules,
-        preparing: "a thread for each CPU".to_owned(),
+        preparing,
         prepare_deadline: GRACE,
         round_deadline: GRACE + seconds,
     };
     Ok(Planned { suite, notes })
 }
 
+/// Whether free pairs settle, and how.
+///
+/// The kernel lets a woken task run apart from its waker while both have woken several others of late, several by the number
+/// of CPUs that share a last-level cache (wake_wide, kernel/sched/fair.c). Where that is one CPU, any will do; a new pair has
+/// inherited some, and runs apart for as long as it takes to forget them, some seconds, which no short round outlives.
+fn rests(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64> {
+    let alone = |cpu: u32| {
+        let shared =
+            machine.last_level_of(cpu).map(|cache| cache.cpus.intersection(&machine.topology.online));
+        shared.is_some_and(|shared| shared.len() == 1)
+    };
+    let young = cpus.len() > 1 && cpus.iter().any(alone);
+    (young && settling(RESTS) <= SETTLING * max_time).then_some(RESTS)
+}
+
+/// Seconds that it takes.
+fn settling(rests: u64) -> f64 {
+    (rests * cell::hops::REST_MS) as f64 * 1e-3
+}
+
 /// What is measured or told as absent, in the order of the record; and the pairs of CPUs behind the first two placements.
-fn spots(classes: &[Found]) -> (Vec<Spot<'_>>, Vec<Pair>) {
-    let spot = |class, place| Spot { word: String::from(class), class, place, every_way: true, wakes: true };
-    let mut spots = vec![spot(FREE, Ok(0)), spot(SAME_CPU, Ok(1))];
+fn spots(classes: &[Found], rests: Option<u64>) -> (Vec<Spot<'_>>, Vec<Pair>) {
+    let spot = |class, place| {
+        let word = String::from(class);
+        Spot { word, class, place, every_way: true, wakes: true, rests: None }
+    };
+    let mut spots = vec![Spot { rests, ..spot(FREE, Ok(0)) }];
+    if rests.is_some() {
+        let word = format!("{FREE}.{YOUNG}");
+        spots.push(Spot { word, every_way: false, wakes: false, ..spot(FREE, Ok(0)) });
+    }
+    spots.push(spot(SAME_CPU, Ok(1)));
     let mut pairs = Vec::new();
     for found in classes {
         let class = found.class.word();
@@ -186,7 +238,8 @@ fn spots(classes: &[Found]) -> (Vec<Spot<'_>>, Vec<Pair>) {
             };
             // All ways on the nearest two CPUs.
             let every_way = pairs.is_empty();
-            spots.push(Spot { word, class, place: Ok(pairs.len() + 2), every_way, wakes: nth == 0 });
+            let place = Ok(pairs.len() + 2);
+            spots.push(Spot { word, every_way, wakes: nth == 0, ..spot(class, place) });
             pairs.push(pair.clone());
         }
     }
@@ -241,6 +294,9 @@ fn planned(spot: &Spot, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figur
         .with(key::HOP_WAY, hop.way.to_owned());
     if let Some(busy) = busy {
         figure.conditions.set(key::WAKER_BUSY, busy as f64 * 1000.0);
+    }
+    if let Some(rests) = spot.rests {
+        figure.conditions.set(key::HOP_RESTS, rests as f64);
     }
     if let Some(cpus) = place.and_then(Place::pinned) {
         figure.conditions.set(key::CPUS, cpus.map(f64::from).to_vec());
@@ -309,6 +365,42 @@ mod unit {
         // The nearest two CPUs have all ways, the others the one that UnixBench has.
         figure(&plan, "system.switch.smt.futex");
         assert!(!plan.suite.figures.iter().any(|figure| figure.id == "system.switch.llc.futex"));
+    }
+
+    #[test]
+    fn free_pairs_settle_where_a_cpu_has_a_last_level_cache_alone() {
+        let plan = on(synthetic::vm_hidden_l3, 150.0);
+        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        for task in &setup.tasks {
+            let free = figure(&plan, &task.id).conditions.get(key::PLACEMENT).as_deref() == Some(FREE);
+            let young = task.id.ends_with(YOUNG);
+            assert_eq!(task.rests, (free && !young).then_some(RESTS), "{}", task.id);
+            assert_eq!(
+                figure(&plan, &task.id).conditions.get(key::HOP_RESTS),
+                task.rests.map(|rests| rests as f64)
+            );
+        }
+        let young: Vec<_> = setup.tasks.iter().filter(|task| task.id.ends_with(YOUNG)).collect();
+        assert_eq!(young.len(), 1);
+        assert_eq!(figure(&plan, &young[0].id).conditions.get(key::PLACEMENT).as_deref(), Some(FREE));
+        assert!(
+            plan.notes.iter().any(|(name, _)| *name == "settling") && plan.suite.preparing.contains("8.40 s")
+        );
+        // Within the time, settling included; and not where it would take most of it.
+        let rounds = setup.tasks.len() as f64 * 8.0 * (setup.seconds + BESIDES);
+        assert!(rounds + settling(RESTS) <= 150.0, "{rounds}");
+        let hasty = on(synthetic::vm_hidden_l3, 30.0);
+        assert!(hasty.suite.figures.iter().all(|figure| figure.conditions.get(key::HOP_RESTS).is_none()));
+        assert!(!hasty.suite.figures.iter().any(|figure| figure.id.ends_with(YOUNG)));
+        // Where caches are shared a new pair is at rest at once.
+        for write in
+            [synthetic::two_socket_smt_server as fn(&std::path::Path) -> _, synthetic::sub_numa_clusters]
+        {
+            let plan = on(write, 150.0);
+            assert!(plan.suite.figures.iter().all(|figure| figure.conditions.get(key::HOP_RESTS).is_none()));
+            assert!(!plan.suite.figures.iter().any(|figure| figure.id.ends_with(YOUNG)));
+            assert!(plan.notes.iter().all(|(name, _)| *name != "settling"));
+        }
     }
 
     #[test]

@@ -43,6 +43,14 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     }
 }
 
+/// CPU seconds of the two tasks: while they hopped if they last, else in all.
+pub fn ran(copy: &Copy) -> f64 {
+    match copy.cpu {
+        (0.0, 0.0) => of_both(copy, note::RAN).iter().sum::<u64>() as f64 * 1e-9,
+        (user, system) => user + system,
+    }
+}
+
 /// Writes the latencies. Their median, in ns; `None` if there are none.
 pub fn wakes(evidence: &mut Evidence, copy: &Copy) -> Option<f64> {
     let counts: Vec<u64> = (0..note::BUCKETS).map(|at| noted(copy, note::WAKE_BUCKETS + at)).collect();
