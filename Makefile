@@ -1,9 +1,9 @@
 # make run        set up what is missing, build, describe this machine, measure its memory
 # make test       formatting, lints, all tests
 # make lint       formatting and lints alone
-# make test-long  as well the aarch64 build and its tests, real captured machines, a machine of three NUMA nodes in
-#                 QEMU, and the long end-to-end tests
-#                 (these need a quiet machine, and 10 minutes)
+# make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
+#                 a last-level cache shown, hidden, split), and the long end-to-end tests
+#                 (these need a quiet machine, and 20 minutes)
 # make clean      remove what was built, and the records that make run left
 #
 # A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
@@ -74,7 +74,7 @@ test-long: test setup-arm setup-guest
 	else
 	    echo "TRUEBENCH_TREES is not set: no captured machines were read"
 	fi
-	echo "Long end-to-end tests, one after the other: 10 minutes on a machine that does nothing else"
+	echo "Long end-to-end tests, one after the other: 20 minutes on a machine that does nothing else"
 	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
@@ -95,7 +95,7 @@ setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
 	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)
 
-# A machine of two packages and three NUMA nodes, for tests/numa.rs.
+# Machines that are not here, for tests/numa.rs and tests/topology.rs.
 setup-guest: setup
 	@.ci/need qemu-system-x86_64:qemu-system-x86 cpio:cpio
 	.ci/guest "$(abspath $(TARGET_DIR))/guest"

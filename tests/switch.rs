@@ -108,14 +108,14 @@ fn the_free_figure_is_never_plainly_valid() {
     }
 }
 
-/// Two tasks that last, after one hop at rest, and end with their owner.
+/// Two tasks that last, after two hops at rest, and end with their owner.
 fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
     let [ping, echo, busy] = words;
     let ask = Ask {
         name: hop,
         copies: 1,
         duration: Duration::from_millis(20),
-        arguments: [ping, echo, busy, "1"].map(Into::into).to_vec(),
+        arguments: [ping, echo, busy, "2"].map(Into::into).to_vec(),
         directory: "/".into(),
         cpus: lab::affinity::get().expect("our own mask"),
         environment: Vec::new(),
@@ -127,7 +127,7 @@ fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
 fn a_pair_that_lasts_begins_every_pass_anew() {
     use cell::hops::note;
     let first = lab::affinity::get().unwrap().first().unwrap().to_string();
-    for hop in HOPS {
+    let passes = |hop: &cell::hops::Hop| {
         let mut pair = lasting(hop.name, [&first, &first, "0"]).unwrap();
         for pass in 1..=3 {
             let copies = pair.pass().unwrap_or_else(|error| panic!("{}, pass {pass}: {error}", hop.name));
@@ -152,7 +152,9 @@ fn a_pair_that_lasts_begins_every_pass_anew() {
             let ran: u64 = copy.notes[note::RAN..note::RAN + 2].iter().sum();
             assert!(ran > 0 && (ran as f64) < 1.2e9 * copy.seconds, "{}: {ran} ns", hop.name);
         }
-    }
+    };
+    // They rest side by side.
+    std::thread::scope(|scope| HOPS.iter().for_each(|hop| drop(scope.spawn(|| passes(hop)))));
 }
 
 #[test]

@@ -8,17 +8,18 @@ use figure::{Figure, Outcome, Record, Status, Verdict, evidence};
 
 use crate::guest::Guest;
 
-/// Two tasks that settle are on one CPU in 0.8 to 1.0 of the looks where each CPU has a last-level cache of its own, and in
-/// 0.00 where one is shared (kernel 6.1; 0.5 to 0.7 under 6.12). Load balancing parts them at times.
-const TOGETHER: f64 = 0.4;
+/// On a quiet host and under kernel 6.1 two tasks are on one CPU nearly always, from about the 6th second on, where each CPU has
+/// a last-level cache of its own, and never where one is shared; load balancing parts them at times.
+const TOGETHER: f64 = 0.5;
 const APART: f64 = 0.1;
-/// A guest is booted again if its tasks do not follow, at most so often: on a machine that does other things the two virtual
-/// CPUs take turns, and then a waker finds the other task still on its CPU, where it is left.
+/// A guest is booted again if its tasks do not follow, at most so often. It takes a quiet host: where virtual CPUs wait for
+/// real ones, a task that was woken is balanced away before its waker sleeps, and a CPU that should be idle is not; and a pass
+/// may have fewer round trips than it takes for a look.
 const BOOTS: usize = 3;
 
 /// Short passes: what takes long, settling, is done once.
 const SCRIPT: &str = "
-run switch truebench system switch --rounds 3 --duration 300ms --format json
+run switch truebench system switch --rounds 3 --duration 400ms --format json
 run told truebench system switch --dry-run
 ";
 
@@ -183,12 +184,13 @@ fn free(record: &Record, cpus: usize, llc: Llc) -> Result<(), String> {
         let figure = figure(record, way);
         let rests = figure.conditions.get(evidence::HOP_RESTS);
         assert_eq!(rests.is_some(), llc != Llc::Shown, "{way}: only where it takes time");
+        let share = together(figure).ok_or_else(|| format!("{way}: too few round trips, nobody looked"))?;
         let why = figure.why.as_deref().unwrap_or_default();
         assert!(why.contains(&seen), "{way}: no '{seen}' in: {why}");
-        match (together(figure), llc) {
-            (Some(share), Llc::Shown) if share <= APART => {}
-            (Some(share), Llc::Hidden | Llc::Split) if share >= TOGETHER => {}
-            (share, _) => return Err(format!("{way}: {share:?} of the looks on one CPU: {why}")),
+        match llc {
+            Llc::Shown if share <= APART => {}
+            Llc::Hidden | Llc::Split if share >= TOGETHER => {}
+            _ => return Err(format!("{way}: {share} of the looks on one CPU: {why}")),
         }
     }
     let young = record.figure("system.switch.free.young");

@@ -143,20 +143,24 @@ pub fn wait_while(word: &AtomicU32, value: u32) {
     }
 }
 
+/// The same for so many milliseconds, or until a signal. Whether the word is another.
+pub fn wait_for(word: &AtomicU32, value: u32, milliseconds: u64) -> bool {
+    let is = || word.load(core::sync::atomic::Ordering::Acquire) == value;
+    let most = libc::timespec {
+        tv_sec: (milliseconds / 1000) as libc::time_t,
+        tv_nsec: ((milliseconds % 1000) * 1_000_000) as libc::c_long,
+    };
+    if is() {
+        // SAFETY: a word and a time that live.
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const most) };
+    }
+    !is()
+}
+
 /// Wakes all that sleep on the word.
 pub fn wake_all(word: &AtomicU32) {
     // SAFETY: a word that lives.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, c_int::MAX) };
-}
-
-/// Sleeps for so many milliseconds.
-pub fn sleep(milliseconds: u64) {
-    let mut left = libc::timespec {
-        tv_sec: (milliseconds / 1000) as libc::time_t,
-        tv_nsec: ((milliseconds % 1000) * 1_000_000) as libc::c_long,
-    };
-    // SAFETY: what is left of the time is ours to write. It fails for signals alone.
-    while unsafe { libc::nanosleep(&raw const left, &raw mut left) } != 0 && errno() == libc::EINTR {}
 }
 
 /// The CPU that the caller is on.

@@ -69,15 +69,15 @@ fn arm(job: &Job, handler: extern "C" fn(c_int)) -> Outcome {
 
 /// Says that this cell is ready and waits for the start.
 pub fn ready(job: &Job) {
-    ready_after(job, 0);
+    is_ready(job);
+    sys::wait_while(&job.shared.head().go, 0);
 }
 
-/// The same for a cell that has made so many passes, and is ready for one more: the results of the last are there.
-pub fn ready_after(job: &Job, passes: u32) {
+/// Says that this cell is ready; one that lasts, that the results of its last pass are there.
+pub fn is_ready(job: &Job) {
     let head = job.shared.head();
     head.ready.fetch_add(1, Ordering::AcqRel);
     sys::wake_all(&head.ready);
-    sys::wait_while(&head.go, passes);
 }
 
 /// Counting begins: what the process has used until now does not belong to it. [`done`] is the end.

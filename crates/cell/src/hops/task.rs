@@ -14,6 +14,8 @@ use crate::{Outcome, sys, timer};
 const STOP: u64 = 0xFFFF_FFFE;
 /// Sent, and sent back, after a pass when others may follow.
 const PAUSE: u64 = 0xFFFF_FFFD;
+/// Sent, and sent back, at rest, in turn.
+const REST: [u64; 2] = [0xFFFF_FFFC, 0xFFFF_FFFB];
 /// Both tasks look where they are once in so many round trips; a power of two. A look costs a hundredth of a hop.
 const EVERY: u64 = 64;
 
@@ -31,7 +33,7 @@ pub enum Rank {
 struct Line {
     /// The last number of the sequence.
     last: u64,
-    /// What was received last: that, or [`PAUSE`].
+    /// What was received last: that, [`PAUSE`], or one of [`REST`].
     held: u64,
 }
 
@@ -146,17 +148,20 @@ impl Task {
     pub fn last(&self, job: &Job, over: &AtomicBool, rests: u64) -> Outcome {
         self.bind()?;
         let mut line = Line::default();
+        let (go, mut passes) = (&job.shared.head().go, 0u32);
         for _ in 0..rests {
-            sys::sleep(super::REST_MS);
-            self.trip(&mut line, None)?;
+            sys::wait_for(go, passes, super::REST_MS);
+            self.rest(&mut line)?;
         }
-        self.pause(&mut line)?;
-        let mut passes = 0u32;
         loop {
-            timer::ready_after(job, passes);
+            timer::is_ready(job);
+            // What befell them in the pass is forgotten in the same way.
+            while !sys::wait_for(go, passes, super::REST_MS) {
+                self.rest(&mut line)?;
+            }
             over.store(false, Ordering::Relaxed);
             self.pass(job, &mut line, over)?;
-            self.pause(&mut line)?;
+            self.exchange(&mut line, PAUSE)?;
             passes = passes.wrapping_add(1);
         }
     }
@@ -195,14 +200,21 @@ impl Task {
         Ok(())
     }
 
-    /// Lets the other one write what it has seen, and both rest where they are.
-    fn pause(&self, line: &mut Line) -> Outcome {
-        self.end.send(PAUSE)?;
+    /// A round trip at rest, of which nobody takes note.
+    fn rest(&self, line: &mut Line) -> Outcome {
+        let [one, other] = REST;
+        // Never the same twice: a futex waits for a change.
+        self.exchange(line, if line.held == one { other } else { one })
+    }
+
+    /// Sends a word that is no number of the sequence, and waits until it comes back.
+    fn exchange(&self, line: &mut Line, word: u64) -> Outcome {
+        self.end.send(word)?;
         let came = self.end.receive(line.held)?;
-        if came != PAUSE {
+        if came != word {
             return Err(Cause::wrong(step::SEQUENCE, came));
         }
-        line.held = PAUSE;
+        line.held = word;
         Ok(())
     }
 
@@ -233,6 +245,11 @@ impl Task {
         let mut wakes = Wakes::default();
         loop {
             let came = self.end.receive(line.held)?;
+            if REST.contains(&came) {
+                line.held = came;
+                self.end.send(came)?;
+                continue;
+            }
             let now = if self.busy.is_some() { sys::now() } else { 0 };
             // What it did before it was asked is not the hops'.
             let since = before.get_or_insert_with(Use::now);

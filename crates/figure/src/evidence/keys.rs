@@ -81,7 +81,7 @@ keys! {
     PLACEMENT: String = "placement", "", Condition, "Where the two tasks that wake one another are: free, same-cpu, or what the CPUs that they are pinned to share (as in pair).";
     HOP_WAY: String = "way", "", Condition, "What carries a number from task to task: pipe, socket, eventfd, futex (two processes), or threads (pipes, one address space).";
     WAKER_BUSY: f64 = "waker_busy", "ns", Condition, "How long the waker stays on its CPU after each waking, before it blocks.";
-    HOP_RESTS: f64 = "rests", "1", Condition, "Hops at rest, a good second apart, that the two tasks made before their first round; they last from round to round. Where this is not set, each round is a new pair.";
+    HOP_RESTS: f64 = "rests", "1", Condition, "Hops at rest, a good second apart, that the two tasks made before their first round; they last from round to round, and rest so between rounds. Where this is not set, each round is a new pair.";
     HOPS: f64 = "hops.count", "1", Round, "Hops from one task to the other: two for each round trip.";
     HOP_SAMPLES: f64 = "hops.samples", "1", Round, "How often both tasks looked where they were (getcpu).";
     HOP_TOGETHER: f64 = "hops.together", "1", Round, "Share of these looks that found both tasks on one CPU.";
