@@ -206,7 +206,10 @@ pub fn on_arrays(subject: &Subject) -> bool {
 
 /// Classes of tests whose copies are several tasks that take turns by design: two of a ping-pong, a parent and its
 /// children, a shell and its tools.
-const SEVERAL_TASKS: &[&str] = &["process", "shell", "switching"];
+const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING];
+
+/// The class of tests in which one task wakes another.
+pub const SWITCHING: &str = "switching";
 
 /// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
 /// with themselves, not of hops from task to task, and not of noise (reads [`TEST_CLASS`], and what [`hops`] and

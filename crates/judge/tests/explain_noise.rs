@@ -120,7 +120,7 @@ fn short_gaps_are_interrupts_only_where_there_are_as_many() {
         "100 % in gaps as short as interrupts and no more of them (265 a second, 250 of them the timer's)";
     says(&heard(&quiet(), false), WHOLE, &[interrupts]);
     let more = Seen { interrupts: [100.0; 2], ..quiet() };
-    says(&heard(&more, false), WHOLE, &["100 % with no cause seen."]);
+    says(&heard(&more, false), WHOLE, &["100 % with no cause seen: short gaps are more than interrupts, "]);
     silent(&heard(&more, false), WHOLE, &["as short as interrupts"]);
     // The same on a guest that reports no steal: nobody can tell.
     let hidden = heard(&quiet(), true);

@@ -224,6 +224,11 @@ fn kill(process: Pid) {
     let _ = kill_process_group(process, Signal::KILL);
 }
 
+/// CPU seconds of all children that were waited for so far, and of those that these waited for (getrusage(2), RUSAGE_CHILDREN).
+pub fn children_cpu() -> f64 {
+    children().cpu
+}
+
 /// What all waited-for children used so far.
 struct Children {
     cpu: f64,

@@ -1,9 +1,9 @@
 //! Does the figure depend on where the scheduler put its two tasks?
 
-use figure::evidence::{HOP_SAMPLES, HOP_TOGETHER, PLACEMENT};
+use figure::evidence::{COPIES, HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
 use figure::{Figure, format, stats};
 
-use crate::check::{Answer, Check, Subject, always, measured};
+use crate::check::{Answer, Check, SWITCHING, Subject, always, measured, of_copies};
 
 /// `placement` of tasks that are left to the scheduler.
 pub(crate) const FREE: &str = "free";
@@ -18,12 +18,21 @@ const SEVERAL_FOLD: f64 = 2.0;
 pub const CHECK: Check = Check {
     id: "placement-dependent",
     question: "Does the figure depend on where the scheduler put its two tasks?",
-    reads: &[PLACEMENT.name, HOP_TOGETHER.name, HOP_SAMPLES.name],
+    reads: &[PLACEMENT.name, HOP_TOGETHER.name, HOP_SAMPLES.name, TEST_CLASS.name, COPIES.name],
     page: include_str!("../../../../docs/checks/placement-dependent.md"),
-    applies: |subject| measured(subject) && subject.condition(PLACEMENT).as_deref() == Some(FREE),
+    applies: |subject| measured(subject) && (is_free(subject) || is_compatible(subject)),
     essential: always,
     rule,
 };
+
+fn is_free(subject: &Subject) -> bool {
+    subject.condition(PLACEMENT).as_deref() == Some(FREE)
+}
+
+/// UnixBench's own test, which leaves the placement to the scheduler and does not look.
+fn is_compatible(subject: &Subject) -> bool {
+    of_copies(subject) && subject.condition(TEST_CLASS).as_deref() == Some(SWITCHING)
+}
 
 /// Share of the looks that found both tasks on one CPU, over all kept rounds that had any. Rounds with more hops had more.
 pub(crate) fn together(figure: &Figure) -> Option<f64> {
@@ -42,6 +51,15 @@ const FIX: &str =
     "read the figures of pinned tasks beside it (truebench system switch), and compare machines by those";
 
 fn rule(subject: &Subject) -> Answer {
+    if !is_free(subject) {
+        return match subject.machine().topology.allowed.len() {
+            1 => Answer::pass("there is one CPU, and no other place for the two tasks"),
+            _ => Answer::warn(
+                "the scheduler puts the two tasks where it likes, which moves this figure several-fold on the same hardware",
+                FIX,
+            ),
+        };
+    }
     let together = match subject.figure.over_rounds(HOP_TOGETHER) {
         figure::Reading::Value(together) => together,
         figure::Reading::Unknown(reason) => {

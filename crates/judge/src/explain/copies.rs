@@ -4,11 +4,8 @@ use figure::evidence::{COPIES, TEST, TEST_CLASS};
 use figure::{Figure, format};
 
 use super::{Rule, usable, value};
-use crate::check::Subject;
+use crate::check::{SWITCHING, Subject};
 use crate::relations::partner::{Side, UNTOLD, side_scaled};
-
-/// The class of tests in which one task wakes another.
-const SWITCHING: &str = "switching";
 
 pub(super) const RULE: Rule = Rule { name: "copies", says };
 

@@ -184,10 +184,16 @@ fn lost(subject: &Subject) -> Option<String> {
     );
     let why = match interrupts {
         _ if hidden => {
-            ": this guest reports no steal, so that hypervisor and interrupts cannot be told apart"
+            ": this guest reports no steal, so that hypervisor and interrupts cannot be told apart".to_owned()
         }
-        None => ": interrupts could not be counted",
-        Some(_) => "",
+        None => ": interrupts could not be counted".to_owned(),
+        Some(interrupts) if brief > AS_MANY * interrupts => format!(
+            ": short gaps are more than interrupts, {} and {} a second{}",
+            format::number(brief / observed),
+            format::number(interrupts / observed),
+            if is_guest { ", as when the host handles its own" } else { "" }
+        ),
+        Some(_) => String::new(),
     };
     tell(parts.unseen, format!("with no cause seen{why}"));
     Some(format!("{head}: {}.", told.join(", ")))

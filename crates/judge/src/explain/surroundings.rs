@@ -50,7 +50,9 @@ fn says(subject: &Subject) -> Option<String> {
             let collate = evidence.get(LOCALE_COLLATE).into_value()?;
             let charmap = evidence.get(LOCALE_CHARMAP).into_value();
             let charmap = charmap.map_or(String::new(), |charmap| format!(", {charmap}"));
-            let cost = if BYTEWISE.contains(&collate.as_str()) {
+            // `C (there is no en_US.utf8)`.
+            let name = collate.split(' ').next().unwrap_or_default();
+            let cost = if BYTEWISE.contains(&name) {
                 "byte by byte, which is cheaper than the collation of a language"
             } else {
                 "by the collation of a language, which is dearer than byte by byte"

@@ -85,6 +85,14 @@ fn a_scheduler_that_was_loaded_is_named() {
     assert_eq!(under("compute", "enabled").answer("scheduler"), None);
 }
 
+#[test]
+fn a_context_switch_of_unixbench_depends_on_the_placement() {
+    assert_eq!(copies("switching", 1.0).says("placement-dependent"), Warn);
+    let on_one = copies("switching", 1.0).machine(|machine| machine.topology.allowed = "0".parse().unwrap());
+    assert_eq!(on_one.says("placement-dependent"), Pass);
+    assert_eq!(copies("process", 1.0).answer("placement-dependent"), None);
+}
+
 /// A copy, left to the scheduler, whose tasks kept so many CPUs busy.
 pub fn busy(class: &str, cpus: f64) -> Case {
     let free = copies(class, 1.0).without(CPUS).without(THREADS).without(PLACES);

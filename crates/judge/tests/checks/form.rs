@@ -137,6 +137,7 @@ fn situations() -> Vec<Case> {
     all.extend([
         copies("syscall", 2.0),
         copies("shell", 2.0),
+        copies("switching", 1.0),
         copies("process", 1.0)
             .with(CELL_BYTES, 5e4)
             .with(CELL_LIBRARIES, 1.0)

@@ -24,8 +24,8 @@ const MOST_PAIRS: usize = 4;
 /// Seconds that a round takes besides the pass: canary, counters, starting the two tasks.
 const BESIDES: f64 = 0.12;
 /// Hops at rest before the first round of a pair that lasts. Each halves what makes the kernel run two tasks apart; of the
-/// counts that a process inherits from a shell or from our worker, some tens, nothing is left after six (seen under kernel
-/// 5.10 to 6.12). Two more are for a worker that wakes more threads.
+/// counts that a process inherits from a shell or from our worker, some tens, nothing is left after six (2^6 = 64). Two more
+/// are for a worker that wakes more threads.
 const RESTS: u64 = 8;
 /// Share of the time that pairs may take to settle.
 const SETTLING: f64 = 0.25;
