@@ -1,6 +1,7 @@
 //! A processor that is emulated: every figure says so, and nothing changes elsewhere.
 
 use figure::Outcome::Warn;
+use figure::evidence::CANARY_CHANGE;
 use figure::{Reading, Verdict};
 
 use crate::build::{Case, hopping, quiet_vm, server};
@@ -24,6 +25,8 @@ fn every_figure_of_an_emulator_is_said_to_be_one() {
             answer.detail
         );
         assert!(answer.fix.unwrap().contains("KVM"));
+        let unsteady = emulated.clone().with(CANARY_CHANGE, 0.3);
+        assert_eq!(unsteady.answer("frequency"), None, "an emulator has no clock frequency");
         let (verdict, reasons) = emulated.judged();
         assert_eq!((verdict, reasons[0].as_str()), (Verdict::Suspect, "emulated"));
     }
