@@ -1,6 +1,6 @@
 //! Running truebench, and reading what it says.
 
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 use figure::Record;
 
@@ -39,4 +39,23 @@ pub fn record(output: &Output) -> Record {
 pub fn reasons(record: &Record, id: &str) -> Vec<String> {
     let figure = record.figure(id).unwrap_or_else(|| panic!("no figure {id}"));
     judge::reasons(figure).map(|check| check.id.clone()).collect()
+}
+
+/// A process that keeps a CPU busy until it is dropped.
+pub struct Hog(Child);
+
+impl Hog {
+    /// Keeps this CPU busy.
+    pub fn on(cpu: u32) -> Hog {
+        let mut hog = Command::new("taskset");
+        hog.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
+        Hog(hog.spawn().expect("taskset (util-linux) starts"))
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

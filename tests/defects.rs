@@ -3,33 +3,15 @@
 //! Those that need arrays of the size that the machine asks for take a minute and are left to `make test-long`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use figure::{Machine, Outcome, Record, Status, Verdict, evidence};
 
-use crate::bench::{SMALL, reasons, record, run, stderr, truebench};
+use crate::bench::{Hog, SMALL, reasons, record, run, stderr, truebench};
 
 /// The CPUs that this test may use.
 fn allowed() -> Vec<u32> {
     lab::affinity::get().expect("an affinity mask").iter().collect()
-}
-
-/// A process that keeps a CPU busy until it is dropped.
-struct Hog(Child);
-
-impl Hog {
-    fn on(cpu: u32) -> Hog {
-        let mut hog = Command::new("taskset");
-        hog.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
-        Hog(hog.spawn().expect("taskset (util-linux) starts"))
-    }
-}
-
-impl Drop for Hog {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// A control group with one limit, removed when dropped.

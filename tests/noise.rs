@@ -1,11 +1,9 @@
 //! `system noise`: a heartbeat on every CPU, with and without somebody who takes it away.
 
-use std::process::{Child, Command};
-
 use figure::evidence::Key;
 use figure::{Evidence, Figure, Reading, Record, Status, Verdict, evidence};
 
-use crate::bench::{record, run, stderr, stdout};
+use crate::bench::{Hog, record, run, stderr, stdout};
 
 /// A run of few short rounds.
 pub fn short() -> Record {
@@ -72,30 +70,12 @@ fn every_cpu_is_heard_and_what_it_lost_adds_up() {
     assert!(!judged("run-queue-delay") && !judged("steal"), "that is what is measured");
 }
 
-/// A process that keeps a CPU busy until it is dropped.
-struct Hog(Child);
-
-impl Hog {
-    fn on(cpu: f64) -> Hog {
-        let mut hog = Command::new("taskset");
-        hog.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
-        Hog(hog.spawn().expect("taskset (util-linux) starts"))
-    }
-}
-
-impl Drop for Hog {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn who_takes_a_cpu_is_named_as_far_as_the_scheduler_tells() {
     let allowed = allowed();
     let victim = *allowed.last().expect("a CPU");
     // Four tasks of one weight share it: a quarter is ours. Others on this machine may come and go besides.
-    let hogs = [Hog::on(victim), Hog::on(victim), Hog::on(victim)];
+    let hogs = [Hog::on(victim as u32), Hog::on(victim as u32), Hog::on(victim as u32)];
     let record = short();
     drop(hogs);
     let at = allowed.len() - 1;

@@ -71,6 +71,13 @@ pub struct Topology {
     pub unknown: Option<String>,
 }
 
+impl Topology {
+    /// The CPUs that we may use: online, and in our affinity mask.
+    pub fn usable(&self) -> CpuList {
+        self.allowed.intersection(&self.online)
+    }
+}
+
 /// One hardware thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogicalCpu {

@@ -9,22 +9,6 @@ use figure::evidence::*;
 use judge::check::Answer;
 use relations_records::*;
 
-#[track_caller]
-fn says(record: &figure::Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(why.contains(word), "{id}: no '{word}' in: {why}");
-    }
-}
-
-#[track_caller]
-fn silent(record: &figure::Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(!why.contains(word), "{id}: '{word}' in: {why}");
-    }
-}
-
 // Study 1: the conclusions of its steps 6 to 8.
 
 #[test]

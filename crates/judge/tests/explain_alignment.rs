@@ -7,22 +7,6 @@ use figure::evidence::*;
 use figure::{Figure, Record, Unit, Verdict};
 use relations_records::*;
 
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(why.contains(word), "{id}: no '{word}' in: {why}");
-    }
-}
-
-#[track_caller]
-fn silent(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(!why.contains(word), "{id}: '{word}' in: {why}");
-    }
-}
-
 /// A point of the sweep with vectors of 64 B.
 fn point(level: &str, stores: &str, offset: f64, misalignment: f64, value: f64) -> Figure {
     let mut figure = bandwidth("copy", stores, &six(value));

@@ -69,14 +69,6 @@ fn ladder() -> Record {
     record(figures)
 }
 
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(why.contains(word), "{id}: no '{word}' in: {why}");
-    }
-}
-
 fn change(record: &mut Record, id: &str, change: impl FnOnce(&mut Figure)) {
     change(record.figures.iter_mut().find(|figure| figure.id == id).unwrap());
 }

@@ -84,18 +84,6 @@ fn heard(seen: &Seen, guest: bool) -> Record {
     record
 }
 
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    words.iter().for_each(|word| assert!(why.contains(word), "{id}: no '{word}' in: {why}"));
-}
-
-#[track_caller]
-fn silent(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    words.iter().for_each(|word| assert!(!why.contains(word), "{id}: '{word}' in: {why}"));
-}
-
 #[test]
 fn another_task_is_named_where_the_heartbeat_waited_for_it() {
     let record = heard(&hogged(), false);

@@ -57,12 +57,6 @@ const FAR: &str = "memory.numa.latency.0.1";
 const NARROW: &str = "memory.numa.bandwidth.0.1";
 
 #[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    words.iter().for_each(|word| assert!(why.contains(word), "{id}: no '{word}' in: {why}"));
-}
-
-#[track_caller]
 fn silent(record: &Record, id: &str, word: &str) {
     let why = why(record, id);
     assert!(!why.contains(word), "{id}: '{word}' in: {why}");

@@ -5,7 +5,7 @@ mod relations_records;
 use figure::check::{Outcome, Verdict};
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Figure, Record, Unit};
+use figure::{Better, Figure, Unit};
 use judge::check::Answer;
 use relations_records::*;
 
@@ -30,14 +30,6 @@ fn dynamic(mut figure: Figure) -> Figure {
     figure.series = Some("memory.scaling.cores.dynamic".into());
     figure.conditions.set(SCHEDULE, "dynamic".into());
     figure
-}
-
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(why.contains(word), "{id}: no '{word}' in: {why}");
-    }
 }
 
 #[test]

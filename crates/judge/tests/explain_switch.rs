@@ -67,18 +67,6 @@ fn guest(shared: bool, free: f64, together: f64) -> Record {
 
 const FREE: &str = "system.switch.free";
 
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    words.iter().for_each(|word| assert!(why.contains(word), "{id}: no '{word}' in: {why}"));
-}
-
-#[track_caller]
-fn silent(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    words.iter().for_each(|word| assert!(!why.contains(word), "{id}: '{word}' in: {why}"));
-}
-
 #[test]
 fn a_hidden_cache_keeps_the_tasks_on_one_cpu() {
     let hidden = guest(false, 400e3, 0.99);

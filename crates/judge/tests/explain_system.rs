@@ -25,14 +25,6 @@ fn pair(class: &str, one: &[f64], two: &[f64]) -> Record {
     record
 }
 
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(why.contains(word), "{id}: no '{word}' in: {why}");
-    }
-}
-
 #[test]
 fn copies_are_held_against_one() {
     let of = |class: &str, two: f64| pair(class, &six(100.0), &six(two));

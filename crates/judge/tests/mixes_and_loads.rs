@@ -9,22 +9,6 @@ use figure::{Better, Convention, Figure, Record, Unit, Verdict};
 use judge::check::Answer;
 use relations_records::*;
 
-#[track_caller]
-fn says(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(why.contains(word), "{id}: no '{word}' in: {why}");
-    }
-}
-
-#[track_caller]
-fn silent(record: &Record, id: &str, words: &[&str]) {
-    let why = why(record, id);
-    for word in words {
-        assert!(!why.contains(word), "{id}: '{word}' in: {why}");
-    }
-}
-
 fn texts(mut record: Record) -> String {
     judge::judge(&mut record);
     record.findings.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>().join("\n")

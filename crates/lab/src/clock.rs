@@ -2,7 +2,8 @@
 //!
 //! Neither is steered by NTP (clock_gettime(2)), so a rate measured with it is not bent by a clock discipline.
 
-use figure::Machine;
+use figure::evidence::{CLOCK_COST, CLOCK_GRANULARITY, CLOCK_SOURCE};
+use figure::{Evidence, Machine};
 use rustix::time::{ClockId, clock_gettime};
 
 /// A moment, in ticks of the [`Clock`] that read it.
@@ -102,6 +103,14 @@ impl Clock {
     /// Ticks a second of the time stamp counter, where that is the clock: for cycles that others counted with it.
     pub fn counter_rate(&self) -> Option<f64> {
         (self.kind != Kind::MonotonicRaw).then(|| 1e9 / self.nanoseconds_per_tick)
+    }
+
+    /// Writes which clock it is, and what reading it costs and resolves, measured on the calling thread.
+    pub fn write(&self, evidence: &mut Evidence) {
+        let precision = self.precision();
+        evidence.put(CLOCK_GRANULARITY, precision.granularity);
+        evidence.put(CLOCK_COST, precision.cost);
+        evidence.put(CLOCK_SOURCE, self.basis.clone());
     }
 
     /// Measures granularity and cost on the calling thread.

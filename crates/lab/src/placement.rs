@@ -157,7 +157,7 @@ impl Places {
     /// threads of one core side by side, as libgomp numbers them.
     fn on(&self, machine: &Machine) -> Result<Vec<CpuList>, PlacementError> {
         let topology = &machine.topology;
-        let allowed = usable(machine);
+        let allowed = machine.topology.usable();
         if let Places::List(places) = self {
             let list = || places.iter().map(CpuList::to_string).collect::<Vec<_>>().join(",");
             for cpu in places.iter().flat_map(CpuList::iter) {
@@ -202,7 +202,7 @@ pub fn place(
     bind: Bind,
     threads: Option<usize>,
 ) -> Result<Placement, PlacementError> {
-    let allowed = usable(machine).len();
+    let allowed = machine.topology.usable().len();
     if allowed == 0 {
         return Err(PlacementError::NoCpus);
     }
@@ -237,11 +237,6 @@ pub fn place(
     };
     let threads = (0..count).map(|thread| sets[index(thread)].clone()).collect();
     Ok(Placement { places: places.word(), bind, threads })
-}
-
-/// Online CPUs of the affinity mask.
-fn usable(machine: &Machine) -> CpuList {
-    machine.topology.allowed.intersection(&machine.topology.online)
 }
 
 impl Placement {

@@ -12,10 +12,7 @@ use crate::sizes;
 /// The clock and the places of a pool.
 pub fn of_pool(pool: &Pool) -> Evidence {
     let mut evidence = Evidence::default();
-    let precision = pool.clock.precision();
-    evidence.put(CLOCK_GRANULARITY, precision.granularity);
-    evidence.put(CLOCK_COST, precision.cost);
-    evidence.put(CLOCK_SOURCE, pool.clock.basis.clone());
+    pool.clock.write(&mut evidence);
     evidence.put(PLACE_READBACK, pool.readback);
     evidence
 }

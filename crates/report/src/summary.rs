@@ -24,7 +24,7 @@ pub(crate) fn machine(machine: &Machine) -> String {
     }];
     if !topology.cpus.is_empty() {
         let cpus = topology.cpus.len();
-        let allowed = topology.allowed.intersection(&topology.online).len();
+        let allowed = topology.usable().len();
         let mut count = if topology.unknown.is_some() {
             counted(cpus, "CPU")
         } else {

@@ -9,6 +9,7 @@
 //! - [`cross`] is the mode that runs UnixBench's own programs in turn with ours.
 //! - [`noise`] is the mode of how quiet the CPUs are for any benchmark.
 //! - [`cores`] is the mode of one line between every two CPUs: the topology as it is measured.
+//! - [`multiple`] makes figures that are multiples of others.
 //! - [`score`] is UnixBench's arithmetic. Pure.
 //! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
@@ -18,6 +19,7 @@ pub mod cores;
 pub mod cross;
 pub mod index;
 pub mod mode;
+pub mod multiple;
 pub mod noise;
 pub mod scaling;
 pub mod score;

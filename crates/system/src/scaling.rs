@@ -4,11 +4,12 @@
 //! CPUs as many copies of its context test keep some 69 % of them busy (its issue #99). Hence twice as many too.
 
 use figure::evidence::{COPIES, TEST};
-use figure::{Better, Figure, Machine, Status, Unit, stats};
+use figure::{Better, Figure, Machine, Unit};
 
-use crate::index::plan::{Kind, place, planned_as, usable};
+use crate::index::plan::{Kind, place, planned_as};
 use crate::index::{bench, complete};
 use crate::mode::{Mode, Options, PlanError, Planned};
+use crate::multiple;
 
 /// The mode.
 pub const MODE: Mode = Mode {
@@ -33,7 +34,7 @@ const ONE_BY_ONE: u32 = 4;
 
 fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let kind = Kind { worker: "system.copies", series: Some(SERIES) };
-    planned_as(machine, options, kind, &numbers(usable(machine).len() as u32))
+    planned_as(machine, options, kind, &numbers(machine.topology.usable().len() as u32))
 }
 
 /// The numbers of copies for so many CPUs, ascending.
@@ -54,16 +55,11 @@ fn multiples(figures: &mut Vec<Figure>) {
     let multiple = |figure: &Figure| {
         let (test, copies) = of(figure).filter(|(_, copies)| *copies > 1.0)?;
         let one = measured().find(|other| of(other) == Some((test.clone(), 1.0)))?;
-        let pairs = figure.kept_values().into_iter().zip(one.kept_values());
-        let ratios: Vec<f64> = pairs.map(|(several, one)| several / one).collect();
         let name = format!("{} over one", figure.name);
         let id = format!("{MULTIPLES}.{test}.x{copies}");
         let mut multiple = Figure::planned(id, crate::SUITE, name, Unit::ONE, Better::Higher);
         place(&mut multiple, MULTIPLES, &test, copies);
-        multiple.value = Some(stats::median(&ratios)?);
-        multiple.interval = stats::median_interval(&ratios);
-        multiple.derived_from = vec![figure.id.clone(), one.id.clone()];
-        (multiple.status, multiple.reason) = (Status::Measured, None);
+        multiple::set(&mut multiple, figure, one)?;
         Some(multiple)
     };
     let multiples: Vec<Figure> = measured().filter_map(multiple).collect();

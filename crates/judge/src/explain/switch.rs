@@ -83,7 +83,7 @@ fn commonest(figure: &Figure) -> Option<((u32, u32), f64)> {
 /// The CPUs that a wake-up can choose among, by last-level cache; `None` where caches are not shown.
 fn domains(record: &Record) -> Option<Vec<CpuList>> {
     let machine = &record.machine;
-    let allowed = machine.topology.allowed.intersection(&machine.topology.online);
+    let allowed = machine.topology.usable();
     let mut domains: Vec<CpuList> = Vec::new();
     for cpu in allowed.iter() {
         let domain = machine.last_level_of(cpu)?.cpus.intersection(&allowed);

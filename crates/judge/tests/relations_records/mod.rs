@@ -164,3 +164,17 @@ pub fn judged(record: &mut Record, id: &str, verdict: Verdict, check: &str, answ
         essential: true,
     }];
 }
+
+/// What is said of the figure holds all these words.
+#[track_caller]
+pub fn says(record: &Record, id: &str, words: &[&str]) {
+    let why = why(record, id);
+    words.iter().for_each(|word| assert!(why.contains(word), "{id}: no '{word}' in: {why}"));
+}
+
+/// What is said of the figure holds none of these words.
+#[track_caller]
+pub fn silent(record: &Record, id: &str, words: &[&str]) {
+    let why = why(record, id);
+    words.iter().for_each(|word| assert!(!why.contains(word), "{id}: '{word}' in: {why}"));
+}

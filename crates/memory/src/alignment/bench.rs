@@ -252,10 +252,7 @@ impl AlignmentBench {
     /// What was obtained: the same for all figures of a level.
     fn facts(&self, clock: &Clock) -> Result<Facts, String> {
         let mut facts = Facts::default();
-        let precision = clock.precision();
-        facts.evidence.put(CLOCK_GRANULARITY, precision.granularity);
-        facts.evidence.put(CLOCK_COST, precision.cost);
-        facts.evidence.put(CLOCK_SOURCE, clock.basis.clone());
+        clock.write(&mut facts.evidence);
         facts.evidence.put(PLACE_READBACK, self.levels.values().all(|level| level.pool.readback));
         facts.evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
         for (level, of) in &self.levels {

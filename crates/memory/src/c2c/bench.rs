@@ -110,10 +110,7 @@ pub fn prepare(
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
 
     let mut facts = Facts::default();
-    let precision = clock.precision();
-    facts.evidence.put(CLOCK_GRANULARITY, precision.granularity);
-    facts.evidence.put(CLOCK_COST, precision.cost);
-    facts.evidence.put(CLOCK_SOURCE, clock.basis);
+    clock.write(&mut facts.evidence);
     facts.evidence.put(PLACE_READBACK, pairs.iter().all(|pair| pair.pool.readback));
     let tasks = setup.tasks.into_iter().map(|task| (task.id.clone(), (task, None))).collect();
     Ok((Box::new(C2cBench { pairs, tasks }), facts))

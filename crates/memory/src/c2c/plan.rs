@@ -81,7 +81,7 @@ const GRACE: f64 = 60.0;
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let cpus = match &options.places {
         Places::List(_) => placement::place(machine, &options.places, options.bind, None)?.cpus(),
-        _ => machine.topology.allowed.intersection(&machine.topology.online),
+        _ => machine.topology.usable(),
     };
     let classes = pairs::find(machine, &cpus, MOST_PAIRS);
     let present = classes.iter().filter(|found| !found.pairs.is_empty()).count().max(1);

@@ -142,10 +142,7 @@ impl LadderBench {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let evidence = &mut facts.evidence;
-        let precision = self.pool.clock.precision();
-        evidence.put(CLOCK_GRANULARITY, precision.granularity);
-        evidence.put(CLOCK_COST, precision.cost);
-        evidence.put(CLOCK_SOURCE, self.pool.clock.basis.clone());
+        self.pool.clock.write(evidence);
         evidence.put(PLACE_READBACK, self.pool.readback);
         // A sum that is right has read every word.
         evidence.put(MEMORY_NONZERO, true);

@@ -111,10 +111,7 @@ impl LatencyBench {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let evidence = &mut facts.evidence;
-        let precision = self.pool.clock.precision();
-        evidence.put(CLOCK_GRANULARITY, precision.granularity);
-        evidence.put(CLOCK_COST, precision.cost);
-        evidence.put(CLOCK_SOURCE, self.pool.clock.basis.clone());
+        self.pool.clock.write(evidence);
         evidence.put(PLACE_READBACK, self.pool.readback);
         // Every element that was laid is an address, and a walk that arrives has read them.
         evidence.put(MEMORY_NONZERO, true);

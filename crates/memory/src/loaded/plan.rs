@@ -194,7 +194,7 @@ fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     if placement.threads.len() > 1 {
         return None;
     }
-    let allowed = machine.topology.allowed.intersection(&machine.topology.online);
+    let allowed = machine.topology.usable();
     Some(match allowed.len() {
         1 => format!(
             "CPU {allowed} chases, and no other may be used to inject traffic: widen the affinity mask of this process \

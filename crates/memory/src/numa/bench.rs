@@ -143,10 +143,7 @@ impl NumaBench {
     /// What was obtained, of every cell and of single ones.
     fn facts(&self, clock: &Clock) -> Facts {
         let mut facts = Facts::default();
-        let precision = clock.precision();
-        facts.evidence.put(CLOCK_GRANULARITY, precision.granularity);
-        facts.evidence.put(CLOCK_COST, precision.cost);
-        facts.evidence.put(CLOCK_SOURCE, clock.basis.clone());
+        clock.write(&mut facts.evidence);
         let readback = self.crews.iter().all(|crew| crew.all.readback && crew.one.readback);
         facts.evidence.put(PLACE_READBACK, readback);
         facts.evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");

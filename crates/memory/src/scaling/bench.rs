@@ -151,10 +151,7 @@ impl ScalingBench {
     fn facts(&self) -> Result<Facts, String> {
         let mut facts = Facts::default();
         let evidence = &mut facts.evidence;
-        let precision = self.clock.precision();
-        evidence.put(CLOCK_GRANULARITY, precision.granularity);
-        evidence.put(CLOCK_COST, precision.cost);
-        evidence.put(CLOCK_SOURCE, self.clock.basis.clone());
+        self.clock.write(evidence);
         evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
         evidence.merge(self.at_start.clone());
         evidence.put(MEMORY_NONZERO, self.check(proof::SPARSE)? <= TOLERANCE);

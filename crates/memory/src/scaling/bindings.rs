@@ -48,7 +48,7 @@ impl Cores {
     /// The cores of a machine, as far as we may use them; only those of `within`, if given.
     pub fn of(machine: &Machine, within: Option<&CpuList>) -> Cores {
         let topology = &machine.topology;
-        let mut usable = topology.allowed.intersection(&topology.online);
+        let mut usable = topology.usable();
         if let Some(within) = within {
             usable = usable.intersection(within);
         }

@@ -26,7 +26,7 @@ pub fn limits(sheet: &mut Sheet, machine: &Machine) {
     } else if topology.online.is_subset(&topology.allowed) {
         sheet.entry("CPUs", Style::new(), "we may use all that are online");
     } else {
-        let ours = topology.allowed.intersection(&topology.online);
+        let ours = topology.usable();
         let text = format!("we may use {} of {}: {}", ours.len(), topology.online.len(), compact(&ours));
         sheet.entry("CPUs", Style::new(), &text);
     }

@@ -49,10 +49,7 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let clock = Clock::of(&setup.machine);
     let mut facts = Facts::default();
-    let precision = clock.precision();
-    facts.evidence.put(CLOCK_GRANULARITY, precision.granularity);
-    facts.evidence.put(CLOCK_COST, precision.cost);
-    facts.evidence.put(CLOCK_SOURCE, clock.basis.clone());
+    clock.write(&mut facts.evidence);
     let (line, samples) = (Arc::default(), BTreeMap::new());
     Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), facts))
 }

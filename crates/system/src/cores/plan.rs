@@ -52,7 +52,7 @@ pub struct Task {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
-    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
+    let cpus = machine.topology.usable();
     let rules = options.rules;
     let is_bounded = rules.max_time < f64::MAX;
     let each = rules.max_time * FILLED / rules.least.max(1) as f64;

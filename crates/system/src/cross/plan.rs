@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use cell::test::{Class, Test};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::stats;
-use figure::{Better, Conditions, CpuList, Figure, Machine, Status, Unit};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +13,7 @@ use super::unixbench;
 use crate::catalogue;
 use crate::index::plan::Task;
 use crate::mode::{Options, PlanError, Planned};
+use crate::multiple;
 
 /// The series of all figures.
 const SERIES: &str = "system.cross";
@@ -69,7 +69,7 @@ impl Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
-    let free = machine.topology.allowed.intersection(&machine.topology.online);
+    let free = machine.topology.usable();
     let first: CpuList = free.iter().take(1).collect();
     let mut setup = Setup {
         machine: machine.clone(),
@@ -211,7 +211,6 @@ pub fn complete(figures: &mut Vec<Figure>) {
 }
 
 fn ratio(ours: &Figure, theirs: &Figure) -> Option<Figure> {
-    let (mine, others) = (ours.kept_values(), theirs.kept_values());
     let mut figure = named(ours.id.strip_suffix(".ours")?.to_owned(), "", Unit::ONE);
     figure.name = format!("{} over UnixBench", ours.name.replace(", by truebench", ", ours"));
     figure.better = Better::Neither;
@@ -221,11 +220,6 @@ fn ratio(ours: &Figure, theirs: &Figure) -> Option<Figure> {
         "program".to_owned(),
         Coordinate { value: CoordinateValue::Name("ours / UnixBench".to_owned()), unit: None },
     );
-    figure.derived_from = vec![ours.id.clone(), theirs.id.clone()];
-    figure.status = Status::Measured;
-    figure.reason = None;
-    let ratios: Vec<f64> = mine.iter().zip(&others).map(|(mine, other)| mine / other).collect();
-    figure.value = Some(stats::median(&ratios)?);
-    figure.interval = stats::median_interval(&ratios);
+    multiple::set(&mut figure, ours, theirs)?;
     Some(figure)
 }

@@ -64,13 +64,8 @@ pub struct Task {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
-    let cpus = usable(machine);
+    let cpus = machine.topology.usable();
     planned_as(machine, options, Kind { worker: "system.index", series: None }, &[1, cpus.len() as u32])
-}
-
-/// The CPUs that copies may use.
-pub fn usable(machine: &Machine) -> CpuList {
-    machine.topology.allowed.intersection(&machine.topology.online)
 }
 
 /// What a plan of passes is for.
@@ -93,7 +88,7 @@ pub fn planned_as(
     usual: &[u32],
 ) -> Result<Planned, PlanError> {
     let tests = catalogue::select(&options.tests)?;
-    let cpus = usable(machine);
+    let cpus = machine.topology.usable();
     let copies = copies(options, usual)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
     let rounds = (tests.len() * copies.len() * options.rules.least) as f64;

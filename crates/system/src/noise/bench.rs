@@ -32,11 +32,8 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let clock = Clock::of(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.cpus).by_cpu();
-    let precision = clock.precision();
     let mut facts = Facts::default();
-    facts.evidence.put(CLOCK_GRANULARITY, precision.granularity);
-    facts.evidence.put(CLOCK_COST, precision.cost);
-    facts.evidence.put(CLOCK_SOURCE, clock.basis.clone());
+    clock.write(&mut facts.evidence);
     let pool = Pool::on_each(&setup.cpus, clock).map_err(|error| error.to_string())?;
     facts.evidence.put(PLACE_READBACK, pool.readback);
     let beats = pool.run(|seat| heartbeat::beat(&seat.clock)).map_err(|error| error.to_string())?;

@@ -44,7 +44,7 @@ pub struct Setup {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
-    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
+    let cpus = machine.topology.usable();
     if cpus.is_empty() {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
     }

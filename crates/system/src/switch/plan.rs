@@ -131,7 +131,7 @@ struct Spot<'a> {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
-    let cpus = machine.topology.allowed.intersection(&machine.topology.online);
+    let cpus = machine.topology.usable();
     let Some(first) = cpus.first() else {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
     };
