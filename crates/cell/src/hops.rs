@@ -84,6 +84,9 @@ pub const FREE: &core::ffi::CStr = c"-";
 /// halves it at a wake-up that comes more than a second after the last halving (record_wakee, kernel/sched/fair.c). So hops a
 /// little more than a second apart forget what went before as fast as hops can, and leave the CPUs to others.
 pub const REST_MS: u64 = 1050;
+/// The same between the passes of a pair. A hop at rest that falls into another pair's pass makes that one run apart (a timer
+/// wakes a task in the name of the one that it interrupts): seldom, and there are many such between two passes of a pair.
+pub const BETWEEN_MS: u64 = 3 * REST_MS;
 
 /// The time is over.
 static OVER: AtomicBool = AtomicBool::new(false);

@@ -65,6 +65,8 @@ pub struct Watch {
     groups: groups::Groups,
     /// Whether each CPU is looked at by itself too.
     by_cpu: bool,
+    /// Whether the processor is emulated.
+    emulated: bool,
 }
 
 /// All counters at one moment.
@@ -94,12 +96,18 @@ impl Watch {
             groups: groups::Groups::new(tree, &machine.cgroup),
             tree: tree.clone(),
             by_cpu: false,
+            emulated: machine.virtualisation.is_emulated(),
         }
     }
 
     /// The same, with what befell each CPU apart ([`each::WRITES`]).
     pub fn by_cpu(self) -> Self {
         Watch { by_cpu: true, ..self }
+    }
+
+    /// Whether the CPUs are an emulator's: these have no clock whose frequency could change.
+    pub fn is_emulated(&self) -> bool {
+        self.emulated
     }
 
     /// The CPUs that are watched.

@@ -156,7 +156,7 @@ impl Task {
         loop {
             timer::is_ready(job);
             // What befell them in the pass is forgotten in the same way.
-            while !sys::wait_for(go, passes, super::REST_MS) {
+            while !sys::wait_for(go, passes, super::BETWEEN_MS) {
                 self.rest(&mut line)?;
             }
             over.store(false, Ordering::Relaxed);

@@ -81,11 +81,12 @@ fn rule(subject: &Subject) -> Answer {
         if times >= SEVERAL_FOLD {
             return Answer::fail(
                 format!(
-                    "the rounds differ {}-fold by where the scheduler put the two tasks: {} in {} rounds on one CPU, {} \
-                     in {} on two",
+                    "the rounds differ {}-fold by where the scheduler put the two tasks: {} on one CPU ({} of {} \
+                     rounds), {} on two ({})",
                     format::number(times),
                     format::number(one),
                     near.len(),
+                    together.len(),
                     format::number(two),
                     apart.len()
                 ),
