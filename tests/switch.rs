@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cell::hops::{FREE, HOPS};
 use figure::{Figure, Reading, Record, Status, evidence};
-use system::copies::{Ask, Copies};
+use lab::copies::{Ask, Copies};
 
 use crate::bench::{record, run};
 
@@ -114,6 +114,7 @@ fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
     let ask = Ask {
         name: hop,
         copies: 1,
+        threads: 1,
         duration: Duration::from_millis(20),
         arguments: [ping, echo, busy, "2"].map(Into::into).to_vec(),
         directory: "/".into(),
@@ -173,6 +174,7 @@ fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, String> {
     let ask = Ask {
         name: hop,
         copies: 1,
+        threads: 1,
         duration: Duration::from_millis(20),
         arguments: words.map(Into::into).to_vec(),
         directory: "/".into(),

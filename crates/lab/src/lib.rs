@@ -7,7 +7,8 @@
 //!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
 //!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
-//! - [`program`] runs a program that is not ours under the same conditions.
+//! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-cell`, several at the
+//!   same time.
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
@@ -17,6 +18,7 @@ pub mod affinity;
 pub mod barrier;
 pub mod canary;
 pub mod clock;
+pub mod copies;
 pub mod events;
 pub mod guardian;
 pub mod interrupt;

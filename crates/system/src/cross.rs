@@ -16,7 +16,7 @@ use crate::mode::Mode;
 pub const MODE: Mode = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",
-    // Twelve free and five on one CPU, six rounds and those that are repeated: the file copies alone rest 17 s each time.
+    // Twelve free and five on one CPU, some 105 s a round: UnixBench's file copies alone rest for 15 s each time.
     seconds: 1500.0,
     plan: plan::plan,
     prepare: bench::prepare,

@@ -2,7 +2,6 @@
 //! a [`Mode`](mode::Mode) with a plan and a worker of its own.
 //!
 //! - [`catalogue`] resolves names of tests and groups; the tests themselves, self-described, are in the crate `cell`.
-//! - [`copies`] starts copies of a test in `truebench-cell`, lets them begin together and collects what they counted.
 //! - [`index`] is the mode of the twelve tests.
 //! - [`switch`] is the mode of what a switch from task to task costs, by placement.
 //! - [`scaling`] is the mode of the tests by number of copies.
@@ -14,7 +13,6 @@
 //! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
 
 pub mod catalogue;
-pub mod copies;
 pub mod cores;
 pub mod cross;
 pub mod index;

@@ -6,6 +6,7 @@ use cell::test::{Class, Test};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +20,14 @@ use crate::multiple;
 const SERIES: &str = "system.cross";
 /// `instrument` of our own figures.
 const OURS: &str = "truebench";
-/// Seconds of a pass: UnixBench's programs take whole ones, and `execl` looks at a clock of whole seconds.
-const SECONDS: f64 = 2.0;
+/// Seconds of a pass: UnixBench's programs take whole ones. The shorter, the more pairs, and the less a machine in use changes
+/// within one.
+const SECONDS: f64 = 1.0;
+/// UnixBench's `execl` looks at a clock of whole seconds, so that of two it may run for little more than one; and its scripts
+/// are counted when they have ended, so that those under way at the end have taken time and do not count.
+const COARSE_SECONDS: f64 = 2.0;
+/// Its Whetstone takes its own time.
+const WHETSTONE_SECONDS: f64 = 10.0;
 /// Seconds that UnixBench's copies need before they copy, and Whetstone in all, at least.
 const BESIDES: f64 = 60.0;
 /// Seconds that every deadline has besides: a machine may be suspended or swamped.
@@ -85,8 +92,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let mut figures = Vec::new();
     if options.with.is_some() {
         there(&setup.unixbench, &tests)?;
-        let seconds = options.duration.unwrap_or(SECONDS).max(1.0).round();
         for test in tests {
+            let seconds = seconds(test, options.duration);
             for place in 0..setup.places.len() {
                 if place == 0 || placement_matters(test) {
                     let pair = pair(test, place, &setup.places, seconds);
@@ -116,12 +123,23 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         worker: "system.cross-check",
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
-        rules: options.rules,
+        // The value is a median of pairs: a round that is repeated would have another partner, and what disturbs one, the other
+        // bears as well.
+        rules: Rules { repeats: 0, ..options.rules },
         preparing: "what surrounds the tests".to_owned(),
         prepare_deadline: GRACE,
         round_deadline: GRACE + deadline,
     };
     Ok(Planned { suite, notes })
+}
+
+/// How long passes of a test take.
+fn seconds(test: &Test, asked: Option<f64>) -> f64 {
+    match test.name {
+        "whetstone-double" => WHETSTONE_SECONDS,
+        "execl" | "shell1" | "shell8" => asked.unwrap_or(COARSE_SECONDS).max(COARSE_SECONDS).round(),
+        _ => asked.unwrap_or(SECONDS).max(1.0).round(),
+    }
 }
 
 /// UnixBench's directory, from wherever its programs will be started.

@@ -16,8 +16,8 @@ use machine::counters::Watch;
 
 use super::place::{self, Place};
 use super::plan::Task;
-use crate::copies::{Ask, Copies, Copy, find_cell};
 use crate::{catalogue, surroundings};
+use lab::copies::{Ask, Copies, Copy, find_cell};
 
 /// UnixBench sets LANG to it, whether there is such a locale or not.
 pub const LANGUAGE: &str = "en_US.utf8";
@@ -100,6 +100,7 @@ impl Passes {
         let ask = Ask {
             name: test.name,
             copies: task.copies as usize,
+            threads: 1,
             duration: Duration::from_secs_f64(task.seconds),
             arguments: place.arguments.clone(),
             directory: place.directory.clone(),

@@ -8,6 +8,7 @@ use cell::hops::FREE;
 use figure::evidence::*;
 use figure::{Event, Round};
 use lab::clock::Clock;
+use lab::copies::{Ask, Copies, find_cell};
 use lab::measure;
 use lab::pool::Pool;
 use lab::worker::{Bench, Facts};
@@ -17,7 +18,6 @@ use machine::counters::idle::{self, Idle};
 
 use super::plan::{Place, Setup, Task};
 use super::seen;
-use crate::copies::{Ask, Copies, find_cell};
 
 struct SwitchBench {
     setup: Setup,
@@ -142,6 +142,7 @@ fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
     Ok(Ask {
         name,
         copies: 1,
+        threads: 1,
         duration: Duration::from_secs_f64(seconds),
         arguments: vec![word(ping), word(echo), word(task.busy), word(task.rests)],
         directory: PathBuf::from("/"),

@@ -4,7 +4,7 @@ use cell::hops::note;
 use figure::evidence::*;
 use figure::{Evidence, Reading};
 
-use crate::copies::Copy;
+use lab::copies::Copy;
 
 /// Writes it; `pinned` are the CPUs of the two, if they have any of their own.
 pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {

@@ -1,4 +1,4 @@
-//! Copies of a test: started asleep, let go together, and collected. Such as last are let go again and again.
+//! Copies of `truebench-cell`: started asleep, let go together, and collected. Such as last are let go again and again.
 //!
 //! Each copy is a `truebench-cell` in a process group of its own, so that what it forked can be killed with it. They share
 //! a mapping ([`cell::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
@@ -24,7 +24,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 /// How long copies may take until they are all ready.
 const STARTING: Duration = Duration::from_secs(20);
 /// How often is looked whether they still live.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(20);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
 
@@ -34,10 +34,12 @@ const NOT_FOUND: i32 = 127;
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// The name of the test, or of the hop.
+    /// What the cell is to do: the name of a test, of a hop, or of the load.
     pub name: &'static str,
     /// How many at the same time.
     pub copies: usize,
+    /// Threads of each that have results of their own.
+    pub threads: usize,
     /// How long each counts.
     pub duration: Duration,
     /// What the test takes besides.
@@ -74,7 +76,11 @@ pub struct Copy {
 pub struct Copies {
     name: &'static str,
     children: Vec<Child>,
+    /// Slots of each.
+    threads: usize,
     shared: Shared,
+    /// How often all have said that they are ready.
+    due: usize,
     duration: Duration,
     /// Passes that copies that last have made.
     passes: u32,
@@ -90,34 +96,56 @@ impl Copies {
     /// # Errors
     /// Which could not be started, or failed before it was ready, and why.
     pub fn start(cell: &Path, ask: &Ask) -> Result<Copies, String> {
-        let (memory, shared) =
-            map(ask.copies).map_err(|error| format!("memory to share with the copies: {error}"))?;
+        let mut copies = Copies::begin(cell, ask, |_| {})?;
+        copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, &mut |_| Ok(()))?;
+        Ok(copies)
+    }
+
+    /// Starts them, once `prepare` has written what they are told by way of the memory that they share. Whether
+    /// they are ready, [`ready`](Self::ready) tells.
+    ///
+    /// # Errors
+    /// Which could not be started.
+    pub fn begin(cell: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
+        let (memory, shared) = map(ask.copies * ask.threads)
+            .map_err(|error| format!("memory to share with the copies: {error}"))?;
+        prepare(&shared);
         let said = memfd_create("truebench-errors", MemfdFlags::CLOEXEC)
             .map_err(|error| format!("memory for what the copies say: {error}"))?;
         let mut copies = Copies {
             name: ask.name,
             children: Vec::new(),
+            threads: ask.threads,
             shared,
+            due: 0,
             duration: ask.duration,
             passes: 0,
             _memory: memory,
             said: said.into(),
         };
-        for slot in 0..ask.copies {
+        for copy in 0..ask.copies {
+            let slot = copy * ask.threads;
             let child = spawn(cell, ask, copies._memory.as_raw_fd(), slot, &copies.said);
             copies.children.push(child.map_err(|error| {
-                format!("copy {} of {} could not be started: {error}", slot + 1, cell.display())
+                format!("copy {} of {} could not be started: {error}", copy + 1, cell.display())
             })?);
         }
-        copies.await_ready(Duration::ZERO, STARTING)?;
         Ok(copies)
     }
 
-    /// Waits until all are ready for their next pass. For the first while nobody looks after them: looking disturbs.
-    fn await_ready(&mut self, alone: Duration, patience: Duration) -> Result<(), String> {
+    /// Waits until `arrivals` more have said that they are ready. For the first while nobody looks after them: looking
+    /// disturbs. Then they are looked after: whether they live, and what `look` says of the processes.
+    fn await_ready(
+        &mut self,
+        arrivals: usize,
+        alone: Duration,
+        patience: Duration,
+        look: &mut dyn FnMut(&[Child]) -> Result<(), String>,
+    ) -> Result<(), String> {
         let begun = Instant::now();
         let head = self.shared.head();
-        let due = self.children.len() * (self.passes as usize + 1);
+        self.due += arrivals;
+        let due = self.due;
         loop {
             let ready = head.ready.load(Ordering::Acquire);
             if ready as usize >= due {
@@ -130,6 +158,7 @@ impl Copies {
                         return Err(self.complaint(index, status));
                     }
                 }
+                look(&self.children)?;
             }
             if waited > alone + patience {
                 return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
@@ -140,11 +169,7 @@ impl Copies {
 
     /// Bytes that the first of them has in memory; `None` if the kernel does not tell.
     pub fn resident(&self) -> Option<f64> {
-        let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.children.first()?.id())).ok()?;
-        let pages: f64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-        // SAFETY: a constant of the system.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        Some(pages * page as f64)
+        resident(self.children.first()?.id())
     }
 
     /// CPU seconds that they have used so far, to get ready (the first field of /proc/PID/schedstat; 0 where the kernel does not tell).
@@ -162,12 +187,41 @@ impl Copies {
     /// The first that failed, and why.
     pub fn pass(&mut self) -> Result<Vec<Copy>, String> {
         (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
+        self.let_go();
+        self.await_ready(self.children.len(), self.duration, ENDING, &mut |_| Ok(()))?;
+        (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
+    }
+
+    /// Waits until `arrivals` threads are ready, looked after by `look`. With [`let_go`](Self::let_go) in between, copies
+    /// go from phase to phase.
+    ///
+    /// # Errors
+    /// The first that failed, and why; what `look` said; or that they were not ready within the patience.
+    pub fn ready(
+        &mut self,
+        arrivals: usize,
+        patience: Duration,
+        mut look: impl FnMut(&[Child]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.await_ready(arrivals, Duration::ZERO, patience, &mut look)
+    }
+
+    /// Lets them go on.
+    pub fn let_go(&mut self) {
         let head = self.shared.head();
         self.passes += 1;
         head.go.store(self.passes, Ordering::Release);
         cell::sys::wake_all(&head.go);
-        self.await_ready(self.duration, ENDING)?;
-        (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
+    }
+
+    /// Process ids.
+    pub fn processes(&self) -> impl Iterator<Item = u32> {
+        self.children.iter().map(Child::id)
+    }
+
+    /// Where the threads write, in the order of the copies.
+    pub fn slots(&self) -> impl Iterator<Item = &'static Slot> {
+        (0..self.children.len() * self.threads).filter_map(|slot| self.shared.slot(slot))
     }
 
     /// Lets them go, and waits until all have ended.
@@ -175,19 +229,30 @@ impl Copies {
     /// # Errors
     /// The first that failed, and why.
     pub fn run(mut self) -> Result<Vec<Copy>, String> {
-        let head = self.shared.head();
-        head.go.store(1, Ordering::Release);
-        cell::sys::wake_all(&head.go);
-        let end = Instant::now() + self.duration + ENDING;
-        let mut statuses = Vec::new();
-        for child in &mut self.children {
-            statuses.push(await_end(child, end).map_err(|reason| format!("{}: {reason}", self.name))?);
-        }
+        self.let_go();
+        let statuses = self.await_ends()?;
         (0..statuses.len()).map(|index| self.result(index, statuses[index])).collect()
     }
 
-    fn slot(&self, index: usize) -> Option<&'static Slot> {
-        self.shared.slot(index)
+    /// Waits until all have ended, well.
+    ///
+    /// # Errors
+    /// The first that failed, and why.
+    pub fn ended(mut self) -> Result<(), String> {
+        let statuses = self.await_ends()?;
+        let failed = statuses.iter().enumerate().find(|(_, status)| !status.success());
+        failed.map_or(Ok(()), |(copy, status)| Err(self.complaint(copy, *status)))
+    }
+
+    fn await_ends(&mut self) -> Result<Vec<ExitStatus>, String> {
+        let end = Instant::now() + self.duration + ENDING;
+        let (name, children) = (self.name, self.children.iter_mut());
+        children.map(|child| await_end(child, end).map_err(|reason| format!("{name}: {reason}"))).collect()
+    }
+
+    /// The first slot of a copy.
+    fn slot(&self, copy: usize) -> Option<&'static Slot> {
+        self.shared.slot(copy * self.threads)
     }
 
     fn result(&self, index: usize, status: ExitStatus) -> Result<Copy, String> {
@@ -218,7 +283,8 @@ impl Copies {
             1 => self.name.to_owned(),
             copies => format!("{}, copy {} of {copies}", self.name, index + 1),
         };
-        let slot = self.slot(index);
+        let slots = || (0..self.threads).filter_map(|thread| self.shared.slot(index * self.threads + thread));
+        let slot = slots().find(|slot| slot.failed.load(Ordering::Acquire) != 0).or_else(|| slots().next());
         let failed = slot.map_or(0, |slot| slot.failed.load(Ordering::Acquire));
         let how = match step::ALL.iter().find(|(number, _)| *number == failed) {
             Some((_, what)) => {
@@ -240,7 +306,7 @@ impl Copies {
     }
 
     /// The first line on standard error; untrusted.
-    fn first_words(&self) -> Option<String> {
+    pub fn first_words(&self) -> Option<String> {
         let mut text = [0; 1024];
         let length = self.said.read_at(&mut text, 0).ok()?;
         let text = String::from_utf8_lossy(&text[..length]);
@@ -257,6 +323,15 @@ impl Drop for Copies {
             let _ = child.wait();
         }
     }
+}
+
+/// Bytes that a process has in memory, as fast as the kernel tells (statm); `None` if it does not.
+pub fn resident(process: u32) -> Option<f64> {
+    let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let pages: f64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    // SAFETY: a constant of the system.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    Some(pages * page as f64)
 }
 
 /// How a process ended, in words.
@@ -299,7 +374,7 @@ fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &File) -> std::
         .process_group(0);
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {
-            lab::affinity::set(&ask.cpus)?;
+            crate::affinity::set(&ask.cpus)?;
             command.spawn()
         });
         started.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread failed")))
