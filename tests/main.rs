@@ -1,6 +1,7 @@
 //! End-to-end tests: the binary as a user runs it. One file for each theme.
 
 mod alignment;
+mod alloc;
 mod bench;
 mod c2c;
 mod cores;

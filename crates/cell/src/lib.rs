@@ -15,6 +15,7 @@ mod file_copy;
 #[cfg(test)]
 mod harness;
 pub mod hops;
+pub mod load;
 mod opaque;
 mod scripts;
 pub mod shared;
@@ -91,6 +92,8 @@ enum Work {
     Test(&'static Test),
     /// Hops from task to task.
     Hop(&'static Hop),
+    /// The load of allocators.
+    Load,
 }
 
 impl Work {
@@ -104,6 +107,8 @@ impl Work {
             Work::Test(test) => unsafe { (test.run)(job) },
             // SAFETY: the caller's.
             Work::Hop(hop) => unsafe { hop.run(job) },
+            // SAFETY: the caller's.
+            Work::Load => unsafe { load::run(job) },
         }
     }
 }
@@ -111,7 +116,8 @@ impl Work {
 /// What this name means.
 fn find(name: &CStr) -> Option<Work> {
     let test = tests::TESTS.iter().copied().find(|test| test.name.as_bytes() == name.to_bytes());
-    test.map(Work::Test).or_else(|| Hop::find(name.to_bytes()).map(Work::Hop))
+    let load = || (name.to_bytes() == load::NAME.as_bytes()).then_some(Work::Load);
+    test.map(Work::Test).or_else(|| Hop::find(name.to_bytes()).map(Work::Hop)).or_else(load)
 }
 
 /// What a test gives: an error's cause.

@@ -109,6 +109,8 @@ pub mod step {
         THREAD = 19, "starting a thread";
         ARGUMENTS = 20, "the arguments";
         SHARE = 21, "mapping memory that two tasks share";
+        MEMORY = 22, "mapping memory";
+        ALLOCATE = 23, "malloc, which gave no memory";
     }
 }
 

@@ -121,6 +121,14 @@ pub fn share(bytes: usize) -> Option<*mut u8> {
     (base != libc::MAP_FAILED).then_some(base.cast())
 }
 
+/// Maps fresh memory of this process alone, all zero. Not from the allocator: see [`load`](crate::load).
+pub fn fresh(bytes: usize) -> Option<*mut u8> {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a fresh mapping of the system's choice.
+    let base = unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    (base != libc::MAP_FAILED).then_some(base.cast())
+}
+
 /// Unmaps it.
 pub fn unmap(base: *mut u8, bytes: usize) {
     // SAFETY: as mapped by `map`; nobody uses it any more.
@@ -143,7 +151,18 @@ pub fn wait_while(word: &AtomicU32, value: u32) {
     }
 }
 
-/// The same for so many milliseconds, or until a signal. Whether the word is another.
+/// Sleeps until the word is at least so much.
+pub fn wait_for_count(word: &AtomicU32, least: u32) {
+    loop {
+        let value = word.load(core::sync::atomic::Ordering::Acquire);
+        if value >= least {
+            return;
+        }
+        wait_while(word, value);
+    }
+}
+
+/// The same as [`wait_while`] for so many milliseconds, or until a signal. Whether the word is another.
 pub fn wait_for(word: &AtomicU32, value: u32, milliseconds: u64) -> bool {
     let is = || word.load(core::sync::atomic::Ordering::Acquire) == value;
     let most = libc::timespec {
@@ -161,6 +180,43 @@ pub fn wait_for(word: &AtomicU32, value: u32, milliseconds: u64) -> bool {
 pub fn wake_all(word: &AtomicU32) {
     // SAFETY: a word that lives.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, c_int::MAX) };
+}
+
+/// The time stamp counter, whose ticks have nothing to do with cycles of the CPU.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: no memory is touched.
+    return unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: a register that user code may read.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+        ticks
+    }
+}
+
+/// The same, once all that comes before is done, and before anything that comes after.
+#[inline(always)]
+pub fn ordered_ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: fences; no memory is touched.
+    unsafe {
+        core::arch::x86_64::_mm_lfence();
+        let ticks = core::arch::x86_64::_rdtsc();
+        core::arch::x86_64::_mm_lfence();
+        ticks
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        // SAFETY: a barrier.
+        unsafe { core::arch::asm!("isb", options(nostack)) };
+        let ticks = ticks();
+        // SAFETY: a barrier.
+        unsafe { core::arch::asm!("isb", options(nostack)) };
+        ticks
+    }
 }
 
 /// The CPU that the caller is on.

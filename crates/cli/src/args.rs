@@ -36,6 +36,8 @@ pub enum Command {
     Memory(Box<Memory>),
     /// The operating system: UnixBench's twelve tests, repaired
     System(System),
+    /// Allocators under a load that looks real: time, memory, and who served
+    Alloc(Alloc),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means
@@ -264,6 +266,56 @@ pub struct System {
     /// A UnixBench to compare with, by its directory (with cross-check)
     #[arg(long, value_name = "DIR")]
     pub with: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}
+
+/// `truebench alloc`.
+#[derive(Debug, ClapArgs)]
+pub struct Alloc {
+    /// Allocators by their words, or NAME=/path/lib.so [default: all that are installed]; or list, which shows them
+    #[arg(value_name = "ALLOCATOR")]
+    pub allocators: Vec<String>,
+    /// The load: ithare, mimalloc-bench, uniform, or a CSV file of size,rate,lifetime
+    #[arg(long, value_name = "NAME|FILE", default_value = "ithare")]
+    pub profile: String,
+    /// What is written to a block and read from it: none, single, full, check
+    #[arg(long, value_name = "HOW", default_value = "full", value_parser = values::access)]
+    pub access: cell::load::touch::Access,
+    /// Threads; repeatable [default: 1, and one for each CPU]
+    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Vec<u32>,
+    /// Where threads run: threads, cores, ll_caches, numa_domains, sockets, or a list such as {0},{2}
+    #[arg(long, value_name = "PLACES", default_value = "threads")]
+    pub places: Places,
+    /// Slots of all threads together [default: what time and memory allow]
+    #[arg(long, value_name = "N")]
+    pub slots: Option<u64>,
+    /// Memory that the load asks for, such as 200MB, instead of --slots
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, conflicts_with = "slots")]
+    pub ram: Option<f64>,
+    /// Largest block, such as 64KiB
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes)]
+    pub max_size: Option<f64>,
+    /// Steps of each thread [default: three for each slot, as the originals have it]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
+    /// Seed of the first thread's random numbers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seed: Option<u64>,
+    /// Share of the blocks that another thread frees, such as 10%
+    #[arg(long, value_name = "SHARE", value_parser = values::share)]
+    pub remote_free: Option<f64>,
+    /// Processes of one thread each instead of threads
+    #[arg(long)]
+    pub processes: bool,
+    /// As upstream does it: all threads draw the same numbers, and the slots are a block of the allocator
+    #[arg(long)]
+    pub compat: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub measuring: Measuring,

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub mod alloc;
 pub mod completions;
 pub mod explain;
 pub mod host;

@@ -21,6 +21,7 @@ use failure::Failure;
 fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     match name.split_once('.')? {
         (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
+        (alloc::SUITE, mode) => alloc::mode(mode).map(|mode| mode.prepare),
         (system::SUITE, mode) => system::mode(mode).map(|mode| mode.prepare),
         _ => None,
     }
@@ -45,6 +46,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Host(host) => commands::host::run(&host),
         Command::Memory(memory) => commands::memory::run(&memory),
         Command::System(system) => commands::system::run(&system),
+        Command::Alloc(alloc) => commands::alloc::run(&alloc),
         Command::Report(report) => commands::report::run(&report),
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Schema => commands::schema::run(),

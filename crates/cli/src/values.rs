@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cell::load::touch::Access;
 use memory::kernels::ELEMENT;
 use parse_size::Config;
 
@@ -42,6 +43,27 @@ pub fn seconds(text: &str) -> Result<f64, String> {
         Some(time) if !time.is_zero() => Ok(time.as_secs_f64()),
         _ => Err(format!("'{text}' is no time above zero: write 30s, 2min or 500ms")),
     }
+}
+
+/// A number of bytes: `200MB`, `64KiB`, or a bare number.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn bytes(text: &str) -> Result<f64, String> {
+    match Config::new().parse_size(text) {
+        Ok(bytes) if bytes > 0 => Ok(bytes as f64),
+        _ => Err(format!("'{text}' is no size above zero: write 200MB, 64KiB or 1024")),
+    }
+}
+
+/// What is done with a block.
+///
+/// # Errors
+/// The words that there are.
+pub fn access(text: &str) -> Result<Access, String> {
+    let all = Access::ALL;
+    let found = all.iter().find(|(word, _)| *word == text).map(|(_, access)| *access);
+    found.ok_or_else(|| format!("there are {}", all.map(|(word, _)| word).join(", ")))
 }
 
 /// A share: `2%` or `0.02`.

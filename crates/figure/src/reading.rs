@@ -42,6 +42,14 @@ impl<T> Reading<T> {
         }
     }
 
+    /// Both, or the first reason.
+    pub fn and<U>(self, other: Reading<U>) -> Reading<(T, U)> {
+        match (self, other) {
+            (Reading::Value(one), Reading::Value(other)) => Reading::Value((one, other)),
+            (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
+        }
+    }
+
     /// Applies `f` to an observed value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Reading<U> {
         match self {

@@ -77,11 +77,44 @@ keys! {
     LOCALE_COLLATE: String = "locale.collate", "", Figure, "The locale by which sort and grep compare: what the C library makes of the environment.";
     LOCALE_CHARMAP: String = "locale.charmap", "", Figure, "Its character set.";
 
+    // The allocator suite.
+    ALLOCATOR: String = "allocator", "", Condition, "The allocator's word: glibc, jemalloc, …, or the user's NAME; void (one block for all) and bump (each block behind the one before) are none.";
+    PROFILE: String = "profile", "", Condition, "What the load is like: ithare, mimalloc-bench, uniform, or the histogram's file.";
+    SLOTS: f64 = "slots", "1", Condition, "Slots of all threads together; about half of them hold a block.";
+    STEPS: f64 = "steps", "1", Condition, "Steps of the steady phase, of each thread: each allocates or frees.";
+    ACCESS: String = "access", "", Condition, "What is written to a block and read from it: none, single (its middle byte), full, check (compared).";
+    SEED: f64 = "seed", "1", Condition, "Seed of the first thread's random numbers.";
+    REMOTE_FREE: f64 = "remote_free", "1", Condition, "Share of the blocks that another thread frees.";
+    PROCESSES: f64 = "processes", "1", Condition, "Processes that share the load.";
+    HARNESS: String = "harness", "", Condition, "How steps are made: direct (drawn and done), or replay (drawn for a window of 2^20 steps, and only the doing is timed).";
+    PAIR_TICKS: f64 = "alloc.ticks", "1", Round, "Ticks of the time stamp counter for each pair of malloc and free in the steady phase, mean of the threads. Not cycles.";
+    PAIR_CYCLES: f64 = "alloc.cycles", "1", Round, "Cycles of the CPU in user code for each pair, where there is a counter.";
+    PAIR_CPU: f64 = "alloc.cpu", "ns", Round, "CPU time for each pair, in user code and in the kernel, mean of the threads.";
+    PAIR_SYSTEM: f64 = "alloc.cpu_system", "ns", Round, "Of these, in the kernel.";
+    THREAD_WINDOWS: Vec<f64> = "alloc.windows", "s", Round, "Begin and end of each thread's steady phase, from the first begin on: two numbers for each thread.";
+    THREAD_OVERLAP: f64 = "alloc.overlap", "1", Round, "Share of the time from the first thread's begin to the last one's end in which all were in their steady phase.";
+    PHASE_SECONDS: Vec<f64> = "alloc.phases", "s", Round, "Longest time of a thread in setup, in the steady phase, and until all was given back.";
+    PHASE_FAULTS: Vec<f64> = "alloc.minor_faults", "1", Round, "Minor faults of all threads in these phases.";
+    PHASE_MAJOR: Vec<f64> = "alloc.major_faults", "1", Round, "Major faults in them.";
+    LIVE_BYTES: f64 = "alloc.live", "B", Round, "Bytes that were asked for and are live after setup, of all threads; the slots are not among them.";
+    LIVE_END_BYTES: f64 = "alloc.live_end", "B", Round, "The same after the steady phase.";
+    PEAK_BYTES: f64 = "alloc.live_peak", "B", Round, "Sum over the threads of the most that was live in the steady phase.";
+    USABLE: f64 = "alloc.usable", "1", Round, "Bytes given for bytes asked for after setup (malloc_usable_size), over a sample of the blocks.";
+    RESIDENT: Vec<f64> = "alloc.resident", "B", Round, "Resident memory, without what was freed lazily, before the load, after setup, after the steady phase, and after all was given back (smaps_rollup).";
+    LAZILY_FREED: Vec<f64> = "alloc.lazily_freed", "B", Round, "Memory freed by madvise(MADV_FREE) that the kernel has not taken yet, at the same moments.";
+    HUGE_PAGES: Vec<f64> = "alloc.huge", "B", Round, "Memory in transparent huge pages at the same moments.";
+    RESIDENT_PEAK: f64 = "alloc.resident_peak", "B", Round, "The most that was resident from the begin of the load to the end of the steady phase (VmHWM).";
+    CALL_MALLOC: Vec<f64> = "alloc.malloc_calls", "ns", Round, "Sampled calls of malloc: median, 90th, 99th, 99.9th percentile and longest, with some 20 ns of the clock.";
+    CALL_FREE: Vec<f64> = "alloc.free_calls", "ns", Round, "The same for free.";
+    REMOTE_FREED: f64 = "alloc.remote", "1", Round, "Share of the frees of the steady phase that were left to another thread.";
+    REMOTE_REFUSED: f64 = "alloc.remote_full", "1", Round, "Share of them for which the other thread's mailbox had no room: it freed too slowly.";
+    LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie.";
+
     // Hops from task to task.
     PLACEMENT: String = "placement", "", Condition, "Where the two tasks that wake one another are: free, same-cpu, or what the CPUs that they are pinned to share (as in pair).";
     HOP_WAY: String = "way", "", Condition, "What carries a number from task to task: pipe, socket, eventfd, futex (two processes), or threads (pipes, one address space).";
     WAKER_BUSY: f64 = "waker_busy", "ns", Condition, "How long the waker stays on its CPU after each waking, before it blocks.";
-    HOP_RESTS: f64 = "rests", "1", Condition, "Hops at rest, a good second apart, that the two tasks made before their first round; they last from round to round, and rest so between rounds. Where this is not set, each round is a new pair.";
+    HOP_RESTS: f64 = "rests", "1", Condition, "Hops at rest, a good second apart, that the two tasks made before their first round; they last from round to round, with a hop every three seconds in between. Where this is not set, each round is a new pair.";
     HOPS: f64 = "hops.count", "1", Round, "Hops from one task to the other: two for each round trip.";
     HOP_SAMPLES: f64 = "hops.samples", "1", Round, "How often both tasks looked where they were (getcpu).";
     HOP_TOGETHER: f64 = "hops.together", "1", Round, "Share of these looks that found both tasks on one CPU.";

@@ -1,0 +1,12 @@
+//! jemalloc, of J. Evans, then Facebook.
+
+use super::{Allocator, From};
+
+pub(super) const ALLOCATOR: Allocator = Allocator {
+    name: "jemalloc",
+    title: "jemalloc",
+    files: &["libjemalloc.so.2"],
+    directories: &[],
+    from: From::Debian("libjemalloc2"),
+    environment: &[],
+};

@@ -1,0 +1,18 @@
+//! mimalloc, of D. Leijen.
+
+use super::{Allocator, From};
+
+pub(super) const ALLOCATOR: Allocator = Allocator {
+    name: "mimalloc",
+    title: "mimalloc",
+    files: &[
+        "libmimalloc.so.3",
+        "libmimalloc.so.2.2",
+        "libmimalloc.so.2.1",
+        "libmimalloc.so.2.0",
+        "libmimalloc.so.2",
+    ],
+    directories: &["/usr/lib/{arch}-linux-gnu/mimalloc-*"],
+    from: From::Debian("libmimalloc2.0"),
+    environment: &[],
+};

@@ -1,0 +1,16 @@
+//! Scudo, LLVM's hardened allocator, that of Android.
+
+use super::{Allocator, From};
+
+pub(super) const ALLOCATOR: Allocator = Allocator {
+    name: "scudo",
+    title: "Scudo (LLVM)",
+    files: &["libclang_rt.scudo_standalone-{arch}.so", "libclang_rt.scudo_standalone.so"],
+    directories: &[
+        "/usr/lib/llvm-*/lib/clang/*/lib/linux",
+        "/usr/lib/llvm-*/lib/clang/*/lib/{arch}-*",
+        "/usr/lib/clang/*/lib/linux",
+    ],
+    from: From::Debian("libclang-rt-14-dev"),
+    environment: &[],
+};

@@ -1,0 +1,12 @@
+//! tcmalloc as gperftools has it: the old one, with a cache for each thread.
+
+use super::{Allocator, From};
+
+pub(super) const ALLOCATOR: Allocator = Allocator {
+    name: "tcmalloc",
+    title: "tcmalloc (gperftools)",
+    files: &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
+    directories: &[],
+    from: From::Debian("libtcmalloc-minimal4"),
+    environment: &[],
+};

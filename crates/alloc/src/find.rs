@@ -1,0 +1,214 @@
+//! Which allocators are installed, and where.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::allocators::{ALLOCATORS, Allocator};
+
+/// An allocator that can be run, as far as that is known before it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    /// Its word: a known one's, or the user's.
+    pub name: String,
+    /// The library that is preloaded; `None` for the C library's own.
+    pub library: Option<PathBuf>,
+    /// Variables that it is run with.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Where libraries are looked for, below a root.
+#[derive(Clone, Debug)]
+pub struct Places {
+    root: PathBuf,
+    arch: &'static str,
+    /// Besides the system's, and before them: where our own files are.
+    own: Vec<PathBuf>,
+}
+
+/// The system's directories of libraries: Debian's, Fedora's and SUSE's, Arch's, and what was installed by hand.
+const SYSTEM: &[&str] = &[
+    "/usr/local/lib/{arch}-linux-gnu",
+    "/usr/local/lib64",
+    "/usr/local/lib",
+    "/usr/lib/{arch}-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib",
+    "/lib/{arch}-linux-gnu",
+];
+
+impl Places {
+    /// Below a root, for an architecture as compilers call it, with directories of our own.
+    pub fn at(root: &Path, arch: &'static str, own: Vec<PathBuf>) -> Places {
+        Places { root: root.to_owned(), arch, own }
+    }
+
+    /// This machine's. Our own files are in TRUEBENCH_LIB, beside the program, or in ../lib/truebench.
+    pub fn live() -> Places {
+        let beside = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
+        let installed = beside.as_deref().and_then(Path::parent).map(|prefix| prefix.join("lib/truebench"));
+        let own = std::env::var_os("TRUEBENCH_LIB").map(PathBuf::from);
+        Places::at(
+            Path::new("/"),
+            std::env::consts::ARCH,
+            [own, beside, installed].into_iter().flatten().collect(),
+        )
+    }
+
+    /// The library of an allocator; `None` if there is none.
+    pub fn library(&self, allocator: &Allocator) -> Option<PathBuf> {
+        let system = allocator.directories.iter().chain(SYSTEM).flat_map(|pattern| self.expand(pattern));
+        let places: Vec<PathBuf> = self.own.iter().cloned().chain(system).collect();
+        let files = allocator.files.iter().map(|file| file.replace("{arch}", self.arch));
+        // A better file in any place before a worse one.
+        files
+            .flat_map(|file| places.iter().map(move |place| place.join(&file)).collect::<Vec<_>>())
+            .find(|path| path.is_file())
+    }
+
+    /// The directories that a pattern stands for; of several the last by name first, which is the newest version as a rule.
+    fn expand(&self, pattern: &str) -> Vec<PathBuf> {
+        let pattern = pattern.replace("{arch}", self.arch);
+        let mut found = vec![self.root.clone()];
+        for component in pattern.split('/').filter(|component| !component.is_empty()) {
+            found = match component.split_once('*') {
+                None => found.into_iter().map(|place| place.join(component)).collect(),
+                Some((head, tail)) => found.iter().flat_map(|place| matching(place, head, tail)).collect(),
+            };
+        }
+        found
+    }
+}
+
+/// Entries of a directory whose names begin and end so, the last first.
+fn matching(place: &Path, head: &str, tail: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let fits =
+        |name: &str| name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail);
+    let mut found: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(fits))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found
+}
+
+/// What a word of the command line means: a known allocator, or `NAME=/path/lib.so`.
+///
+/// # Errors
+/// What is wrong with it, and what to do, in words for the user.
+pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
+    if let Some((name, path)) = word.split_once('=') {
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(fits) {
+            return Err(format!("'{word}': a name is made of letters, digits, - and _"));
+        }
+        if ALLOCATORS.iter().any(|one| one.name == name) {
+            return Err(format!("'{word}': {name} is the name of a known allocator; take another"));
+        }
+        let path = std::path::absolute(path).map_err(|error| format!("'{word}': {error}"))?;
+        return Ok(Installed { name: name.to_owned(), library: Some(path), environment: Vec::new() });
+    }
+    let known = || ALLOCATORS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+    let one = ALLOCATORS.iter().find(|one| one.name == word);
+    let one = one.ok_or_else(|| format!("'{word}': there are {}, and NAME=/path/lib.so", known()))?;
+    installed(one, places).ok_or_else(|| {
+        format!("{word} is not installed: {} (truebench alloc list shows all)", one.from.told())
+    })
+}
+
+/// The allocators that are compared.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// Those that can be run.
+    pub installed: Vec<Installed>,
+    /// Known ones that are not installed: name, and how to get it.
+    pub missing: Vec<(String, String)>,
+}
+
+/// Those of these words; without any, all that are installed.
+///
+/// # Errors
+/// As [`named`].
+pub fn chosen(words: &[String], places: &Places) -> Result<Chosen, String> {
+    let mut chosen = Chosen::default();
+    for word in words {
+        chosen.installed.push(named(word, places)?);
+    }
+    for one in ALLOCATORS.iter().filter(|_| words.is_empty()) {
+        match installed(one, places) {
+            Some(installed) => chosen.installed.push(installed),
+            None => chosen.missing.push((one.name.to_owned(), one.from.told())),
+        }
+    }
+    Ok(chosen)
+}
+
+/// An allocator, if it is installed.
+pub fn installed(one: &Allocator, places: &Places) -> Option<Installed> {
+    let library = if one.files.is_empty() { None } else { Some(places.library(one)?) };
+    let environment = one.environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Some(Installed { name: one.name.to_owned(), library, environment: environment.collect() })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        root
+    }
+
+    fn found(root: &tempfile::TempDir, own: Vec<PathBuf>, name: &str) -> Option<String> {
+        let places = Places::at(root.path(), "x86_64", own);
+        let one = ALLOCATORS.iter().find(|one| one.name == name).unwrap();
+        let library = places.library(one)?;
+        Some(library.strip_prefix(root.path()).unwrap().to_str().unwrap().to_owned())
+    }
+
+    #[test]
+    fn libraries_are_found_where_distributions_have_them() {
+        let debian = tree(&[
+            "usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
+            "usr/lib/llvm-14/lib/clang/14.0.6/lib/linux/libclang_rt.scudo_standalone-x86_64.so",
+            "usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.scudo_standalone-x86_64.so",
+        ]);
+        assert_eq!(
+            found(&debian, vec![], "jemalloc").as_deref(),
+            Some("usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+        );
+        let newest = "usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.scudo_standalone-x86_64.so";
+        assert_eq!(found(&debian, vec![], "scudo").as_deref(), Some(newest));
+        assert_eq!(found(&debian, vec![], "mimalloc"), None);
+        let fedora = tree(&["usr/lib64/libtcmalloc.so.4", "usr/lib64/libtcmalloc_minimal.so.4"]);
+        assert_eq!(found(&fedora, vec![], "tcmalloc").as_deref(), Some("usr/lib64/libtcmalloc_minimal.so.4"));
+    }
+
+    #[test]
+    fn our_own_come_first() {
+        let root = tree(&["opt/libhoard.so", "usr/lib64/libhoard.so"]);
+        let own = vec![root.path().join("opt")];
+        assert_eq!(found(&root, own, "hoard").as_deref(), Some("opt/libhoard.so"));
+        assert_eq!(found(&root, vec![], "hoard").as_deref(), Some("usr/lib64/libhoard.so"));
+    }
+
+    #[test]
+    fn words_are_known_allocators_or_files() {
+        let root = tree(&[]);
+        let places = Places::at(root.path(), "x86_64", vec![]);
+        assert_eq!(named("glibc", &places).unwrap().library, None);
+        let mine = named("mine=/x/libmine.so", &places).unwrap();
+        assert_eq!((mine.name.as_str(), mine.library.as_deref()), ("mine", Some(Path::new("/x/libmine.so"))));
+        let error = |word| named(word, &places).unwrap_err();
+        assert!(error("jemalloc").contains("apt-get install libjemalloc2"));
+        assert!(error("nomalloc").contains("NAME=/path/lib.so"));
+        assert!(error("=x").contains("a name is made of"));
+        assert!(error("glibc=/x").contains("known allocator"));
+    }
+}

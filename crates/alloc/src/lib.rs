@@ -1,0 +1,26 @@
+//! The suite of allocators: which malloc is best here, for this load, and why; proved to be the allocator that served.
+//!
+//! - [`profile`] is what a load is like. Pure. [`cell::load`] does it, in a process that allocates nothing besides.
+//! - [`allocators`] are those that are known; [`find`] tells which are installed, and where.
+//! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load.
+//! - [`run`] is one run of the load; [`owner`] proves who served, [`memory`] reads what a process has in memory.
+
+pub mod allocators;
+pub mod find;
+pub mod load;
+pub mod memory;
+pub mod mode;
+pub mod owner;
+pub mod profile;
+pub mod run;
+
+/// The suite's name, and the first part of its figures' ids.
+pub const SUITE: &str = "alloc";
+
+/// All modes.
+pub const MODES: &[&mode::Mode] = &[&load::MODE];
+
+/// The mode of this word.
+pub fn mode(name: &str) -> Option<&'static mode::Mode> {
+    MODES.iter().copied().find(|mode| mode.name == name)
+}

@@ -1,0 +1,299 @@
+//! How large the load is, who runs it, and where. Pure.
+
+use cell::load::order::{Class, Giver, Way};
+use cell::load::touch::Access;
+use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::placement::{Bind, place};
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use crate::find::Installed;
+use crate::mode::{Options, PlanError, Planned};
+use crate::profile::{Profile, SLOT_BYTES};
+
+/// The series of measured times, harness included.
+pub const STEADY: &str = "alloc.steady";
+/// The same, drawn beforehand.
+pub const REPLAY: &str = "alloc.replay";
+/// The harness alone.
+pub const VOID: &str = "void";
+/// Each block behind the one before.
+pub const BUMP: &str = "bump";
+/// Nanoseconds of a run for each slot, all threads together, as a typical allocator needs them here: setup, three steps, exit.
+const PER_SLOT: f64 = 450.0;
+/// Seconds of a run besides: starting, canary, counters.
+const BESIDES: f64 = 0.15;
+/// Share of the time that the plan may fill with the least rounds.
+const FILLED: f64 = 0.85;
+/// Share of the memory that there is which the load itself may take: an allocator may need several times as much.
+const ROOM: f64 = 0.2;
+/// Drawn beforehand as well only where there is time for it.
+const REPLAY_FROM: f64 = 200.0;
+/// One call in so many is timed: a prime, so that it meets no period of the load.
+const SAMPLE: u32 = 127;
+/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+const GRACE: f64 = 900.0;
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// Bytes that processes may take together before they are stopped.
+    pub available: f64,
+    /// Figures to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// The figure's id.
+    pub id: String,
+    /// Who serves; `None` if nobody does.
+    pub allocator: Option<Installed>,
+    /// A [`Giver`] as a number.
+    pub giver: u32,
+    /// A [`Way`].
+    pub way: u32,
+    /// An index into [`Access::ALL`].
+    pub access: u32,
+    /// A [`Source`].
+    pub source: u32,
+    /// See [`Profile::largest`].
+    pub largest: u32,
+    /// Slots of each thread.
+    pub slots: u32,
+    /// Classes of each thread: below, smallest, largest, slots.
+    pub classes: Vec<[u32; 4]>,
+    /// Steps of each thread.
+    pub steps: u64,
+    /// Seed of the first thread.
+    pub seed: u64,
+    /// Threads of each process.
+    pub threads: u32,
+    /// Processes.
+    pub processes: u32,
+    /// As upstream does it.
+    pub is_compat: bool,
+    /// Of 2^32 blocks so many are freed by the next thread.
+    pub remote: u32,
+    /// One call in so many is timed; 0: none.
+    pub sample: u32,
+    /// Bytes that the load asks for, slots included.
+    pub bytes: f64,
+    /// The CPU of each thread.
+    pub cpus: Vec<u32>,
+    /// All CPUs in use.
+    pub allowed: CpuList,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+    let threads = threads(machine, options)?;
+    let replays = options.rules.max_time >= REPLAY_FROM && options.remote == 0.0;
+    let arms = arms(options);
+    // Drawing takes as long again, so that a replayed run counts twice.
+    let runs = threads.len() * arms.len() + if replays { 2 * options.allocators.installed.len() } else { 0 };
+    let profile = scaled(machine, options, runs);
+    let available = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64);
+    if profile.bytes() > available * 0.8 {
+        return Err(PlanError::Wrong(format!(
+            "the load takes {} and there are {}: ask for fewer slots (--slots, --ram)",
+            figure::format::bytes(profile.bytes()),
+            figure::format::bytes(available)
+        )));
+    }
+    let (mut figures, mut tasks) = (Vec::new(), Vec::new());
+    for number in &threads {
+        let placement = place(machine, &options.places, Bind::Close, Some(*number as usize))?;
+        let (slots, classes) = profile.of_thread(*number).map_err(PlanError::Wrong)?;
+        for arm in &arms {
+            let ways: &[Way] = match (replays && *number == 1, arm.allocator) {
+                (true, Some(_)) => &[Way::Direct, Way::Replay],
+                _ => &[Way::Direct],
+            };
+            for way in ways {
+                let mut figure = planned(arm, *way, *number, &profile, options);
+                let cpus: Vec<u32> = placement.threads.iter().filter_map(CpuList::first).collect();
+                figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
+                figure.conditions.set(key::PLACES, placement.places.to_owned());
+                tasks.push(Task {
+                    id: figure.id.clone(),
+                    allocator: arm.allocator.cloned(),
+                    giver: arm.giver as u32,
+                    way: *way as u32,
+                    access: Access::ALL.iter().position(|(_, access)| *access == options.access).unwrap_or(0)
+                        as u32,
+                    source: profile.source as u32,
+                    largest: profile.largest,
+                    slots,
+                    classes: classes.iter().map(row).collect(),
+                    steps: profile.steps,
+                    seed: profile.seed,
+                    threads: if options.processes { 1 } else { *number },
+                    processes: if options.processes { *number } else { 1 },
+                    is_compat: options.is_compat,
+                    remote: (options.remote * f64::from(u32::MAX)) as u32,
+                    sample: if *way == Way::Direct { SAMPLE } else { 0 },
+                    bytes: profile.bytes(),
+                    allowed: placement.cpus(),
+                    cpus,
+                });
+                figures.push(figure);
+            }
+        }
+    }
+    for (name, how) in &options.allocators.missing {
+        let arm = Arm { name, giver: Giver::Real, allocator: None };
+        let figure = planned(&arm, Way::Direct, threads[0], &profile, options);
+        figures.push(figure.not_available(format!("not installed: {how}")));
+    }
+    let notes = notes(options, &profile, &threads);
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "alloc.load",
+        setup: serde_json::to_value(Setup { machine: machine.clone(), available: available * 0.9, tasks })
+            .unwrap_or_default(),
+        figures,
+        rules: options.rules,
+        preparing: "who serves with each library".to_owned(),
+        prepare_deadline: GRACE,
+        round_deadline: GRACE,
+    };
+    Ok(Planned { suite, notes })
+}
+
+/// Who gives the blocks.
+#[derive(Clone, Copy)]
+struct Arm<'a> {
+    name: &'a str,
+    giver: Giver,
+    allocator: Option<&'a Installed>,
+}
+
+/// The harness alone, then every allocator, then the harness with cold blocks.
+fn arms(options: &Options) -> Vec<Arm<'_>> {
+    let none = |name, giver| Arm { name, giver, allocator: None };
+    let allocators = options.allocators.installed.iter().map(|one| Arm {
+        name: &one.name,
+        giver: Giver::Real,
+        allocator: Some(one),
+    });
+    // What is compared with what was written needs blocks of its own.
+    let bump = (options.access != Access::Check).then_some(none(BUMP, Giver::Bump));
+    let void = (options.access != Access::Check).then_some(none(VOID, Giver::Void));
+    void.into_iter().chain(allocators).chain(bump).collect()
+}
+
+/// Numbers of threads: as asked, or one and as many as there are CPUs.
+fn threads(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> {
+    let mut threads = options.threads.clone();
+    if threads.is_empty() {
+        let all = place(machine, &options.places, Bind::Close, None)?.threads.len() as u32;
+        threads = vec![1, all];
+    }
+    threads.sort_unstable();
+    threads.dedup();
+    if options.remote > 0.0 && (options.processes || threads == [1]) {
+        return Err(PlanError::Wrong(
+            "--remote-free needs threads of one process that free for one another: ask for two threads or more, and not for --processes"
+                .to_owned(),
+        ));
+    }
+    Ok(threads)
+}
+
+/// The load, as large as time and memory allow, if its size was not asked for.
+fn scaled(machine: &Machine, options: &Options, runs: usize) -> Profile {
+    if options.is_sized {
+        return options.profile.clone();
+    }
+    let room = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64 * ROOM);
+    let fits = options.profile.within(room);
+    if options.rules.max_time == f64::MAX {
+        return fits;
+    }
+    let each = options.rules.max_time * FILLED / (options.rules.least * runs.max(1)) as f64 - BESIDES;
+    let slots = (each.max(0.05) / (PER_SLOT * 1e-9)).max(f64::from(cell::load::choice::FEWEST) * 4.0);
+    let bytes = slots / options.profile.slots as f64 * options.profile.bytes();
+    fits.within(bytes)
+}
+
+fn row(class: &Class) -> [u32; 4] {
+    [class.below, class.smallest, class.largest, class.slots]
+}
+
+fn planned(arm: &Arm, way: Way, threads: u32, profile: &Profile, options: &Options) -> Figure {
+    let series = if way == Way::Replay { REPLAY } else { STEADY };
+    let counted = match (options.processes, threads) {
+        (_, 1) => "1 thread".to_owned(),
+        (true, _) => format!("{threads} processes"),
+        (false, _) => format!("{threads} threads"),
+    };
+    let what = if way == Way::Replay { ", drawn beforehand" } else { "" };
+    let mut figure = Figure::planned(
+        format!("{series}.{}.t{threads}", arm.name),
+        crate::SUITE,
+        format!("{}, {counted}, harness included{what}", arm.name),
+        Unit::of("ns/pair"),
+        Better::Lower,
+    );
+    at(&mut figure, series, arm.name, threads);
+    let access =
+        Access::ALL.iter().find(|(_, access)| *access == options.access).map_or("", |(word, _)| word);
+    figure.conditions = Conditions::default()
+        .with(key::ALLOCATOR, arm.name.to_owned())
+        .with(key::PROFILE, profile.name.clone())
+        .with(key::THREADS, f64::from(threads))
+        .with(key::PROCESSES, if options.processes { f64::from(threads) } else { 1.0 })
+        .with(key::SLOTS, profile.slots as f64)
+        .with(key::STEPS, profile.steps as f64)
+        .with(key::SEED, profile.seed as f64)
+        .with(key::ACCESS, access.to_owned())
+        .with(key::REMOTE_FREE, options.remote)
+        .with(key::HARNESS, if way == Way::Replay { "replay" } else { "direct" }.to_owned());
+    figure
+}
+
+/// Makes a figure a point of the curves over threads, one for each allocator.
+pub fn at(figure: &mut Figure, series: &str, allocator: &str, threads: u32) {
+    figure.series = Some(series.to_owned());
+    let coordinate = |value| Coordinate { value, unit: None };
+    figure.at.insert("allocator".to_owned(), coordinate(CoordinateValue::Name(allocator.to_owned())));
+    figure.at.insert("threads".to_owned(), coordinate(CoordinateValue::Number(f64::from(threads))));
+}
+
+/// What was resolved, for people.
+fn notes(options: &Options, profile: &Profile, threads: &[u32]) -> Vec<(&'static str, String)> {
+    let names: Vec<&str> = options.allocators.installed.iter().map(|one| one.name.as_str()).collect();
+    let counts: Vec<String> = threads.iter().map(u32::to_string).collect();
+    let whole = &options.profile;
+    let scale = match profile.slots < whole.slots {
+        true => format!(
+            ", scaled to time and memory (whole: --slots {}, {})",
+            whole.slots,
+            figure::format::bytes(whole.bytes())
+        ),
+        false => String::new(),
+    };
+    vec![
+        ("allocators", names.join(", ")),
+        (
+            "load",
+            format!(
+                "{}: {} slots, {} steps of each thread, {} in all{scale}",
+                profile.name,
+                profile.slots,
+                profile.steps,
+                figure::format::bytes(profile.slots as f64 * SLOT_BYTES + profile.live())
+            ),
+        ),
+        ("threads", counts.join(", ")),
+    ]
+}

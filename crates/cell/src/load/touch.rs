@@ -1,0 +1,98 @@
+//! What is done with a block while one has it.
+
+use super::random::Random;
+
+/// How much of a block is written when one gets it and read before one gives it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing.
+    None,
+    /// The byte in its middle.
+    Single,
+    /// All of it.
+    Full,
+    /// All of it, with numbers of its own, which are compared.
+    Check,
+}
+
+impl Access {
+    /// All, by their words.
+    pub const ALL: [(&'static str, Access); 4] = [
+        ("none", Access::None),
+        ("single", Access::Single),
+        ("full", Access::Full),
+        ("check", Access::Check),
+    ];
+}
+
+/// Writes to a block.
+///
+/// # Safety
+/// `block` has `size` bytes, at least 1, and is aligned for a `u64`.
+#[inline(always)]
+pub unsafe fn write(access: Access, block: *mut u8, size: usize, counter: u32) {
+    match access {
+        Access::None => {}
+        // SAFETY: within the block.
+        Access::Single => unsafe { *block.wrapping_add(size / 2) = size as u8 },
+        // SAFETY: the caller's.
+        Access::Full => unsafe {
+            libc::memset(block.cast(), i32::from(size as u8), size);
+        },
+        // SAFETY: the caller's.
+        Access::Check => unsafe {
+            each(block, size, counter, |byte, number| {
+                *byte = number;
+                true
+            });
+        },
+    }
+}
+
+/// Reads a block as it was written. A sum, so that the reading is not left out; `None` if it is not what was written.
+///
+/// # Safety
+/// As [`write`], by which `size` bytes were written.
+#[inline(always)]
+pub unsafe fn read(access: Access, block: *mut u8, size: usize, counter: u32) -> Option<u64> {
+    match access {
+        Access::None => Some(0),
+        // SAFETY: within the block.
+        Access::Single => Some(u64::from(unsafe { *block.wrapping_add(size / 2) })),
+        // SAFETY: the caller's.
+        Access::Full => Some(unsafe { sum(block, size) }),
+        // SAFETY: the caller's.
+        Access::Check => unsafe { each(block, size, counter, |byte, number| *byte == number) }.then_some(0),
+    }
+}
+
+/// The sum of the words of a block and of the bytes behind the last.
+#[inline(always)]
+unsafe fn sum(block: *const u8, size: usize) -> u64 {
+    let mut sum = 0u64;
+    let words = size / 8;
+    for word in 0..words {
+        // SAFETY: within the block; aligned as the block is.
+        sum = sum.wrapping_add(unsafe { *block.cast::<u64>().wrapping_add(word) });
+    }
+    for byte in words.wrapping_mul(8)..size {
+        // SAFETY: within the block.
+        sum = sum.wrapping_add(u64::from(unsafe { *block.wrapping_add(byte) }));
+    }
+    sum
+}
+
+/// Goes over a block with the numbers that belong to its address, its size and its number. Whether all were as wanted.
+#[inline(never)]
+unsafe fn each(block: *mut u8, size: usize, counter: u32, mut does: impl FnMut(&mut u8, u8) -> bool) -> bool {
+    let seed = block as u64 ^ ((size as u64) << 32) ^ u64::from(counter);
+    // Zero is the one seed that gives no numbers.
+    let Some(mut random) = Random::new(seed | u64::from(seed == 0)) else { return false };
+    let (mut number, mut right) = (0u32, true);
+    for at in 0..size {
+        number = if at % 4 == 0 { random.next32() } else { number >> 8 };
+        // SAFETY: within the block, which nobody else uses.
+        right &= does(unsafe { &mut *block.wrapping_add(at) }, number as u8);
+    }
+    right
+}

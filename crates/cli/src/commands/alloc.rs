@@ -1,0 +1,101 @@
+//! `truebench alloc`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use alloc::allocators::ALLOCATORS;
+use alloc::find::{self, Installed, Places};
+use alloc::mode::{Mode, Options};
+use alloc::profile::{KNOWN, Profile};
+use lab::schedule::Rules;
+use machine::{Asked, Tree};
+
+use crate::args::Alloc;
+use crate::failure::Failure;
+use crate::output;
+use crate::plans::{Times, carry_out, plans};
+
+/// With --quick the load takes 85 s, so that with start and end it is done within 90.
+const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
+/// The word that shows which allocators there are.
+const LIST: &str = "list";
+
+/// Plans, measures, judges, reports; or lists the allocators.
+///
+/// # Errors
+/// Wrong usage; what could not be measured or written.
+pub fn run(arguments: &Alloc) -> Result<ExitCode, Failure> {
+    let places = Places::live();
+    if arguments.allocators == [LIST] {
+        output::print(list(&places).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = find::chosen(&arguments.allocators, &places).map_err(Failure::usage)?;
+    let profile = profile(arguments)?;
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let options = |rules: Rules| Options {
+        allocators: chosen.clone(),
+        profile: profile.clone(),
+        is_sized: is_sized(arguments),
+        access: arguments.access,
+        threads: arguments.threads.clone(),
+        places: arguments.places.clone(),
+        is_compat: arguments.compat,
+        remote: arguments.remote_free.unwrap_or(0.0),
+        processes: arguments.processes,
+        rules,
+    };
+    let modes: Vec<&'static Mode> = alloc::MODES.to_vec();
+    let plans = plans(modes, &machine, &arguments.measuring, TIMES, &options)?;
+    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+}
+
+/// The load that is asked for.
+fn profile(arguments: &Alloc) -> Result<Profile, Failure> {
+    let word = &arguments.profile;
+    let wrong = |reason: String| Failure::usage(format!("--profile {word}: {reason}"));
+    let mut profile = match Profile::known(word) {
+        Some(profile) => profile,
+        None => {
+            let text = std::fs::read_to_string(Path::new(word)).map_err(|error| {
+                wrong(format!("{error}; there are {}, and files of size,rate,lifetime", KNOWN.join(", ")))
+            })?;
+            Profile::of_histogram(word, &text).map_err(wrong)?
+        }
+    };
+    if let Some(bytes) = arguments.max_size {
+        profile =
+            profile.with_largest(bytes).map_err(|reason| Failure::usage(format!("--max-size {reason}")))?;
+    }
+    if let Some(bytes) = arguments.ram {
+        profile = profile.in_about(bytes);
+    }
+    if let Some(slots) = arguments.slots {
+        profile = profile.with_slots(slots);
+    }
+    if let Some(steps) = arguments.steps {
+        profile.steps = steps;
+    }
+    if let Some(seed) = arguments.seed {
+        profile.seed = seed;
+    }
+    Ok(profile)
+}
+
+fn is_sized(arguments: &Alloc) -> bool {
+    arguments.slots.is_some() || arguments.ram.is_some()
+}
+
+/// Which allocators there are, where, and how to get the others.
+fn list(places: &Places) -> String {
+    let mut text = String::new();
+    for one in ALLOCATORS {
+        let place = match find::installed(one, places) {
+            Some(Installed { library: Some(library), .. }) => library.display().to_string(),
+            Some(Installed { library: None, .. }) => "the C library's own".to_owned(),
+            None => format!("not installed: {}", one.from.told()),
+        };
+        text += &format!("{:<16} {:<26} {place}\n", one.name, one.title);
+    }
+    text + "\nAny other one: NAME=/path/lib.so\n"
+}

@@ -1,0 +1,3 @@
+/* No operator new. */
+#define C_ONLY
+#include "bump.h"
