@@ -61,6 +61,10 @@ pub struct Phase {
     pub minor: f64,
     /// Major faults.
     pub major: f64,
+    /// Nanoseconds ready and without a CPU, if the kernel tells.
+    pub run_delay: Option<f64>,
+    /// Voluntary and involuntary switches.
+    pub switches: (f64, f64),
     /// Blocks allocated.
     pub allocated: f64,
     /// Blocks freed.
@@ -84,6 +88,8 @@ pub struct Done {
     pub usable: Option<f64>,
     /// Blocks left to the next thread, and such for which there was no room.
     pub remote: (f64, f64),
+    /// Looks at the CPU in the steady phase, and those that found another than it should be.
+    pub looks: (f64, f64),
     /// Sampled calls of malloc, then of free: counts by bucket.
     pub calls: [Vec<u64>; 2],
 }
@@ -266,6 +272,8 @@ fn phase(slot: &Slot, which: usize) -> Phase {
         system: number(note::SYSTEM) * 1e3,
         minor: number(note::MINOR),
         major: number(note::MAJOR),
+        run_delay: Some(at(note::RUN_DELAY)).filter(|delay| *delay != u64::MAX).map(|delay| delay as f64),
+        switches: (number(note::VOLUNTARY), number(note::INVOLUNTARY)),
         allocated: number(note::ALLOCATED),
         freed: number(note::FREED),
         window: (at(note::BEGIN), at(note::END)),
@@ -286,6 +294,7 @@ fn done(slot: &Slot) -> Done {
         peak: number(note::PEAK),
         usable: usable.map(|usable| usable / number(note::USABLE_OF)).filter(|ratio| ratio.is_finite()),
         remote: (number(note::REMOTE), number(note::REMOTE_FULL)),
+        looks: (number(note::LOOKS), number(note::STRAYED)),
         calls: [calls(0), calls(1)],
     }
 }

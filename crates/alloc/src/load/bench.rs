@@ -124,6 +124,7 @@ fn write(evidence: &mut Evidence, ran: &Ran, task: &Task) -> f64 {
     evidence.put_reading(PAIR_CYCLES, Reading::or_unknown(cycles, "no counter of cycles (perf_event_open)"));
     evidence.put(PAIR_CPU, mean(&|thread| steady(thread).cpu / pairs));
     evidence.put(PAIR_SYSTEM, mean(&|thread| steady(thread).system / pairs));
+    write_threads(evidence, ran);
     write_windows(evidence, ran);
     let phases = 0..ran.threads.first().map_or(0, |thread| thread.phases.len());
     let longest =
@@ -148,6 +149,24 @@ fn write(evidence: &mut Evidence, ran: &Ran, task: &Task) -> f64 {
     let left = sum(&|thread| thread.remote.0 + thread.remote.1).max(1.0);
     evidence.put(REMOTE_REFUSED, sum(&|thread| thread.remote.1) / left);
     mean(&|thread| steady(thread).wall / pairs)
+}
+
+/// What befell the threads in their steady phase.
+fn write_threads(evidence: &mut Evidence, ran: &Ran) {
+    let sum = |of: fn(&Done) -> f64| ran.threads.iter().map(of).sum::<f64>();
+    evidence.put(VOLUNTARY_SWITCHES, sum(|thread| thread.phases[1].switches.0));
+    evidence.put(INVOLUNTARY_SWITCHES, sum(|thread| thread.phases[1].switches.1));
+    evidence.put(FAULT_MINOR, sum(|thread| thread.phases[1].minor));
+    evidence.put(FAULT_MAJOR, sum(|thread| thread.phases[1].major));
+    evidence.put(PLACE_SAMPLES, sum(|thread| thread.looks.0));
+    evidence.put(PLACE_STRAYED, sum(|thread| thread.looks.1));
+    let delays: Option<Vec<f64>> = ran.threads.iter().map(|thread| thread.phases[1].run_delay).collect();
+    let delays = Reading::or_unknown(delays, "/proc/thread-self/schedstat is not there");
+    let seconds = |ns: f64| ns * 1e-9;
+    evidence.put_reading(RUN_DELAY, delays.clone().map(|all| seconds(all.iter().sum())));
+    evidence.put_reading(RUN_DELAY_WORST, delays.map(|all| seconds(all.into_iter().fold(0.0, f64::max))));
+    let shortest = ran.threads.iter().map(|thread| thread.phases[1].wall).fold(f64::MAX, f64::min);
+    evidence.put(SAMPLE_SHORTEST, seconds(shortest));
 }
 
 /// When each thread was in its steady phase.

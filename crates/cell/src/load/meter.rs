@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering;
 
 use super::order::note;
 use crate::shared::Slot;
-use crate::sys;
+use crate::{sys, timer};
 
 /// What is counted besides time.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,9 @@ pub struct Reading {
     minor: u64,
     major: u64,
     system: u64,
+    run_delay: u64,
+    voluntary: u64,
+    involuntary: u64,
     monotonic: u64,
 }
 
@@ -101,6 +104,9 @@ impl Meter {
             minor: usage.ru_minflt as u64,
             major: usage.ru_majflt as u64,
             system: system.wrapping_add(usage.ru_stime.tv_usec as u64),
+            run_delay: timer::run_delay(c"/proc/thread-self/schedstat"),
+            voluntary: usage.ru_nvcsw as u64,
+            involuntary: usage.ru_nivcsw as u64,
             monotonic: sys::now(),
         }
     }
@@ -121,6 +127,10 @@ impl Meter {
         put(note::MINOR, now.minor.wrapping_sub(before.minor));
         put(note::MAJOR, now.major.wrapping_sub(before.major));
         put(note::SYSTEM, now.system.wrapping_sub(before.system));
+        let known = now.run_delay != u64::MAX && before.run_delay != u64::MAX;
+        put(note::RUN_DELAY, if known { now.run_delay.wrapping_sub(before.run_delay) } else { u64::MAX });
+        put(note::VOLUNTARY, now.voluntary.wrapping_sub(before.voluntary));
+        put(note::INVOLUNTARY, now.involuntary.wrapping_sub(before.involuntary));
         put(note::ALLOCATED, calls.0);
         put(note::FREED, calls.1);
         put(note::BEGIN, before.monotonic);

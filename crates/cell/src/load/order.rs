@@ -132,6 +132,10 @@ pub mod note {
     pub const CPU: usize = 0;
     /// Addresses of the functions of [`super::FUNCTIONS`], as the loader resolved them; 0: nobody defines it.
     pub const FUNCTIONS: usize = 1;
+    /// How often the thread looked on which CPU it was, in the steady phase …
+    pub const LOOKS: usize = 10;
+    /// … and found itself on another than its own.
+    pub const STRAYED: usize = 11;
     /// Bytes of the blocks that are live after setup, as they were asked for.
     pub const LIVE: usize = 12;
     /// The most in the steady phase.
@@ -151,7 +155,7 @@ pub mod note {
     /// The first phase; each has [`PHASE`] numbers.
     pub const PHASES: usize = 20;
     /// Numbers of a phase.
-    pub const PHASE: usize = 12;
+    pub const PHASE: usize = 14;
     /// Nanoseconds (CLOCK_MONOTONIC) in which steps were done.
     pub const WALL: usize = 0;
     /// Ticks of the time stamp counter.
@@ -174,6 +178,12 @@ pub mod note {
     pub const END: usize = 9;
     /// Microseconds of CPU time in the kernel.
     pub const SYSTEM: usize = 10;
+    /// Nanoseconds ready and without a CPU, `u64::MAX` where that is not known.
+    pub const RUN_DELAY: usize = 11;
+    /// Voluntary switches.
+    pub const VOLUNTARY: usize = 12;
+    /// Involuntary ones.
+    pub const INVOLUNTARY: usize = 13;
     /// Histogram of sampled calls of malloc, then of free: see [`super::bucket`].
     pub const CALLS: usize = 64;
 }

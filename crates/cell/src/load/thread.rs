@@ -76,6 +76,9 @@ impl Thread {
             allocated: 0,
             freed: 0,
             sum: 0,
+            cpu: cpu.checked_sub(1),
+            looks: 0,
+            strayed: 0,
         };
 
         self.gate();
@@ -99,6 +102,8 @@ impl Thread {
         self.slot.count.store(order.steps, Ordering::Relaxed);
         self.put(note::PEAK, load.peak);
         self.put(note::LIVE_END, load.live);
+        self.put(note::LOOKS, load.looks);
+        self.put(note::STRAYED, load.strayed);
 
         self.gate();
         let (before, mut busy) = (meter.read(), Busy::default());
@@ -143,6 +148,10 @@ struct Load {
     allocated: u64,
     freed: u64,
     sum: u64,
+    /// The only CPU that it may be on, if there is one; how often it looked, and found itself elsewhere.
+    cpu: Option<u64>,
+    looks: u64,
+    strayed: u64,
 }
 
 impl Load {
@@ -239,12 +248,20 @@ impl Load {
                 self.step::<REMOTE, false>()?;
             }
             self.step::<REMOTE, true>()?;
+            self.look();
             left = left.wrapping_sub(sample);
         }
         for _ in 0..left {
             self.step::<REMOTE, false>()?;
         }
         Ok(())
+    }
+
+    /// Looks on which CPU this is.
+    fn look(&mut self) {
+        self.looks = self.looks.wrapping_add(1);
+        let strays = self.cpu.is_some_and(|cpu| cpu != u64::from(sys::cpu()));
+        self.strayed = self.strayed.wrapping_add(u64::from(strays));
     }
 
     #[inline(always)]
@@ -362,6 +379,7 @@ impl Load {
                     *window.wrapping_add(at) = (slot, size);
                 }
             }
+            self.look();
             // All together: else some would do what others draw.
             meet(self.order.threads);
             meter.time(busy, || {
