@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use figure::{Figure, Record, Status, evidence};
+use figure::{Status, evidence};
 
-use crate::bench::{record, run, stderr, stdout, truebench};
+use crate::bench::{figure, record, run, stderr, stdout, truebench};
 
 /// A load of a tenth of a second.
 const SMALL: &[&str] =
@@ -13,10 +13,6 @@ const SMALL: &[&str] =
 
 fn alloc(arguments: &[&str]) -> Output {
     run(&[&["alloc"], arguments, SMALL].concat())
-}
-
-fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
-    record.figure(id).unwrap_or_else(|| panic!("no {id}"))
 }
 
 /// A preloadable library of one of our C files.

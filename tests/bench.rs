@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Output};
 
-use figure::Record;
+use figure::{Figure, Record};
 
 /// Options that keep a run under two seconds: arrays far too small, which is judged and is not what is tested.
 pub const SMALL: &[&str] = &["memory", "--array-size", "200000", "--rounds", "6"];
@@ -35,10 +35,14 @@ pub fn record(output: &Output) -> Record {
         .unwrap_or_else(|error| panic!("no record: {error}\n{}\n{}", stdout(output), stderr(output)))
 }
 
+/// A figure that must be there.
+pub fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
+    record.figure(id).unwrap_or_else(|| panic!("no figure {id}"))
+}
+
 /// Ids of the checks of a figure that are not a pass, in the order of the record.
 pub fn reasons(record: &Record, id: &str) -> Vec<String> {
-    let figure = record.figure(id).unwrap_or_else(|| panic!("no figure {id}"));
-    judge::reasons(figure).map(|check| check.id.clone()).collect()
+    judge::reasons(figure(record, id)).map(|check| check.id.clone()).collect()
 }
 
 /// A process that keeps a CPU busy until it is dropped.

@@ -1,9 +1,9 @@
 //! `system noise`: a heartbeat on every CPU, with and without somebody who takes it away.
 
 use figure::evidence::Key;
-use figure::{Evidence, Figure, Reading, Record, Status, Verdict, evidence};
+use figure::{Evidence, Reading, Record, Status, Verdict, evidence};
 
-use crate::bench::{Hog, record, run, stderr, stdout};
+use crate::bench::{Hog, figure, record, run, stderr, stdout};
 
 /// A run of few short rounds.
 pub fn short() -> Record {
@@ -11,10 +11,6 @@ pub fn short() -> Record {
 }
 
 const WHOLE: &str = "system.noise";
-
-fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
-    record.figure(id).unwrap_or_else(|| panic!("no {id}"))
-}
 
 fn numbers(evidence: &Evidence, key: Key<Vec<f64>>) -> Vec<f64> {
     evidence.get(key).into_value().unwrap_or_else(|| panic!("{}", key.name))

@@ -43,16 +43,9 @@ impl Places {
         Places { root: root.to_owned(), arch, own }
     }
 
-    /// This machine's. Our own files are in TRUEBENCH_LIB, beside the program, or in ../lib/truebench.
+    /// This machine's, and where our own files are.
     pub fn live() -> Places {
-        let beside = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
-        let installed = beside.as_deref().and_then(Path::parent).map(|prefix| prefix.join("lib/truebench"));
-        let own = std::env::var_os("TRUEBENCH_LIB").map(PathBuf::from);
-        Places::at(
-            Path::new("/"),
-            std::env::consts::ARCH,
-            [own, beside, installed].into_iter().flatten().collect(),
-        )
+        Places::at(Path::new("/"), std::env::consts::ARCH, lab::ours::directories())
     }
 
     /// The library of an allocator; `None` if there is none.

@@ -104,6 +104,15 @@ pub fn clock(clock: libc::clockid_t) -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
+/// What has been used up so far: `who` as getrusage(2) has it.
+pub fn usage(who: c_int) -> libc::rusage {
+    // SAFETY: all zero is a valid usage.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    // SAFETY: ours to write.
+    unsafe { libc::getrusage(who, &mut usage) };
+    usage
+}
+
 /// Maps the first bytes of a descriptor, shared.
 pub fn map(descriptor: c_int, bytes: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;

@@ -154,10 +154,7 @@ pub fn usage(slot: &Slot) {
         |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
     let (mut user, mut system, mut voluntary, mut involuntary) = (0u64, 0u64, 0, 0);
     for who in [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN] {
-        // SAFETY: all zero is a valid usage.
-        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-        // SAFETY: ours to write.
-        unsafe { libc::getrusage(who, &mut usage) };
+        let usage = sys::usage(who);
         user = user.wrapping_add(microseconds(usage.ru_utime));
         system = system.wrapping_add(microseconds(usage.ru_stime));
         if who == libc::RUSAGE_SELF {

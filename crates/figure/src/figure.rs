@@ -85,6 +85,11 @@ pub struct Round {
 }
 
 impl Round {
+    /// A round that is kept: when it began (RFC 3339), how many seconds it took, its samples, and what was seen.
+    pub fn new(started: String, duration: f64, samples: Vec<f64>, evidence: Evidence) -> Round {
+        Round { started, duration, samples, evidence, kept: true, reason: None }
+    }
+
     /// The round's value: the median of its samples. `None` without samples.
     pub fn value(&self) -> Option<f64> {
         crate::stats::median(&self.samples)
@@ -193,6 +198,16 @@ impl Figure {
         self.status = Status::NotAvailable;
         self.reason = Some(reason.into());
         self
+    }
+
+    /// Makes it one that follows from others: the median of `values`, one for each round or pair of rounds of `from`, with its
+    /// interval where there are rounds enough. `None`, and unchanged, without a value.
+    pub fn derive(&mut self, values: &[f64], from: &[&Figure]) -> Option<()> {
+        self.value = Some(crate::stats::median(values)?);
+        self.interval = crate::stats::median_interval(values);
+        self.derived_from = from.iter().map(|figure| figure.id.clone()).collect();
+        (self.status, self.reason) = (Status::Measured, None);
+        Some(())
     }
 
     /// The rounds that the value rests on.

@@ -410,30 +410,6 @@ fn await_end(child: &mut Child, end: Instant) -> Result<ExitStatus, String> {
     }
 }
 
-/// `truebench-cell`: in TRUEBENCH_LIB, beside this program, or in `../lib/truebench`.
-///
-/// # Errors
-/// Where it was looked for.
-pub fn find_cell() -> Result<PathBuf, String> {
-    let beside = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
-    let places = [
-        std::env::var_os("TRUEBENCH_LIB").map(PathBuf::from),
-        beside.clone(),
-        // Programs of tests are one directory below.
-        beside.as_deref().and_then(Path::parent).map(Path::to_path_buf),
-        beside.as_deref().and_then(Path::parent).map(|prefix| prefix.join("lib/truebench")),
-    ];
-    let candidates: Vec<PathBuf> = places.into_iter().flatten().map(|place| place.join(cell::NAME)).collect();
-    candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
-        let looked: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
-        format!(
-            "{} was not found: it belongs beside truebench (looked for {})",
-            cell::NAME,
-            looked.join(", ")
-        )
-    })
-}
-
 #[cfg(test)]
 mod unit {
     use super::*;

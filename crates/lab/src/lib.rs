@@ -8,7 +8,7 @@
 //!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
 //! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-cell`, several at the
-//!   same time.
+//!   same time; [`ours`] finds it.
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
@@ -24,6 +24,7 @@ pub mod guardian;
 pub mod interrupt;
 pub mod measure;
 pub mod mode;
+pub mod ours;
 pub mod pairs;
 pub mod placement;
 pub mod pmu;

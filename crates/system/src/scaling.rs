@@ -84,14 +84,7 @@ mod unit {
     }
 
     fn round(value: f64) -> Round {
-        Round {
-            started: String::new(),
-            duration: 1.0,
-            samples: vec![value],
-            evidence: Default::default(),
-            kept: true,
-            reason: None,
-        }
+        Round::new(String::new(), 1.0, vec![value], Default::default())
     }
 
     #[test]

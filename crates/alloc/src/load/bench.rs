@@ -6,8 +6,8 @@ use cell::load::order::{CLASSES, Class, Order};
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
-use lab::copies::find_cell;
 use lab::measure;
+use lab::ours::find_cell;
 use lab::pool::Pool;
 use lab::worker::{Bench, Facts};
 use machine::Tree;
@@ -76,14 +76,7 @@ impl LoadBench {
         let ran = run.end()?;
         let mut evidence = around.evidence;
         let value = write(&mut evidence, &ran, task);
-        Ok(Round {
-            started: around.started,
-            duration: around.duration,
-            samples: vec![value],
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The figures that people ask for, from those that were measured: what an allocator costs, and how much memory. Pure.
 
 use figure::evidence as key;
-use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
+use figure::{Better, Figure, Reading, Round, Status, Unit};
 
 use super::plan::{BUMP, REPLAY, STEADY, VOID, at};
 use crate::profile::SLOT_BYTES;
@@ -40,10 +40,7 @@ fn of(figure: &Figure) -> Option<(String, String, u32)> {
 /// A figure of these rounds' values, with its interval.
 fn derived(id: String, name: String, unit: Unit, values: &[f64], from: &[&Figure]) -> Option<Figure> {
     let mut figure = Figure::planned(id, crate::SUITE, name, unit, Better::Lower);
-    figure.value = Some(stats::median(values)?);
-    figure.interval = stats::median_interval(values);
-    figure.derived_from = from.iter().map(|figure| figure.id.clone()).collect();
-    (figure.status, figure.reason) = (Status::Measured, None);
+    figure.derive(values, from)?;
     Some(figure)
 }
 

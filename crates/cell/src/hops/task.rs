@@ -330,10 +330,7 @@ struct Use {
 impl Use {
     /// Of the calling thread, so far.
     fn now() -> Use {
-        // SAFETY: all zero is a valid usage.
-        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-        // SAFETY: ours to write.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+        let usage = sys::usage(libc::RUSAGE_THREAD);
         Use {
             voluntary: usage.ru_nvcsw as u64,
             involuntary: usage.ru_nivcsw as u64,

@@ -64,7 +64,7 @@ impl Pareto {
         for (index, share) in SHARES.iter().take(6).enumerate() {
             limit = limit.wrapping_add((whole * share) as u32);
             *pareto.limits.get_mut(index)? =
-                if index == 5 { (whole * (1.0 - 0.000064)) as u32 } else { limit };
+                if index == 5 { (whole * (1.0 - SHARES[6])) as u32 } else { limit };
         }
         let mut offset = 0u32;
         for (index, share) in SHARES.iter().rev().enumerate() {

@@ -94,10 +94,7 @@ impl Meter {
 
     /// Now.
     pub fn read(&self) -> Reading {
-        // SAFETY: all zero is a valid usage.
-        let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-        // SAFETY: ours to write.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+        let usage = sys::usage(libc::RUSAGE_THREAD);
         let system = (usage.ru_stime.tv_sec as u64).wrapping_mul(1_000_000);
         Reading {
             cpu_time: sys::clock(libc::CLOCK_THREAD_CPUTIME_ID),

@@ -231,14 +231,12 @@ impl LevelBench {
         history.rounds += 1;
         let elements = self.layout.split.most as u64;
         let bytes = (Kernel::of(operation).counted_bytes() * elements * dose.passes) as f64;
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
-            evidence: measured.evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(
+            measured.started,
+            measured.duration,
+            measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
+            measured.evidence,
+        ))
     }
 
     /// Largest relative error over every element of every array.

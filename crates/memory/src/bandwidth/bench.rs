@@ -364,14 +364,12 @@ impl MemoryBench {
         let rates = measured.samples.iter().map(|seconds| bytes / seconds);
         self.fastest = rates.fold(self.fastest, f64::max);
         let elements = (task.elements * dose.passes) as f64 * measured.samples.len() as f64;
-        let round = Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
-            evidence: measured.evidence,
-            kept: true,
-            reason: None,
-        };
+        let round = Round::new(
+            measured.started,
+            measured.duration,
+            measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
+            measured.evidence,
+        );
         Ok((round, elements))
     }
 }

@@ -220,14 +220,7 @@ impl PairBench {
         evidence.put(C2C_FRESH, seen.iter().map(|sample| sample.fresh).sum::<usize>() as f64 / handed);
         let walk = stats::median(&values).unwrap_or(f64::INFINITY) * LINES as f64 * 1e-9;
         evidence.put(C2C_CLOCK_SHARE, self.clock_cost / (walk + self.clock_cost));
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: values,
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(measured.started, measured.duration, values, evidence))
     }
 }
 

@@ -267,14 +267,12 @@ impl CrossBench {
         let run = state.runs.last().ok_or("it was not run")?;
         let rate =
             run.said.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
-        Ok(Round {
-            started: run.around.started.clone(),
-            duration: run.around.duration,
-            samples: vec![rate],
-            evidence: run.around.evidence.clone(),
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(
+            run.around.started.clone(),
+            run.around.duration,
+            vec![rate],
+            run.around.evidence.clone(),
+        ))
     }
 }
 

@@ -209,13 +209,13 @@ mod tests {
                 figure.conditions.set(CPUS, vec![0.0]);
                 figure.conditions.set(PAGES_ASKED, "thp".into());
                 figure.rounds = (0..6)
-                    .map(|round| Round {
-                        started: String::new(),
-                        duration: 0.1,
-                        samples: vec![value(bytes) * (1.0 + 0.001 * f64::from(round))],
-                        evidence: Default::default(),
-                        kept: true,
-                        reason: None,
+                    .map(|round| {
+                        Round::new(
+                            String::new(),
+                            0.1,
+                            vec![value(bytes) * (1.0 + 0.001 * f64::from(round))],
+                            Default::default(),
+                        )
                     })
                     .collect();
                 figure.summarise();

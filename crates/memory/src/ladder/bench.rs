@@ -269,14 +269,12 @@ impl Bench for LadderBench {
             task.dose = Some(dose);
             task.right = Some(task.right.unwrap_or(true) && !wrong.load(Ordering::Relaxed));
         }
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: samples.iter().map(|seconds| read / seconds / 1e9).collect(),
-            evidence: measured.evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(
+            measured.started,
+            measured.duration,
+            samples.iter().map(|seconds| read / seconds / 1e9).collect(),
+            measured.evidence,
+        ))
     }
 
     fn finish(&mut self) -> Result<Facts, String> {

@@ -81,14 +81,7 @@ impl Walk {
         let latency = figure::stats::median(&samples).unwrap_or(f64::NAN);
         let cycles = cycles(latency, &evidence);
         evidence.put_reading(LATENCY_CYCLES, cycles);
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples,
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(measured.started, measured.duration, samples, evidence))
     }
 
     /// Whether every walk ended where it must; `None` if there was none.

@@ -251,14 +251,7 @@ fn latency(done: &Done) -> f64 {
 }
 
 fn round(measured: Measured, samples: Vec<f64>) -> Round {
-    Round {
-        started: measured.started,
-        duration: measured.duration,
-        samples,
-        evidence: measured.evidence,
-        kept: true,
-        reason: None,
-    }
+    Round::new(measured.started, measured.duration, samples, measured.evidence)
 }
 
 impl Bench for LoadedBench {

@@ -270,14 +270,12 @@ impl MixBench {
         history.thread_seconds.push(measured.thread_seconds);
         let bytes =
             (self.pool.threads() * self.blocks.elements()) as f64 * ELEMENT as f64 * dose.passes as f64;
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
-            evidence: measured.evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(
+            measured.started,
+            measured.duration,
+            measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
+            measured.evidence,
+        ))
     }
 }
 

@@ -239,14 +239,12 @@ impl NumaBench {
             What::Bandwidth => bytes * dose.amount as f64 / seconds / 1e9,
             What::Latency => seconds / dose.amount as f64 * 1e9,
         };
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: measured.samples.iter().map(value).collect(),
-            evidence: measured.evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(
+            measured.started,
+            measured.duration,
+            measured.samples.iter().map(value).collect(),
+            measured.evidence,
+        ))
     }
 
     /// Whether the chain of each column is whole and every step of it was taken.

@@ -223,14 +223,12 @@ impl ScalingBench {
         let mut evidence = measured.evidence;
         write_waits(&mut evidence);
         history.thread_seconds.push(measured.thread_seconds);
-        Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
+        Round::new(
+            measured.started,
+            measured.duration,
+            measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect(),
             evidence,
-            kept: true,
-            reason: None,
-        }
+        )
     }
 
     /// Decides passes and samples: by the fastest rate so far where one pass is certainly long enough, else by one

@@ -117,15 +117,13 @@ impl CoresBench {
         evidence.put(LINE_SAMPLES, seconds.len() as f64);
         evidence.put_reading(LINE_LOW, known(quartile(0.25)));
         evidence.put_reading(LINE_HIGH, known(quartile(0.75)));
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
+        Ok(Round::new(
+            measured.started,
+            measured.duration,
             // Hundreds of samples of as many pairs would be all that a record holds.
-            samples: vec![value],
+            vec![value],
             evidence,
-            kept: true,
-            reason: None,
-        })
+        ))
     }
 }
 

@@ -82,14 +82,7 @@ impl CrossBench {
         let mut evidence = around.evidence;
         evidence.merge(ran.evidence);
         evidence.put(SAMPLE_SHORTEST, pair.ours.seconds);
-        Ok(Round {
-            started: around.started,
-            duration: around.duration,
-            samples: vec![value],
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 

@@ -97,14 +97,7 @@ mod unit {
         figure.conditions.set(key::COPIES, copies);
         figure.conditions.set(key::SCORE_KIND, "compatible".to_owned());
         for count in counts {
-            let mut round = Round {
-                started: String::new(),
-                duration: 1.0,
-                samples: vec![count / 10.0],
-                evidence: Default::default(),
-                kept: true,
-                reason: None,
-            };
+            let mut round = Round::new(String::new(), 1.0, vec![count / 10.0], Default::default());
             round.evidence.put(key::COPY_COUNTS, vec![count / 2.0; 2]);
             round.evidence.put(key::COPY_SECONDS, vec![9.0, 11.0]);
             figure.rounds.push(round);

@@ -17,7 +17,8 @@ use machine::counters::Watch;
 use super::place::{self, Place};
 use super::plan::Task;
 use crate::{catalogue, surroundings};
-use lab::copies::{Ask, Copies, Copy, find_cell};
+use lab::copies::{Ask, Copies, Copy};
+use lab::ours::find_cell;
 
 /// UnixBench sets LANG to it, whether there is such a locale or not.
 pub const LANGUAGE: &str = "en_US.utf8";
@@ -122,14 +123,7 @@ impl Passes {
         write(&mut evidence, test, &copies);
         evidence.put_reading(COPY_RESIDENT, resident);
         let value: f64 = copies.iter().map(|copy| value(copy, test)).sum();
-        Ok(Round {
-            started: around.started,
-            duration: around.duration,
-            samples: vec![value],
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 

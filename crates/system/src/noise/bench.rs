@@ -56,14 +56,7 @@ impl Bench for NoiseBench {
         let mut evidence = measured.evidence;
         write(&mut evidence, &heard);
         let share = share(&heard).ok_or_else(|| format!("{figure}: no heartbeat was heard"))?;
-        Ok(Round {
-            started: measured.started,
-            duration: measured.duration,
-            samples: vec![share],
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(measured.started, measured.duration, vec![share], evidence))
     }
 
     fn finish(&mut self) -> Result<Facts, String> {

@@ -235,14 +235,7 @@ mod unit {
                 key::NOISE_HISTOGRAM,
                 vec![0.0, 8192.0, 10.0, 9e4, 5.0, 8192.0, 5.0, 45e3, 5.0, 3670016.0, 5.0, 20e6],
             );
-            figure.rounds.push(Round {
-                started: String::new(),
-                duration: 1.0,
-                samples: vec![550.0 * lost],
-                evidence,
-                kept: true,
-                reason: None,
-            });
+            figure.rounds.push(Round::new(String::new(), 1.0, vec![550.0 * lost], evidence));
         }
         figure.summarise();
         figure

@@ -8,8 +8,9 @@ use cell::hops::FREE;
 use figure::evidence::*;
 use figure::{Event, Round};
 use lab::clock::Clock;
-use lab::copies::{Ask, Copies, find_cell};
+use lab::copies::{Ask, Copies};
 use lab::measure;
+use lab::ours::find_cell;
 use lab::pool::Pool;
 use lab::worker::{Bench, Facts};
 use machine::Tree;
@@ -119,14 +120,7 @@ impl SwitchBench {
             None => copy.count as f64 / copy.seconds,
             Some(_) => seen::wakes(&mut evidence, copy).ok_or_else(|| format!("{}: no wake-up", task.id))?,
         };
-        Ok(Round {
-            started: around.started,
-            duration: around.duration,
-            samples: vec![value],
-            evidence,
-            kept: true,
-            reason: None,
-        })
+        Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 

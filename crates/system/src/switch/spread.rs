@@ -70,14 +70,7 @@ mod unit {
             evidence.put(WAKE_MAX, most);
             evidence.put(WAKE_MEAN, mean);
             let (started, duration) = (String::new(), 1.0);
-            figure.rounds.push(Round {
-                started,
-                duration,
-                samples: vec![low],
-                evidence,
-                kept: true,
-                reason: None,
-            });
+            figure.rounds.push(Round::new(started, duration, vec![low], evidence));
         }
         let mut figures = [figure];
         complete(&mut figures);
