@@ -1,5 +1,6 @@
 //! The command line: every flag once, from which parsing, help and completions come.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -277,9 +278,13 @@ pub struct System {
 /// `truebench alloc`.
 #[derive(Debug, ClapArgs)]
 pub struct Alloc {
-    /// Allocators by their words, or NAME=/path/lib.so [default: all that are installed]; or list, which shows them
+    /// Allocators by their words, or NAME=/path/lib.so [default: all that are installed]; or first what is done: list (shows
+    /// them), try [ALLOCATOR…] -- COMMAND (runs a program of yours under each), record -- COMMAND (makes a --profile of a program)
     #[arg(value_name = "ALLOCATOR")]
     pub allocators: Vec<String>,
+    /// A program of yours, with try or record
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
     /// The load: ithare, mimalloc-bench, uniform, or a CSV file of size,rate,lifetime
     #[arg(long, value_name = "NAME|FILE", default_value = "ithare")]
     pub profile: String,

@@ -32,7 +32,7 @@ const ROOM: f64 = 0.2;
 /// Drawn beforehand as well only where there is time for it.
 const REPLAY_FROM: f64 = 200.0;
 /// One call in so many is timed: a prime, so that it meets no period of the load.
-const SAMPLE: u32 = 127;
+const SAMPLE: u32 = 1021;
 /// Seconds that every deadline has besides: a machine may be suspended or swamped.
 const GRACE: f64 = 900.0;
 

@@ -85,9 +85,7 @@ impl Pareto {
         for limit in self.limits {
             index = index.wrapping_add(usize::from(which >= limit));
         }
-        let [a, b, c, d, e, f, g, h] = &self.ranges;
-        let ranges = [a, b, c, d, e, f, g, h];
-        let range = ranges[index & 7];
+        let range = &self.ranges[index & 7];
         range.offset.wrapping_add(range.width.remainder(within))
     }
 }

@@ -45,7 +45,10 @@ impl Draw {
         match self {
             Draw::AllocTest(pareto, _) => pareto.next(random),
             Draw::Uniform { slots, .. } => slots.remainder(random.next32()),
-            Draw::Classes(classes) => classes.slot(random),
+            Draw::Classes(classes) => {
+                let (which, within) = (random.next32(), random.next32());
+                classes.slot(which, within)
+            }
         }
     }
 
@@ -55,7 +58,7 @@ impl Draw {
         match self {
             Draw::AllocTest(_, exponent) => sizes::halving(random, *exponent),
             Draw::Uniform { largest, .. } => sizes::uniform(random, *largest),
-            Draw::Classes(classes) => classes.size(slot, random),
+            Draw::Classes(classes) => classes.size(slot, random.next32()),
         }
     }
 }
@@ -104,8 +107,7 @@ impl Classes {
     }
 
     #[inline(never)]
-    fn slot(&self, random: &mut Random) -> u32 {
-        let (which, within) = (random.next32(), random.next32());
+    fn slot(&self, which: u32, within: u32) -> u32 {
         let class = at_most(&self.below, which.min(u32::MAX - 1));
         let (first, slots) = (self.first.get(class), self.slots.get(class));
         let (first, slots) = (first.copied().unwrap_or(0), slots.copied().unwrap_or_default());
@@ -113,11 +115,11 @@ impl Classes {
     }
 
     #[inline(never)]
-    fn size(&self, slot: u32, random: &mut Random) -> u32 {
+    fn size(&self, slot: u32, within: u32) -> u32 {
         // Of those that begin at or before the slot, the last.
         let class = at_most(&self.first, slot).wrapping_sub(1);
         let (smallest, many) = self.sizes.get(class).copied().unwrap_or_default();
-        smallest.wrapping_add(many.remainder(random.next32()))
+        smallest.wrapping_add(many.remainder(within))
     }
 }
 
@@ -151,13 +153,13 @@ mod unit {
         let (classes, mut random) = (classes.unwrap(), Random::new(41).unwrap());
         let mut seen = [0.0f64; 16];
         for _ in 0..100_000 {
-            let slot = classes.slot(&mut random);
+            let slot = classes.slot(random.next32(), random.next32());
             let sizes = match slot {
                 0..10 => 1..=8,
                 10 => 100..=100,
                 _ => 9..=16,
             };
-            assert!(sizes.contains(&classes.size(slot, &mut random)), "slot {slot}");
+            assert!(sizes.contains(&classes.size(slot, random.next32())), "slot {slot}");
             seen[slot as usize] += 1.0;
         }
         for (slots, share) in [(0..10, 0.25), (10..11, 0.25), (11..16, 0.5)] {

@@ -60,7 +60,14 @@ impl Thread {
         let mut load = Load {
             draw: Draw::of(order).ok_or(wrong(u64::from(order.source)))?,
             heap: Heap::of(order, order.largest_block())?,
-            random: Random::of_thread(order.seed, stream).ok_or(wrong(order.seed))?,
+            hot: Hot {
+                random: Random::of_thread(order.seed, stream).ok_or(wrong(order.seed))?,
+                counter: 0,
+                freed: 0,
+                live: 0,
+                peak: 0,
+                sum: 0,
+            },
             // Another stream: who frees a block does not change what is allocated.
             remote: Random::of_thread(!order.seed, self.number.wrapping_add(1)).ok_or(wrong(0))?,
             places: core::ptr::null_mut(),
@@ -70,12 +77,7 @@ impl Thread {
             slot: self.slot,
             own: self.own,
             next: self.next,
-            counter: 0,
-            live: 0,
-            peak: 0,
-            allocated: 0,
-            freed: 0,
-            sum: 0,
+            told: (0, 0),
             cpu: cpu.checked_sub(1),
             looks: 0,
             strayed: 0,
@@ -85,13 +87,13 @@ impl Thread {
         let (before, mut busy) = (meter.read(), Busy::default());
         meter.time(&mut busy, || load.setup())?;
         meter.write(self.slot, 0, &before, &busy, load.calls());
-        self.put(note::LIVE, load.live);
+        self.put(note::LIVE, load.hot.live);
         load.usable();
 
         self.gate();
         self.slot.started.store(sys::now(), Ordering::Relaxed);
         let (before, mut busy) = (meter.read(), Busy::default());
-        load.peak = load.live;
+        load.hot.peak = load.hot.live;
         if order.way == Way::Replay as u32 {
             load.replay(&meter, &mut busy)?;
         } else {
@@ -100,8 +102,8 @@ impl Thread {
         meter.write(self.slot, 1, &before, &busy, load.calls());
         self.slot.ended.store(sys::now(), Ordering::Relaxed);
         self.slot.count.store(order.steps, Ordering::Relaxed);
-        self.put(note::PEAK, load.peak);
-        self.put(note::LIVE_END, load.live);
+        self.put(note::PEAK, load.hot.peak);
+        self.put(note::LIVE_END, load.hot.live);
         self.put(note::LOOKS, load.looks);
         self.put(note::STRAYED, load.strayed);
 
@@ -109,7 +111,7 @@ impl Thread {
         let (before, mut busy) = (meter.read(), Busy::default());
         meter.time(&mut busy, || load.exit())?;
         meter.write(self.slot, 2, &before, &busy, load.calls());
-        self.put(note::SUM, load.sum);
+        self.put(note::SUM, load.hot.sum);
         Ok(())
     }
 
@@ -129,11 +131,26 @@ impl Thread {
     }
 }
 
+/// What every step changes: its loops have a copy, which the compiler can keep in registers.
+#[derive(Clone, Copy, Debug)]
+struct Hot {
+    random: Random,
+    /// Blocks allocated since the beginning.
+    counter: u64,
+    /// Blocks freed since then.
+    freed: u64,
+    /// Requested bytes that are live, and the most that were.
+    live: u64,
+    peak: u64,
+    /// Of all that was read, so that the reading is not left out.
+    sum: u64,
+}
+
 /// The load of one thread.
 struct Load {
     draw: Draw,
     heap: Heap,
-    random: Random,
+    hot: Hot,
     remote: Random,
     places: *mut Place,
     slots: u32,
@@ -142,12 +159,8 @@ struct Load {
     slot: &'static Slot,
     own: &'static Mailbox,
     next: &'static Mailbox,
-    counter: u32,
-    live: u64,
-    peak: u64,
-    allocated: u64,
-    freed: u64,
-    sum: u64,
+    /// Blocks allocated and freed that were told of.
+    told: (u64, u64),
     /// The only CPU that it may be on, if there is one; how often it looked, and found itself elsewhere.
     cpu: Option<u64>,
     looks: u64,
@@ -157,9 +170,9 @@ struct Load {
 impl Load {
     /// Blocks allocated and freed since this was last asked.
     fn calls(&mut self) -> (u64, u64) {
-        let calls = (self.allocated, self.freed);
-        (self.allocated, self.freed) = (0, 0);
-        calls
+        let calls = (self.hot.counter, self.hot.freed);
+        let before = core::mem::replace(&mut self.told, calls);
+        (calls.0.wrapping_sub(before.0), calls.1.wrapping_sub(before.1))
     }
 
     /// Gets the slots and fills half of them, as the bits of random numbers say.
@@ -173,20 +186,23 @@ impl Load {
             .cast();
         // SAFETY: as many bytes as were asked for.
         unsafe { libc::memset(self.places.cast(), 0, bytes) };
-        let mut slot = 0u32;
+        let (mut hot, mut slot) = (self.hot, 0u32);
         while slot.wrapping_add(32) <= self.slots {
-            let mut mask = self.random.next32();
+            let mut mask = hot.random.next32();
             for bit in 0..32u32 {
                 if mask & 1 != 0 {
                     let slot = slot.wrapping_add(bit);
-                    let size = self.draw.size(slot, &mut self.random);
+                    let size = self.draw.size(slot, &mut hot.random);
                     // SAFETY: one of the slots, and empty.
-                    unsafe { self.fill::<false>(&mut *self.places.wrapping_add(slot as usize), size) }?;
+                    unsafe {
+                        self.fill::<false>(&mut hot, &mut *self.places.wrapping_add(slot as usize), size)
+                    }?;
                 }
                 mask >>= 1;
             }
             slot = slot.wrapping_add(32);
         }
+        self.hot = hot;
         Ok(())
     }
 
@@ -242,18 +258,19 @@ impl Load {
 
     fn direct<const REMOTE: bool>(&mut self) -> Outcome {
         let sample = u64::from(self.order.sample);
-        let mut left = self.order.steps;
+        let (mut hot, mut left) = (self.hot, self.order.steps);
         while sample != 0 && left >= sample {
             for _ in 1..sample {
-                self.step::<REMOTE, false>()?;
+                self.step::<REMOTE, false>(&mut hot)?;
             }
-            self.step::<REMOTE, true>()?;
+            self.step::<REMOTE, true>(&mut hot)?;
             self.look();
             left = left.wrapping_sub(sample);
         }
         for _ in 0..left {
-            self.step::<REMOTE, false>()?;
+            self.step::<REMOTE, false>(&mut hot)?;
         }
+        self.hot = hot;
         Ok(())
     }
 
@@ -265,17 +282,17 @@ impl Load {
     }
 
     #[inline(always)]
-    fn step<const REMOTE: bool, const TIMED: bool>(&mut self) -> Outcome {
-        let slot = self.draw.slot(&mut self.random);
+    fn step<const REMOTE: bool, const TIMED: bool>(&mut self, hot: &mut Hot) -> Outcome {
+        let slot = self.draw.slot(&mut hot.random);
         // SAFETY: slots are drawn from those that there are.
         let place = unsafe { &mut *self.places.wrapping_add(slot as usize) };
         if place.block.is_null() {
-            let size = self.draw.size(slot, &mut self.random);
+            let size = self.draw.size(slot, &mut hot.random);
             // SAFETY: it is empty.
-            unsafe { self.fill::<TIMED>(place, size) }
+            unsafe { self.fill::<TIMED>(hot, place, size) }
         } else {
             // SAFETY: it is full.
-            unsafe { self.empty::<REMOTE, TIMED>(place) }
+            unsafe { self.empty::<REMOTE, TIMED>(hot, place) }
         }
     }
 
@@ -284,19 +301,19 @@ impl Load {
     /// # Safety
     /// The slot is empty.
     #[inline(always)]
-    unsafe fn fill<const TIMED: bool>(&mut self, place: &mut Place, size: u32) -> Outcome {
+    unsafe fn fill<const TIMED: bool>(&mut self, hot: &mut Hot, place: &mut Place, size: u32) -> Outcome {
         // SAFETY: at most what the heap was made for.
         let block = self.timed::<TIMED, _>(0, |load| unsafe { load.heap.allocate(size as usize) });
         if block.is_null() {
             return Err(Cause { step: step::ALLOCATE, errno: sys::errno(), detail: u64::from(size) });
         }
-        *place = Place { block, size, counter: self.counter };
+        let counter = hot.counter as u32;
+        *place = Place { block, size, counter };
         // SAFETY: a block of this size.
-        unsafe { touch::write(self.access, block, size as usize, self.counter) };
-        self.counter = self.counter.wrapping_add(1);
-        self.live = self.live.wrapping_add(u64::from(size));
-        self.peak = self.peak.max(self.live);
-        self.allocated = self.allocated.wrapping_add(1);
+        unsafe { touch::write(self.access, block, size as usize, counter) };
+        hot.counter = hot.counter.wrapping_add(1);
+        hot.live = hot.live.wrapping_add(u64::from(size));
+        hot.peak = hot.peak.max(hot.live);
         Ok(())
     }
 
@@ -305,16 +322,20 @@ impl Load {
     /// # Safety
     /// The slot is full.
     #[inline(always)]
-    unsafe fn empty<const REMOTE: bool, const TIMED: bool>(&mut self, place: &mut Place) -> Outcome {
+    unsafe fn empty<const REMOTE: bool, const TIMED: bool>(
+        &mut self,
+        hot: &mut Hot,
+        place: &mut Place,
+    ) -> Outcome {
         let (block, size) = (place.block, place.size);
         // SAFETY: written when the block was got.
         match unsafe { touch::read(self.access, block, size as usize, place.counter) } {
-            Some(sum) => self.sum = self.sum.wrapping_add(sum),
+            Some(sum) => hot.sum = hot.sum.wrapping_add(sum),
             None => return Err(Cause::wrong(step::CONTENTS, u64::from(size))),
         }
         place.block = core::ptr::null_mut();
-        self.live = self.live.wrapping_sub(u64::from(size));
-        self.freed = self.freed.wrapping_add(1);
+        hot.live = hot.live.wrapping_sub(u64::from(size));
+        hot.freed = hot.freed.wrapping_add(1);
         if REMOTE {
             self.take();
             if self.remote.next32() < self.order.remote {
@@ -366,15 +387,15 @@ impl Load {
             // SAFETY: one of the slots, and its mark.
             unsafe { *full.wrapping_add(slot) = !(*self.places.wrapping_add(slot)).block.is_null() };
         }
-        let mut left = self.order.steps;
+        let (mut hot, mut left) = (self.hot, self.order.steps);
         while left > 0 {
             let steps = left.min(WINDOW) as usize;
             for at in 0..steps {
-                let slot = self.draw.slot(&mut self.random);
+                let slot = self.draw.slot(&mut hot.random);
                 // SAFETY: one of the slots, and one of the window.
                 unsafe {
                     let is_full = &mut *full.wrapping_add(slot as usize);
-                    let size = if *is_full { 0 } else { self.draw.size(slot, &mut self.random) };
+                    let size = if *is_full { 0 } else { self.draw.size(slot, &mut hot.random) };
                     *is_full = !*is_full;
                     *window.wrapping_add(at) = (slot, size);
                 }
@@ -383,6 +404,7 @@ impl Load {
             // All together: else some would do what others draw.
             meet(self.order.threads);
             meter.time(busy, || {
+                let mut own = hot;
                 for at in 0..steps {
                     // SAFETY: within the window, whose slots are slots.
                     let (slot, size) = unsafe { *window.wrapping_add(at) };
@@ -390,30 +412,34 @@ impl Load {
                     let place = unsafe { &mut *self.places.wrapping_add(slot as usize) };
                     if size == 0 {
                         // SAFETY: it was full when the window was drawn up to here.
-                        unsafe { self.empty::<false, false>(place) }?;
+                        unsafe { self.empty::<false, false>(&mut own, place) }?;
                     } else {
                         // SAFETY: it was empty.
-                        unsafe { self.fill::<false>(place, size) }?;
+                        unsafe { self.fill::<false>(&mut own, place, size) }?;
                     }
                 }
+                hot = own;
                 Ok(())
             })?;
             left = left.wrapping_sub(steps as u64);
         }
+        self.hot = hot;
         Ok(())
     }
 
     /// Gives all back.
     fn exit(&mut self) -> Outcome {
         self.take();
+        let mut hot = self.hot;
         for slot in 0..self.slots as usize {
             // SAFETY: one of the slots.
             let place = unsafe { &mut *self.places.wrapping_add(slot) };
             if !place.block.is_null() {
                 // SAFETY: it is full.
-                unsafe { self.empty::<false, false>(place) }?;
+                unsafe { self.empty::<false, false>(&mut hot, place) }?;
             }
         }
+        self.hot = hot;
         if self.is_own() {
             sys::unmap(self.places.cast(), (self.slots as usize).wrapping_mul(size_of::<Place>()));
         } else {

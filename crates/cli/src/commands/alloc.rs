@@ -17,20 +17,33 @@ use crate::plans::{Times, carry_out, plans};
 
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
-/// The word that shows which allocators there are.
-const LIST: &str = "list";
 
-/// Plans, measures, judges, reports; or lists the allocators.
+/// What is done, by the first word: list, try, record; any other is an allocator's.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Alloc) -> Result<ExitCode, Failure> {
     let places = Places::live();
-    if arguments.allocators == [LIST] {
-        output::print(list(&places).as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
+    let (word, others) = match arguments.allocators.split_first() {
+        Some((word, others)) => (word.as_str(), others),
+        None => ("", &[][..]),
+    };
+    match word {
+        "list" if others.is_empty() => {
+            output::print(list(&places).as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        "list" => Err(Failure::usage(format!("list takes no more words, and there is '{}'", others[0]))),
+        _ if !arguments.command.is_empty() => {
+            Err(Failure::usage("a command is for try or record: truebench alloc try -- COMMAND"))
+        }
+        _ => load(arguments, &places),
     }
-    let chosen = find::chosen(&arguments.allocators, &places).map_err(Failure::usage)?;
+}
+
+/// Plans, measures, judges, reports.
+fn load(arguments: &Alloc, places: &Places) -> Result<ExitCode, Failure> {
+    let chosen = find::chosen(&arguments.allocators, places).map_err(Failure::usage)?;
     let profile = profile(arguments)?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
