@@ -3,12 +3,13 @@
 //! Each round of a figure is a process of its own (or several), from its first block to its last. Who serves in which round is
 //! interleaved; the harness alone ("void") runs among them, and what an allocator costs is the difference, round by round.
 //!
-//! - [`plan`] decides how large the load is and who runs it; [`bench`](mod@bench) is the worker; [`complete`] makes the
-//!   figures that people ask for. The first and the last are pure.
+//! - [`plan`] decides how large the load is, [`team`] who runs it and where; [`bench`](mod@bench) is the worker; [`complete`] makes the
+//!   figures that people ask for. All but the worker are pure.
 
 mod bench;
 mod complete;
 mod plan;
+mod team;
 
 use crate::mode::Mode;
 

@@ -24,14 +24,16 @@ pub struct Options {
     pub access: Access,
     /// Numbers of threads, each a set of figures; empty for one and as many as there are CPUs.
     pub threads: Vec<u32>,
-    /// Where threads run.
-    pub places: Places,
+    /// Where threads run; without, each on a core of its own as long as there are cores.
+    pub places: Option<Places>,
     /// As upstream does it: threads in lock-step, slots from the allocator.
     pub is_compat: bool,
     /// Share of the blocks that another thread frees.
     pub remote: f64,
-    /// Processes of one thread each instead of threads.
+    /// Whether processes of one thread each are compared with threads.
     pub processes: bool,
+    /// Whether threads on SMT siblings are compared with threads on cores of their own.
+    pub siblings: bool,
     /// When there are enough rounds.
     pub rules: Rules,
 }

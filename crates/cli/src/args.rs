@@ -294,9 +294,10 @@ pub struct Alloc {
     /// Threads; repeatable [default: 1, and one for each CPU]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
-    /// Where threads run: threads, cores, ll_caches, numa_domains, sockets, or a list such as {0},{2}
-    #[arg(long, value_name = "PLACES", default_value = "threads")]
-    pub places: Places,
+    /// Where threads run: threads, cores, ll_caches, numa_domains, sockets, or a list such as {0},{2} [default: each on a core of
+    /// its own as long as there are cores]
+    #[arg(long, value_name = "PLACES")]
+    pub places: Option<Places>,
     /// Slots of all threads together [default: what time and memory allow]
     #[arg(long, value_name = "N")]
     pub slots: Option<u64>,
@@ -315,9 +316,12 @@ pub struct Alloc {
     /// Share of the blocks that another thread frees, such as 10%
     #[arg(long, value_name = "SHARE", value_parser = values::share)]
     pub remote_free: Option<f64>,
-    /// Processes of one thread each instead of threads
+    /// As well processes of one thread each, to compare with threads
     #[arg(long)]
     pub processes: bool,
+    /// As well threads on SMT siblings, to compare with threads on cores of their own
+    #[arg(long)]
+    pub siblings: bool,
     /// As upstream does it: all threads draw the same numbers, and the slots are a block of the allocator
     #[arg(long)]
     pub compat: bool,

@@ -4,6 +4,18 @@ mod plain;
 
 pub use plain::{plain, plain_to};
 
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [others @ .., last] => {
+            let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", others.join(", "), last.as_ref())
+        }
+    }
+}
+
 /// Bytes with the binary prefix that suits caches and arrays: `48 KiB`, `1.9 GiB`. Exact multiples lose the
 /// decimals.
 pub fn bytes(bytes: f64) -> String {

@@ -13,6 +13,7 @@ pub mod evidence;
 mod figure;
 pub mod format;
 pub mod host;
+pub mod ranking;
 pub mod reading;
 pub mod record;
 pub mod series;

@@ -39,6 +39,7 @@ mod swap;
 mod switches_per_hop;
 mod thermal;
 mod threads_on_distinct_cores;
+mod threads_overlap;
 mod threads_within_mask;
 mod throttled;
 pub(crate) mod traffic_agreement;
@@ -101,6 +102,7 @@ pub const ALL: &[&Check] = &[
     &unequal_cores::CHECK,
     // What all of it does to the numbers.
     &copies_overlap::CHECK,
+    &threads_overlap::CHECK,
     &stragglers::CHECK,
     &bimodal::CHECK,
     &drift::CHECK,

@@ -5,6 +5,7 @@
 //! out. Figures that were judged invalid explain nothing and are explained by their first cause alone.
 
 pub(crate) mod alignment;
+mod allocators;
 mod avoided;
 mod baseline;
 pub(crate) mod by_mix;
@@ -61,6 +62,10 @@ pub const RULES: &[&Rule] = &[
     &c2c::STATES,
     &alignment::MISALIGNED,
     &alignment::ALIASED,
+    &allocators::PAIR,
+    &allocators::PLACES,
+    &allocators::OVERHEAD,
+    &allocators::STEADY,
     &repeated::RULE,
     &numa::RULE,
     &counted::RULE,

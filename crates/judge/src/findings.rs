@@ -1,6 +1,7 @@
 //! What matters most in a record: at most a handful of sentences, the most important first.
 
 mod alignment;
+mod allocators;
 mod cores;
 mod numa;
 
@@ -29,6 +30,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Invalid));
     findings.extend(cores::topology(record));
     findings.extend(causes(record, Verdict::Suspect));
+    findings.extend(allocators::allocators(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

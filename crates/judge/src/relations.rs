@@ -10,6 +10,7 @@ mod copy_scale;
 pub(crate) mod core_pairs;
 pub mod curve;
 mod doubling;
+mod harness;
 pub mod partner;
 mod saturation;
 pub(crate) mod second_instrument;
@@ -25,6 +26,7 @@ pub const ALL: &[&Check] = &[
     &copy_scale::CHECK,
     &write_allocate::CHECK,
     &saturation::CHECK,
+    &harness::CHECK,
     &second_instrument::CHECK,
     &advertised_topology::CHECK,
 ];

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 
 use figure::Record;
 
+mod alloc_test;
 mod csv;
 mod digits;
 mod grid;
@@ -50,6 +51,7 @@ pub const FORMATS: &[Format] = &[
     markdown::FORMAT,
     stream::FORMAT,
     unixbench::FORMAT,
+    alloc_test::FORMAT,
     svg::FORMAT,
 ];
 

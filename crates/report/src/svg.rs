@@ -16,6 +16,7 @@ mod axis;
 mod chart;
 mod draw;
 mod marks;
+mod pareto;
 mod ticks;
 mod words;
 
@@ -32,7 +33,8 @@ const GAP: u32 = 16;
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let modes = grid::modes(record);
-    let charts: Vec<Chart> = modes.iter().flat_map(chart::charts).collect();
+    let charts: Vec<Chart> =
+        pareto::charts(record).into_iter().chain(modes.iter().flat_map(chart::charts)).collect();
     if charts.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,

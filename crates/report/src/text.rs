@@ -18,6 +18,7 @@ mod curves;
 mod header;
 mod page;
 mod plan;
+mod ranking;
 mod table;
 
 use page::Page;
@@ -32,6 +33,7 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     for section in sections.iter().filter(|section| section.headline) {
         table::table(&mut page, section);
     }
+    ranking::rankings_of(&mut page, record);
     let modes = grid::modes(record);
     for mode in &modes {
         curves::mode(&mut page, mode);

@@ -3,65 +3,62 @@
 use figure::evidence as key;
 use figure::{Better, Figure, Reading, Round, Status, Unit};
 
-use super::plan::{BUMP, REPLAY, STEADY, VOID, at};
+use super::plan::{BUMP, STEADY, VOID};
 use crate::profile::SLOT_BYTES;
 
-/// The series of what a pair of malloc and free costs, harness taken off.
-pub const PAIR: &str = "alloc.pair";
-/// The series of memory for memory that was asked for.
-pub const OVERHEAD: &str = "alloc.overhead";
+/// What a pair of malloc and free costs, harness taken off.
+const PAIR: &str = "pair";
+/// Memory for memory that was asked for.
+const OVERHEAD: &str = "overhead";
 
 /// Adds them.
 pub fn complete(figures: &mut Vec<Figure>) {
     let mut added = Vec::new();
     for figure in figures.iter().filter(|figure| figure.status == Status::Measured) {
-        let Some((series, allocator, threads)) = of(figure) else { continue };
-        if series != STEADY || allocator == VOID {
+        let Some((allocator, team)) = steady(figure) else { continue };
+        if allocator == VOID {
             continue;
         }
-        let void =
-            figures.iter().find(|other| of(other) == Some((STEADY.to_owned(), VOID.to_owned(), threads)));
-        added.extend(void.and_then(|void| pair(figure, void, &allocator, threads)));
+        let void = figures.iter().find(|other| steady(other) == Some((VOID.to_owned(), team.clone())));
+        added.extend(void.and_then(|void| pair(figure, void)));
         // The memory of the bump is our own.
         if allocator != BUMP {
-            added.extend(overhead(figure, &allocator, threads));
+            added.extend(overhead(figure));
         }
     }
     figures.extend(added);
 }
 
-/// Series, allocator and threads of a measured figure.
-fn of(figure: &Figure) -> Option<(String, String, u32)> {
-    let series = figure.series.clone().filter(|series| series == STEADY || series == REPLAY)?;
-    let threads = figure.conditions.get(key::THREADS)? as u32;
-    Some((series, figure.conditions.get(key::ALLOCATOR)?, threads))
+/// Allocator and team of a figure that was measured step by step.
+fn steady(figure: &Figure) -> Option<(String, String)> {
+    figure.series.as_ref().filter(|series| series.starts_with(STEADY))?;
+    Some((figure.conditions.get(key::ALLOCATOR)?, figure.conditions.get(key::TEAM)?))
 }
 
-/// A figure of these rounds' values, with its interval.
-fn derived(id: String, name: String, unit: Unit, values: &[f64], from: &[&Figure]) -> Option<Figure> {
-    let mut figure = Figure::planned(id, crate::SUITE, name, unit, Better::Lower);
+/// A figure of these values, one for each round, that follows from others, of the first of which it has allocator and team.
+fn derived(quantity: &str, name: &str, unit: Unit, values: &[f64], from: &[&Figure]) -> Option<Figure> {
+    let of = from.first()?;
+    let (allocator, team) = steady(of)?;
+    let whom = of.name.strip_suffix(", harness included").unwrap_or(&of.name);
+    let id = format!("{}.{quantity}.{allocator}.{team}", crate::SUITE);
+    let mut figure = Figure::planned(id, crate::SUITE, format!("{whom}{name}"), unit, Better::Lower);
     figure.derive(values, from)?;
+    figure.series = of.series.as_ref().map(|series| series.replacen("steady", quantity, 1));
+    figure.at = of.at.clone();
+    figure.conditions = of.conditions.clone();
+    figure.conditions.set(key::QUANTITY, quantity.to_owned());
     Some(figure)
 }
 
 /// An allocator's time less the harness's, round by round.
-fn pair(figure: &Figure, void: &Figure, allocator: &str, threads: u32) -> Option<Figure> {
+fn pair(figure: &Figure, void: &Figure) -> Option<Figure> {
     let differences: Vec<f64> =
         figure.kept_values().iter().zip(void.kept_values()).map(|(with, without)| with - without).collect();
-    let name = format!("{allocator}, {}", counted(threads));
-    let mut pair = derived(
-        format!("{PAIR}.{allocator}.t{threads}"),
-        name,
-        figure.unit.clone(),
-        &differences,
-        &[figure, void],
-    )?;
-    at(&mut pair, PAIR, allocator, threads);
-    Some(pair)
+    derived(PAIR, "", figure.unit.clone(), &differences, &[figure, void])
 }
 
 /// Resident memory that came with the load, without the slots, for the bytes that are live; after the steady phase.
-fn overhead(figure: &Figure, allocator: &str, threads: u32) -> Option<Figure> {
+fn overhead(figure: &Figure) -> Option<Figure> {
     let slots = figure.conditions.get(key::SLOTS)? * SLOT_BYTES;
     let of_round = |round: &Round| -> Option<f64> {
         let Reading::Value(resident) = round.evidence.get(key::RESIDENT) else { return None };
@@ -70,13 +67,8 @@ fn overhead(figure: &Figure, allocator: &str, threads: u32) -> Option<Figure> {
         Some((after - before - slots) / live)
     };
     let values: Vec<f64> = figure.kept().filter_map(of_round).collect();
-    let name = format!("{allocator}, {}: memory for memory asked for", counted(threads));
-    let id = format!("{OVERHEAD}.{allocator}.t{threads}");
-    let mut overhead = derived(id, name, Unit::ONE, &values, &[figure])?;
-    at(&mut overhead, OVERHEAD, allocator, threads);
+    let mut overhead = derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &values, &[figure])?;
+    // Who took the CPUs meanwhile does not change what is resident.
+    overhead.conditions.set(key::TIMELESS, true);
     Some(overhead)
-}
-
-fn counted(threads: u32) -> String {
-    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }

@@ -5,10 +5,11 @@ use cell::load::touch::Access;
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
-use lab::placement::{Bind, place};
+use lab::placement::{Bind, Places, place};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
+use super::team::{Team, lacking, teams};
 use crate::find::Installed;
 use crate::mode::{Options, PlanError, Planned};
 use crate::profile::{Profile, SLOT_BYTES};
@@ -17,6 +18,8 @@ use crate::profile::{Profile, SLOT_BYTES};
 pub const STEADY: &str = "alloc.steady";
 /// The same, drawn beforehand.
 pub const REPLAY: &str = "alloc.replay";
+/// [`figure::evidence::QUANTITY`] of both.
+pub const STEADY_QUANTITY: &str = "steady";
 /// The harness alone.
 pub const VOID: &str = "void";
 /// Each block behind the one before.
@@ -95,11 +98,13 @@ pub struct Task {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
-    let threads = threads(machine, options)?;
-    let replays = options.rules.max_time >= REPLAY_FROM && options.remote == 0.0;
+    let numbers = numbers(machine, options)?;
+    let teams = teams(&numbers, options);
+    let able = || teams.iter().filter(|team| lacking(**team, machine).is_none());
+    let replays = options.rules.max_time >= REPLAY_FROM && options.remote == 0.0 && numbers.contains(&1);
     let arms = arms(options);
     // Drawing takes as long again, so that a replayed run counts twice.
-    let runs = threads.len() * arms.len() + if replays { 2 * options.allocators.installed.len() } else { 0 };
+    let runs = able().count() * arms.len() + if replays { 2 * options.allocators.installed.len() } else { 0 };
     let profile = scaled(machine, options, runs);
     let available = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64);
     if profile.bytes() > available * 0.8 {
@@ -110,19 +115,25 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         )));
     }
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for number in &threads {
-        let placement = place(machine, &options.places, Bind::Close, Some(*number as usize))?;
-        let (slots, classes) = profile.of_thread(*number).map_err(PlanError::Wrong)?;
+    for team in &teams {
+        if let Some(reason) = lacking(*team, machine) {
+            let none = |arm: &Arm| planned(arm, Way::Direct, *team, &profile, options);
+            figures.extend(arms.iter().map(|arm| none(arm).not_available(reason.clone())));
+            continue;
+        }
+        let placement = team.placement(machine, options)?;
+        let (slots, classes) = profile.of_thread(team.number).map_err(PlanError::Wrong)?;
         for arm in &arms {
-            let ways: &[Way] = match (replays && *number == 1, arm.allocator) {
+            let ways: &[Way] = match (replays && team.number == 1, arm.allocator) {
                 (true, Some(_)) => &[Way::Direct, Way::Replay],
                 _ => &[Way::Direct],
             };
             for way in ways {
-                let mut figure = planned(arm, *way, *number, &profile, options);
-                let cpus: Vec<u32> = placement.threads.iter().filter_map(CpuList::first).collect();
+                let mut figure = planned(arm, *way, *team, &profile, options);
+                let cpus = placement.first_cpus();
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
+                let (threads, processes) = team.threads_and_processes();
                 tasks.push(Task {
                     id: figure.id.clone(),
                     allocator: arm.allocator.cloned(),
@@ -136,8 +147,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                     classes: classes.iter().map(row).collect(),
                     steps: profile.steps,
                     seed: profile.seed,
-                    threads: if options.processes { 1 } else { *number },
-                    processes: if options.processes { *number } else { 1 },
+                    threads,
+                    processes,
                     is_compat: options.is_compat,
                     remote: (options.remote * f64::from(u32::MAX)) as u32,
                     sample: if *way == Way::Direct { SAMPLE } else { 0 },
@@ -151,10 +162,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     for (name, how) in &options.allocators.missing {
         let arm = Arm { name, giver: Giver::Real, allocator: None };
-        let figure = planned(&arm, Way::Direct, threads[0], &profile, options);
+        let figure = planned(&arm, Way::Direct, teams[0], &profile, options);
         figures.push(figure.not_available(format!("not installed: {how}")));
     }
-    let notes = notes(options, &profile, &threads);
+    let notes = notes(options, &profile, &teams);
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "alloc.load",
@@ -192,21 +203,22 @@ fn arms(options: &Options) -> Vec<Arm<'_>> {
 }
 
 /// Numbers of threads: as asked, or one and as many as there are CPUs.
-fn threads(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> {
-    let mut threads = options.threads.clone();
-    if threads.is_empty() {
-        let all = place(machine, &options.places, Bind::Close, None)?.threads.len() as u32;
-        threads = vec![1, all];
+fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> {
+    let mut numbers = options.threads.clone();
+    if numbers.is_empty() {
+        let places = options.places.as_ref().unwrap_or(&Places::Threads);
+        let all = place(machine, places, Bind::Close, None)?.threads.len() as u32;
+        numbers = vec![1, all];
     }
-    threads.sort_unstable();
-    threads.dedup();
-    if options.remote > 0.0 && (options.processes || threads == [1]) {
+    numbers.sort_unstable();
+    numbers.dedup();
+    if options.remote > 0.0 && (options.processes || numbers == [1]) {
         return Err(PlanError::Wrong(
             "--remote-free needs threads of one process that free for one another: ask for two threads or more, and not for --processes"
                 .to_owned(),
         ));
     }
-    Ok(threads)
+    Ok(numbers)
 }
 
 /// The load, as large as time and memory allow, if its size was not asked for.
@@ -229,29 +241,27 @@ fn row(class: &Class) -> [u32; 4] {
     [class.below, class.smallest, class.largest, class.slots]
 }
 
-fn planned(arm: &Arm, way: Way, threads: u32, profile: &Profile, options: &Options) -> Figure {
+fn planned(arm: &Arm, way: Way, team: Team, profile: &Profile, options: &Options) -> Figure {
     let series = if way == Way::Replay { REPLAY } else { STEADY };
-    let counted = match (options.processes, threads) {
-        (_, 1) => "1 thread".to_owned(),
-        (true, _) => format!("{threads} processes"),
-        (false, _) => format!("{threads} threads"),
-    };
     let what = if way == Way::Replay { ", drawn beforehand" } else { "" };
     let mut figure = Figure::planned(
-        format!("{series}.{}.t{threads}", arm.name),
+        format!("{series}.{}.{}", arm.name, team.tag()),
         crate::SUITE,
-        format!("{}, {counted}, harness included{what}", arm.name),
+        format!("{}, {}, harness included{what}", arm.name, team.told()),
         Unit::of("ns/pair"),
         Better::Lower,
     );
-    at(&mut figure, series, arm.name, threads);
+    at(&mut figure, series, arm.name, team);
     let access =
         Access::ALL.iter().find(|(_, access)| *access == options.access).map_or("", |(word, _)| word);
+    let (_, processes) = team.threads_and_processes();
     figure.conditions = Conditions::default()
+        .with(key::QUANTITY, STEADY_QUANTITY.to_owned())
         .with(key::ALLOCATOR, arm.name.to_owned())
+        .with(key::TEAM, team.tag())
         .with(key::PROFILE, profile.name.clone())
-        .with(key::THREADS, f64::from(threads))
-        .with(key::PROCESSES, if options.processes { f64::from(threads) } else { 1.0 })
+        .with(key::THREADS, f64::from(team.number))
+        .with(key::PROCESSES, f64::from(processes))
         .with(key::SLOTS, profile.slots as f64)
         .with(key::STEPS, profile.steps as f64)
         .with(key::SEED, profile.seed as f64)
@@ -262,17 +272,17 @@ fn planned(arm: &Arm, way: Way, threads: u32, profile: &Profile, options: &Optio
 }
 
 /// Makes a figure a point of the curves over threads, one for each allocator.
-pub fn at(figure: &mut Figure, series: &str, allocator: &str, threads: u32) {
-    figure.series = Some(series.to_owned());
+fn at(figure: &mut Figure, series: &str, allocator: &str, team: Team) {
+    figure.series = Some(format!("{series}{}", team.suffix()));
     let coordinate = |value| Coordinate { value, unit: None };
     figure.at.insert("allocator".to_owned(), coordinate(CoordinateValue::Name(allocator.to_owned())));
-    figure.at.insert("threads".to_owned(), coordinate(CoordinateValue::Number(f64::from(threads))));
+    figure.at.insert("threads".to_owned(), coordinate(CoordinateValue::Number(f64::from(team.number))));
 }
 
 /// What was resolved, for people.
-fn notes(options: &Options, profile: &Profile, threads: &[u32]) -> Vec<(&'static str, String)> {
+fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static str, String)> {
     let names: Vec<&str> = options.allocators.installed.iter().map(|one| one.name.as_str()).collect();
-    let counts: Vec<String> = threads.iter().map(u32::to_string).collect();
+    let told: Vec<String> = teams.iter().map(|team| team.told()).collect();
     let whole = &options.profile;
     let scale = match profile.slots < whole.slots {
         true => format!(
@@ -294,6 +304,6 @@ fn notes(options: &Options, profile: &Profile, threads: &[u32]) -> Vec<(&'static
                 figure::format::bytes(profile.slots as f64 * SLOT_BYTES + profile.live())
             ),
         ),
-        ("threads", counts.join(", ")),
+        ("who", told.join(", ")),
     ]
 }

@@ -56,6 +56,7 @@ fn load(arguments: &Alloc, places: &Places) -> Result<ExitCode, Failure> {
         is_compat: arguments.compat,
         remote: arguments.remote_free.unwrap_or(0.0),
         processes: arguments.processes,
+        siblings: arguments.siblings,
         rules,
     };
     let modes: Vec<&'static Mode> = alloc::MODES.to_vec();

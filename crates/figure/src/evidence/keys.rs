@@ -87,6 +87,9 @@ keys! {
     REMOTE_FREE: f64 = "remote_free", "1", Condition, "Share of the blocks that another thread frees.";
     PROCESSES: f64 = "processes", "1", Condition, "Processes that share the load.";
     HARNESS: String = "harness", "", Condition, "How steps are made: direct (drawn and done), or replay (drawn for a window of 2^20 steps, and only the doing is timed).";
+    TEAM: String = "team", "", Condition, "Who runs the load together: tN threads (each on a core of its own as long as there are cores), pN processes of one thread each on the same CPUs, sN threads on SMT siblings.";
+    QUANTITY: String = "quantity", "", Condition, "What of an allocator this is: steady (time of a pair of malloc and free, harness included), pair (the same without it), overhead (memory for memory asked for).";
+    TIMELESS: bool = "timeless", "", Condition, "Whether the figure would be the same had its rounds been slower: of a disturbed clock or CPU it knows nothing.";
     PAIR_TICKS: f64 = "alloc.ticks", "1", Round, "Ticks of the time stamp counter for each pair of malloc and free in the steady phase, mean of the threads. Not cycles.";
     PAIR_CYCLES: f64 = "alloc.cycles", "1", Round, "Cycles of the CPU in user code for each pair, where there is a counter.";
     PAIR_CPU: f64 = "alloc.cpu", "ns", Round, "CPU time for each pair, in user code and in the kernel, mean of the threads.";

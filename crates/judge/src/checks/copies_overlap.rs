@@ -8,7 +8,7 @@ use crate::check::{Answer, Check, Levels, Subject, always, observed, of_copies};
 /// The sum of copies that did not overlap is no rate of the machine: while one still starts, another has the disk or the
 /// memory to itself. With UnixBench some copies of the file tests begin two minutes after others, and the sums are far too
 /// high (byte-unixbench #103). From a start that all wait for, copies differ by scheduling alone: some milliseconds of a pass.
-const APART: Levels = Levels { warn: 0.05, fail: 0.20 };
+pub(super) const APART: Levels = Levels { warn: 0.05, fail: 0.20 };
 
 /// The share of the time in which all copies counted, in the median round.
 pub const CHECK: Check = Check {

@@ -1,6 +1,7 @@
 //! Are the figures that this one was computed from sound?
 
-use figure::{Outcome, Verdict};
+use figure::evidence::TIMELESS;
+use figure::{CheckResult, Figure, Outcome, Verdict};
 
 use crate::check::{Answer, Check, Subject, always, measured};
 
@@ -9,7 +10,7 @@ use crate::check::{Answer, Check, Subject, always, measured};
 pub const CHECK: Check = Check {
     id: "sources",
     question: "Are the figures that this one was computed from sound?",
-    reads: &[],
+    reads: &[TIMELESS.name],
     page: include_str!("../../../../docs/checks/sources.md"),
     // One that was made of the rounds of another, kept in its own, is judged by these rounds.
     applies: |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
@@ -17,13 +18,51 @@ pub const CHECK: Check = Check {
     rule,
 };
 
+/// Checks of what changes how long something takes and nothing else.
+const OF_TIME: &[&str] = &[
+    "debug-build",
+    "emulated",
+    "scheduler",
+    "quota",
+    "throttled",
+    "clock-jump",
+    "clock-granularity",
+    "heartbeat",
+    "placement-held",
+    "steal",
+    "interrupts",
+    "foreign-load",
+    "sibling-load",
+    "run-queue-delay",
+    "involuntary-switches",
+    "thermal",
+    "frequency",
+    "unequal-cores",
+    "threads-overlap",
+    "stragglers",
+    "bimodal",
+    "drift",
+    "rounds-agree",
+];
+
+/// The verdict of a source, as far as it concerns this figure.
+fn verdict_for(subject: &Subject, source: &Figure) -> Option<Verdict> {
+    let verdict = source.verdict?;
+    if subject.condition(TIMELESS) != Some(true) {
+        return Some(verdict);
+    }
+    let concerns = |check: &&CheckResult| !OF_TIME.contains(&check.id.as_str());
+    let checks: Vec<CheckResult> = source.checks.iter().filter(concerns).cloned().collect();
+    Some(Verdict::of(&checks, source.kept().count()))
+}
+
 fn rule(subject: &Subject) -> Answer {
     let mut worst = (Verdict::Valid, String::new());
     for id in &subject.figure.derived_from {
         let Some(source) = subject.record.figure(id) else {
             return Answer::unknown(format!("{id} is not in the record"));
         };
-        let Some(verdict) = source.verdict else {
+        let Some(verdict) = verdict_for(subject, source) else {
             return Answer::unknown(format!("{id} was not measured or not judged"));
         };
         if verdict > worst.0 {
@@ -38,4 +77,16 @@ fn rule(subject: &Subject) -> Answer {
         Verdict::Invalid => Outcome::Fail,
     };
     Answer::of(outcome, format!("{id} is {verdict}"), format!("see the reasons of {id}"))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn checks_of_time_are_checks() {
+        for id in OF_TIME {
+            assert!(crate::find(id).is_some(), "{id}");
+        }
+    }
 }

@@ -30,6 +30,15 @@ fn copies_that_did_not_run_together_are_no_sum() {
 }
 
 #[test]
+fn threads_that_did_not_work_together_measured_fewer() {
+    let team = |share| quiet_vm().with(TEAM, "t2".into()).with(THREAD_OVERLAP, share);
+    let says = |share| team(share).says("threads-overlap");
+    assert_eq!([says(0.951), says(0.949), says(0.801), says(0.799)], [Pass, Warn, Warn, Fail]);
+    assert_eq!(team(0.5).with(THREADS, 1.0).answer("threads-overlap"), None, "one overlaps with itself");
+    assert_eq!(quiet_vm().answer("threads-overlap"), None, "others meet at a barrier");
+}
+
+#[test]
 fn tasks_that_take_turns_by_design_are_not_asked_for_their_waiting() {
     for check in ["run-queue-delay", "involuntary-switches"] {
         for class in ["process", "shell", "switching"] {

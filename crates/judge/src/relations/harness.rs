@@ -1,0 +1,99 @@
+//! Do two ways of taking the harness off agree?
+
+use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
+use figure::stats::{median, median_interval};
+use figure::{Figure, Interval, format};
+
+use crate::check::{Answer, Check, Subject, never};
+
+/// [`HARNESS`] of steps that are drawn and done one by one; what drawing costs is the void allocator's.
+const DIRECT: &str = "direct";
+/// That of steps that were drawn beforehand.
+const REPLAY: &str = "replay";
+/// Who is no allocator.
+const NONE: [&str; 2] = ["void", "bump"];
+/// Differences this close are the same, as a share of the time from which they are taken: the window of steps that were drawn
+/// beforehand is read from memory, which moves a few lines of the caches that the allocators use.
+const SAME: f64 = 0.10;
+
+/// The difference between two allocators, drawn while it is measured and drawn before.
+pub const CHECK: Check = Check {
+    id: "harness",
+    question: "Do two ways of taking the harness off agree?",
+    reads: &[QUANTITY.name, ALLOCATOR.name, TEAM.name, HARNESS.name],
+    page: include_str!("../../../../docs/checks/harness.md"),
+    applies: |subject| replayed(subject).is_some(),
+    essential: never,
+    rule,
+};
+
+/// An allocator's figure by replay, its direct one, and the same two of the first other allocator that has both.
+struct Replayed<'a> {
+    own: [&'a Figure; 2],
+    other: [&'a Figure; 2],
+}
+
+fn replayed<'a>(subject: &Subject<'a>) -> Option<Replayed<'a>> {
+    let figure = subject.figure;
+    if figure.conditions.get(HARNESS).as_deref() != Some(REPLAY) {
+        return None;
+    }
+    let team = figure.conditions.get(TEAM)?;
+    let own = figure.conditions.get(ALLOCATOR)?;
+    let of = |allocator: &str, harness: &str| {
+        subject.record.figures.iter().find(|other| {
+            let is = &other.conditions;
+            other.value.is_some()
+                && is.get(QUANTITY).as_deref() == Some("steady")
+                && is.get(TEAM).as_ref() == Some(&team)
+                && is.get(HARNESS).as_deref() == Some(harness)
+                && is.get(ALLOCATOR).as_deref() == Some(allocator)
+        })
+    };
+    let both = |allocator: &str| Some([of(allocator, DIRECT)?, of(allocator, REPLAY)?]);
+    let names = subject.record.figures.iter().filter_map(|other| other.conditions.get(ALLOCATOR));
+    let other =
+        names.filter(|name| *name != own && !NONE.contains(&name.as_str())).find_map(|name| both(&name))?;
+    Some(Replayed { own: both(&own)?, other })
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some(Replayed { own: [direct, replay], other }) = replayed(subject) else {
+        return Answer::unknown("no other allocator was measured both ways");
+    };
+    let difference = |own: &Figure, other: &Figure| -> Option<(f64, Interval)> {
+        let pairs = own.kept_values().into_iter().zip(other.kept_values());
+        let differences: Vec<f64> = pairs.map(|(own, other)| own - other).collect();
+        Some((median(&differences)?, median_interval(&differences)?))
+    };
+    let (Some((value, interval)), Some((replayed, of_replay))) =
+        (difference(direct, other[0]), difference(replay, other[1]))
+    else {
+        return Answer::unknown("fewer than 6 kept rounds in common");
+    };
+    let unit = &direct.unit;
+    let told = |value: f64, interval: &Interval| {
+        format!(
+            "{} {unit} [{}, {}]",
+            format::number(value),
+            format::number(interval.low),
+            format::number(interval.high)
+        )
+    };
+    let seen = format!(
+        "{} is {} above {} step by step, and {} where steps are drawn beforehand",
+        direct.id,
+        told(value, &interval),
+        other[0].id,
+        told(replayed, &of_replay)
+    );
+    let overlap = interval.low <= of_replay.high && of_replay.low <= interval.high;
+    let near = (value - replayed).abs() <= SAME * direct.value.unwrap_or(0.0);
+    if overlap || near {
+        return Answer::pass(format!("two ways agree: {seen}"));
+    }
+    Answer::warn(
+        format!("two ways disagree: {seen}"),
+        "trust neither difference to more than theirs: repeat on a quieter machine, with more rounds (--rounds, --max-time)",
+    )
+}
