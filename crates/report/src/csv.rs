@@ -50,12 +50,24 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let conditions: Vec<&str> =
         ALL.iter().filter(|key| key.scope == Scope::Condition).map(|key| key.name).collect();
     let mut table = ::csv::Writer::from_writer(out);
-    table.write_record(COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied()))?;
+    table
+        .write_record(COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied()))
+        .map_err(cause)?;
     for figure in &record.figures {
         let fields = COLUMNS.iter().map(|(_, field)| field(figure));
-        table.write_record(fields.chain(conditions.iter().map(|key| condition(figure, key))))?;
+        table
+            .write_record(fields.chain(conditions.iter().map(|key| condition(figure, key))))
+            .map_err(cause)?;
     }
     table.flush()
+}
+
+/// What the writer answered, as it answered it.
+fn cause(error: ::csv::Error) -> io::Error {
+    match error.into_kind() {
+        ::csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 /// The first reason why a figure is not valid, or why it has no value.

@@ -63,6 +63,7 @@ fn a_writer_that_fails_is_reported() {
     }
     let mut record = sample::full();
     record.figures.extend(sample::modes::mix().figures);
+    record.figures.extend(sample::alloc::answer().figures);
     record.figures.push(sample::scored(
         "pipe",
         "Pipe Throughput",

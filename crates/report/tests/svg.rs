@@ -29,6 +29,20 @@ fn count(node: Node, tag: &str) -> usize {
 }
 
 #[test]
+fn allocators_stand_by_time_and_memory() {
+    let text = svg(&sample::alloc::answer());
+    let document = Document::parse(&text).unwrap();
+    let chart = charts(&document)[0];
+    assert_eq!(words(chart, "title"), ["Allocators, time against memory, 1 thread"]);
+    let described = words(chart, "desc")[0];
+    assert!(described.contains("glibc 37.0 ns and 1.51"), "{described}");
+    assert!(described.ends_with("without being worse in the other than: jemalloc."), "{described}");
+    for name in ["glibc", "jemalloc", "mimalloc", "scudo"] {
+        assert!(words(chart, "text").contains(&name), "{name}");
+    }
+}
+
+#[test]
 fn each_mode_has_a_picture_with_a_title_and_a_description() {
     let text = svg(&sample::modes::all());
     let document = Document::parse(&text).unwrap();

@@ -33,6 +33,7 @@ fn every_record() -> Vec<Record> {
         sample::modes::unknown(),
         sample::modes::numa(12),
         sample::modes::noise(256),
+        sample::alloc::answer(),
         sample::modes::hostile(),
         sample::modes::extreme(),
     ]
@@ -51,6 +52,16 @@ fn full_at_80() {
 #[test]
 fn full_at_200() {
     insta::assert_snapshot!(at(200, &sample::full()));
+}
+
+#[test]
+fn allocators_at_60() {
+    insta::assert_snapshot!(at(60, &sample::alloc::answer()));
+}
+
+#[test]
+fn allocators_at_80() {
+    insta::assert_snapshot!(at(80, &sample::alloc::answer()));
 }
 
 #[test]

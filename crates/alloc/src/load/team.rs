@@ -105,3 +105,71 @@ pub fn lacking(team: Team, machine: &Machine) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod unit {
+    use figure::host::LogicalCpu;
+    use lab::schedule::Rules;
+
+    use super::*;
+    use crate::find::Chosen;
+    use crate::profile::Profile;
+
+    /// So many cores of two hardware threads each, siblings half the machine apart.
+    fn machine(cores: u32, is_smt: bool) -> Machine {
+        let mut machine = Machine::default();
+        for cpu in 0..if is_smt { 2 * cores } else { cores } {
+            let core = cpu % cores;
+            let siblings = if is_smt { vec![core, core + cores] } else { vec![core] };
+            let siblings = siblings.into_iter().collect();
+            machine.topology.cpus.push(LogicalCpu { cpu, core, siblings, ..LogicalCpu::default() });
+            machine.topology.online.insert(cpu);
+            machine.topology.allowed.insert(cpu);
+        }
+        machine
+    }
+
+    fn options(processes: bool, siblings: bool) -> Options {
+        Options {
+            allocators: Chosen::default(),
+            profile: Profile::known("ithare").unwrap(),
+            is_sized: false,
+            access: cell::load::touch::Access::Full,
+            threads: Vec::new(),
+            places: None,
+            is_compat: false,
+            remote: 0.0,
+            processes,
+            siblings,
+            rules: Rules::exactly(6, 60.0),
+        }
+    }
+
+    #[test]
+    fn threads_take_cores_first_and_siblings_share_them() {
+        let (machine, options) = (machine(4, true), options(false, true));
+        let cpus = |number, kind| Team { number, kind }.placement(&machine, &options).unwrap().first_cpus();
+        assert_eq!(cpus(4, Kind::Threads), [0, 1, 2, 3]);
+        assert_eq!(cpus(4, Kind::Processes), [0, 1, 2, 3]);
+        assert_eq!(cpus(4, Kind::Siblings), [0, 4, 1, 5]);
+        assert_eq!(cpus(8, Kind::Threads), [0, 4, 1, 5, 2, 6, 3, 7]);
+    }
+
+    #[test]
+    fn what_is_compared_stands_behind_its_threads() {
+        let tags = |processes, siblings| -> Vec<String> {
+            teams(&[1, 4], &options(processes, siblings)).into_iter().map(Team::tag).collect()
+        };
+        assert_eq!(tags(false, false), ["t1", "t4"]);
+        assert_eq!(tags(true, true), ["t1", "t4", "p4", "s4"]);
+        assert_eq!(Team { number: 4, kind: Kind::Processes }.threads_and_processes(), (1, 4));
+    }
+
+    #[test]
+    fn without_siblings_there_is_a_reason() {
+        let siblings = Team { number: 2, kind: Kind::Siblings };
+        assert!(lacking(siblings, &machine(4, false)).unwrap().contains("hardware thread"));
+        assert_eq!(lacking(siblings, &machine(4, true)), None);
+        assert_eq!(lacking(Team { number: 2, kind: Kind::Threads }, &machine(4, false)), None);
+    }
+}

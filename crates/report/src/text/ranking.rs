@@ -1,5 +1,7 @@
 //! Allocators beside one another: rank, time, memory, and which of them are a choice.
 
+use std::ops::RangeInclusive;
+
 use comfy_table::{Cell, CellAlignment, ColumnConstraint};
 use figure::Record;
 use figure::format::{number, percent, plain_to};
@@ -7,9 +9,8 @@ use figure::ranking::{Place, Ranking, rankings, wasted};
 
 use super::cells;
 use super::page::Page;
+use crate::mark;
 
-/// From this width on there is room for the interval and for the whole verdict.
-const WIDTH_FOR_INTERVAL: usize = 76;
 /// The longest name that is shown.
 const MAX_NAME: usize = 24;
 
@@ -28,41 +29,98 @@ pub(super) fn rankings_of(page: &mut Page, record: &Record) {
     }
 }
 
+/// A column: its head, whether its numbers stand to the right, for which widths of the page it is.
+struct Column {
+    head: &'static str,
+    right: bool,
+    widths: RangeInclusive<usize>,
+    cell: fn(&Place, usize) -> Cell,
+}
+
+/// All widths; those with room for more than the least; those with room for everything, and the others.
+const ALL: RangeInclusive<usize> = 0..=usize::MAX;
+const ROOMY: RangeInclusive<usize> = 56..=usize::MAX;
+const WIDE: RangeInclusive<usize> = 76..=usize::MAX;
+const NARROW: RangeInclusive<usize> = 0..=75;
+
+const COLUMNS: &[Column] = &[
+    Column { head: "rank", right: true, widths: ALL, cell: |place, _| Cell::new(rank(place)) },
+    Column {
+        head: "allocator",
+        right: false,
+        widths: ALL,
+        cell: |place, _| Cell::new(plain_to(&place.name, MAX_NAME)),
+    },
+    Column {
+        head: "ns/pair",
+        right: true,
+        widths: ALL,
+        cell: |place, _| Cell::new(or_none(place.pair.value.map(number))),
+    },
+    Column {
+        head: "±",
+        right: true,
+        widths: WIDE,
+        cell: |place, _| Cell::new(cells::half_width(place.pair)),
+    },
+    Column {
+        head: "memory",
+        right: true,
+        widths: ALL,
+        cell: |place, _| Cell::new(of_memory(place, |value| format!("{value:.2}"))),
+    },
+    Column {
+        head: "wasted",
+        right: true,
+        widths: ROOMY,
+        cell: |place, _| Cell::new(of_memory(place, |value| percent(wasted(value)))),
+    },
+    Column {
+        head: "choice",
+        right: false,
+        widths: ROOMY,
+        cell: |place, _| Cell::new(if place.is_on_front { "yes" } else { "" }),
+    },
+    Column {
+        head: "verdict",
+        right: false,
+        widths: WIDE,
+        cell: |place, width| cells::verdict(place.pair, width),
+    },
+    Column {
+        head: "",
+        right: false,
+        widths: NARROW,
+        cell: |place, _| Cell::new(place.pair.verdict.map_or("", mark::of)),
+    },
+];
+
 fn table(page: &mut Page, ranking: &Ranking) {
     page.title(&format!("Allocators, {}", ranking.told()));
-    let is_wide = page.width() >= WIDTH_FOR_INTERVAL;
-    let mut heads = vec!["rank", "allocator", "ns/pair", "memory", "wasted", "choice", "verdict"];
-    if is_wide {
-        heads.insert(3, "±");
-    }
+    let width = page.width();
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.widths.contains(&width)).collect();
     let mut table = cells::empty(page);
-    table.set_header(heads.iter().map(|head| cells::head(head)));
+    table.set_header(columns.iter().map(|column| cells::head(column.head)));
     for place in &ranking.places {
-        let overhead = place.overhead.and_then(|overhead| overhead.value);
-        let or_none = |text: Option<String>| text.unwrap_or_else(|| "—".to_owned());
-        let mut row = vec![
-            Cell::new(rank(place)),
-            Cell::new(plain_to(&place.name, MAX_NAME)),
-            Cell::new(or_none(place.pair.value.map(number))),
-            Cell::new(or_none(overhead.map(|overhead| format!("{overhead:.2}")))),
-            Cell::new(or_none(overhead.map(|overhead| percent(wasted(overhead))))),
-            Cell::new(if place.is_on_front { "yes" } else { "" }),
-            cells::verdict(place.pair, page.width()),
-        ];
-        if is_wide {
-            row.insert(3, Cell::new(cells::half_width(place.pair)));
-        }
-        table.add_row(row);
+        table.add_row(columns.iter().map(|column| (column.cell)(place, width)));
     }
-    for at in 0..heads.len() {
+    for (at, column) in columns.iter().enumerate() {
         let Some(laid) = table.column_mut(at) else { continue };
-        laid.set_padding((0, if at + 1 == heads.len() { 0 } else { 1 }));
-        laid.set_constraint(ColumnConstraint::ContentWidth);
-        if !matches!(heads[at], "allocator" | "choice" | "verdict") {
+        laid.set_padding((0, if at + 1 == columns.len() { 0 } else { 1 }));
+        if column.right {
+            laid.set_constraint(ColumnConstraint::ContentWidth);
             laid.set_cell_alignment(CellAlignment::Right);
         }
     }
     cells::print(page, &table);
+}
+
+fn or_none(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "—".to_owned())
+}
+
+fn of_memory(place: &Place, show: impl Fn(f64) -> String) -> String {
+    or_none(place.overhead.and_then(|overhead| overhead.value).map(show))
 }
 
 /// `1`, `1–3`.

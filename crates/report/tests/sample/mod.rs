@@ -9,6 +9,7 @@ use figure::{
     Round, Severity, Tool, Unit, Verdict,
 };
 
+pub mod alloc;
 pub mod modes;
 
 /// Bytes of each array.

@@ -1,0 +1,79 @@
+//! Allocators: times, memory and what follows, for teams of threads and of processes.
+
+use figure::evidence::*;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, Evidence, Figure, Record, Round, Unit, Verdict};
+
+/// ns a pair and memory of each allocator with one thread; with more each takes half as long again.
+const ALLOCATORS: [(&str, f64, f64); 4] =
+    [("glibc", 37.0, 1.51), ("jemalloc", 17.0, 1.29), ("mimalloc", 17.2, 1.41), ("scudo", 90.0, 1.9)];
+const SLOTS_OF_ALL: f64 = 40_000.0;
+
+fn figure(quantity: &str, name: &str, team: &str, unit: Unit, value: f64) -> Figure {
+    let id = format!("alloc.{quantity}.{name}.{team}");
+    let mut figure = Figure::planned(id, "alloc", format!("{name}, {quantity}, {team}"), unit, Better::Lower);
+    let threads: f64 = team[1..].parse().unwrap();
+    let suffix = if team.starts_with('p') { ".processes" } else { "" };
+    figure.series = Some(format!("alloc.{quantity}{suffix}"));
+    let at = |value| Coordinate { value, unit: None };
+    figure.at.insert("allocator".into(), at(CoordinateValue::Name(name.into())));
+    figure.at.insert("threads".into(), at(CoordinateValue::Number(threads)));
+    figure.conditions = Conditions::default()
+        .with(QUANTITY, quantity.into())
+        .with(ALLOCATOR, name.into())
+        .with(TEAM, team.into())
+        .with(THREADS, threads)
+        .with(PROFILE, "ithare".into())
+        .with(SLOTS, SLOTS_OF_ALL)
+        .with(STEPS, 400_000.0)
+        .with(HARNESS, "direct".into());
+    let values = [0.99, 1.01, 1.02, 0.98, 1.005, 0.995].map(|factor| factor * value);
+    figure.rounds =
+        values.map(|value| Round::new("2026-03-01T10:20:31Z".into(), 0.2, vec![value], evidence())).into();
+    figure.summarise();
+    figure.verdict = Some(Verdict::Valid);
+    figure
+}
+
+/// What the cells saw.
+fn evidence() -> Evidence {
+    let mut evidence = Evidence::default();
+    evidence.put(PHASE_SECONDS, vec![0.010, 0.080, 0.005]);
+    evidence.put(RESIDENT, vec![1e6, 3.4e6, 3.6e6, 2.2e6]);
+    evidence.put(RESIDENT_PEAK, 4096.0 * 900.0);
+    evidence.put(LIVE_BYTES, 910_000.0);
+    evidence.put(PEAK_BYTES, 1_008_000.0);
+    evidence
+}
+
+/// Time with harness and without, and memory.
+fn allocator(name: &str, team: &str, ns: f64, memory: f64) -> Vec<Figure> {
+    let pairs = || Unit::of("ns/pair");
+    let mut all = vec![figure("steady", name, team, pairs(), 100.0 + ns)];
+    if name != "void" {
+        all.push(figure("pair", name, team, pairs(), ns));
+        all.push(figure("overhead", name, team, Unit::ONE, memory));
+        all[1..].iter_mut().for_each(|figure| figure.rounds.clear());
+    }
+    all
+}
+
+/// Four allocators with one thread, two threads and two processes; one of them disturbed.
+pub fn answer() -> Record {
+    let mut record = super::empty();
+    for (team, factor) in [("t1", 1.0), ("t2", 1.5), ("p2", 1.2)] {
+        record.figures.extend(allocator("void", team, 0.0, 1.0));
+        for (name, ns, memory) in ALLOCATORS {
+            record.figures.extend(allocator(name, team, ns * factor, memory));
+        }
+    }
+    let disturbed = record.figures.iter_mut().find(|figure| figure.id == "alloc.pair.scudo.t2").unwrap();
+    disturbed.verdict = Some(Verdict::Suspect);
+    disturbed.checks = vec![super::check(
+        "sources",
+        figure::Outcome::Warn,
+        "alloc.steady.scudo.t2 is suspect",
+        Some("see its reasons"),
+    )];
+    record
+}
