@@ -99,6 +99,29 @@ fn an_allocator_that_crashes_is_void() {
 }
 
 #[test]
+fn an_allocator_that_hangs_is_given_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let reason = void(&library(directory.path(), "hangs"));
+    assert!(reason.contains("not ready after"), "{reason}");
+}
+
+#[test]
+fn a_static_cell_takes_no_library() {
+    let directory = tempfile::tempdir().unwrap();
+    // Nobody runs it: what matters is how it is linked.
+    let source = directory.path().join("cell.c");
+    std::fs::write(&source, "int main(void) { return 0; }").unwrap();
+    let cell = directory.path().join("truebench-cell");
+    let built = Command::new("cc").arg("-static").arg("-o").arg(&cell).arg(&source).status().unwrap();
+    assert!(built.success());
+    let words = [&["alloc", "glibc"], SMALL].concat();
+    let output = truebench(&words).env("TRUEBENCH_LIB", directory.path()).output().unwrap();
+    let record = record(&output);
+    let reason = figure(&record, "alloc.steady.glibc.t1").reason.clone().unwrap();
+    assert!(reason.contains("linked statically"), "{reason}");
+}
+
+#[test]
 fn an_allocator_that_eats_memory_is_stopped() {
     let directory = tempfile::tempdir().unwrap();
     let reason = void(&library(directory.path(), "eats"));

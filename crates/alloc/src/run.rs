@@ -18,8 +18,6 @@ use crate::find::Installed;
 use crate::memory::{self, Resident};
 use crate::owner;
 
-/// How long a phase may take. The largest loads take minutes with a slow allocator.
-const PATIENCE: Duration = Duration::from_secs(900);
 /// Bytes that a process has besides the load: its code, its stacks, what an allocator keeps for each thread.
 const BESIDES: f64 = 512e6;
 /// An allocator that takes so many times what is asked for runs away: the worst that was published takes 4.
@@ -40,6 +38,8 @@ pub struct Arm<'a> {
     pub processes: usize,
     /// Bytes that the load asks for, slots included: of all threads.
     pub bytes: f64,
+    /// How long a phase may take before its allocator is said to hang.
+    pub patience: Duration,
     /// Bytes that there are at most.
     pub available: f64,
 }
@@ -211,7 +211,8 @@ impl<'a> Run<'a> {
     fn await_ready(&mut self, arrivals: usize) -> Result<(), String> {
         let (needed, available) = (self.arm.bytes, self.arm.available);
         let most = (needed * RUNAWAY + BESIDES).min(available);
-        self.copies.ready(arrivals, PATIENCE, |children: &[Child]| {
+        let patience = self.arm.patience;
+        self.copies.ready(arrivals, patience, |children: &[Child]| {
             let has: f64 = children.iter().filter_map(|child| lab::copies::resident(child.id())).sum();
             if has <= most {
                 return Ok(());

@@ -21,6 +21,7 @@ pub mod clock;
 pub mod copies;
 pub mod events;
 pub mod guardian;
+pub mod image;
 pub mod interrupt;
 pub mod measure;
 pub mod mode;

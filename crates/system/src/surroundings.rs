@@ -2,7 +2,6 @@
 //! its tools, the locale. What is true of the kernel as a whole (mitigations, sched_ext, autogroup) is among the machine's
 //! settings.
 
-mod image;
 mod locale;
 mod mount;
 mod tools;
@@ -17,7 +16,7 @@ pub fn of_cell(cell: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     evidence.put(LIBC, libc());
     evidence.put_reading(LIBC_STRCMP, strcmp());
-    match image::read(cell) {
+    match lab::image::read(cell) {
         Ok(image) => {
             evidence.put(CELL_BYTES, image.bytes as f64);
             evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());

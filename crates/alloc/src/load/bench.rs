@@ -1,11 +1,13 @@
 //! The worker: one run of the load is a round.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use cell::load::order::{CLASSES, Class, Order};
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::image;
 use lab::measure;
 use lab::ours::find_cell;
 use lab::pool::Pool;
@@ -20,6 +22,8 @@ use crate::run::{Arm, Done, Ran, Run, quantile};
 struct LoadBench {
     setup: Setup,
     cell: PathBuf,
+    /// Why nothing can be preloaded into it, if so.
+    preload: Result<(), String>,
     /// One thread for each CPU of a set, asleep while the load runs: for the canary.
     pools: Vec<(figure::CpuList, Pool, Watch)>,
 }
@@ -34,6 +38,13 @@ pub fn prepare(
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let cell = find_cell()?;
+    let preload = match image::read(&cell) {
+        Ok(image) if !image.is_dynamic => {
+            Err("truebench-cell is linked statically: nothing can be preloaded into it (build it for a dynamic C library)".to_owned())
+        }
+        Ok(_) => Ok(()),
+        Err(reason) => Err(reason),
+    };
     let clock = Clock::of(&setup.machine);
     let mut pools: Vec<(figure::CpuList, Pool, Watch)> = Vec::new();
     for task in &setup.tasks {
@@ -47,7 +58,7 @@ pub fn prepare(
     clock.write(&mut facts.evidence);
     // A thread that is not where it belongs ends its run: every round that there is has held it.
     facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(LoadBench { setup, cell, pools }), facts))
+    Ok((Box::new(LoadBench { setup, cell, preload, pools }), facts))
 }
 
 impl LoadBench {
@@ -57,6 +68,9 @@ impl LoadBench {
             .iter()
             .find(|(cpus, ..)| *cpus == task.allowed)
             .ok_or_else(|| format!("{}: no such CPUs", task.id))?;
+        if task.allocator.is_some() {
+            self.preload.clone()?;
+        }
         let arm = Arm {
             allocator: task.allocator.as_ref(),
             order: order(task),
@@ -64,6 +78,7 @@ impl LoadBench {
             allowed: &task.allowed,
             processes: task.processes as usize,
             bytes: task.bytes,
+            patience: Duration::from_secs_f64(task.patience),
             available: self.setup.available,
         };
         let mut run = Run::begin(&self.cell, arm)?;

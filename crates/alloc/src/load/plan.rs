@@ -87,6 +87,8 @@ pub struct Task {
     pub sample: u32,
     /// Bytes that the load asks for, slots included.
     pub bytes: f64,
+    /// Seconds that a phase may take before its allocator is said to hang.
+    pub patience: f64,
     /// The CPU of each thread.
     pub cpus: Vec<u32>,
     /// All CPUs in use.
@@ -153,6 +155,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                     remote: (options.remote * f64::from(u32::MAX)) as u32,
                     sample: if *way == Way::Direct { SAMPLE } else { 0 },
                     bytes: profile.bytes(),
+                    patience: patience(&profile, options.access),
                     allowed: placement.cpus(),
                     cpus,
                 });
@@ -175,9 +178,22 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: "who serves with each library".to_owned(),
         prepare_deadline: GRACE,
-        round_deadline: GRACE,
+        round_deadline: GRACE + 4.0 * patience(&profile, options.access),
     };
     Ok(Planned { suite, notes })
+}
+
+/// How long a phase of this load may take: far longer than the slowest allocator takes on the slowest machine, as it costs
+/// nothing but the wait for one that hangs.
+fn patience(profile: &Profile, access: Access) -> f64 {
+    /// Each phase, however little there is to do: a machine may be swamped.
+    const LEAST: f64 = 15.0;
+    /// Nanoseconds of a step, and how many more are borne.
+    const STEP: f64 = 300.0;
+    const TIMES: f64 = 50.0;
+    // What is compared byte by byte takes as long as the blocks are large.
+    let bytes = if access == Access::Check { profile.mean() } else { 1.0 };
+    LEAST + (profile.slots + profile.steps) as f64 * (STEP + bytes) * 1e-9 * TIMES
 }
 
 /// Who gives the blocks.
