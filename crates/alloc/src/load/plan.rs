@@ -123,6 +123,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                 let cpus: Vec<u32> = placement.threads.iter().filter_map(CpuList::first).collect();
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
+                if let Some(version) = arm.allocator.and_then(|one| one.version.as_ref()) {
+                    figure.conditions.set(key::ALLOCATOR_VERSION, version.to_string());
+                }
                 tasks.push(Task {
                     id: figure.id.clone(),
                     allocator: arm.allocator.cloned(),
