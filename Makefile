@@ -1,6 +1,7 @@
 # make run        set up what is missing, build, describe this machine, measure its memory
 # make test       formatting, lints, all tests
 # make lint       formatting and lints alone
+# make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
 # make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
 #                 a last-level cache shown, hidden, split), and the long end-to-end tests
 #                 (these need a quiet machine, and 20 minutes)
@@ -29,14 +30,17 @@ OUT ?= $(TARGET_DIR)/truebench
 TRUEBENCH := $(TARGET_DIR)/release/truebench
 ARM := aarch64-unknown-linux-gnu
 
-.PHONY: help run build test lint test-long clean setup setup-lint setup-arm setup-guest
+# Where truebench looks for libraries of its own: ../lib/truebench, of each build.
+LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
+
+.PHONY: help run build test lint test-long allocators clean setup setup-lint setup-allocators setup-arm setup-guest
 
 help:
-	@sed -n 's/^# \?//;1,7p' Makefile
+	@sed -n 's/^# \?//;1,8p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. With -o the record goes to the file, and the text for people to stdout.
-run: build
+run: build setup-allocators
 	@mkdir -p "$(OUT)"
 	record="$(OUT)/memory-$$(date -u +%Y%m%dT%H%M%SZ).json"
 	"$(TRUEBENCH)" host
@@ -49,7 +53,7 @@ run: build
 build: setup
 	@$(CARGO) build --release --locked --package truebench
 
-test: lint
+test: lint setup-allocators
 	@$(CARGO) test --workspace --locked
 
 lint: setup-lint
@@ -78,6 +82,9 @@ test-long: test setup-arm setup-guest
 	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
+allocators: setup-allocators
+	@CARGO="$(CARGO)" .ci/allocators "$(LIBRARIES)"
+
 clean:
 	@$(CARGO) clean
 
@@ -90,6 +97,14 @@ setup-lint: setup
 	@for component in fmt:rustfmt clippy:clippy; do
 	    $(CARGO) "$${component%%:*}" --version >/dev/null 2>&1 || rustup component add "$${component#*:}"
 	done
+
+# All optional: what cannot be had is told, and truebench alloc does without. Scudo is in LLVM's runtime.
+setup-allocators: setup
+	@.ci/need -o c++:g++ libjemalloc.so.2:libjemalloc2 \
+	    'libtcmalloc_minimal.so.4:libtcmalloc-minimal4|libtcmalloc-minimal4t64' \
+	    'libmimalloc.so.*:libmimalloc2.0|libmimalloc3' libtbbmalloc_proxy.so.2:libtbbmalloc2 \
+	    'llvm-*/lib/clang/*/lib/linux/libclang_rt.scudo_standalone-*.so:libclang-rt-14-dev|libclang-rt-19-dev'
+	CARGO="$(CARGO)" .ci/allocators "$(LIBRARIES)" hoard rpmalloc snmalloc
 
 setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user

@@ -76,6 +76,70 @@ fn what_is_installed_is_listed() {
     for one in ["jemalloc", "tcmalloc", "mimalloc", "tbbmalloc", "scudo", "hoard", "NAME=/path/lib.so"] {
         assert!(text.contains(one), "{one}: {text}");
     }
+    // Where the C library is glibc it tells its version itself, if nobody else does.
+    if text.contains("libc.so.6") {
+        let glibc = text.lines().next().unwrap();
+        assert!(glibc.split_whitespace().nth(1).unwrap().starts_with("2."), "{glibc}");
+    }
+}
+
+/// Name, version and library of each allocator that the list says is preloaded.
+fn installed() -> Vec<[String; 3]> {
+    let text = stdout(&run(&["alloc", "list"]));
+    let columns = |line: &str| {
+        let (name, rest) = line.split_once(' ')?;
+        let (version, library) = rest.trim_start().split_once(' ')?;
+        let library = library.trim_start();
+        library.starts_with('/').then(|| [name.to_owned(), version.to_owned(), library.to_owned()])
+    };
+    text.lines().filter_map(columns).collect()
+}
+
+#[test]
+fn what_is_listed_as_installed_serves() {
+    let installed = installed();
+    let mut arguments = vec!["alloc", "glibc"];
+    arguments.extend(installed.iter().map(|[name, ..]| name.as_str()));
+    arguments
+        .extend(["--slots", "40000", "--steps", "100000", "--rounds", "2", "--format", "json", "-t", "2"]);
+    let record = record(&run(&arguments));
+    for [name, version, library] in &installed {
+        let steady = figure(&record, &format!("alloc.steady.{name}.t2"));
+        assert_eq!(steady.status, Status::Measured, "{library}: {:?}", steady.reason);
+        let real = |path: &Path| path.canonicalize().unwrap();
+        let served = steady.evidence.get(evidence::LIBRARY).into_value().unwrap();
+        assert_eq!(real(Path::new(&served)), real(Path::new(library)));
+        assert!(steady.evidence.get(evidence::LIBRARY_BUILD).into_value().is_none_or(|id| id.len() >= 16));
+        let told = steady.conditions.get(evidence::ALLOCATOR_VERSION);
+        let told = told.map_or("–".to_owned(), |told| told.split(" (").next().unwrap().to_owned());
+        assert_eq!(&told, version);
+    }
+    let glibc = figure(&record, "alloc.steady.glibc.t2");
+    let served = glibc.evidence.get(evidence::LIBRARY).into_value().unwrap();
+    assert!(Path::new(&served).is_file(), "{served}");
+}
+
+/// What `make test` builds, if it could: truebench finds it, and says what it was built from.
+#[test]
+fn what_we_built_is_found_with_its_version() {
+    let truebench = Path::new(env!("CARGO_BIN_EXE_truebench"));
+    let ours = truebench.parent().unwrap().join("../lib/truebench");
+    let installed = installed();
+    for (name, file) in [
+        ("hoard", "libhoard.so"),
+        ("rpmalloc", "librpmallocwrap.so"),
+        ("snmalloc", "libsnmallocshim.so"),
+        ("tcmalloc-google", "libtcmalloc-google.so"),
+    ] {
+        let file = ours.join(file);
+        let listed = installed.iter().find(|[listed, ..]| listed == name);
+        if let Some([_, version, library]) = listed.filter(|_| file.is_file()) {
+            assert_eq!(Path::new(library).canonicalize().unwrap(), file.canonicalize().unwrap());
+            let said = std::fs::read_to_string(file.with_extension("version")).unwrap();
+            assert!(said.starts_with(version.as_str()) && said.contains("(crate "), "{said}");
+        }
+        assert!(listed.is_some() || !file.is_file(), "{name} was built, and is not listed");
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub enum From {
     Libc,
     /// A Debian package.
     Debian(&'static str),
-    /// A crate that carries its source; it is built with truebench.
+    /// A crate that carries its source, of which `.ci/allocators` builds a library.
     Crate(&'static str),
 }
 
@@ -61,7 +61,7 @@ impl From {
         match self {
             From::Libc => "part of the C library".to_owned(),
             From::Debian(package) => format!("apt-get install {package}"),
-            From::Crate(name) => format!("built from the crate {name}"),
+            From::Crate(name) => format!("make allocators (from the crate {name})"),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Which allocators are installed, and where.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::allocators::{ALLOCATORS, Allocator};
+use crate::packages::Packages;
+use crate::version::{self, Version};
 
 /// An allocator that can be run, as far as that is known before it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +16,8 @@ pub struct Installed {
     pub name: String,
     /// The library that is preloaded; `None` for the C library's own.
     pub library: Option<PathBuf>,
+    /// The version of that library, or of the C library; `None` if nothing tells.
+    pub version: Option<Version>,
     /// Variables that it is run with.
     pub environment: Vec<(String, String)>,
 }
@@ -24,7 +29,12 @@ pub struct Places {
     arch: &'static str,
     /// Besides the system's, and before them: where our own files are.
     own: Vec<PathBuf>,
+    /// Read when it is first asked for.
+    packages: OnceCell<Packages>,
 }
+
+/// The C library's file, which has malloc of its own.
+const LIBC: &str = "libc.so.6";
 
 /// The system's directories of libraries: Debian's, Fedora's and SUSE's, Arch's, and what was installed by hand.
 const SYSTEM: &[&str] = &[
@@ -40,7 +50,7 @@ const SYSTEM: &[&str] = &[
 impl Places {
     /// Below a root, for an architecture as compilers call it, with directories of our own.
     pub fn at(root: &Path, arch: &'static str, own: Vec<PathBuf>) -> Places {
-        Places { root: root.to_owned(), arch, own }
+        Places { root: root.to_owned(), arch, own, packages: OnceCell::new() }
     }
 
     /// This machine's, and where our own files are.
@@ -50,9 +60,23 @@ impl Places {
 
     /// The library of an allocator; `None` if there is none.
     pub fn library(&self, allocator: &Allocator) -> Option<PathBuf> {
-        let system = allocator.directories.iter().chain(SYSTEM).flat_map(|pattern| self.expand(pattern));
+        self.find(allocator.files, allocator.directories)
+    }
+
+    /// The C library; `None` if it is not glibc.
+    pub fn libc(&self) -> Option<PathBuf> {
+        self.find(&[LIBC], &[])
+    }
+
+    /// The version of a library, if anything tells it.
+    pub fn version(&self, library: &Path) -> Option<Version> {
+        version::of(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
+    }
+
+    fn find(&self, files: &[&str], directories: &[&str]) -> Option<PathBuf> {
+        let system = directories.iter().chain(SYSTEM).flat_map(|pattern| self.expand(pattern));
         let places: Vec<PathBuf> = self.own.iter().cloned().chain(system).collect();
-        let files = allocator.files.iter().map(|file| file.replace("{arch}", self.arch));
+        let files = files.iter().map(|file| file.replace("{arch}", self.arch));
         // A better file in any place before a worse one.
         files
             .flat_map(|file| places.iter().map(move |place| place.join(&file)).collect::<Vec<_>>())
@@ -100,7 +124,9 @@ pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
             return Err(format!("'{word}': {name} is the name of a known allocator; take another"));
         }
         let path = std::path::absolute(path).map_err(|error| format!("'{word}': {error}"))?;
-        return Ok(Installed { name: name.to_owned(), library: Some(path), environment: Vec::new() });
+        let version = places.version(&path);
+        let name = name.to_owned();
+        return Ok(Installed { name, library: Some(path), version, environment: Vec::new() });
     }
     let known = || ALLOCATORS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
     let one = ALLOCATORS.iter().find(|one| one.name == word);
@@ -140,8 +166,9 @@ pub fn chosen(words: &[String], places: &Places) -> Result<Chosen, String> {
 /// An allocator, if it is installed.
 pub fn installed(one: &Allocator, places: &Places) -> Option<Installed> {
     let library = if one.files.is_empty() { None } else { Some(places.library(one)?) };
+    let version = library.clone().or_else(|| places.libc()).and_then(|file| places.version(&file));
     let environment = one.environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Some(Installed { name: one.name.to_owned(), library, environment: environment.collect() })
+    Some(Installed { name: one.name.to_owned(), library, version, environment: environment.collect() })
 }
 
 #[cfg(test)]
@@ -189,6 +216,37 @@ mod unit {
         let own = vec![root.path().join("opt")];
         assert_eq!(found(&root, own, "hoard").as_deref(), Some("opt/libhoard.so"));
         assert_eq!(found(&root, vec![], "hoard").as_deref(), Some("usr/lib64/libhoard.so"));
+    }
+
+    #[test]
+    fn a_version_is_the_packages_or_our_own() {
+        let place = "usr/lib/x86_64-linux-gnu";
+        let root = tree(&[
+            "usr/lib/x86_64-linux-gnu/libc.so.6",
+            "usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0",
+            "opt/libhoard.so",
+        ]);
+        let write = |file: &str, text: &str| {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("var/lib/dpkg/info/libc6:amd64.list", "/lib/x86_64-linux-gnu/libc.so.6\n");
+        write("var/lib/dpkg/info/libmimalloc2.0:amd64.list", &format!("/{place}/libmimalloc.so.2.0\n"));
+        let installed = "Status: install ok installed\nArchitecture: amd64";
+        write(
+            "var/lib/dpkg/status",
+            &format!(
+                "Package: libc6\n{installed}\nVersion: 2.36-9\n\nPackage: libmimalloc2.0\n{installed}\nVersion: 2.0.9+ds-2\n"
+            ),
+        );
+        write("opt/libhoard.version", "3.13.0 (crate hoard-sys 0.1.2)\n");
+        let places = Places::at(root.path(), "x86_64", vec![root.path().join("opt")]);
+        let version = |name| named(name, &places).unwrap().version.unwrap().to_string();
+        assert_eq!(version("glibc"), "2.36-9 (package libc6)");
+        assert_eq!(version("mimalloc"), "2.0.9+ds-2 (package libmimalloc2.0)");
+        assert_eq!(version("hoard"), "3.13.0 (crate hoard-sys 0.1.2)");
+        assert_eq!(named("mine=/nowhere/libmine.so", &places).unwrap().version, None);
     }
 
     #[test]

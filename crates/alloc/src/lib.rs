@@ -1,7 +1,8 @@
 //! The suite of allocators: which malloc is best here, for this load, and why; proved to be the allocator that served.
 //!
 //! - [`profile`] is what a load is like. Pure. [`cell::load`] does it, in a process that allocates nothing besides.
-//! - [`allocators`] are those that are known; [`find`] tells which are installed, and where.
+//! - [`allocators`] are those that are known; [`find`] tells which are installed, and where, [`version`] which version they are (by
+//!   [`packages`], where those are Debian's).
 //! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load.
 //! - [`run`] is one run of the load; [`owner`] proves who served, [`memory`] reads what a process has in memory.
 
@@ -11,8 +12,10 @@ pub mod load;
 pub mod memory;
 pub mod mode;
 pub mod owner;
+pub mod packages;
 pub mod profile;
 pub mod run;
+pub mod version;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "alloc";

@@ -106,6 +106,8 @@ pub struct Ran {
     pub resident: Looks,
     /// The most that was, of all processes together.
     pub most: Reading<f64>,
+    /// The file that the allocator's functions lie in; `None` if nobody served.
+    pub served: Option<PathBuf>,
 }
 
 /// A load that is under way: set up, and about to be timed.
@@ -115,6 +117,7 @@ pub struct Run<'a> {
     copies: Copies,
     looks: Vec<Reading<Resident>>,
     can_forget: bool,
+    served: Option<PathBuf>,
 }
 
 impl<'a> Run<'a> {
@@ -149,9 +152,9 @@ impl<'a> Run<'a> {
                 }
             }
         })?;
-        let mut run = Run { arm, copies, looks: Vec::new(), can_forget: true };
+        let mut run = Run { arm, copies, looks: Vec::new(), can_forget: true, served: None };
         run.ready()?;
-        run.prove()?;
+        run.served = run.prove()?;
         run.can_forget = run.copies.processes().all(|process| memory::forget_peak(&directory(process)));
         run.look();
         run.copies.let_go();
@@ -189,7 +192,7 @@ impl<'a> Run<'a> {
         self.copies.let_go();
         self.copies.ended()?;
         let resident = self.looks.try_into().map_err(|_| "a phase was not looked at".to_owned())?;
-        Ok(Ran { threads, resident, most })
+        Ok(Ran { threads, resident, most, served: self.served })
     }
 
     /// The most that all processes together had in memory, as a sum of what each had.
@@ -228,8 +231,8 @@ impl<'a> Run<'a> {
     }
 
     /// Whose functions they are that the first process calls; the others were started alike.
-    fn prove(&self) -> Result<(), String> {
-        let Some(allocator) = self.arm.allocator else { return Ok(()) };
+    fn prove(&self) -> Result<Option<PathBuf>, String> {
+        let Some(allocator) = self.arm.allocator else { return Ok(None) };
         let (slot, process) = (self.copies.slots().next(), self.copies.processes().next());
         let (slot, process) = slot.zip(process).ok_or("no process")?;
         let path = directory(process).join("maps");
@@ -244,7 +247,8 @@ impl<'a> Run<'a> {
                 Some(words) => format!("{cause}; it said: {words}"),
                 None => cause,
             }
-        })
+        })?;
+        Ok(owners.into_iter().next().flatten())
     }
 
     fn look(&mut self) {

@@ -1,5 +1,6 @@
 //! The worker: one run of the load is a round.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use machine::counters::Watch;
 use super::plan::{Setup, Task};
 use crate::memory::Resident;
 use crate::run::{Arm, Done, Ran, Run, quantile};
+use crate::version;
 
 struct LoadBench {
     setup: Setup,
@@ -26,6 +28,8 @@ struct LoadBench {
     preload: Result<(), String>,
     /// One thread for each CPU of a set, asleep while the load runs: for the canary.
     pools: Vec<(figure::CpuList, Pool, Watch)>,
+    /// The library that served each figure so far.
+    served: BTreeMap<String, PathBuf>,
 }
 
 /// Finds the cell, and starts a thread on each CPU that is used.
@@ -58,11 +62,11 @@ pub fn prepare(
     clock.write(&mut facts.evidence);
     // A thread that is not where it belongs ends its run: every round that there is has held it.
     facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(LoadBench { setup, cell, preload, pools }), facts))
+    Ok((Box::new(LoadBench { setup, cell, preload, pools, served: BTreeMap::new() }), facts))
 }
 
 impl LoadBench {
-    fn run(&self, task: &Task) -> Result<Round, String> {
+    fn run(&self, task: &Task) -> Result<(Round, Option<PathBuf>), String> {
         let (_, pool, watch) = self
             .pools
             .iter()
@@ -91,7 +95,7 @@ impl LoadBench {
         let ran = run.end()?;
         let mut evidence = around.evidence;
         let value = write(&mut evidence, &ran, task);
-        Ok(Round::new(around.started, around.duration, vec![value], evidence))
+        Ok((Round::new(around.started, around.duration, vec![value], evidence), ran.served))
     }
 }
 
@@ -226,13 +230,22 @@ fn write_calls(evidence: &mut Evidence, ran: &Ran) {
 impl Bench for LoadBench {
     fn round(&mut self, figure: &str) -> Result<Round, String> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        self.run(task.ok_or_else(|| format!("no figure {figure}"))?)
+        let (round, served) = self.run(task.ok_or_else(|| format!("no figure {figure}"))?)?;
+        self.served.extend(served.map(|library| (figure.to_owned(), library)));
+        Ok(round)
     }
 
     /// A run whose allocator was another, or whose blocks did not hold what was written, gives no round.
     fn finish(&mut self) -> Result<Facts, String> {
         let mut facts = Facts::default();
         facts.evidence.put(VERIFIED, true);
+        for (figure, library) in &self.served {
+            let mut evidence = Evidence::default();
+            evidence.put(LIBRARY, library.display().to_string());
+            let build = Reading::or_unknown(version::build_id(library), "the library has no build ID");
+            evidence.put_reading(LIBRARY_BUILD, build);
+            facts.figures.push((figure.clone(), evidence));
+        }
         Ok(facts)
     }
 }

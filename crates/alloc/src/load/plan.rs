@@ -136,6 +136,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
                 let (threads, processes) = team.threads_and_processes();
+                if let Some(version) = arm.allocator.and_then(|one| one.version.as_ref()) {
+                    figure.conditions.set(key::ALLOCATOR_VERSION, version.to_string());
+                }
                 tasks.push(Task {
                     id: figure.id.clone(),
                     allocator: arm.allocator.cloned(),

@@ -7,6 +7,7 @@ use alloc::allocators::ALLOCATORS;
 use alloc::find::{self, Installed, Places};
 use alloc::mode::{Mode, Options};
 use alloc::profile::{KNOWN, Profile};
+use figure::format::plain;
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 
@@ -100,16 +101,28 @@ fn is_sized(arguments: &Alloc) -> bool {
     arguments.slots.is_some() || arguments.ram.is_some()
 }
 
-/// Which allocators there are, where, and how to get the others.
+/// Which allocators there are, which version, where, and how to get the others. The path, which may be long, stands last.
 fn list(places: &Places) -> String {
-    let mut text = String::new();
-    for one in ALLOCATORS {
-        let place = match find::installed(one, places) {
-            Some(Installed { library: Some(library), .. }) => library.display().to_string(),
-            Some(Installed { library: None, .. }) => "the C library's own".to_owned(),
-            None => format!("not installed: {}", one.from.told()),
-        };
-        text += &format!("{:<16} {:<26} {place}\n", one.name, one.title);
-    }
-    text + "\nAny other one: NAME=/path/lib.so\n"
+    const NONE: &str = "–";
+    let rows: Vec<[String; 3]> = ALLOCATORS
+        .iter()
+        .map(|one| {
+            let installed = find::installed(one, places);
+            let version = installed.as_ref().and_then(|one| one.version.as_ref());
+            let version = version.map_or_else(|| NONE.to_owned(), |version| version.number.clone());
+            let place = match installed {
+                Some(Installed { library: Some(library), .. }) => library.display().to_string(),
+                Some(Installed { library: None, .. }) => match places.libc() {
+                    Some(library) => format!("the C library's own: {}", library.display()),
+                    None => "the C library's own".to_owned(),
+                },
+                None => format!("not installed: {}", one.from.told()),
+            };
+            [one.name.to_owned(), plain(&version), plain(&place)]
+        })
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (name, version) = (width(0), width(1));
+    let lines = rows.iter().map(|row| format!("{:<name$}  {:<version$}  {}\n", row[0], row[1], row[2]));
+    lines.collect::<String>() + "\nAny other one: NAME=/path/lib.so\n"
 }

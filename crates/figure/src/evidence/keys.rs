@@ -79,6 +79,7 @@ keys! {
 
     // The allocator suite.
     ALLOCATOR: String = "allocator", "", Condition, "The allocator's word: glibc, jemalloc, …, or the user's NAME; void (one block for all) and bump (each block behind the one before) are none.";
+    ALLOCATOR_VERSION: String = "allocator_version", "", Condition, "The version of its library, and who says so: the package that it is of, the crate that we built it from, the file itself.";
     PROFILE: String = "profile", "", Condition, "What the load is like: ithare, mimalloc-bench, uniform, or the histogram's file.";
     SLOTS: f64 = "slots", "1", Condition, "Slots of all threads together; about half of them hold a block.";
     STEPS: f64 = "steps", "1", Condition, "Steps of the steady phase, of each thread: each allocates or frees.";
@@ -112,6 +113,7 @@ keys! {
     REMOTE_FREED: f64 = "alloc.remote", "1", Round, "Share of the frees of the steady phase that were left to another thread.";
     REMOTE_REFUSED: f64 = "alloc.remote_full", "1", Round, "Share of them for which the other thread's mailbox had no room: it freed too slowly.";
     LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie.";
+    LIBRARY_BUILD: String = "alloc.library_build", "", Figure, "Its build ID (NT_GNU_BUILD_ID): no other build has the same.";
 
     // Hops from task to task.
     PLACEMENT: String = "placement", "", Condition, "Where the two tasks that wake one another are: free, same-cpu, or what the CPUs that they are pinned to share (as in pair).";
