@@ -3,6 +3,7 @@
 //! - [`profile`] is what a load is like. Pure. [`cell::load`] does it, in a process that allocates nothing besides.
 //! - [`allocators`] are those that are known; [`find`] tells which are installed, and where.
 //! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load.
+//! - [`record`] makes a profile of a program, by a library that is preloaded.
 //! - [`run`] is one run of the load; [`owner`] proves who served, [`memory`] reads what a process has in memory.
 
 pub mod allocators;
@@ -12,6 +13,7 @@ pub mod memory;
 pub mod mode;
 pub mod owner;
 pub mod profile;
+pub mod record;
 pub mod run;
 
 /// The suite's name, and the first part of its figures' ids.
