@@ -2,6 +2,7 @@
 
 mod alignment;
 mod alloc;
+mod alloc_record;
 mod bench;
 mod c2c;
 mod cores;

@@ -4,6 +4,7 @@
 //! - [`allocators`] are those that are known; [`find`] tells which are installed, and where, [`version`] which version they are (by
 //!   [`packages`], where those are Debian's).
 //! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load.
+//! - [`record`] makes a profile of a program, by a library that is preloaded.
 //! - [`run`] is one run of the load; [`owner`] proves who served, [`memory`] reads what a process has in memory.
 
 pub mod allocators;
@@ -14,6 +15,7 @@ pub mod mode;
 pub mod owner;
 pub mod packages;
 pub mod profile;
+pub mod record;
 pub mod run;
 pub mod version;
 

@@ -8,6 +8,9 @@
 //!
 //! The code is careful not to panic (no indexing, no arithmetic that is checked): the machinery of panics would be linked
 //! in, and with it a second library.
+//!
+//! [`recording`] is not for the cell: it is the memory that truebench shares with the library that it preloads to record
+//! allocations, which lives under the same rules.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -17,6 +20,7 @@ mod harness;
 pub mod hops;
 pub mod load;
 mod opaque;
+pub mod recording;
 mod scripts;
 pub mod shared;
 pub mod sys;

@@ -79,7 +79,7 @@ impl Destination {
 
 /// The file of `-o`.
 #[derive(Debug)]
-struct Target {
+pub struct Target {
     /// As the user named it.
     asked: PathBuf,
     /// Behind all symbolic links, so that a link stays one.
@@ -92,7 +92,10 @@ struct Target {
 
 impl Target {
     /// Finds out whether it can be written, and leaves nothing behind.
-    fn check(asked: &Path) -> Result<Target, Failure> {
+    ///
+    /// # Errors
+    /// Wrong usage: it cannot.
+    pub fn check(asked: &Path) -> Result<Target, Failure> {
         if asked.is_dir() {
             return Err(Failure::usage(format!("-o {}: is a directory; name a file", asked.display())));
         }
@@ -124,13 +127,25 @@ impl Target {
         builder.tempfile_in(directory.unwrap_or(Path::new(".")))
     }
 
+    /// Writes a text.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn write_text(&self, text: &str) -> Result<(), Failure> {
+        self.put(|to| to.write_all(text.as_bytes())).map_err(|error| unwritable(&self.asked, &error))
+    }
+
     fn write(&self, format: &report::Format, record: &Record) -> io::Result<()> {
         let options = report::Options::new(DEFAULT_WIDTH);
+        self.put(|to| (format.write)(record, &options, to))
+    }
+
+    fn put(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut stream) = self.stream.as_ref() {
-            return (format.write)(record, &options, &mut stream);
+            return write(&mut stream);
         }
         let mut file = self.beside()?;
-        (format.write)(record, &options, file.as_file_mut())?;
+        write(file.as_file_mut())?;
         if let Some(permissions) = &self.permissions {
             file.as_file().set_permissions(permissions.clone())?;
         }

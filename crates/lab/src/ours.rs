@@ -20,13 +20,29 @@ pub fn directories() -> Vec<PathBuf> {
 /// # Errors
 /// Where it was looked for.
 pub fn find_cell() -> Result<PathBuf, String> {
-    let candidates: Vec<PathBuf> = directories().into_iter().map(|place| place.join(cell::NAME)).collect();
+    find(cell::NAME, &directories())
+}
+
+/// A library that is preloaded. Cargo leaves those of a program's dependencies in `deps` beside it, and they are newer than
+/// those beside it, which it renews only where the library itself is asked for.
+///
+/// # Errors
+/// Where it was looked for.
+pub fn find_library(name: &str) -> Result<PathBuf, String> {
+    let places = directories();
+    let (first, others) = match std::env::var_os("TRUEBENCH_LIB") {
+        Some(_) => places.split_at(places.len().min(1)),
+        None => places.split_at(0),
+    };
+    let built = others.iter().map(|place| place.join("deps"));
+    let all: Vec<PathBuf> = first.iter().cloned().chain(built).chain(others.iter().cloned()).collect();
+    find(name, &all)
+}
+
+fn find(name: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
+    let candidates: Vec<PathBuf> = places.iter().map(|place| place.join(name)).collect();
     candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
         let looked: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
-        format!(
-            "{} was not found: it belongs beside truebench (looked for {})",
-            cell::NAME,
-            looked.join(", ")
-        )
+        format!("{name} was not found: it belongs beside truebench (looked for {})", looked.join(", "))
     })
 }

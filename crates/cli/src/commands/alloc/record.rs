@@ -1,0 +1,117 @@
+//! `truebench alloc record`.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+
+use alloc::record::{Histogram, RecordError, record};
+use figure::format;
+use lab::interrupt::Interrupt;
+
+use crate::args::Alloc;
+use crate::failure::Failure;
+use crate::output::Target;
+
+/// How the command is to be written.
+const EXAMPLE: &str = "truebench alloc record -o FILE -- COMMAND";
+
+/// Runs the command with its own input, output and exit code; what was recorded goes to a file, and what there is to say about
+/// it to stderr.
+///
+/// # Errors
+/// Wrong usage; nothing recorded, or not written.
+pub fn run(arguments: &Alloc, others: &[String]) -> Result<ExitCode, Failure> {
+    let command = arguments.command.as_slice();
+    let Some(program) = command.first() else {
+        return Err(Failure::usage(format!("record needs a command: {EXAMPLE}")));
+    };
+    if let Some(word) = others.first() {
+        return Err(Failure::usage(format!("record takes no '{word}' before the command: {EXAMPLE}")));
+    }
+    if arguments.measuring.dry_run || arguments.output.format.is_some_and(|format| format.name != "csv") {
+        return Err(Failure::usage(
+            "record runs the command and writes CSV: no --dry-run, no other --format",
+        ));
+    }
+    let path = match &arguments.output.output {
+        Some(path) => path.clone(),
+        None => unused(program)?,
+    };
+    let target = Target::check(&path)?;
+    let interrupt = Interrupt::install()
+        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let recorded = record(command, &interrupt).map_err(|error| match error {
+        RecordError::Start(..) => Failure::usage(error),
+        _ => Failure::measuring(error),
+    })?;
+    let histogram = &recorded.histogram;
+    if histogram.allocated() == 0 {
+        return Err(Failure::measuring(nothing(program, histogram, recorded.status)));
+    }
+    target.write_text(&histogram.csv(&shown(command)))?;
+    if !arguments.output.quiet {
+        say(histogram, &path);
+    }
+    Ok(ExitCode::from(code_of(recorded.status)))
+}
+
+/// A file of the program's name in the current directory that is not there yet.
+fn unused(program: &OsStr) -> Result<PathBuf, Failure> {
+    let mut file = Path::new(program).file_name().unwrap_or(program).to_owned();
+    file.push(".alloc.csv");
+    let path = PathBuf::from(file);
+    match path.symlink_metadata() {
+        Err(_) => Ok(path),
+        Ok(_) => Err(Failure::usage(format!(
+            "{} is there already: name another file, or this one, by -o",
+            format::plain(&path.to_string_lossy())
+        ))),
+    }
+}
+
+/// Why nothing was recorded.
+fn nothing(program: &OsStr, histogram: &Histogram, status: ExitStatus) -> String {
+    let program = format::plain(&program.to_string_lossy());
+    let cause = match (histogram.refused, histogram.processes) {
+        (Some(errno), _) => format!(
+            "the system has no memory that a fork clears, which came with Linux 4.14 ({})",
+            std::io::Error::from_raw_os_error(errno)
+        ),
+        (None, 0) => format!(
+            "{program} did not load the recorder: it is linked statically, or runs with the rights of another user, or drops \
+             LD_PRELOAD from its environment"
+        ),
+        (None, _) => format!(
+            "{program} did not call the malloc that it loads: it has an allocator of its own linked in, or allocated nothing"
+        ),
+    };
+    let ended = match (status.code(), status.signal()) {
+        (Some(0), _) => String::new(),
+        (Some(code), _) => format!("; it ended with exit code {code}"),
+        (None, signal) => format!("; it was killed by signal {}", signal.unwrap_or(0)),
+    };
+    format!("nothing was recorded: {cause}{ended}")
+}
+
+fn say(histogram: &Histogram, path: &Path) {
+    let path = format::plain(&path.to_string_lossy());
+    let mut text: String =
+        histogram.told().into_iter().map(|sentence| format!("truebench: {sentence}\n")).collect();
+    text += &format!("truebench: written to {path}; next: truebench alloc --profile {path}\n");
+    // Nothing can be done where even stderr is closed.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// The command on one line.
+fn shown(command: &[OsString]) -> String {
+    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    words.join(" ")
+}
+
+/// The code that a shell would give: of a program that was killed, 128 and the signal.
+fn code_of(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}

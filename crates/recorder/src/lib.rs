@@ -1,0 +1,44 @@
+//! The library that `truebench alloc record` preloads: it stands before malloc and its kin, hands each call on to whoever would
+//! have served it, and counts by size how many blocks there were and how long they lived ([`cell::recording`]).
+//!
+//! It lives inside a program that is not ours, so
+//!
+//! - it never allocates by malloc: its memory is mapped; it has no variables of threads' own, which glibc may allocate; it
+//!   needs libc alone and does not panic;
+//! - results are added up in memory that truebench shares, at once: a program that is killed loses nothing;
+//! - what belongs to one process ([`book`]) is memory that fork clears in the child (MADV_WIPEONFORK): no lock is held there,
+//!   and the parent's blocks, which the parent counts, are unknown.
+//!
+//! [`exports`] are the functions; [`next`] finds those behind them; [`arena`] serves while these are looked for; [`start`] finds
+//! the shared memory; [`book`] keeps the blocks that live, in [`table`]s behind a [`lock`] each.
+
+#![cfg_attr(all(not(test), panic = "abort"), no_std)]
+
+#[cfg_attr(test, allow(dead_code))]
+mod arena;
+mod book;
+// The tests' own malloc is not to be this one.
+#[cfg(not(test))]
+mod exports;
+mod lock;
+#[cfg_attr(test, allow(dead_code))]
+mod next;
+#[cfg_attr(test, allow(dead_code))]
+mod start;
+mod table;
+
+#[cfg(all(not(test), panic = "abort"))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    cell::sys::abort()
+}
+
+// Named by unwinding tables of the core library, and never called. Hidden: were it exported, Rust programs that share their
+// standard library would find this one.
+#[cfg(all(not(test), panic = "abort"))]
+core::arch::global_asm!(
+    ".hidden rust_eh_personality",
+    ".globl rust_eh_personality",
+    "rust_eh_personality:",
+    ".long 0"
+);

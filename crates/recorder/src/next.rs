@@ -1,0 +1,74 @@
+//! The functions that would have been called without us: those of the next library in the order of the linker (RTLD_NEXT),
+//! an allocator that is preloaded besides or the C library.
+
+use core::ffi::{CStr, c_int, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// malloc(3), valloc(3), pvalloc(3).
+pub type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
+/// calloc(3), aligned_alloc(3), memalign(3).
+pub type Pair = unsafe extern "C" fn(usize, usize) -> *mut c_void;
+/// realloc(3).
+pub type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
+/// free(3).
+pub type Free = unsafe extern "C" fn(*mut c_void);
+/// posix_memalign(3).
+pub type Posix = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
+
+/// Whether they are known.
+static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
+const UNKNOWN: u32 = 0;
+const SOUGHT: u32 = 1;
+const KNOWN: u32 = 2;
+
+macro_rules! functions {
+    ($($name:ident $at:ident $symbol:literal $kind:ty;)*) => {
+        $(
+            static $at: AtomicUsize = AtomicUsize::new(0);
+
+            #[doc = concat!("The next `", stringify!($name), "`; `None` while it is looked for, or if there is none.")]
+            pub fn $name() -> Option<$kind> {
+                let mut at = $at.load(Ordering::Relaxed);
+                if at == 0 {
+                    find();
+                    at = $at.load(Ordering::Relaxed);
+                }
+                // SAFETY: null, which is `None`, or the address of a C function of this type.
+                unsafe { core::mem::transmute::<usize, Option<$kind>>(at) }
+            }
+        )*
+
+        /// Looks for all of them, once. Whoever comes meanwhile has what was found so far.
+        #[cold]
+        fn find() {
+            if STATE.compare_exchange(UNKNOWN, SOUGHT, Ordering::Acquire, Ordering::Relaxed).is_err() {
+                return;
+            }
+            $($at.store(address($symbol), Ordering::Relaxed);)*
+            STATE.store(KNOWN, Ordering::Release);
+        }
+    };
+}
+
+// Those that looking for the others may call come first.
+functions! {
+    malloc MALLOC c"malloc" Malloc;
+    free FREE c"free" Free;
+    calloc CALLOC c"calloc" Pair;
+    realloc REALLOC c"realloc" Realloc;
+    posix_memalign POSIX_MEMALIGN c"posix_memalign" Posix;
+    aligned_alloc ALIGNED_ALLOC c"aligned_alloc" Pair;
+    memalign MEMALIGN c"memalign" Pair;
+    valloc VALLOC c"valloc" Malloc;
+    pvalloc PVALLOC c"pvalloc" Malloc;
+}
+
+/// Whether all were looked for.
+pub fn are_known() -> bool {
+    STATE.load(Ordering::Acquire) == KNOWN
+}
+
+fn address(symbol: &CStr) -> usize {
+    // SAFETY: a string that ends with zero.
+    unsafe { libc::dlsym(libc::RTLD_NEXT, symbol.as_ptr()) as usize }
+}
