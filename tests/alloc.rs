@@ -16,7 +16,7 @@ fn alloc(arguments: &[&str]) -> Output {
 }
 
 /// A preloadable library of one of our C files.
-fn library(directory: &Path, name: &str) -> PathBuf {
+pub fn library(directory: &Path, name: &str) -> PathBuf {
     let source =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/allocators").join(format!("{name}.c"));
     let library = directory.join(format!("lib{name}.so"));

@@ -2,6 +2,7 @@
 
 mod alignment;
 mod alloc;
+mod alloc_try;
 mod bench;
 mod c2c;
 mod cores;

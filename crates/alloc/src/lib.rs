@@ -2,10 +2,12 @@
 //!
 //! - [`profile`] is what a load is like. Pure. [`cell::load`] does it, in a process that allocates nothing besides.
 //! - [`allocators`] are those that are known; [`find`] tells which are installed, and where.
-//! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load.
+//! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load, [`attempt`] the
+//!   one that runs a program of the user's under each.
 //! - [`run`] is one run of the load; [`owner`] proves who served, [`memory`] reads what a process has in memory.
 
 pub mod allocators;
+pub mod attempt;
 pub mod find;
 pub mod load;
 pub mod memory;
@@ -17,10 +19,11 @@ pub mod run;
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "alloc";
 
-/// All modes.
+/// The modes that run the load.
 pub const MODES: &[&mode::Mode] = &[&load::MODE];
 
-/// The mode of this word.
-pub fn mode(name: &str) -> Option<&'static mode::Mode> {
-    MODES.iter().copied().find(|mode| mode.name == name)
+/// The worker of the mode of this word.
+pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
+    let of_load = MODES.iter().find(|mode| mode.name == name).map(|mode| mode.prepare);
+    of_load.or((name == attempt::MODE.name).then_some(attempt::MODE.prepare))
 }

@@ -3,6 +3,7 @@
 mod alignment;
 mod cores;
 mod numa;
+mod programs;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +30,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Invalid));
     findings.extend(cores::topology(record));
     findings.extend(causes(record, Verdict::Suspect));
+    findings.extend(programs::best(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

@@ -1,5 +1,7 @@
 //! `truebench alloc`.
 
+mod attempt;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -18,6 +20,9 @@ use crate::plans::{Times, carry_out, plans};
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 
+/// The load where none is asked for.
+pub const PROFILE: &str = "ithare";
+
 /// What is done, by the first word: list, try, record; any other is an allocator's.
 ///
 /// # Errors
@@ -33,6 +38,7 @@ pub fn run(arguments: &Alloc) -> Result<ExitCode, Failure> {
             output::print(list(&places).as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
+        "try" => attempt::run(arguments, others, &places),
         "list" => Err(Failure::usage(format!("list takes no more words, and there is '{}'", others[0]))),
         _ if !arguments.command.is_empty() => {
             Err(Failure::usage("a command is for try or record: truebench alloc try -- COMMAND"))
