@@ -11,12 +11,20 @@ use crate::bench::{figure, record, run, stderr, stdout, truebench};
 const SMALL: &[&str] =
     &["--slots", "40000", "--steps", "400000", "--rounds", "6", "--format", "json", "-t", "1"];
 
+/// The load with one allocator and two threads.
+pub fn short() -> figure::Record {
+    record(&run(&[
+        "alloc", "glibc", "--slots", "40000", "--steps", "200000", "--rounds", "1", "--format", "json", "-t",
+        "2",
+    ]))
+}
+
 fn alloc(arguments: &[&str]) -> Output {
     run(&[&["alloc"], arguments, SMALL].concat())
 }
 
 /// A preloadable library of one of our C files.
-fn library(directory: &Path, name: &str) -> PathBuf {
+pub fn library(directory: &Path, name: &str) -> PathBuf {
     let source =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/allocators").join(format!("{name}.c"));
     let library = directory.join(format!("lib{name}.so"));

@@ -3,6 +3,7 @@
 mod alignment;
 mod alloc;
 mod alloc_record;
+mod alloc_try;
 mod bench;
 mod c2c;
 mod cores;

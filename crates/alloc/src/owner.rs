@@ -97,7 +97,8 @@ fn is_cell(path: &Path) -> bool {
     name(path) == cell::NAME
 }
 
-fn is_libc(path: &Path) -> bool {
+/// Whether a file is the C library, by its name.
+pub fn is_libc(path: &Path) -> bool {
     let name = name(path);
     name.starts_with("libc.so")
         || name.starts_with("libc-")
@@ -106,7 +107,7 @@ fn is_libc(path: &Path) -> bool {
 }
 
 /// Whether both are one file, however they are named.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
 }

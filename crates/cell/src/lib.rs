@@ -1,5 +1,6 @@
 //! What runs in `truebench-cell`, the tiny second binary: the twelve tests of UnixBench, each in a file of
-//! [`tests`] that describes itself, and [`hops`] from task to task.
+//! [`tests`] that describes itself, [`hops`] from task to task, the [`load`] of allocators, and one that runs a program of the
+//! user's ([`attempt`]).
 //!
 //! A process that is forked and executed thousands of times a second must be as small as the C programs that it stands
 //! for: truebench itself, with threads and megabytes of code, cannot be. So the binary has no Rust runtime, needs libc
@@ -14,6 +15,7 @@
 
 #![cfg_attr(not(test), no_std)]
 
+pub mod attempt;
 mod file_copy;
 #[cfg(test)]
 mod harness;
@@ -98,6 +100,8 @@ enum Work {
     Hop(&'static Hop),
     /// The load of allocators.
     Load,
+    /// A program of the user's.
+    Attempt,
 }
 
 impl Work {
@@ -113,6 +117,7 @@ impl Work {
             Work::Hop(hop) => unsafe { hop.run(job) },
             // SAFETY: the caller's.
             Work::Load => unsafe { load::run(job) },
+            Work::Attempt => attempt::run(job),
         }
     }
 }
@@ -120,8 +125,12 @@ impl Work {
 /// What this name means.
 fn find(name: &CStr) -> Option<Work> {
     let test = tests::TESTS.iter().copied().find(|test| test.name.as_bytes() == name.to_bytes());
-    let load = || (name.to_bytes() == load::NAME.as_bytes()).then_some(Work::Load);
-    test.map(Work::Test).or_else(|| Hop::find(name.to_bytes()).map(Work::Hop)).or_else(load)
+    let other = || match name.to_bytes() {
+        name if name == load::NAME.as_bytes() => Some(Work::Load),
+        name if name == attempt::NAME.as_bytes() => Some(Work::Attempt),
+        _ => None,
+    };
+    test.map(Work::Test).or_else(|| Hop::find(name.to_bytes()).map(Work::Hop)).or_else(other)
 }
 
 /// What a test gives: an error's cause.

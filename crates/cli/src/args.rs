@@ -286,7 +286,7 @@ pub struct Alloc {
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
     /// The load: ithare, mimalloc-bench, uniform, or a CSV file of size,rate,lifetime
-    #[arg(long, value_name = "NAME|FILE", default_value = "ithare")]
+    #[arg(long, value_name = "NAME|FILE", default_value = crate::commands::alloc::PROFILE)]
     pub profile: String,
     /// What is written to a block and read from it: none, single, full, check
     #[arg(long, value_name = "HOW", default_value = "full", value_parser = values::access)]

@@ -21,7 +21,7 @@ use failure::Failure;
 fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     match name.split_once('.')? {
         (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
-        (alloc::SUITE, mode) => alloc::mode(mode).map(|mode| mode.prepare),
+        (alloc::SUITE, mode) => alloc::worker(mode),
         (system::SUITE, mode) => system::mode(mode).map(|mode| mode.prepare),
         _ => None,
     }

@@ -205,8 +205,8 @@ pub fn on_arrays(subject: &Subject) -> bool {
 }
 
 /// Classes of tests whose copies are several tasks that take turns by design: two of a ping-pong, a parent and its
-/// children, a shell and its tools.
-const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING];
+/// children, a shell and its tools; and programs of the user's, which may be anything.
+const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING, "program"];
 
 /// The class of tests in which one task wakes another.
 pub const SWITCHING: &str = "switching";

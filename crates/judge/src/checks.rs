@@ -2,6 +2,7 @@
 
 mod above_limit;
 mod advertised_cache;
+mod allocator_proved;
 mod array_size;
 mod bimodal;
 mod clock_granularity;
@@ -65,6 +66,7 @@ pub const ALL: &[&Check] = &[
     &debug_build::CHECK,
     &emulated::CHECK,
     &executed_image::CHECK,
+    &allocator_proved::CHECK,
     &scheduler::CHECK,
     // What was asked for against what there is.
     &uneven_cores::CHECK,

@@ -25,6 +25,7 @@ mod one_way;
 mod page_cache;
 mod page_walks;
 mod peak;
+mod program;
 mod repeated;
 mod scaling;
 mod second_instrument;
@@ -86,6 +87,7 @@ pub const RULES: &[&Rule] = &[
     &page_walks::RULE,
     &copies::RULE,
     &page_cache::RULE,
+    &program::RULE,
     &surroundings::RULE,
 ];
 

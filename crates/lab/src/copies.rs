@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use cell::shared::{Head, Shared, Slot, step};
 use figure::CpuList;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
@@ -27,6 +27,12 @@ const STARTING: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
+
+/// Bytes of what copies say that are kept: of a program that says more and more, the rest would fill the memory.
+const KEPT: u64 = 64 << 10;
+
+/// Bytes in which their first and last words are looked for.
+const SAID: usize = 1024;
 
 /// Exit code of a shell that did not find a command (POSIX, 2.8.2).
 const NOT_FOUND: i32 = 127;
@@ -159,6 +165,7 @@ impl Copies {
                     }
                 }
                 look(&self.children)?;
+                self.forget_chatter();
             }
             if waited > alone + patience {
                 return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
@@ -277,6 +284,14 @@ impl Copies {
         })
     }
 
+    /// Gives back the memory of what was said beyond the first bytes. The copies go on writing where they were.
+    fn forget_chatter(&self) {
+        let length = self.said.metadata().map_or(0, |metadata| metadata.len());
+        if let Some(rest) = length.checked_sub(KEPT).filter(|rest| *rest > 0) {
+            let _ = fallocate(&self.said, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, KEPT, rest);
+        }
+    }
+
     /// Why a copy gave nothing, in words.
     fn complaint(&self, index: usize, status: ExitStatus) -> String {
         let which = match self.children.len() {
@@ -307,11 +322,24 @@ impl Copies {
 
     /// The first line on standard error; untrusted.
     pub fn first_words(&self) -> Option<String> {
-        let mut text = [0; 1024];
-        let length = self.said.read_at(&mut text, 0).ok()?;
-        let text = String::from_utf8_lossy(&text[..length]);
+        let text = self.said_from(0)?;
         let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
         Some(figure::format::plain_to(line, 200))
+    }
+
+    /// The last line on standard error; untrusted.
+    pub fn last_words(&self) -> Option<String> {
+        let length = self.said.metadata().ok()?.len();
+        let text = self.said_from(length.saturating_sub(SAID as u64))?;
+        let blank = |c: char| c.is_whitespace() || c == '\0';
+        let line = text.lines().map(|line| line.trim_matches(blank)).rfind(|line| !line.is_empty())?;
+        Some(figure::format::plain_to(line, 200))
+    }
+
+    fn said_from(&self, offset: u64) -> Option<String> {
+        let mut text = [0; SAID];
+        let length = self.said.read_at(&mut text, offset).ok()?;
+        Some(String::from_utf8_lossy(&text[..length]).into_owned())
     }
 }
 
@@ -335,7 +363,7 @@ pub fn resident(process: u32) -> Option<f64> {
 }
 
 /// How a process ended, in words.
-fn ended(status: ExitStatus) -> String {
+pub fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("was killed by signal {signal}"),
         (None, Some(NOT_FOUND)) => format!("exit code {NOT_FOUND}, a command was not found"),

@@ -23,11 +23,20 @@ const MODES: &[(&str, &str)] = &[
     ("system.cross", "UnixBench's own programs beside ours"),
     ("system.noise", "time that the CPUs lose"),
     ("system.cores", "a line between two CPUs, one way"),
+    ("alloc.try", "a program of yours under each allocator"),
 ];
 
 /// What a mode measures, if it is listed.
 pub(crate) fn mode(key: &str) -> Option<&'static str> {
     MODES.iter().find(|(known, _)| *known == key).map(|(_, title)| *title)
+}
+
+/// Modes whose series are aspects of the same things, in units of their own: they stand in one table.
+const ASPECTS: &[&str] = &["alloc.try"];
+
+/// Whether a series belongs to such a mode.
+pub(crate) fn is_of_aspects(series: &str) -> bool {
+    ASPECTS.contains(&mode_of(series))
 }
 
 /// The mode of a series or an id: its first two words, `memory.ladder`.
@@ -69,6 +78,9 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("system.copies", "times", "as a multiple of one copy"),
     ("system.noise", "longest", "the longest gap of a round; all values are medians over the rounds"),
     ("system.switch", "wake", "latency, by how long the waker stays busy"),
+    ("alloc.try", "cpu", "CPU time, in user code and in the kernel"),
+    ("alloc.try", "peak", "the most that one of its processes had in memory"),
+    ("alloc.try", "faults", "minor and major page faults"),
 ];
 
 /// What the words in these labels mean, each once: `packed: …`.
@@ -107,6 +119,7 @@ const AXES: &[(&str, &str, &str)] = &[
     ("cpu_b", "other CPU", "other CPU"),
     ("busy", "waker busy", "time that the waker stays busy"),
     ("logical_cpu", "CPU", "CPU"),
+    ("allocator", "allocator", "allocator"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.

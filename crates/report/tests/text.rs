@@ -34,6 +34,7 @@ fn every_record() -> Vec<Record> {
         sample::modes::numa(12),
         sample::modes::noise(256),
         sample::alloc::answer(),
+        sample::modes::tried(),
         sample::modes::hostile(),
         sample::modes::extreme(),
     ]
@@ -297,4 +298,15 @@ fn the_way_to_more_is_told() {
     let text = text(&sample::full(), &options);
     assert!(text.contains("truebench explain array-size"), "the worst check that has a page");
     assert!(text.ends_with("out/record.json\n"));
+}
+
+#[test]
+fn aspects_of_the_same_things_stand_in_one_table() {
+    let record = sample::modes::tried();
+    for width in [MIN_WIDTH, 60, 80, 200] {
+        let text = at(width, &record);
+        let heads = text.lines().filter(|line| line.trim_start().starts_with("allocator")).count();
+        assert!(heads == 1 || width < 60, "{width}: {text}");
+    }
+    insta::assert_snapshot!("tried_at_80", at(80, &record));
 }

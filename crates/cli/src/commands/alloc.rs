@@ -1,5 +1,8 @@
 //! `truebench alloc`.
 
+mod attempt;
+mod record;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,10 +19,11 @@ use crate::failure::Failure;
 use crate::output;
 use crate::plans::{Times, carry_out, plans};
 
-mod record;
-
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
+
+/// The load where none is asked for.
+pub const PROFILE: &str = "ithare";
 
 /// What is done, by the first word: list, try, record; any other is an allocator's.
 ///
@@ -37,6 +41,7 @@ pub fn run(arguments: &Alloc) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         "list" => Err(Failure::usage(format!("list takes no more words, and there is '{}'", others[0]))),
+        "try" => attempt::run(arguments, others, &places),
         "record" => record::run(arguments, others),
         _ if !arguments.command.is_empty() => {
             Err(Failure::usage("a command is for try or record: truebench alloc try -- COMMAND"))

@@ -47,7 +47,7 @@ keys! {
 
     // The system suite.
     TEST: String = "test", "", Condition, "The test's name, UnixBench's own: dhry2reg, pipe, context1, …";
-    TEST_CLASS: String = "class", "", Condition, "What the test exercises: compute, syscall, process, files, switching, shell.";
+    TEST_CLASS: String = "class", "", Condition, "What the test exercises: compute, syscall, process, files, switching, shell; program for one of the user's.";
     COPIES: f64 = "copies", "1", Condition, "Copies of the test that ran at the same time, each a process of its own.";
     PASS_SECONDS: f64 = "pass.seconds", "s", Condition, "How long each copy counts in a round.";
     PASSES: f64 = "passes", "1", Condition, "Rounds of the figure, where their number is the test's own (UnixBench: 10, or 3 of the long ones).";
@@ -61,7 +61,7 @@ keys! {
     COPY_COUNTS: Vec<f64> = "copies.counts", "1", Round, "What each copy counted.";
     COPY_SECONDS: Vec<f64> = "copies.seconds", "s", Round, "How long each copy counted.";
     COPY_OVERLAP: f64 = "copies.overlap", "1", Round, "Share of the time from the first copy's start to the last one's end in which all copies counted.";
-    COPY_USER: f64 = "copies.user", "s", Round, "CPU time of all copies and of the children that they waited for, in user code.";
+    COPY_USER: f64 = "copies.user", "s", Round, "CPU time of all copies, or of the user's program, and of the children that they waited for, in user code.";
     COPY_SYSTEM: f64 = "copies.system", "s", Round, "The same, in the kernel.";
     COPY_RESIDENT: f64 = "copies.resident", "B", Round, "Memory of a copy when it is ready to start (/proc/PID/statm): what a fork of it copies the page tables of.";
     LIBC: String = "libc", "", Figure, "The C library of the processes that run the tests, and its version.";
@@ -112,8 +112,12 @@ keys! {
     CALL_FREE: Vec<f64> = "alloc.free_calls", "ns", Round, "The same for free.";
     REMOTE_FREED: f64 = "alloc.remote", "1", Round, "Share of the frees of the steady phase that were left to another thread.";
     REMOTE_REFUSED: f64 = "alloc.remote_full", "1", Round, "Share of them for which the other thread's mailbox had no room: it freed too slowly.";
-    LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie.";
+    LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie, or by what the dynamic linker bound.";
     LIBRARY_BUILD: String = "alloc.library_build", "", Figure, "Its build ID (NT_GNU_BUILD_ID): no other build has the same.";
+    PROGRAM: String = "program", "", Condition, "The user's program that was run; untrusted.";
+    PROGRAM_PROCESSES: f64 = "program.processes", "1", Figure, "Processes of the program in which the proof saw who serves.";
+    PROGRAM_WALL: f64 = "program.wall", "s", Round, "Time from the program's start to its end.";
+    PROGRAM_PEAK: f64 = "program.peak", "B", Round, "The most that the program, or one of the processes that it waited for, had in memory (ru_maxrss).";
 
     // Hops from task to task.
     PLACEMENT: String = "placement", "", Condition, "Where the two tasks that wake one another are: free, same-cpu, or what the CPUs that they are pinned to share (as in pair).";

@@ -10,6 +10,7 @@ use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, serv
 use crate::copies::{busy, copies};
 use crate::edges::{edge, unadvertised};
 use crate::noise::noise;
+use crate::programs::program;
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -135,6 +136,7 @@ fn situations() -> Vec<Case> {
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
     all.extend([
+        program(),
         copies("syscall", 2.0),
         copies("shell", 2.0),
         copies("switching", 1.0),
@@ -252,6 +254,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
         }
         let counters = counted().only(&conditions);
         let several = copies("syscall", 2.0).only(&conditions);
+        let tried = program().only(&conditions);
         let making = copies("process", 1.0).only(&conditions);
         let team = quiet_vm().with(TEAM, "t2".into()).only(&conditions);
         let blind = match check.reads {
@@ -259,6 +262,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             reads if reads.contains(&COPY_OVERLAP.name) => &several,
             reads if reads.contains(&CELL_BYTES.name) => &making,
             reads if reads.contains(&THREAD_OVERLAP.name) => &team,
+            reads if reads.contains(&PROGRAM.name) => &tried,
             _ => &blind,
         };
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);

@@ -14,6 +14,7 @@ mod hops;
 mod lines;
 mod noise;
 mod numbers;
+mod programs;
 mod threads;
 mod time;
 mod traffic;

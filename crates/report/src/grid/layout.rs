@@ -42,7 +42,7 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Curves that share an axis and a unit side by side; companions beside their curve; matrices each alone.
+/// Curves that share an axis and a unit side by side, and aspects of the same things; companions beside their curve; matrices each alone.
 pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>> {
     let series: Vec<Series> = series.iter().map(|(name, figures)| Series::of(name, figures)).collect();
     let has_companion = |one: &Series| series.iter().any(|other| other.is_companion_of(one));
@@ -58,7 +58,8 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
                 let alone = has_companion(one);
                 let beside = |(_, members): &&mut (Grid, Vec<&Series>)| {
                     members.first().is_some_and(|first| {
-                        !alone && !has_companion(first) && first.axes == one.axes && first.unit == one.unit
+                        let fits = first.unit == one.unit || names::is_of_aspects(one.name);
+                        !alone && !has_companion(first) && first.axes == one.axes && fits
                     })
                 };
                 match grids.iter_mut().find(beside) {

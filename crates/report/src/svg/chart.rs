@@ -76,7 +76,7 @@ pub(super) struct Point {
 
 /// The charts of a mode: one for each grid that has values in one unit; curves with companions together.
 pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
-    let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).collect();
+    let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).flat_map(by_unit).collect();
     let mut groups: Vec<Vec<&Grid>> = Vec::new();
     let units = |grid: &Grid| grid.columns.iter().map(|column| column.unit.cloned()).collect::<Vec<_>>();
     for grid in &grids {
@@ -106,6 +106,21 @@ pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
         }
     }
     charts
+}
+
+/// A grid of several units as one for each unit: a chart has one axis of values.
+fn by_unit(grid: Grid) -> Vec<Grid> {
+    if grid.is_companion || grid.unit().is_some() {
+        return vec![grid];
+    }
+    let mut grids: Vec<Grid> = Vec::new();
+    for column in &grid.columns {
+        match grids.iter_mut().find(|other| other.columns[0].unit == column.unit) {
+            Some(other) => other.columns.push(column.clone()),
+            None => grids.push(Grid { columns: vec![column.clone()], ..grid.clone() }),
+        }
+    }
+    grids
 }
 
 fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {

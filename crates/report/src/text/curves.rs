@@ -247,8 +247,12 @@ fn values(column: &Column, grid: &Grid, mode: &Mode, rows: &[usize]) -> Text {
     }
     // The unit stands in the heading or the caption where all columns have the same.
     if grid.unit().is_none() || (grid.columns.len() == 1 && mode.grids.len() == 1) {
-        let unit = column.unit.filter(|unit| **unit != Unit::BYTES);
-        words.push(unit.map_or_else(|| "value".to_owned(), |unit| plain_to(unit.symbol(), MAX_UNIT)));
+        match column.unit {
+            // The values themselves tell.
+            Some(unit) if (*unit == Unit::BYTES || *unit == Unit::ONE) && !words.is_empty() => {}
+            Some(unit) if *unit != Unit::BYTES => words.push(plain_to(unit.symbol(), MAX_UNIT)),
+            _ => words.push("value".to_owned()),
+        }
     } else if words.is_empty() {
         let unit = column.unit.map_or("value", |unit| unit.symbol());
         words.push(plain_to(unit, MAX_UNIT));

@@ -477,3 +477,19 @@ pub fn noise(cpus: u32) -> Record {
     }
     record
 }
+
+/// `alloc try`: aspects of the same starts, each in its unit.
+pub fn tried() -> Record {
+    let aspects = [("cpu", Unit::SECONDS, 2.0), ("wall", Unit::SECONDS, 2.2), ("peak", Unit::BYTES, 100e6)];
+    let mut figures = Vec::new();
+    for (what, unit, value) in aspects.into_iter().chain([("faults", Unit::ONE, 12_345.0)]) {
+        for (allocator, times) in [("glibc", 1.0), ("jemalloc", 0.9), ("a-name-of-some-length", 1.3)] {
+            let id = format!("alloc.try.{what}.{allocator}");
+            let figure = point(&id, allocator, unit.clone(), value * times);
+            figures.push(on(figure, &format!("alloc.try.{what}"), &[("allocator", name(allocator))]));
+        }
+    }
+    suspect(&mut figures[1]);
+    missing(&mut figures[2], "exit code 1");
+    record(figures)
+}

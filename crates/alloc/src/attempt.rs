@@ -1,0 +1,66 @@
+//! The mode that runs a program of the user's under each allocator (`truebench alloc try`).
+//!
+//! Each round is one start of the program, from fork to its end; allocators are interleaved. What it used, the kernel tells
+//! who waited for it. Who served is proved beforehand by a start of its own, in which the dynamic linker writes down which
+//! file's malloc it bound for whom, in every process: no program has to take part in that.
+//!
+//! - [`plan`] says what is run; [`bench`](mod@bench) is the worker; [`complete`] makes the figures that follow.
+//! - [`start`] is one start; [`proof`] is the one that proves, from [`bindings`], [`image`] and [`watch`].
+
+mod bench;
+mod bindings;
+mod complete;
+mod image;
+mod plan;
+mod proof;
+mod start;
+mod watch;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use lab::schedule::Rules;
+use serde::{Deserialize, Serialize};
+
+use crate::find::Chosen;
+use crate::mode::PlanError;
+
+/// The mode.
+pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
+    name: "try",
+    title: "a program of yours under each allocator",
+    seconds: 600.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: |figures, _| complete::complete(figures),
+};
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The allocators that are compared.
+    pub allocators: Chosen,
+    /// What is run.
+    pub program: Program,
+    /// An empty directory, in which the dynamic linker writes down what it bound.
+    pub directory: PathBuf,
+    /// When there are enough rounds.
+    pub rules: Rules,
+}
+
+/// The user's program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its file.
+    pub file: PathBuf,
+    /// Its arguments, from its own name on.
+    pub arguments: Vec<OsString>,
+}
+
+impl Program {
+    /// What it is called: the last part of its name; untrusted.
+    pub fn name(&self) -> String {
+        let name = self.file.file_name().unwrap_or(self.file.as_os_str());
+        figure::format::plain_to(&name.to_string_lossy(), 60)
+    }
+}

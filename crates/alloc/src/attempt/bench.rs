@@ -1,0 +1,179 @@
+//! The worker: one start of the program is a round.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use figure::evidence::*;
+use figure::{Event, Evidence, Round};
+use lab::clock::Clock;
+use lab::measure;
+use lab::ours::find_cell;
+use lab::pool::Pool;
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+use procfs_core::FromRead;
+use procfs_core::process::{LimitValue, Limits};
+
+use super::plan::{Setup, Task};
+use super::proof::{Proof, prove};
+use super::start::{Ended, Stage, Start};
+use crate::find::Installed;
+
+struct TryBench {
+    setup: Setup,
+    cell: PathBuf,
+    files: u64,
+    /// Why a figure gets no rounds, by its place among the tasks.
+    void: Vec<Option<String>>,
+    /// One thread for each CPU, asleep while the program runs: for the canary.
+    pool: Pool,
+    watch: Watch,
+}
+
+/// Proves for each allocator that it serves.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let cell = find_cell()?;
+    let clock = Clock::of(&setup.machine);
+    let pool = Pool::on_each(&setup.allowed, clock.clone()).map_err(|error| error.to_string())?;
+    let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
+    let mut facts = Facts::default();
+    clock.write(&mut facts.evidence);
+    let mut bench = TryBench { setup, cell, files: open_files(), void: Vec::new(), pool, watch };
+    let proofs: Vec<Result<Proof, String>> = bench
+        .setup
+        .tasks
+        .iter()
+        .map(|task| {
+            let name = &task.allocator.name;
+            event(Event::Preparing { what: format!("one start with {name}, to see who serves") });
+            prove(&bench.stage(), Some(&task.allocator), &bench.setup.directory)
+        })
+        .collect();
+    let fails = bench.fails_alone(&proofs)?;
+    for (task, proof) in bench.setup.tasks.iter().zip(&proofs) {
+        let mut evidence = Evidence::default();
+        let library = task.allocator.library.as_deref();
+        let library =
+            library.map_or_else(|| "the C library's own".to_owned(), |path| path.display().to_string());
+        match proof {
+            Ok(Proof::Served(processes)) => {
+                evidence.put(LIBRARY, library);
+                evidence.put(PROGRAM_PROCESSES, *processes as f64);
+            }
+            Ok(Proof::Unknown(reason)) => evidence.put_unknown(LIBRARY, reason.clone()),
+            _ => {}
+        }
+        facts.figures.push((task.id.clone(), evidence));
+        bench.void.push(void(proof, fails.as_deref()));
+    }
+    Ok((Box::new(bench), facts))
+}
+
+/// Why an allocator's row is void. `fails` is how the program fails with what it is started with anyway.
+fn void(proof: &Result<Proof, String>, fails: Option<&str>) -> Option<String> {
+    match (proof, fails) {
+        (Ok(Proof::Served(_) | Proof::Unknown(_)), _) => None,
+        (Ok(Proof::Failed(_)), Some(how)) => {
+            Some(format!("the program itself fails: {how}; a program whose runs fail is not compared"))
+        }
+        (Ok(Proof::Failed(how)), None) => {
+            Some(format!("the program fails with it, and without it does not: {how}"))
+        }
+        (Ok(Proof::Other(cause)) | Err(cause), _) => Some(cause.clone()),
+    }
+}
+
+impl TryBench {
+    fn stage(&self) -> Stage<'_> {
+        Stage {
+            cell: &self.cell,
+            program: &self.setup.program,
+            files: self.files,
+            allowed: &self.setup.allowed,
+            patience: Duration::from_secs_f64(self.setup.patience),
+        }
+    }
+
+    /// How the program fails with nothing preloaded, if it failed with anything.
+    fn fails_alone(&self, proofs: &[Result<Proof, String>]) -> Result<Option<String>, String> {
+        if !proofs.iter().any(|proof| matches!(proof, Ok(Proof::Failed(_)))) {
+            return Ok(None);
+        }
+        let is_plain = |one: &Installed| one.library.is_none() && one.environment.is_empty();
+        let plain = self.setup.tasks.iter().position(|task| is_plain(&task.allocator));
+        let proof = match plain.and_then(|plain| proofs.get(plain)) {
+            Some(proof) => proof.clone(),
+            None => prove(&self.stage(), None, &self.setup.directory),
+        };
+        match proof? {
+            Proof::Failed(how) => Ok(Some(how)),
+            _ => Ok(None),
+        }
+    }
+
+    fn run(&self, task: &Task) -> Result<Round, String> {
+        let start = Start::begin(&self.stage(), Some(&task.allocator), &[])?;
+        let body = || {
+            let ended = start.run(|_| Ok(()));
+            let used = ended.as_ref().map_or(0.0, |ended| ended.user + ended.system);
+            (ended, used)
+        };
+        let (ended, around) =
+            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
+        let ended = ended?;
+        if let Some(failure) = &ended.failure {
+            return Err(format!("one start of several failed: {failure}"));
+        }
+        let mut evidence = around.evidence;
+        let value = write(&mut evidence, &ended);
+        Ok(Round::new(around.started, around.duration, vec![value], evidence))
+    }
+}
+
+/// Writes what was seen; gives CPU seconds.
+fn write(evidence: &mut Evidence, ended: &Ended) -> f64 {
+    evidence.put(PROGRAM_WALL, ended.wall);
+    evidence.put(PROGRAM_PEAK, ended.peak);
+    evidence.put(COPY_USER, ended.user);
+    evidence.put(COPY_SYSTEM, ended.system);
+    evidence.put(FAULT_MINOR, ended.faults.0);
+    evidence.put(FAULT_MAJOR, ended.faults.1);
+    evidence.put(VOLUNTARY_SWITCHES, ended.switches.0);
+    evidence.put(INVOLUNTARY_SWITCHES, ended.switches.1);
+    ended.user + ended.system
+}
+
+/// The limit of open files that we were started with; a worker raises its own, and its parent does not.
+fn open_files() -> u64 {
+    let parent = std::os::unix::process::parent_id();
+    let limits = std::fs::File::open(format!("/proc/{parent}/limits")).ok();
+    match limits.and_then(|file| Limits::from_read(file).ok()).map(|limits| limits.max_open_files.soft_limit)
+    {
+        Some(LimitValue::Value(files)) => files,
+        Some(LimitValue::Unlimited) | None => u64::MAX,
+    }
+}
+
+impl Bench for TryBench {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        let index = self.setup.tasks.iter().position(|task| task.id == figure);
+        let index = index.ok_or_else(|| format!("no figure {figure}"))?;
+        match self.void.get(index) {
+            Some(Some(reason)) => Err(reason.clone()),
+            _ => self.run(&self.setup.tasks[index]),
+        }
+    }
+
+    /// Who serves was proved beforehand.
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}

@@ -1,0 +1,135 @@
+//! The start that proves who serves.
+//!
+//! The dynamic linker binds everything at the start (LD_BIND_NOW) and writes down what it bound, for each process a file:
+//! the program's own, those of what it executes, and of what they load later. It is not timed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use super::bindings::{self, Binding};
+use super::image::Image;
+use super::start::{Ended, Stage, Start};
+use super::watch::Watch;
+use crate::find::Installed;
+
+/// What the dynamic linker may write before the start is stopped: a program that starts ten thousand others comes to that.
+const MOST_BYTES: u64 = 2 << 30;
+/// Looks between two looks at how much that is.
+const SELDOM: u32 = 25;
+/// The beginning of the names of its files; the process comes after a point.
+const PREFIX: &str = "bound";
+
+/// What the start proved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Proof {
+    /// Who served was who was asked for, in so many processes.
+    Served(usize),
+    /// Nobody can tell, or not for all that ran; the reason.
+    Unknown(String),
+    /// It was another; the cause.
+    Other(String),
+    /// The program failed; how.
+    Failed(String),
+}
+
+/// Makes the proof for an allocator; without one, sees whether the program runs at all.
+///
+/// # Errors
+/// Why the program could not be started, in words for the user.
+pub fn prove(stage: &Stage, allocator: Option<&Installed>, directory: &Path) -> Result<Proof, String> {
+    let mut prefix = OsString::from(directory);
+    prefix.push("/");
+    prefix.push(PREFIX);
+    let variables = [
+        ("LD_DEBUG", OsString::from("bindings")),
+        ("LD_DEBUG_OUTPUT", prefix),
+        ("LD_BIND_NOW", OsString::from("1")),
+    ];
+    let asked = allocator.and_then(|allocator| allocator.library.as_deref());
+    let mut watch = Watch::default();
+    let mut looks = 0u32;
+    let start = Start::begin(stage, allocator, &variables)?;
+    let ended = start.run(|group| {
+        watch.look(group, asked);
+        looks += 1;
+        if looks.is_multiple_of(SELDOM) && written(directory) > MOST_BYTES {
+            return Err(
+                "it starts so many programs that the proof of who serves them takes too much room".to_owned()
+            );
+        }
+        Ok(())
+    });
+    let told = files(directory);
+    let proof = ended.and_then(|ended| judge(stage, asked, &ended, &told, &watch));
+    for file in told {
+        let _ = std::fs::remove_file(file);
+    }
+    proof
+}
+
+fn judge(
+    stage: &Stage,
+    asked: Option<&Path>,
+    ended: &Ended,
+    told: &[PathBuf],
+    watch: &Watch,
+) -> Result<Proof, String> {
+    let said = |cause: String| match &ended.words {
+        Some(words) if words.contains("ld.so") => format!("{cause}; it said: {words}"),
+        _ => cause,
+    };
+    if let Some(failure) = &ended.failure {
+        return Ok(Proof::Failed(failure.clone()));
+    }
+    let image = Image::of(&stage.program.file);
+    let name = stage.program.name();
+    let of_program = directory_entry(told, ended.process);
+    if of_program.is_none() {
+        return Ok(match image.as_ref().and_then(Image::refuses) {
+            Some(reason) => Proof::Other(format!("{name} is {reason}")),
+            None => {
+                Proof::Unknown(format!("the dynamic linker of {name} does not tell whose malloc it bound"))
+            }
+        });
+    }
+    for file in told {
+        let served = read(file)?;
+        if let Err(cause) = bindings::served(asked, &served) {
+            return Ok(Proof::Other(said(cause)));
+        }
+    }
+    Ok(match (image.and_then(|image| image.own()), watch.uncovered()) {
+        (Some(own), _) => {
+            Proof::Unknown(format!("{name}: {own}, which may serve in place of what is preloaded"))
+        }
+        (None, Some(program)) => Proof::Unknown(format!("not all that ran was served by it: {program}")),
+        (None, None) => Proof::Served(told.len()),
+    })
+}
+
+fn read(file: &Path) -> Result<BTreeSet<Binding>, String> {
+    let told = |error: std::io::Error| format!("{}: {error}", file.display());
+    bindings::read(BufReader::new(File::open(file).map_err(told)?)).map_err(told)
+}
+
+/// The file of a process.
+fn directory_entry(told: &[PathBuf], process: u32) -> Option<&PathBuf> {
+    let name = format!("{PREFIX}.{process}");
+    told.iter().find(|file| file.file_name().is_some_and(|own| own == name.as_str()))
+}
+
+/// What the dynamic linkers of all processes wrote.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    files
+}
+
+fn written(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+}

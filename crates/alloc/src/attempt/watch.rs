@@ -1,0 +1,116 @@
+//! Which programs are at work while the proof is made: those into which nothing is preloaded would otherwise never be heard of.
+//!
+//! Looked at some fifty times a second, what lives longer than that is seen. What does not, uses nothing to speak of.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use procfs_core::FromBufRead;
+use procfs_core::process::{MMapPath, MemoryMaps};
+
+use super::image::Image;
+use crate::owner::{is_libc, is_same};
+
+/// Programs that were seen, with what is wrong with them.
+#[derive(Debug, Default)]
+pub struct Watch {
+    known: BTreeSet<(u32, PathBuf)>,
+    uncovered: BTreeSet<String>,
+}
+
+impl Watch {
+    /// Looks at all processes of a group but its leader, which is our own.
+    pub fn look(&mut self, group: u32, asked: Option<&Path>) {
+        for process in members(group) {
+            let directory = PathBuf::from(format!("/proc/{process}"));
+            let Ok(program) = std::fs::read_link(directory.join("exe")) else { continue };
+            if self.known.contains(&(process, program.clone())) {
+                continue;
+            }
+            // Through /proc: the file itself, whatever has become of its name.
+            let image = Image::of(&directory.join("exe"));
+            let told = figure::format::plain_to(&program.to_string_lossy(), 120);
+            let refuses = image.as_ref().filter(|image| !image.is_dynamic).and_then(Image::refuses);
+            if let Some(reason) = refuses {
+                self.uncovered.insert(format!("{told} is {reason}"));
+            } else if let Some(own) = image.as_ref().and_then(Image::own) {
+                self.uncovered.insert(format!("{told}: {own}"));
+            } else {
+                match is_loaded(&directory.join("maps"), asked) {
+                    Some(true) => {}
+                    Some(false) => {
+                        self.uncovered
+                            .insert(format!("{told} runs without the library: was its environment cleared?"));
+                    }
+                    // Not yet.
+                    None => continue,
+                }
+            }
+            self.known.insert((process, program));
+        }
+    }
+
+    /// The first that is not served by what was asked for.
+    pub fn uncovered(&self) -> Option<&str> {
+        self.uncovered.first().map(String::as_str)
+    }
+}
+
+/// Whether a library is loaded; `None` before the C library is, which comes after all that is preloaded.
+fn is_loaded(maps: &Path, asked: Option<&Path>) -> Option<bool> {
+    let Some(asked) = asked else { return Some(true) };
+    let text = std::fs::read(maps).ok()?;
+    let maps = MemoryMaps::from_buf_read(text.as_slice()).ok()?;
+    let files: BTreeSet<&PathBuf> = maps
+        .0
+        .iter()
+        .filter_map(|map| match &map.pathname {
+            MMapPath::Path(path) => Some(path),
+            _ => None,
+        })
+        .collect();
+    files.iter().any(|file| is_libc(file)).then(|| files.iter().any(|file| is_same(file, asked)))
+}
+
+/// Processes of a group, by the fifth field of /proc/PID/stat; the command in the second may hold anything.
+fn members(group: u32) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_member = |process: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let of = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(2)?.parse().ok());
+        *process != group && of == Some(group)
+    };
+    processes.filter(is_member).collect()
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_library_is_loaded_or_not() {
+        let own = Path::new("/proc/self/maps");
+        if cfg!(target_feature = "crt-static") {
+            return;
+        }
+        assert_eq!(is_loaded(own, None), Some(true));
+        assert_eq!(is_loaded(own, Some(Path::new("/opt/libmine.so"))), Some(false));
+        assert_eq!(is_loaded(own, Some(&std::env::current_exe().unwrap())), Some(true));
+        assert_eq!(is_loaded(Path::new("/nonexistent"), Some(Path::new("/x"))), None);
+    }
+
+    #[test]
+    fn this_process_is_in_its_group() {
+        let group = own_group();
+        let mut watch = Watch::default();
+        watch.look(group, None);
+        assert_eq!(watch.uncovered(), None);
+    }
+
+    /// The group of this process, by its own stat.
+    fn own_group() -> u32 {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(2).unwrap().parse().unwrap()
+    }
+}

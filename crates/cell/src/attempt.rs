@@ -1,0 +1,139 @@
+//! A program of the user's, run once: started, waited for, and what it used taken from the kernel.
+//!
+//! It is started from here because this process is tiny: what a program has in memory at most (ru_maxrss) is inherited over
+//! fork and exec from the one that started it.
+
+use core::ffi::{CStr, c_char, c_int};
+use core::sync::atomic::Ordering;
+
+use crate::shared::{Cause, step};
+use crate::test::Job;
+use crate::{Outcome, sys, timer};
+
+/// The name as the cell's first argument. Its own arguments: the limit of open files that the program gets, how many
+/// variables it gets besides, these as NAME=VALUE, the file, and the program's arguments from its own name on.
+pub const NAME: &str = "try";
+
+/// What it notes.
+pub mod note {
+    /// The program's process.
+    pub const PROCESS: usize = 0;
+    /// How it ended, as wait(2) has it.
+    pub const STATUS: usize = 1;
+    /// The most that it, or one of the processes that it waited for, had in memory, in KiB.
+    pub const PEAK: usize = 2;
+    /// Minor faults of it and of those that it waited for.
+    pub const MINOR: usize = 3;
+    /// Major faults.
+    pub const MAJOR: usize = 4;
+    /// 1 if processes that it started were still there when it had ended.
+    pub const LEFT: usize = 5;
+}
+
+/// Runs it, once the start is given. When it has ended, the cell says so and waits to be let go.
+pub fn run(job: &Job) -> Outcome {
+    let missing = |which| Cause::wrong(step::ARGUMENTS, which);
+    let number = |index| job.argument(index).and_then(sys::number);
+    let (Some(files), Some(variables)) = (number(0), number(1)) else { return Err(missing(0)) };
+    let variables = variables as usize;
+    let file = job.argument(variables.wrapping_add(2)).ok_or(missing(1))?;
+    job.argument(variables.wrapping_add(3)).ok_or(missing(2))?;
+    let arguments = job.argv.wrapping_add(job.first.wrapping_add(variables).wrapping_add(3));
+    // The program inherits nothing of this.
+    let (descriptor, _) = job.place().ok_or(missing(3))?;
+    // SAFETY: touches no memory.
+    unsafe { libc::fcntl(descriptor as c_int, libc::F_SETFD, libc::FD_CLOEXEC) };
+    // What it leaves behind becomes a child of this process, which can tell.
+    // SAFETY: touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    timer::ready(job);
+    let started = sys::now();
+    // SAFETY: one thread.
+    let child = match unsafe { libc::fork() } {
+        -1 => return Err(Cause::now(step::FORK)),
+        0 => {
+            become_program(job, files, variables, file, arguments);
+            job.slot.fail(Cause::now(step::EXEC));
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(127) }
+        }
+        child => child,
+    };
+    let mut status: c_int = 0;
+    write(job, note::PROCESS, child as u64);
+    // SAFETY: ours to write.
+    while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
+        if sys::errno() != libc::EINTR {
+            return Err(Cause::now(step::WAIT));
+        }
+    }
+    let ended = sys::now();
+    let is_left = reap();
+    if job.slot.failed.load(Ordering::Acquire) != 0 {
+        return Err(missing(4));
+    }
+    let microseconds =
+        |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
+    // With the orphans that have ended, which this process was given.
+    let all = sys::usage(libc::RUSAGE_CHILDREN);
+    let slot = job.slot;
+    slot.user.store(microseconds(all.ru_utime), Ordering::Relaxed);
+    slot.system.store(microseconds(all.ru_stime), Ordering::Relaxed);
+    slot.voluntary.store(all.ru_nvcsw as u64, Ordering::Relaxed);
+    slot.involuntary.store(all.ru_nivcsw as u64, Ordering::Relaxed);
+    write(job, note::STATUS, status as u64);
+    write(job, note::PEAK, all.ru_maxrss as u64);
+    write(job, note::MINOR, all.ru_minflt as u64);
+    write(job, note::MAJOR, all.ru_majflt as u64);
+    write(job, note::LEFT, u64::from(is_left));
+    slot.started.store(started, Ordering::Relaxed);
+    slot.ended.store(ended, Ordering::Release);
+    timer::is_ready(job);
+    sys::wait_for_count(&job.shared.head().go, 2);
+    Ok(())
+}
+
+/// In the child: becomes the program. Comes back only if that failed.
+fn become_program(
+    job: &Job,
+    files: u64,
+    variables: usize,
+    file: &'static CStr,
+    arguments: *const *const c_char,
+) {
+    // SAFETY: all zero is a valid limit.
+    let mut limit: libc::rlimit = unsafe { core::mem::zeroed() };
+    // SAFETY: ours to write and to read.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = files.min(limit.rlim_max);
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+    for index in 0..variables {
+        if let Some(variable) = job.argument(index.wrapping_add(2)) {
+            // SAFETY: a string that lives as long as the process and that nobody writes to.
+            unsafe { libc::putenv(variable.as_ptr().cast_mut()) };
+        }
+    }
+    // SAFETY: strings that live, and a null at the end, as main(3) has it.
+    unsafe { libc::execv(file.as_ptr(), arguments) };
+}
+
+/// Waits for all children that have ended. Whether there are others.
+fn reap() -> bool {
+    loop {
+        // SAFETY: no status is asked for.
+        match unsafe { libc::waitpid(-1, core::ptr::null_mut(), libc::WNOHANG) } {
+            0 => return true,
+            process if process > 0 => {}
+            _ => return false,
+        }
+    }
+}
+
+fn write(job: &Job, index: usize, value: u64) {
+    if let Some(note) = job.slot.note(index) {
+        note.store(value, Ordering::Relaxed);
+    }
+}
