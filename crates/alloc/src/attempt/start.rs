@@ -176,6 +176,7 @@ mod unit {
     #[test]
     fn an_allocator_comes_before_what_is_preloaded_anyway() {
         let mine = Installed {
+            version: None,
             name: "mine".to_owned(),
             library: Some("/x/libmine.so".into()),
             environment: vec![("A".to_owned(), "b".to_owned())],

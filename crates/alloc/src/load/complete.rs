@@ -1,7 +1,7 @@
 //! The figures that people ask for, from those that were measured: what an allocator costs, and how much memory. Pure.
 
 use figure::evidence as key;
-use figure::{Better, Figure, Reading, Round, Status, Unit};
+use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
 
 use super::plan::{BUMP, STEADY, VOID};
 use crate::profile::SLOT_BYTES;
@@ -60,15 +60,23 @@ fn pair(figure: &Figure, void: &Figure) -> Option<Figure> {
 /// Resident memory that came with the load, without the slots, for the bytes that are live; after the steady phase.
 fn overhead(figure: &Figure) -> Option<Figure> {
     let slots = figure.conditions.get(key::SLOTS)? * SLOT_BYTES;
-    let of_round = |round: &Round| -> Option<f64> {
+    let of_round = |round: &Round| -> Option<[f64; 3]> {
         let Reading::Value(resident) = round.evidence.get(key::RESIDENT) else { return None };
         let live = round.evidence.get(key::LIVE_END_BYTES).into_value()?;
-        let [before, _, after, _] = resident.as_slice() else { return None };
-        Some((after - before - slots) / live)
+        let [before, _, after, given_back] = resident.as_slice() else { return None };
+        let came = after - before;
+        Some([(came - slots) / live, came / (live + slots), (given_back - before) / live])
     };
-    let values: Vec<f64> = figure.kept().filter_map(of_round).collect();
+    let rounds: Vec<[f64; 3]> = figure.kept().filter_map(of_round).collect();
+    let of = |which: usize| rounds.iter().map(|round| round[which]).collect::<Vec<f64>>();
+    let values = of(0);
     let mut overhead = derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &values, &[figure])?;
     // Who took the CPUs meanwhile does not change what is resident.
     overhead.conditions.set(key::TIMELESS, true);
+    for (which, key) in [(1, key::OVERHEAD_WITH_SLOTS), (2, key::RETAINED)] {
+        overhead
+            .evidence
+            .put_reading(key, Reading::or_unknown(stats::median(&of(which)), "no round was kept"));
+    }
     Some(overhead)
 }

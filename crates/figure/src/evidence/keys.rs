@@ -112,6 +112,8 @@ keys! {
     CALL_FREE: Vec<f64> = "alloc.free_calls", "ns", Round, "The same for free.";
     REMOTE_FREED: f64 = "alloc.remote", "1", Round, "Share of the frees of the steady phase that were left to another thread.";
     REMOTE_REFUSED: f64 = "alloc.remote_full", "1", Round, "Share of them for which the other thread's mailbox had no room: it freed too slowly.";
+    OVERHEAD_WITH_SLOTS: f64 = "alloc.overhead_with_slots", "1", Figure, "Memory for memory asked for, with the array of slots on both sides, as alloc-test counts it.";
+    RETAINED: f64 = "alloc.retained", "1", Figure, "What is still resident when all blocks were given back, for what was asked for before: freed lazily is not counted.";
     LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie, or by what the dynamic linker bound.";
     LIBRARY_BUILD: String = "alloc.library_build", "", Figure, "Its build ID (NT_GNU_BUILD_ID): no other build has the same.";
     PROGRAM: String = "program", "", Condition, "The user's program that was run; untrusted.";

@@ -1,6 +1,9 @@
 //! What an allocator costs, and how much memory it takes, against the others of the record.
 
-use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM, USABLE};
+use figure::evidence::{
+    ALLOCATOR, CALL_FREE, CALL_MALLOC, FAULT_MINOR, HARNESS, Key, OVERHEAD_WITH_SLOTS, PAIR_CPU, PAIR_SYSTEM,
+    QUANTITY, RETAINED, STEPS, TEAM, THREADS, USABLE,
+};
 use figure::ranking::{Ranking, rankings, wasted};
 use figure::{Figure, Record, format, stats};
 
@@ -10,7 +13,13 @@ use crate::check::Subject;
 pub(super) const PAIR: Rule = Rule { name: "allocators", says: pair };
 pub(super) const PLACES: Rule = Rule { name: "allocators", says: places };
 pub(super) const OVERHEAD: Rule = Rule { name: "allocators", says: overhead };
+pub(super) const RETAINS: Rule = Rule { name: "allocators", says: retained };
+pub(super) const IN_KERNEL: Rule = Rule { name: "allocators", says: kernel };
 pub(super) const STEADY: Rule = Rule { name: "allocators", says: steady };
+pub(super) const CALLS: Rule = Rule { name: "allocators", says: calls };
+
+/// A share of the kernel's that is worth a sentence: the steady phase should need it hardly at all.
+const KERNEL: f64 = 0.05;
 
 /// The allocator of one block for all.
 const VOID: &str = "void";
@@ -127,6 +136,58 @@ fn overhead(subject: &Subject) -> Option<String> {
             format::number(overhead)
         ),
         None => format!("{waste}."),
+    })
+}
+
+/// What alloc-test would have said, and what stays when all was given back.
+fn retained(subject: &Subject) -> Option<String> {
+    let known = |key| subject.figure.evidence.get(key).into_value();
+    let (with_slots, retained) = (known(OVERHEAD_WITH_SLOTS)?, known(RETAINED)?);
+    Some(format!(
+        "With the array of slots on both sides, as alloc-test counts, it would be {}; when all was given back, {} of what had been \
+         asked for was still resident.",
+        format::number(with_slots),
+        format::percent(retained.max(0.0))
+    ))
+}
+
+/// How long single calls took.
+fn calls(subject: &Subject) -> Option<String> {
+    let figure = subject.figure;
+    if quantity(figure)? != "steady" || figure.conditions.get(ALLOCATOR)? == VOID {
+        return None;
+    }
+    let told = |key: Key<Vec<f64>>, call: &str| -> Option<String> {
+        let rounds = figure.over_rounds(key).into_value()?;
+        let at = |which: usize| {
+            stats::median(&rounds.iter().filter_map(|times| times.get(which).copied()).collect::<Vec<_>>())
+        };
+        let seconds = |ns: f64| format::seconds(ns * 1e-9);
+        Some(format!(
+            "{call} takes {} (median), {} (99.9 %), {} (longest)",
+            seconds(at(0)?),
+            seconds(at(3)?),
+            seconds(at(4)?)
+        ))
+    };
+    Some(format!("A sampled call of {}, of {}.", told(CALL_MALLOC, "malloc")?, told(CALL_FREE, "free")?))
+}
+
+/// Whether the steady phase was the kernel's in part.
+fn kernel(subject: &Subject) -> Option<String> {
+    let figure = subject.figure;
+    if quantity(figure)? != "steady" {
+        return None;
+    }
+    let typical = |key| subject.typical(key).into_value();
+    let share = typical(PAIR_SYSTEM)? / typical(PAIR_CPU)?;
+    let pairs = figure.conditions.get(STEPS)? / 2.0 * figure.conditions.get(THREADS)?;
+    (share >= KERNEL).then(|| {
+        format!(
+            "{} of its CPU time is the kernel's, with {} page faults for each 1000 pairs: memory that is given back and taken again.",
+            format::percent(share),
+            format::number(typical(FAULT_MINOR).unwrap_or(0.0) / pairs * 1e3)
+        )
     })
 }
 
