@@ -153,7 +153,7 @@ fn the_advice_follows_the_figures() {
     };
     let always = sweep(30.0, 30.0);
     assert!(always.contains("truebench alloc try -- COMMAND"), "{always}");
-    assert!(always.contains("a for 1 thread and a for 4 threads; a over all"), "{always}");
+    assert!(always.contains("a, for 1 thread as for 4 threads; a over all"), "{always}");
     assert!(always.contains("With 1 thread: a is fastest (30.0 ns/pair), then b (40.0)."), "{always}");
     assert!(
         always.contains("a takes least (1.20 for 1 that is asked for), b most (1.60: 38 % of it"),
@@ -161,7 +161,7 @@ fn the_advice_follows_the_figures() {
     );
     assert!(!always.contains("overtakes"), "{always}");
     let crossing = sweep(30.0, 80.0);
-    assert!(crossing.contains("a for 1 thread and b for 4 threads"), "{crossing}");
+    assert!(crossing.contains("a for 1 thread, b for 4 threads"), "{crossing}");
     assert!(crossing.contains("b overtakes a with 4 threads"), "{crossing}");
 }
 

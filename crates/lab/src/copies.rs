@@ -23,8 +23,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 /// How long copies may take until they are all ready.
 const STARTING: Duration = Duration::from_secs(20);
-/// How often is looked whether they still live.
+/// When is first looked whether they still live, and how long it is between looks at most: each takes a CPU from one that works.
 const LOOK: Duration = Duration::from_millis(20);
+const SELDOM: Duration = Duration::from_millis(250);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
 
@@ -151,7 +152,7 @@ impl Copies {
         let begun = Instant::now();
         let head = self.shared.head();
         self.due += arrivals;
-        let due = self.due;
+        let (due, mut pause) = (self.due, LOOK);
         loop {
             let ready = head.ready.load(Ordering::Acquire);
             if ready as usize >= due {
@@ -170,7 +171,8 @@ impl Copies {
             if waited > alone + patience {
                 return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
             }
-            wait(&head.ready, ready, alone.saturating_sub(waited).max(LOOK));
+            wait(&head.ready, ready, alone.saturating_sub(waited).max(pause));
+            pause = (pause * 2).min(SELDOM);
         }
     }
 

@@ -176,7 +176,8 @@ fn calls(subject: &Subject) -> Option<String> {
 /// Whether the steady phase was the kernel's in part.
 fn kernel(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
-    if quantity(figure)? != "steady" {
+    let name = figure.conditions.get(ALLOCATOR)?;
+    if quantity(figure)? != "steady" || name == VOID || name == BUMP {
         return None;
     }
     let typical = |key| subject.typical(key).into_value();
@@ -184,7 +185,7 @@ fn kernel(subject: &Subject) -> Option<String> {
     let pairs = figure.conditions.get(STEPS)? / 2.0 * figure.conditions.get(THREADS)?;
     (share >= KERNEL).then(|| {
         format!(
-            "{} of its CPU time is the kernel's, with {} page faults for each 1000 pairs: memory that is given back and taken again.",
+            "{} of its CPU time is the kernel's, with {} page faults for each 1000 pairs: memory taken from it anew, as the heap grew or some had been given back.",
             format::percent(share),
             format::number(typical(FAULT_MINOR).unwrap_or(0.0) / pairs * 1e3)
         )

@@ -45,17 +45,19 @@ fn advice(rankings: &[&Ranking]) -> Finding {
     let figures: Vec<&Figure> =
         picks.iter().flat_map(|(_, place)| [Some(place.pair), place.overhead]).flatten().collect();
     let own = "Measure with your own program (truebench alloc try -- COMMAND)";
-    let mut told: Vec<String> = Vec::new();
-    for (ranking, place) in &picks {
-        let one = format!("{} for {}", place.name, ranking.told());
-        if !told.contains(&one) {
-            told.push(one);
+    let told = match picks.as_slice() {
+        [(first, one), (last, other)] if one.name == other.name && first.team != last.team => {
+            format!("{}, for {} as for {}", one.name, first.told(), last.told())
         }
-    }
+        [(first, one), (last, other)] if first.team != last.team => {
+            format!("{} for {}, {} for {}", one.name, first.told(), other.name, last.told())
+        }
+        _ => picks.first().map_or_else(String::new, |(ranking, place)| format!("{} for {}", place.name, ranking.told())),
+    };
     let all_round = overall(rankings).map_or_else(String::new, |name| {
         format!("; {name} over all, a share of memory counted as much as one of time")
     });
-    let text = format!("{own}. Without one, by this load: {}{all_round}.", format::listed(&told));
+    let text = format!("{own}. Without one, by this load: {told}{all_round}.");
     note(text, &figures)
 }
 
