@@ -17,8 +17,6 @@ mod tcmalloc;
 pub struct Allocator {
     /// Its word, on the command line and in ids.
     pub name: &'static str,
-    /// For people.
-    pub title: &'static str,
     /// Names that its library can have, the best first; `{arch}` is the machine's, as compilers call it. None: it is the C
     /// library's own, and nothing is preloaded.
     pub files: &'static [&'static str],

@@ -2,11 +2,5 @@
 
 use super::{Allocator, From};
 
-pub(super) const ALLOCATOR: Allocator = Allocator {
-    name: "glibc",
-    title: "glibc malloc (ptmalloc2)",
-    files: &[],
-    directories: &[],
-    from: From::Libc,
-    environment: &[],
-};
+pub(super) const ALLOCATOR: Allocator =
+    Allocator { name: "glibc", files: &[], directories: &[], from: From::Libc, environment: &[] };

@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "tcmalloc-google",
-    title: "tcmalloc (Google)",
     files: &["libtcmalloc-google.so"],
     directories: &[],
     from: From::Crate("libtcmalloc-sys"),

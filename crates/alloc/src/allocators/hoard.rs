@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "hoard",
-    title: "Hoard",
     files: &["libhoard.so"],
     directories: &[],
     from: From::Crate("hoard-sys"),

@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "jemalloc",
-    title: "jemalloc",
     files: &["libjemalloc.so.2"],
     directories: &[],
     from: From::Debian("libjemalloc2"),

@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "mimalloc",
-    title: "mimalloc",
     files: &[
         "libmimalloc.so.3",
         "libmimalloc.so.2.2",

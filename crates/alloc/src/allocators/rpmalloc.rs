@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "rpmalloc",
-    title: "rpmalloc",
     files: &["librpmallocwrap.so", "librpmalloc.so"],
     directories: &[],
     from: From::Crate("rpmalloc-sys"),

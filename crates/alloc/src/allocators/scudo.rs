@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "scudo",
-    title: "Scudo (LLVM)",
     files: &["libclang_rt.scudo_standalone-{arch}.so", "libclang_rt.scudo_standalone.so"],
     directories: &[
         "/usr/lib/llvm-*/lib/clang/*/lib/linux",

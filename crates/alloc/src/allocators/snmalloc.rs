@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "snmalloc",
-    title: "snmalloc",
     files: &["libsnmallocshim.so"],
     directories: &[],
     from: From::Crate("snmalloc-sys"),

@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "tbbmalloc",
-    title: "oneTBB scalable malloc",
     files: &["libtbbmalloc_proxy.so.2"],
     directories: &[],
     from: From::Debian("libtbbmalloc2"),

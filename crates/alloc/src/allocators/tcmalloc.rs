@@ -4,7 +4,6 @@ use super::{Allocator, From};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "tcmalloc",
-    title: "tcmalloc (gperftools)",
     files: &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
     directories: &[],
     from: From::Debian("libtcmalloc-minimal4"),

@@ -70,8 +70,19 @@ pub fn served(asked: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), 
     // What an allocator itself calls, such as the C library's malloc while it gets ready, is its own affair.
     let others = |binding: &&Binding| !is_asked(&binding.from) || asked.is_none();
     let of_malloc = |binding: &Binding| binding.function == 0;
-    let foreign: Vec<&Binding> =
-        bindings.iter().filter(others).filter(|binding| !is_asked(&binding.to)).collect();
+    // A program at a fixed address lends others its own entry for a function that it does not define: what it is bound to there is
+    // what they all call (its "canonical PLT entry"; Debian's python3 is one).
+    let is_lent = |binding: &Binding| {
+        let passes_on = |other: &Binding| {
+            other.from == binding.to && other.to != binding.to && other.function == binding.function
+        };
+        bindings.iter().any(passes_on)
+    };
+    let foreign: Vec<&Binding> = bindings
+        .iter()
+        .filter(others)
+        .filter(|binding| !is_asked(&binding.to) && !is_lent(binding))
+        .collect();
     let Some(first) = foreign.iter().find(|binding| of_malloc(binding)).or(foreign.first()) else {
         return Ok(());
     };
@@ -153,6 +164,20 @@ mod unit {
         let mixed = with("/opt/libmine.so")
             + " 1:\tbinding file ./no [0] to /lib/libc.so.6 [0]: normal symbol `memalign' [GLIBC_2.2.5]\n";
         says(mine, &mixed, "but memalign as ./no calls it that of /lib/libc.so.6");
+    }
+
+    #[test]
+    fn what_a_program_lends_is_not_its_own() {
+        // As Debian 12's python3 is bound with jemalloc preloaded.
+        let text = "\
+      3681:\tbinding file /lib/libc.so.6 [0] to /usr/bin/python3 [0]: normal symbol `malloc' [GLIBC_2.2.5]
+      3681:\tbinding file /usr/bin/python3 [0] to /usr/bin/python3 [0]: normal symbol `malloc' [GLIBC_2.2.5]
+      3681:\tbinding file /usr/bin/python3 [0] to /usr/lib/libjemalloc.so.2 [0]: normal symbol `malloc' [GLIBC_2.2.5]
+";
+        assert_eq!(served(Some(Path::new("/usr/lib/libjemalloc.so.2")), &of(text)), Ok(()));
+        says(Some("/usr/lib/libmimalloc.so.2"), text, "not of /usr/lib/libmimalloc.so.2");
+        let own: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
+        says(Some("/usr/lib/libjemalloc.so.2"), &own, "/usr/bin/python3 defines malloc itself");
     }
 
     #[test]

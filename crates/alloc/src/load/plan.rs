@@ -1,6 +1,6 @@
 //! How large the load is, who runs it, and where. Pure.
 
-use cell::load::order::{Class, Giver, Way};
+use cell::load::order::{Class, Giver, Source, Way};
 use cell::load::touch::Access;
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
@@ -24,8 +24,12 @@ pub const STEADY_QUANTITY: &str = "steady";
 pub const VOID: &str = "void";
 /// Each block behind the one before.
 pub const BUMP: &str = "bump";
-/// Nanoseconds of a run for each slot, all threads together, as a typical allocator needs them here: setup, three steps, exit.
-const PER_SLOT: f64 = 450.0;
+/// Nanoseconds to fill a slot and to empty it at the end, and for each byte of the block, which is touched for the first time.
+const FILLED_SLOT: (f64, f64) = (300.0, 0.25);
+/// The same for a step, which finds most of its block's memory touched.
+const STEP: (f64, f64) = (100.0, 0.1);
+/// A step of a histogram takes so much longer: its class is searched for.
+const SEARCH: f64 = 130.0;
 /// Seconds of a run besides: starting, canary, counters.
 const BESIDES: f64 = 0.15;
 /// Share of the time that the plan may fill with the least rounds.
@@ -251,7 +255,14 @@ fn scaled(machine: &Machine, options: &Options, runs: usize) -> Profile {
         return fits;
     }
     let each = options.rules.max_time * FILLED / (options.rules.least * runs.max(1)) as f64 - BESIDES;
-    let slots = (each.max(0.05) / (PER_SLOT * 1e-9)).max(f64::from(cell::load::choice::FEWEST) * 4.0);
+    let (whole, bytes) = (&options.profile, options.profile.mean());
+    // Half of the slots are filled. A typical allocator needs so long, on a machine that is no longer young.
+    let filling = (FILLED_SLOT.0 + FILLED_SLOT.1 * bytes) / 2.0;
+    let search = if whole.source == Source::Classes { SEARCH } else { 0.0 };
+    let stepping = (STEP.0 + STEP.1 * bytes + search) * whole.steps as f64 / whole.slots as f64;
+    let least =
+        if whole.source == Source::Pareto { f64::from(cell::load::choice::FEWEST) * 4.0 } else { 1e3 };
+    let slots = (each.max(0.05) / ((filling + stepping) * 1e-9)).max(least);
     let bytes = slots / options.profile.slots as f64 * options.profile.bytes();
     fits.within(bytes)
 }

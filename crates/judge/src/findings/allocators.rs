@@ -52,7 +52,9 @@ fn advice(rankings: &[&Ranking]) -> Finding {
         [(first, one), (last, other)] if first.team != last.team => {
             format!("{} for {}, {} for {}", one.name, first.told(), other.name, last.told())
         }
-        _ => picks.first().map_or_else(String::new, |(ranking, place)| format!("{} for {}", place.name, ranking.told())),
+        _ => picks
+            .first()
+            .map_or_else(String::new, |(ranking, place)| format!("{} for {}", place.name, ranking.told())),
     };
     let all_round = overall(rankings).map_or_else(String::new, |name| {
         format!("; {name} over all, a share of memory counted as much as one of time")
