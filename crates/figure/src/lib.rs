@@ -5,6 +5,7 @@
 //! Everything here is plain data or a pure function: this crate reads no file, no clock and no hardware.
 //! All other crates meet in these types.
 
+pub mod allocators;
 pub mod check;
 pub mod conditions;
 pub mod cpulist;

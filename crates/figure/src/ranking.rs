@@ -4,13 +4,9 @@
 //! faster than another where the 95 % interval of the median difference excludes zero. "Not told apart" is not transitive, so
 //! there are no groups of ties: each has the best and the worst rank that it may have.
 
-use crate::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM, THREADS};
+use crate::allocators::{DIRECT, Kind, OVERHEAD, PAIR, STEADY, Team, find, is_allocator};
+use crate::evidence::{ALLOCATOR, QUANTITY, TEAM};
 use crate::{Figure, Record, Verdict, stats};
-
-/// [`HARNESS`] of steps that are drawn and done one by one.
-const DIRECT: &str = "direct";
-/// Who does nothing, and is not ranked.
-const NONE: [&str; 2] = ["void", "bump"];
 
 /// An allocator among those that the same team measured.
 #[derive(Clone, Debug)]
@@ -32,10 +28,8 @@ pub struct Place<'a> {
 /// Allocators that one team measured, the fastest first.
 #[derive(Clone, Debug)]
 pub struct Ranking<'a> {
-    /// Who ran the load (see [`TEAM`]).
-    pub team: String,
-    /// How many at the same time.
-    pub threads: f64,
+    /// Who ran the load.
+    pub team: Team,
     /// Two at least.
     pub places: Vec<Place<'a>>,
 }
@@ -43,49 +37,36 @@ pub struct Ranking<'a> {
 /// The rankings of a record, those of fewer threads first. Figures that do not mean what their name says are left out.
 pub fn rankings(record: &Record) -> Vec<Ranking<'_>> {
     let mut rankings: Vec<Ranking> = Vec::new();
-    for pair in of(record, "pair") {
-        let (Some(name), Some(team)) = (pair.conditions.get(ALLOCATOR), pair.conditions.get(TEAM)) else {
+    let is_pair = |figure: &&Figure| figure.conditions.get(QUANTITY).as_deref() == Some(PAIR);
+    for pair in record.figures.iter().filter(is_pair).filter(|figure| is_sound(figure)) {
+        let (Some(name), Some(tag)) = (pair.conditions.get(ALLOCATOR), pair.conditions.get(TEAM)) else {
             continue;
         };
-        if NONE.contains(&name.as_str()) {
-            continue;
-        }
-        let same = |other: &&Figure| {
-            other.conditions.get(ALLOCATOR).as_ref() == Some(&name)
-                && other.conditions.get(TEAM).as_ref() == Some(&team)
-        };
-        let direct = |other: &&Figure| other.conditions.get(HARNESS).as_deref() == Some(DIRECT);
-        let Some(steady) = of(record, "steady").filter(direct).find(same) else { continue };
-        let overhead = of(record, "overhead").find(same);
+        let Some(team) = Team::of(&tag).filter(|_| is_allocator(&name)) else { continue };
+        let of = |quantity| find(record, quantity, &name, &tag, DIRECT).filter(|figure| is_sound(figure));
+        let Some(steady) = of(STEADY) else { continue };
+        let overhead = of(OVERHEAD);
         let place = Place { name, steady, pair, overhead, rank: (1, 1), is_on_front: true };
         match rankings.iter_mut().find(|ranking| ranking.team == team) {
             Some(ranking) => ranking.places.push(place),
-            None => {
-                let threads = pair.conditions.get(THREADS).unwrap_or(1.0);
-                rankings.push(Ranking { team, threads, places: vec![place] });
-            }
+            None => rankings.push(Ranking { team, places: vec![place] }),
         }
     }
     rankings.retain(|ranking| ranking.places.len() > 1);
     rankings.iter_mut().for_each(Ranking::rank);
-    rankings.sort_by(|a, b| a.threads.total_cmp(&b.threads));
+    rankings.sort_by_key(|ranking| ranking.team.number);
     rankings
 }
 
-/// Sound figures of a quantity.
-fn of<'a>(record: &'a Record, quantity: &'a str) -> impl Iterator<Item = &'a Figure> {
-    record.figures.iter().filter(move |figure| {
-        figure.value.is_some()
-            && figure.verdict != Some(Verdict::Invalid)
-            && figure.conditions.get(QUANTITY).as_deref() == Some(quantity)
-    })
+/// Whether a figure has a value and means what its name says.
+fn is_sound(figure: &Figure) -> bool {
+    figure.value.is_some() && figure.verdict != Some(Verdict::Invalid)
 }
 
 impl Place<'_> {
     /// Whether this one takes less time than the other; `None` if the rounds cannot tell.
     pub fn is_faster(&self, other: &Place) -> Option<bool> {
-        let (own, others) = (self.steady.kept_values(), other.steady.kept_values());
-        let differences: Vec<f64> = own.iter().zip(others).map(|(own, other)| own - other).collect();
+        let differences = stats::differences(&self.steady.kept_values(), &other.steady.kept_values());
         let interval = stats::median_interval(&differences)?;
         (interval.high < 0.0 || interval.low > 0.0).then_some(interval.high < 0.0)
     }
@@ -122,12 +103,11 @@ impl<'a> Ranking<'a> {
 
     /// Its team in words.
     pub fn told(&self) -> String {
-        let number = self.threads;
-        match self.team.chars().next() {
-            _ if number == 1.0 => "1 thread".to_owned(),
-            Some('p') => format!("{number} processes of one thread"),
-            Some('s') => format!("{number} threads on SMT siblings"),
-            _ => format!("{number} threads"),
+        match self.team {
+            Team { kind: Kind::Processes, number } if number > 1 => {
+                format!("{} of one thread", self.team.told())
+            }
+            team => team.told(),
         }
     }
 
@@ -168,6 +148,7 @@ pub fn wasted(overhead: f64) -> f64 {
 #[cfg(test)]
 mod unit {
     use super::*;
+    use crate::evidence::{HARNESS, THREADS};
     use crate::{Better, Evidence, Round, Unit};
 
     /// Steady, pair and overhead of an allocator.

@@ -8,7 +8,7 @@ mod paired;
 pub use drift::{Drift, drift};
 pub use interval::median_interval;
 pub use modes::{Modes, modes};
-pub use paired::{Ratio, paired_ratio};
+pub use paired::{Ratio, differences, paired_ratio};
 
 /// The middle value, or the mean of the two middle ones. `None` if empty or if a value is NaN.
 pub fn median(values: &[f64]) -> Option<f64> {

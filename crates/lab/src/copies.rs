@@ -4,10 +4,11 @@
 //! a mapping ([`cell::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
 //! even if it was killed.
 
+mod said;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,9 +18,10 @@ use std::time::{Duration, Instant};
 use cell::shared::{Head, Shared, Slot, step};
 use figure::CpuList;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use said::Said;
 
 /// How long copies may take until they are all ready.
 const STARTING: Duration = Duration::from_secs(20);
@@ -28,12 +30,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const SELDOM: Duration = Duration::from_millis(250);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
-
-/// Bytes of what copies say that are kept: of a program that says more and more, the rest would fill the memory.
-const KEPT: u64 = 64 << 10;
-
-/// Bytes in which their first and last words are looked for.
-const SAID: usize = 1024;
 
 /// Exit code of a shell that did not find a command (POSIX, 2.8.2).
 const NOT_FOUND: i32 = 127;
@@ -94,7 +90,7 @@ pub struct Copies {
     // Held for the mapping alone.
     _memory: OwnedFd,
     /// What copies and their children say on standard error.
-    said: File,
+    said: Said,
 }
 
 impl Copies {
@@ -117,8 +113,7 @@ impl Copies {
         let (memory, shared) = map(ask.copies * ask.threads)
             .map_err(|error| format!("memory to share with the copies: {error}"))?;
         prepare(&shared);
-        let said = memfd_create("truebench-errors", MemfdFlags::CLOEXEC)
-            .map_err(|error| format!("memory for what the copies say: {error}"))?;
+        let said = Said::new().map_err(|error| format!("memory for what the copies say: {error}"))?;
         let mut copies = Copies {
             name: ask.name,
             children: Vec::new(),
@@ -128,7 +123,7 @@ impl Copies {
             duration: ask.duration,
             passes: 0,
             _memory: memory,
-            said: said.into(),
+            said,
         };
         for copy in 0..ask.copies {
             let slot = copy * ask.threads;
@@ -166,7 +161,7 @@ impl Copies {
                     }
                 }
                 look(&self.children)?;
-                self.forget_chatter();
+                self.said.forget_chatter();
             }
             if waited > alone + patience {
                 return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
@@ -286,14 +281,6 @@ impl Copies {
         })
     }
 
-    /// Gives back the memory of what was said beyond the first bytes. The copies go on writing where they were.
-    fn forget_chatter(&self) {
-        let length = self.said.metadata().map_or(0, |metadata| metadata.len());
-        if let Some(rest) = length.checked_sub(KEPT).filter(|rest| *rest > 0) {
-            let _ = fallocate(&self.said, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, KEPT, rest);
-        }
-    }
-
     /// Why a copy gave nothing, in words.
     fn complaint(&self, index: usize, status: ExitStatus) -> String {
         let which = match self.children.len() {
@@ -324,24 +311,12 @@ impl Copies {
 
     /// The first line on standard error; untrusted.
     pub fn first_words(&self) -> Option<String> {
-        let text = self.said_from(0)?;
-        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-        Some(figure::format::plain_to(line, 200))
+        self.said.first_words()
     }
 
     /// The last line on standard error; untrusted.
     pub fn last_words(&self) -> Option<String> {
-        let length = self.said.metadata().ok()?.len();
-        let text = self.said_from(length.saturating_sub(SAID as u64))?;
-        let blank = |c: char| c.is_whitespace() || c == '\0';
-        let line = text.lines().map(|line| line.trim_matches(blank)).rfind(|line| !line.is_empty())?;
-        Some(figure::format::plain_to(line, 200))
-    }
-
-    fn said_from(&self, offset: u64) -> Option<String> {
-        let mut text = [0; SAID];
-        let length = self.said.read_at(&mut text, offset).ok()?;
-        Some(String::from_utf8_lossy(&text[..length]).into_owned())
+        self.said.last_words()
     }
 }
 
@@ -390,7 +365,7 @@ fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
     Ok((memory, shared))
 }
 
-fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &File) -> std::io::Result<Child> {
+fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &Said) -> std::io::Result<Child> {
     let mut command = Command::new(cell);
     command
         .arg(ask.name)
@@ -400,7 +375,7 @@ fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &File) -> std::
         .current_dir(&ask.directory)
         .stdin(Stdio::null())
         .stdout(File::options().write(true).open("/dev/null")?)
-        .stderr(said.try_clone()?)
+        .stderr(said.stdio()?)
         .process_group(0);
     std::thread::scope(|scope| {
         let started = scope.spawn(|| {

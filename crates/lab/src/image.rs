@@ -4,7 +4,7 @@ use std::path::Path;
 
 use object::elf::{DT_NEEDED, FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
-use object::{Endianness, FileKind};
+use object::{Endianness, FileKind, ReadRef};
 
 /// What is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,15 @@ pub fn read(path: &Path) -> Result<Image, String> {
     parse(&data).map_err(|error| told(&error))
 }
 
+/// Whether a program asks for a dynamic linker.
+pub fn is_dynamic<'data, E, R>(file: &ElfFile<'data, E, R>) -> bool
+where
+    E: FileHeader<Endian = Endianness>,
+    R: ReadRef<'data>,
+{
+    file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP)
+}
+
 fn parse(data: &[u8]) -> object::Result<Image> {
     match FileKind::parse(data)? {
         FileKind::Elf32 => of::<FileHeader32<Endianness>>(data),
@@ -36,7 +45,7 @@ fn parse(data: &[u8]) -> object::Result<Image> {
 
 fn of<E: FileHeader<Endian = Endianness>>(data: &[u8]) -> object::Result<Image> {
     let file = ElfFile::<E>::parse(data)?;
-    let is_dynamic = file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP);
+    let is_dynamic = is_dynamic(&file);
     let table = file.elf_dynamic_table();
     let libraries = table.map_or(0, |table| table.iter().filter(|entry| entry.tag == DT_NEEDED).count());
     Ok(Image { bytes: data.len(), is_dynamic, libraries })

@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 
+use figure::allocators::{DIRECT, Kind, STEADY, Team, VOID, is_allocator};
 use figure::evidence::{
     ALLOCATOR, HARNESS, LIVE_BYTES, PEAK_BYTES, PHASE_SECONDS, PROFILE, QUANTITY, RESIDENT, RESIDENT_PEAK,
     SLOTS, STEPS, TEAM, THREADS,
@@ -26,15 +27,10 @@ const COLUMNS: &str = "thread,duration(ms),duration of void(ms),diff(ms),RSS max
 const PAGE: f64 = 4096.0;
 /// Bytes of a slot.
 const SLOT: f64 = 16.0;
-/// Who does nothing.
-const VOID: &str = "void";
-/// Who is not upstream's.
-const BUMP: &str = "bump";
-
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let mut allocators: Vec<String> = Vec::new();
     for name in measured(record).filter_map(|figure| figure.conditions.get(ALLOCATOR)) {
-        if name != VOID && name != BUMP && !allocators.contains(&name) {
+        if is_allocator(&name) && !allocators.contains(&name) {
             allocators.push(name);
         }
     }
@@ -55,9 +51,9 @@ fn measured(record: &Record) -> impl Iterator<Item = &Figure> {
     record.figures.iter().filter(|figure| {
         let is = &figure.conditions;
         figure.value.is_some()
-            && is.get(QUANTITY).as_deref() == Some("steady")
-            && is.get(HARNESS).as_deref() == Some("direct")
-            && is.get(TEAM).is_some_and(|team| team.starts_with('t'))
+            && is.get(QUANTITY).as_deref() == Some(STEADY)
+            && is.get(HARNESS).as_deref() == Some(DIRECT)
+            && is.get(TEAM).and_then(|tag| Team::of(&tag)).is_some_and(|team| team.kind == Kind::Threads)
     })
 }
 

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use object::elf::{FileHeader32, FileHeader64, PT_INTERP};
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::elf::{FileHeader32, FileHeader64};
+use object::read::elf::{ElfFile, FileHeader};
 use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCache};
 
 /// What allocators call their functions when they are built into a program beside the C library's.
@@ -71,7 +71,7 @@ impl Image {
 
 fn parse<E: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> object::Result<Image> {
     let file = ElfFile::<E, _>::parse(data)?;
-    let is_dynamic = file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP);
+    let is_dynamic = lab::image::is_dynamic(&file);
     let is_go = file.sections().any(|section| section.name().is_ok_and(|name| name == GO));
     let defined = file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition);
     let mut names = defined.filter_map(|symbol| symbol.name().ok());

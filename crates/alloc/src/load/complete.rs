@@ -1,15 +1,11 @@
 //! The figures that people ask for, from those that were measured: what an allocator costs, and how much memory. Pure.
 
+use figure::allocators::{self, BUMP, OVERHEAD, PAIR, VOID};
 use figure::evidence as key;
 use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
 
-use super::plan::{BUMP, STEADY, VOID};
+use super::plan::STEADY;
 use crate::profile::SLOT_BYTES;
-
-/// What a pair of malloc and free costs, harness taken off.
-const PAIR: &str = "pair";
-/// Memory for memory that was asked for.
-const OVERHEAD: &str = "overhead";
 
 /// Adds them.
 pub fn complete(figures: &mut Vec<Figure>) {
@@ -43,7 +39,7 @@ fn derived(quantity: &str, name: &str, unit: Unit, values: &[f64], from: &[&Figu
     let id = format!("{}.{quantity}.{allocator}.{team}", crate::SUITE);
     let mut figure = Figure::planned(id, crate::SUITE, format!("{whom}{name}"), unit, Better::Lower);
     figure.derive(values, from)?;
-    figure.series = of.series.as_ref().map(|series| series.replacen("steady", quantity, 1));
+    figure.series = of.series.as_ref().map(|series| series.replacen(allocators::STEADY, quantity, 1));
     figure.at = of.at.clone();
     figure.conditions = of.conditions.clone();
     figure.conditions.set(key::QUANTITY, quantity.to_owned());
@@ -52,8 +48,7 @@ fn derived(quantity: &str, name: &str, unit: Unit, values: &[f64], from: &[&Figu
 
 /// An allocator's time less the harness's, round by round.
 fn pair(figure: &Figure, void: &Figure) -> Option<Figure> {
-    let differences: Vec<f64> =
-        figure.kept_values().iter().zip(void.kept_values()).map(|(with, without)| with - without).collect();
+    let differences = stats::differences(&figure.kept_values(), &void.kept_values());
     derived(PAIR, "", figure.unit.clone(), &differences, &[figure, void])
 }
 

@@ -2,6 +2,7 @@
 
 use cell::load::order::{Class, Giver, Source, Way};
 use cell::load::touch::Access;
+use figure::allocators::{self, BUMP, Team, VOID};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
@@ -9,7 +10,7 @@ use lab::placement::{Bind, Places, place};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::team::{Team, lacking, teams};
+use super::team::{lacking, placement, teams, threads_and_processes};
 use crate::find::Installed;
 use crate::mode::{Options, PlanError, Planned};
 use crate::profile::{Profile, SLOT_BYTES};
@@ -18,12 +19,6 @@ use crate::profile::{Profile, SLOT_BYTES};
 pub const STEADY: &str = "alloc.steady";
 /// The same, drawn beforehand.
 pub const REPLAY: &str = "alloc.replay";
-/// [`figure::evidence::QUANTITY`] of both.
-pub const STEADY_QUANTITY: &str = "steady";
-/// The harness alone.
-pub const VOID: &str = "void";
-/// Each block behind the one before.
-pub const BUMP: &str = "bump";
 /// Nanoseconds to fill a slot and to empty it at the end, and for each byte of the block, which is touched for the first time.
 const FILLED_SLOT: (f64, f64) = (300.0, 0.25);
 /// The same for a step, which finds most of its block's memory touched.
@@ -127,7 +122,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             figures.extend(arms.iter().map(|arm| none(arm).not_available(reason.clone())));
             continue;
         }
-        let placement = team.placement(machine, options)?;
+        let placement = placement(*team, machine, options)?;
         let (slots, classes) = profile.of_thread(team.number).map_err(PlanError::Wrong)?;
         for arm in &arms {
             let ways: &[Way] = match (replays && team.number == 1, arm.allocator) {
@@ -139,7 +134,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                 let cpus = placement.first_cpus();
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
-                let (threads, processes) = team.threads_and_processes();
+                let (threads, processes) = threads_and_processes(*team);
                 if let Some(version) = arm.allocator.and_then(|one| one.version.as_ref()) {
                     figure.conditions.set(key::ALLOCATOR_VERSION, version.to_string());
                 }
@@ -284,9 +279,9 @@ fn planned(arm: &Arm, way: Way, team: Team, profile: &Profile, options: &Options
     at(&mut figure, series, arm.name, team);
     let access =
         Access::ALL.iter().find(|(_, access)| *access == options.access).map_or("", |(word, _)| word);
-    let (_, processes) = team.threads_and_processes();
+    let (_, processes) = threads_and_processes(team);
     figure.conditions = Conditions::default()
-        .with(key::QUANTITY, STEADY_QUANTITY.to_owned())
+        .with(key::QUANTITY, allocators::STEADY.to_owned())
         .with(key::ALLOCATOR, arm.name.to_owned())
         .with(key::TEAM, team.tag())
         .with(key::PROFILE, profile.name.clone())
@@ -297,7 +292,10 @@ fn planned(arm: &Arm, way: Way, team: Team, profile: &Profile, options: &Options
         .with(key::SEED, profile.seed as f64)
         .with(key::ACCESS, access.to_owned())
         .with(key::REMOTE_FREE, options.remote)
-        .with(key::HARNESS, if way == Way::Replay { "replay" } else { "direct" }.to_owned());
+        .with(
+            key::HARNESS,
+            if way == Way::Replay { allocators::REPLAY } else { allocators::DIRECT }.to_owned(),
+        );
     figure
 }
 

@@ -1,86 +1,34 @@
 //! Who runs the load together, and where. Pure.
 
+use figure::allocators::{Kind, Team};
 use figure::{CpuList, Machine};
 use lab::placement::{Bind, Placement, PlacementError, Places, place};
 
 use crate::mode::Options;
 
-/// What works side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Threads of one process, each on a core of its own as long as there are cores.
-    Threads,
-    /// Processes of one thread each, on the same CPUs: they share no allocator.
-    Processes,
-    /// Threads of one process on SMT siblings, so that they take half as many cores.
-    Siblings,
+/// Threads of each process, and processes.
+pub fn threads_and_processes(team: Team) -> (u32, u32) {
+    if team.kind == Kind::Processes { (1, team.number) } else { (team.number, 1) }
 }
 
-/// So many of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Team {
-    /// How many work at the same time.
-    pub number: u32,
-    /// What they are.
-    pub kind: Kind,
+/// The CPU of each, or why there is none.
+///
+/// # Errors
+/// A request that no placement meets.
+pub fn placement(team: Team, machine: &Machine, options: &Options) -> Result<Placement, PlacementError> {
+    let number = Some(team.number as usize);
+    let cores = place(machine, &Places::Cores, Bind::Close, None)?.threads.len();
+    let places = match (&options.places, team.kind) {
+        (_, Kind::Siblings) => Places::Threads,
+        (Some(places), _) => places.clone(),
+        (None, _) if team.number as usize <= cores => Places::Cores,
+        (None, _) => Places::Threads,
+    };
+    let placement = place(machine, &places, Bind::Close, number)?;
+    // One CPU each: whether it is kept can be seen.
+    let first = |cpus: &CpuList| cpus.first().map(|cpu| CpuList::from_iter([cpu])).unwrap_or_default();
+    Ok(Placement { threads: placement.threads.iter().map(first).collect(), ..placement })
 }
-
-impl Team {
-    /// The last part of an id: `t2`, `p2`, `s2`.
-    pub fn tag(self) -> String {
-        let letter = match self.kind {
-            Kind::Threads => 't',
-            Kind::Processes => 'p',
-            Kind::Siblings => 's',
-        };
-        format!("{letter}{}", self.number)
-    }
-
-    /// What is added to the name of a series.
-    pub fn suffix(self) -> &'static str {
-        match self.kind {
-            Kind::Threads => "",
-            Kind::Processes => ".processes",
-            Kind::Siblings => ".siblings",
-        }
-    }
-
-    /// For people.
-    pub fn told(self) -> String {
-        let number = self.number;
-        match self.kind {
-            _ if number == 1 => "1 thread".to_owned(),
-            Kind::Threads => format!("{number} threads"),
-            Kind::Processes => format!("{number} processes"),
-            Kind::Siblings => format!("{number} threads on SMT siblings"),
-        }
-    }
-
-    /// Threads of each process, and processes.
-    pub fn threads_and_processes(self) -> (u32, u32) {
-        if self.kind == Kind::Processes { (1, self.number) } else { (self.number, 1) }
-    }
-
-    /// The CPU of each, or why there is none.
-    ///
-    /// # Errors
-    /// A request that no placement meets.
-    pub fn placement(self, machine: &Machine, options: &Options) -> Result<Placement, PlacementError> {
-        let number = Some(self.number as usize);
-        let cores = place(machine, &Places::Cores, Bind::Close, None)?.threads.len();
-        let places = match (&options.places, self.kind) {
-            (_, Kind::Siblings) => Places::Threads,
-            (Some(places), _) => places.clone(),
-            (None, _) if self.number as usize <= cores => Places::Cores,
-            (None, _) => Places::Threads,
-        };
-        let placement = place(machine, &places, Bind::Close, number)?;
-        // One CPU each: whether it is kept can be seen.
-        let first = |cpus: &CpuList| cpus.first().map(|cpu| CpuList::from_iter([cpu])).unwrap_or_default();
-        Ok(Placement { threads: placement.threads.iter().map(first).collect(), ..placement })
-    }
-}
-
 /// The teams of these numbers of threads: threads, then what is compared with them. One alone is compared with nothing.
 pub fn teams(numbers: &[u32], options: &Options) -> Vec<Team> {
     let also = |(asked, kind): (bool, Kind)| asked.then_some(kind);
@@ -148,7 +96,7 @@ mod unit {
     #[test]
     fn threads_take_cores_first_and_siblings_share_them() {
         let (machine, options) = (machine(4, true), options(false, true));
-        let cpus = |number, kind| Team { number, kind }.placement(&machine, &options).unwrap().first_cpus();
+        let cpus = |number, kind| placement(Team { number, kind }, &machine, &options).unwrap().first_cpus();
         assert_eq!(cpus(4, Kind::Threads), [0, 1, 2, 3]);
         assert_eq!(cpus(4, Kind::Processes), [0, 1, 2, 3]);
         assert_eq!(cpus(4, Kind::Siblings), [0, 4, 1, 5]);
@@ -162,7 +110,7 @@ mod unit {
         };
         assert_eq!(tags(false, false), ["t1", "t4"]);
         assert_eq!(tags(true, true), ["t1", "t4", "p4", "s4"]);
-        assert_eq!(Team { number: 4, kind: Kind::Processes }.threads_and_processes(), (1, 4));
+        assert_eq!(threads_and_processes(Team { number: 4, kind: Kind::Processes }), (1, 4));
     }
 
     #[test]

@@ -33,6 +33,12 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: median(&ratios)?, low: interval.low, high: interval.high, pairs: ratios.len() })
 }
 
+/// The differences a - b of values measured in turn, in the same order; what is left over of the longer is not used. Pairing
+/// removes what drifts for both alike.
+pub fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! What an allocator costs, and how much memory it takes, against the others of the record.
 
+use figure::allocators::{self, BUMP, Team, VOID, find, is_allocator};
 use figure::evidence::{
     ALLOCATOR, CALL_FREE, CALL_MALLOC, FAULT_MINOR, HARNESS, Key, OVERHEAD_WITH_SLOTS, PAIR_CPU, PAIR_SYSTEM,
     QUANTITY, RETAINED, STEPS, TEAM, THREADS, USABLE,
@@ -21,27 +22,16 @@ pub(super) const CALLS: Rule = Rule { name: "allocators", says: calls };
 /// A share of the kernel's that is worth a sentence: the steady phase should need it hardly at all.
 const KERNEL: f64 = 0.05;
 
-/// The allocator of one block for all.
-const VOID: &str = "void";
-/// That of each block behind the one before.
-const BUMP: &str = "bump";
-
 /// What a figure of an allocator is about.
 fn quantity(figure: &Figure) -> Option<String> {
     figure.conditions.get(QUANTITY)
 }
 
-/// Another allocator's figure of the same quantity, team and harness.
+/// Another allocator's usable figure of the same quantity, team and harness.
 fn of<'a>(record: &'a Record, allocator: &str, like: &Figure) -> Option<&'a Figure> {
-    let conditions = |figure: &Figure| {
-        let of = &figure.conditions;
-        (of.get(QUANTITY), of.get(TEAM), of.get(HARNESS))
-    };
-    record.figures.iter().find(|other| {
-        usable(other)
-            && other.conditions.get(ALLOCATOR).as_deref() == Some(allocator)
-            && conditions(other) == conditions(like)
-    })
+    let of = &like.conditions;
+    let (quantity, team, harness) = (of.get(QUANTITY)?, of.get(TEAM)?, of.get(HARNESS)?);
+    find(record, &quantity, allocator, &team, &harness).filter(|figure| usable(figure))
 }
 
 /// `1st of 6`, `1st to 3rd of 6`.
@@ -64,11 +54,11 @@ fn rank_of(ranking: &Ranking, (best, worst): (usize, usize)) -> String {
 fn pair(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     let (name, team) = (figure.conditions.get(ALLOCATOR)?, figure.conditions.get(TEAM)?);
-    if quantity(figure)? != "pair" {
+    if quantity(figure)? != allocators::PAIR {
         return None;
     }
     let rankings = rankings(subject.record);
-    let ranking = rankings.iter().find(|ranking| ranking.team == team)?;
+    let ranking = rankings.iter().find(|ranking| Some(ranking.team) == Team::of(&team))?;
     let place = ranking.place(&name)?;
     let tied: Vec<&str> = ranking
         .places
@@ -87,7 +77,7 @@ fn pair(subject: &Subject) -> Option<String> {
 fn places(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     let name = figure.conditions.get(ALLOCATOR)?;
-    if quantity(figure)? != "pair" {
+    if quantity(figure)? != allocators::PAIR {
         return None;
     }
     if name == BUMP {
@@ -119,7 +109,7 @@ fn places(subject: &Subject) -> Option<String> {
 /// What memory overhead wastes, and how much of it is rounding.
 fn overhead(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
-    let overhead = figure.value.filter(|_| quantity(figure).as_deref() == Some("overhead"))?;
+    let overhead = figure.value.filter(|_| quantity(figure).as_deref() == Some(allocators::OVERHEAD))?;
     let waste = match wasted(overhead) {
         waste if waste > 0.0 => format!(
             "{} of the memory in use, and in effect of every level of cache, holds what nobody asked for",
@@ -154,7 +144,7 @@ fn retained(subject: &Subject) -> Option<String> {
 /// How long single calls took.
 fn calls(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
-    if quantity(figure)? != "steady" || figure.conditions.get(ALLOCATOR)? == VOID {
+    if quantity(figure)? != allocators::STEADY || figure.conditions.get(ALLOCATOR)? == VOID {
         return None;
     }
     let told = |key: Key<Vec<f64>>, call: &str| -> Option<String> {
@@ -177,7 +167,7 @@ fn calls(subject: &Subject) -> Option<String> {
 fn kernel(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     let name = figure.conditions.get(ALLOCATOR)?;
-    if quantity(figure)? != "steady" || name == VOID || name == BUMP {
+    if quantity(figure)? != allocators::STEADY || !is_allocator(&name) {
         return None;
     }
     let typical = |key| subject.typical(key).into_value();
@@ -195,7 +185,7 @@ fn kernel(subject: &Subject) -> Option<String> {
 /// How much of a measured time is the harness.
 fn steady(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
-    if quantity(figure)? != "steady" {
+    if quantity(figure)? != allocators::STEADY {
         return None;
     }
     if figure.conditions.get(ALLOCATOR)? == VOID {

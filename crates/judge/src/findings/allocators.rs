@@ -1,20 +1,21 @@
 //! Which allocator: by time, by memory, by the number of threads; and what to do about it.
 
+use figure::allocators::Kind;
 use figure::ranking::{Place, Ranking, rankings, wasted};
 use figure::{Figure, Finding, Record, Severity, format, stats};
 
 use super::finding;
 
-/// Teams of threads on cores of their own (see [`figure::evidence::TEAM`]).
-const THREADS: char = 't';
-/// Teams that are compared with them, and what they are.
-const OTHERS: [(char, &str); 2] =
-    [('p', "processes instead of threads"), ('s', "threads on SMT siblings instead of cores of their own")];
+/// Teams that are compared with threads on cores of their own, and what they are.
+const OTHERS: [(Kind, &str); 2] = [
+    (Kind::Processes, "processes instead of threads"),
+    (Kind::Siblings, "threads on SMT siblings instead of cores of their own"),
+];
 
 /// All that is to be said of allocators, the most useful first.
 pub(super) fn allocators(record: &Record) -> Vec<Finding> {
     let all = rankings(record);
-    let threads: Vec<&Ranking> = all.iter().filter(|ranking| ranking.team.starts_with(THREADS)).collect();
+    let threads: Vec<&Ranking> = all.iter().filter(|ranking| ranking.team.kind == Kind::Threads).collect();
     let (Some(first), Some(last)) = (threads.first(), threads.last()) else { return Vec::new() };
     let mut findings = vec![advice(&threads), order(first)];
     if first.team != last.team {
@@ -22,7 +23,7 @@ pub(super) fn allocators(record: &Record) -> Vec<Finding> {
         findings.extend(overtaking(&threads));
     }
     findings.extend(memory(last));
-    findings.extend(OTHERS.iter().filter_map(|(letter, what)| others(&all, &threads, *letter, what)));
+    findings.extend(OTHERS.iter().filter_map(|(kind, what)| others(&all, &threads, *kind, what)));
     findings
 }
 
@@ -146,9 +147,9 @@ fn memory(ranking: &Ranking) -> Option<Finding> {
 }
 
 /// What another sort of team changes, for each allocator.
-fn others(all: &[Ranking], threads: &[&Ranking], letter: char, what: &str) -> Option<Finding> {
-    let other = all.iter().rfind(|ranking| ranking.team.starts_with(letter))?;
-    let same = threads.iter().find(|ranking| ranking.threads == other.threads)?;
+fn others(all: &[Ranking], threads: &[&Ranking], kind: Kind, what: &str) -> Option<Finding> {
+    let other = all.iter().rfind(|ranking| ranking.team.kind == kind)?;
+    let same = threads.iter().find(|ranking| ranking.team.number == other.team.number)?;
     let mut figures = Vec::new();
     let each = other.places.iter().filter_map(|place| {
         let base = same.place(&place.name)?;
@@ -157,6 +158,6 @@ fn others(all: &[Ranking], threads: &[&Ranking], letter: char, what: &str) -> Op
         Some(format!("{} {:.2}x [{:.2}, {:.2}]", place.name, ratio.value, ratio.low, ratio.high))
     });
     let each: Vec<String> = each.collect();
-    let told = format!("{} {what} take this much of the time: {}.", other.threads, each.join(", "));
+    let told = format!("{} {what} take this much of the time: {}.", other.team.number, each.join(", "));
     (!each.is_empty()).then(|| note(told, &figures))
 }

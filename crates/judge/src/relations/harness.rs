@@ -1,17 +1,12 @@
 //! Do two ways of taking the harness off agree?
 
+use figure::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
 use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
-use figure::stats::{median, median_interval};
+use figure::stats::{differences, median, median_interval};
 use figure::{Figure, Interval, format};
 
 use crate::check::{Answer, Check, Subject, never};
 
-/// [`HARNESS`] of steps that are drawn and done one by one; what drawing costs is the void allocator's.
-const DIRECT: &str = "direct";
-/// That of steps that were drawn beforehand.
-const REPLAY: &str = "replay";
-/// Who is no allocator.
-const NONE: [&str; 2] = ["void", "bump"];
 /// Differences this close are the same, as a share of the time from which they are taken: the window of steps that were drawn
 /// beforehand is read from memory, which moves a few lines of the caches that the allocators use.
 const SAME: f64 = 0.10;
@@ -40,20 +35,10 @@ fn replayed<'a>(subject: &Subject<'a>) -> Option<Replayed<'a>> {
     }
     let team = figure.conditions.get(TEAM)?;
     let own = figure.conditions.get(ALLOCATOR)?;
-    let of = |allocator: &str, harness: &str| {
-        subject.record.figures.iter().find(|other| {
-            let is = &other.conditions;
-            other.value.is_some()
-                && is.get(QUANTITY).as_deref() == Some("steady")
-                && is.get(TEAM).as_ref() == Some(&team)
-                && is.get(HARNESS).as_deref() == Some(harness)
-                && is.get(ALLOCATOR).as_deref() == Some(allocator)
-        })
-    };
+    let of = |allocator: &str, harness| find(subject.record, STEADY, allocator, &team, harness);
     let both = |allocator: &str| Some([of(allocator, DIRECT)?, of(allocator, REPLAY)?]);
     let names = subject.record.figures.iter().filter_map(|other| other.conditions.get(ALLOCATOR));
-    let other =
-        names.filter(|name| *name != own && !NONE.contains(&name.as_str())).find_map(|name| both(&name))?;
+    let other = names.filter(|name| *name != own && is_allocator(name)).find_map(|name| both(&name))?;
     Some(Replayed { own: both(&own)?, other })
 }
 
@@ -62,8 +47,7 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown("no other allocator was measured both ways");
     };
     let difference = |own: &Figure, other: &Figure| -> Option<(f64, Interval)> {
-        let pairs = own.kept_values().into_iter().zip(other.kept_values());
-        let differences: Vec<f64> = pairs.map(|(own, other)| own - other).collect();
+        let differences = differences(&own.kept_values(), &other.kept_values());
         Some((median(&differences)?, median_interval(&differences)?))
     };
     let (Some((value, interval)), Some((replayed, of_replay))) =
