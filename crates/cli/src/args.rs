@@ -14,6 +14,8 @@ use memory::simd::Simd;
 
 use crate::values;
 
+pub mod faults;
+
 /// What follows `--help`.
 const AFTER_HELP: &str = "\
 Exit codes: 0 measured, nothing invalid; 3 some figure invalid (with --strict: or suspect, or unverified);
@@ -39,6 +41,8 @@ pub enum Command {
     System(System),
     /// Allocators under a load that looks real: time, memory, and who served
     Alloc(Alloc),
+    /// Page faults of a program: where from, what they cost here, and which lever helps
+    Faults(faults::Faults),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means

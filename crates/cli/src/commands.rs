@@ -3,6 +3,7 @@
 pub mod alloc;
 pub mod completions;
 pub mod explain;
+pub mod faults;
 pub mod host;
 pub mod inspect;
 pub mod memory;

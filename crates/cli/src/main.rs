@@ -22,6 +22,7 @@ fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     match name.split_once('.')? {
         (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
         (alloc::SUITE, mode) => alloc::worker(mode),
+        (faults::SUITE, mode) => faults::worker(mode),
         (system::SUITE, mode) => system::mode(mode).map(|mode| mode.prepare),
         _ => None,
     }
@@ -47,6 +48,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Memory(memory) => commands::memory::run(&memory),
         Command::System(system) => commands::system::run(&system),
         Command::Alloc(alloc) => commands::alloc::run(&alloc),
+        Command::Faults(faults) => commands::faults::run(&faults),
         Command::Report(report) => commands::report::run(&report),
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Schema => commands::schema::run(),

@@ -11,6 +11,7 @@ pub mod conditions;
 pub mod cpulist;
 pub mod event;
 pub mod evidence;
+pub mod faults;
 mod figure;
 pub mod format;
 pub mod host;

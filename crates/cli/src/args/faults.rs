@@ -1,0 +1,16 @@
+//! `truebench faults`.
+
+use clap::{Args as ClapArgs, Subcommand};
+
+/// `truebench faults`.
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Faults {
+    /// What else there is besides watching a program.
+    #[command(subcommand)]
+    pub what: Option<What>,
+}
+
+/// What `truebench faults` does besides watching a program. A new one is a line here, and a file in `commands/faults`.
+#[derive(Debug, Subcommand)]
+pub enum What {}

@@ -1,0 +1,115 @@
+//! Words of page faults that a record holds: by which mechanism a program faults, and who manages its memory.
+
+use std::fmt;
+
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal, $told:literal;)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$of])* $variant,)* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// Its word in ids and conditions.
+            pub fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)* }
+            }
+
+            /// For people.
+            pub fn told(self) -> &'static str {
+                match self { $($name::$variant => $told,)* }
+            }
+
+            /// The one of this word.
+            pub fn of(word: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|one| one.word() == word)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
+words! {
+    /// Why pages are faulted in.
+    Mechanism {
+        /// Blocks are mapped for each use and given back after it: mmap and munmap.
+        MapChurn = "map-churn", "blocks mapped and unmapped for each use";
+        /// The end of the heap is given back and asked for again: brk down and up.
+        HeapTrim = "heap-trim", "the end of the heap given back and taken again";
+        /// The end of a thread's arena is given back by madvise and touched again (glibc).
+        ArenaTrim = "arena-trim", "the end of a thread's arena given back and touched again";
+        /// An allocator or a garbage collector gives free pages back (madvise) and uses them again.
+        Purge = "purge", "free pages given back by the allocator and used again";
+        /// The first write to a page that is shared since a fork.
+        CopyOnWrite = "copy-on-write", "pages copied at the first write after a fork";
+        /// Memory that was never used before: growth, or a first touch.
+        Growth = "growth", "first touch of memory that stays";
+        /// Stacks of threads, of which each new one faults its own in.
+        Stacks = "stacks", "stacks of short-lived threads";
+        /// Pages of files: program text, libraries, mapped data.
+        File = "file", "pages of files";
+        /// The kernel takes pages away to see who uses them (automatic NUMA balancing).
+        NumaHinting = "numa-hinting", "pages taken away by NUMA balancing";
+        /// Huge pages, of which each fault zeroes 2 MB and more.
+        HugePages = "huge-pages", "huge pages, zeroed whole";
+        /// None of these is proved.
+        Unexplained = "unexplained", "by no mechanism that is proved";
+    }
+}
+
+words! {
+    /// Who manages memory: whose behaviour it is that causes the faults, and whose levers help.
+    Manager {
+        /// The GNU C library's malloc.
+        Glibc = "glibc", "glibc's malloc";
+        /// musl's malloc.
+        Musl = "musl", "musl's malloc";
+        /// jemalloc.
+        Jemalloc = "jemalloc", "jemalloc";
+        /// mimalloc.
+        Mimalloc = "mimalloc", "mimalloc";
+        /// tcmalloc of gperftools.
+        Tcmalloc = "tcmalloc", "tcmalloc (gperftools)";
+        /// Google's tcmalloc.
+        GoogleTcmalloc = "google-tcmalloc", "tcmalloc (Google)";
+        /// oneTBB's allocator.
+        Tbbmalloc = "tbbmalloc", "tbbmalloc";
+        /// LLVM's hardened allocator.
+        Scudo = "scudo", "scudo";
+        /// Hoard.
+        Hoard = "hoard", "Hoard";
+        /// snmalloc.
+        Snmalloc = "snmalloc", "snmalloc";
+        /// rpmalloc.
+        Rpmalloc = "rpmalloc", "rpmalloc";
+        /// Go's runtime.
+        Go = "go", "Go's runtime";
+        /// A Java virtual machine.
+        Jvm = "jvm", "the Java virtual machine";
+        /// The program itself calls the kernel.
+        Program = "program", "the program itself";
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn each_word_means_one() {
+        for one in Mechanism::ALL {
+            assert_eq!(Mechanism::of(one.word()), Some(*one));
+        }
+        for one in Manager::ALL {
+            assert_eq!(Manager::of(one.word()), Some(*one));
+        }
+        assert_eq!((Mechanism::of(""), Manager::of("ptmalloc")), (None, None));
+    }
+}
