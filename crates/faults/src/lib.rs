@@ -1,10 +1,20 @@
 //! The page-fault doctor: how many faults a program takes, where from, what they cost here, by which mechanism, and which lever
 //! helps, proved.
 
+pub mod classify;
+pub mod manager;
+pub mod observe;
+pub mod rates;
+pub mod target;
+pub mod trace;
+
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
+/// The figure that all that is found follows from: minor faults a second.
+pub const MINOR: &str = "faults.minor";
+
 /// The worker of the mode of this word.
-pub fn worker(_name: &str) -> Option<lab::worker::Prepare> {
-    None
+pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
+    (name == observe::NAME).then_some(observe::prepare)
 }

@@ -98,6 +98,26 @@ words! {
     }
 }
 
+words! {
+    /// What kind of memory a page belongs to.
+    Memory {
+        /// The heap, which brk(2) moves.
+        Heap = "heap", "heap";
+        /// A thread's arena (glibc).
+        Arena = "arena", "thread arena";
+        /// A mapping of no file.
+        Mapping = "mapping", "mapping";
+        /// The first thread's stack.
+        Stack = "stack", "stack";
+        /// Another thread's stack.
+        ThreadStack = "thread-stack", "thread stack";
+        /// A file: program text, libraries, mapped data.
+        File = "file", "file";
+        /// No mapping that is known.
+        Unknown = "unknown", "unknown";
+    }
+}
+
 #[cfg(test)]
 mod unit {
     use super::*;
@@ -109,6 +129,9 @@ mod unit {
         }
         for one in Manager::ALL {
             assert_eq!(Manager::of(one.word()), Some(*one));
+        }
+        for one in Memory::ALL {
+            assert_eq!(Memory::of(one.word()), Some(*one));
         }
         assert_eq!((Mechanism::of(""), Manager::of("ptmalloc")), (None, None));
     }

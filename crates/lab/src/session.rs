@@ -254,6 +254,7 @@ impl Session<'_> {
             figure.evidence.merge(facts.evidence.clone());
             figure.conditions.merge(facts.conditions.clone());
         }
+        self.figures.extend(facts.found);
         for (id, evidence) in facts.figures {
             if let Some(figure) = self.figures.iter_mut().find(|figure| figure.id == id) {
                 figure.evidence.merge(evidence);

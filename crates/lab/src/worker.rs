@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use figure::{Conditions, Event, Evidence, Round};
+use figure::{Conditions, Event, Evidence, Figure, Round};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,9 @@ pub struct Facts {
     pub conditions: Conditions,
     /// Of single figures, by id.
     pub figures: Vec<(String, Evidence)>,
+    /// Figures that nobody could plan: what there is to find shows only in the end.
+    #[serde(default)]
+    pub found: Vec<Figure>,
 }
 
 /// A suite's side of the pipe.

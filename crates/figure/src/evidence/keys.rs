@@ -116,7 +116,7 @@ keys! {
     RETAINED: f64 = "alloc.retained", "1", Figure, "What is still resident when all blocks were given back, for what was asked for before: freed lazily is not counted.";
     LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie, or by what the dynamic linker bound.";
     LIBRARY_BUILD: String = "alloc.library_build", "", Figure, "Its build ID (NT_GNU_BUILD_ID): no other build has the same.";
-    PROGRAM: String = "program", "", Condition, "The user's program that was run; untrusted.";
+    PROGRAM: String = "program", "", Condition, "The program of the user's that was run or watched, by its file or the name of its process; untrusted.";
     PROGRAM_PROCESSES: f64 = "program.processes", "1", Figure, "Processes of the program in which the proof saw who serves.";
     PROGRAM_WALL: f64 = "program.wall", "s", Round, "Time from the program's start to its end.";
     PROGRAM_PEAK: f64 = "program.peak", "B", Round, "The most that the program, or one of the processes that it waited for, had in memory (ru_maxrss).";
@@ -306,6 +306,33 @@ keys! {
     TRAFFIC_LEFT_OUT: String = "traffic.left_out", "", Figure, "Channels that are shown and not summed, and why; empty if there are none.";
     TRAFFIC_DISTINCT: bool = "traffic.distinct", "", Figure, "The channels summed were told apart: each counted under load, and no two the same time and again.";
     TRAFFIC_SOURCE: String = "traffic.source", "", Figure, "The events that are counted, and the bytes of each count.";
+
+    // Page faults of a program that is watched.
+    MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of figure::faults::Mechanism).";
+    MANAGER: String = "manager", "", Condition, "Who manages the memory (a word of figure::faults::Manager); absent where it does not matter.";
+    MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of figure::faults::Memory).";
+    SITE_CALLS: String = "site.calls", "", Condition, "Functions that led to the faults, the innermost first; untrusted.";
+    SITE_LINE: String = "site.line", "", Condition, "File and line in the source of the innermost function for which they are known; untrusted.";
+    FAULT_FILE: String = "fault.file", "", Condition, "The file whose pages were faulted in; untrusted.";
+    FAULT_MAJORS: f64 = "fault.majors", "1", Figure, "Major faults of the file's pages.";
+    FAULT_BLOCK: f64 = "fault.block", "B", Figure, "Bytes of the contiguous run of faults in which the median fault lies, by bursts in which every fault is seen.";
+    FAULT_SAMPLES: f64 = "fault.samples", "1", Figure, "Samples that the figure rests on.";
+    FAULT_REFAULTS: f64 = "fault.refaults", "1", Figure, "Share of the faults that met a page faulted in before.";
+    AGAIN_MAPPED: f64 = "fault.again_mapped", "1", Figure, "Of pages seen again the share that lay in a new mapping by then.";
+    AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages seen again the share in a heap that had been cut and grown again since.";
+    AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages seen again the share whose process had forked since.";
+    AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages seen again the share since when nothing was mapped, cut or forked: given back by advice, or taken away.";
+    BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the first faults at fresh mappings the share at the word where glibc's malloc writes a block's size.";
+    THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended while it was watched.";
+    PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
+    FAULT_TOTAL: f64 = "fault.total", "1", Figure, "Minor faults of the program while it was watched, by the kernel's books (minflt).";
+    FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";
+    FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period.";
+    FAULT_LOST: f64 = "fault.lost", "1", Figure, "Samples that found no room in the kernel's rings.";
+    FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
+    FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
+    WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
+    PROGRAM_CPU: f64 = "program.cpu", "s", Figure, "CPU time of the program while it was watched, in user mode and in the kernel.";
 
     // Cross-check: another program beside ours.
     INSTRUMENT: String = "instrument", "", Condition, "The program that measured the figure, where two are compared: truebench, or the other one's name.";

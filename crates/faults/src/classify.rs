@@ -1,0 +1,182 @@
+//! From what was seen of faults to the mechanisms behind them: stated rules on stated evidence. Pure.
+//!
+//! | kind of memory | evidence | mechanism |
+//! |---|---|---|
+//! | a file | | file |
+//! | any, shared since a fork | the process has not executed another program | copy-on-write |
+//! | a thread's stack | threads of the program end as others begin | stacks |
+//! | any, the page faulted in again | in a new mapping | map-churn |
+//! | heap, again | the heap was cut and grew again; or glibc manages it | heap-trim |
+//! | thread arena, again | nothing was mapped, glibc manages it | arena-trim |
+//! | any, again | the process had forked meanwhile | copy-on-write |
+//! | any, again | NUMA balancing took pages away | numa-hinting |
+//! | any, again | nothing was mapped, another allocator or runtime manages it | purge |
+//! | any, for the first time | | growth |
+//!
+//! What fits no row is unexplained, and is told as such.
+
+use std::collections::BTreeMap;
+
+use figure::faults::{Manager, Mechanism, Memory};
+
+use crate::trace::collect::Again;
+
+/// Threads that must have ended before their stacks are called short-lived.
+const ENDED: u64 = 8;
+/// Of the first faults at fresh mappings so many are at a block's size field where glibc's malloc made them.
+const HEADERS: f64 = 0.3;
+
+/// What is known of the faults of one program at one kind of memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// Who manages the program's memory.
+    pub manager: Option<Manager>,
+    /// The kind.
+    pub memory: Memory,
+    /// Whether it was shared with the process that this one was forked from.
+    pub is_inherited: bool,
+    /// Minor faults.
+    pub minor: f64,
+    /// The share of them that met a page faulted in before, 0 to 1.
+    pub refaults: f64,
+    /// What had happened to such pages in between.
+    pub again: Again,
+    /// Of the first faults at fresh mappings the share that is at the size field of a block of glibc's; `None` without any.
+    pub headers: Option<f64>,
+    /// Threads of the program that began, and that ended.
+    pub threads: (u64, u64),
+    /// The share of faults by which NUMA balancing looked for who uses a page, 0 to 1.
+    pub hinting: f64,
+}
+
+/// Who a mechanism belongs to.
+pub type Cause = (Mechanism, Option<Manager>);
+
+/// How many of these faults each mechanism caused. The sum is that of the faults.
+pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
+    let mut causes = BTreeMap::new();
+    let mut add = |mechanism, manager, faults: f64| {
+        if faults > 0.0 {
+            *causes.entry((mechanism, manager)).or_insert(0.0) += faults;
+        }
+    };
+    let (threads, ended) = facts.threads;
+    match facts.memory {
+        Memory::File => add(Mechanism::File, None, facts.minor),
+        _ if facts.is_inherited => add(Mechanism::CopyOnWrite, None, facts.minor),
+        Memory::ThreadStack if ended >= ENDED && ended * 2 >= threads => {
+            add(Mechanism::Stacks, None, facts.minor);
+        }
+        _ => {
+            let again = facts.minor * facts.refaults;
+            let manager = facts.manager;
+            let first = if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
+            add(first, None, facts.minor - again);
+            let sum = facts.again.sum();
+            let part = |seen: f64| if sum > 0.0 { again * seen / sum } else { 0.0 };
+            add(Mechanism::MapChurn, who_maps(facts), part(facts.again.mapped));
+            add(Mechanism::HeapTrim, manager, part(facts.again.cut));
+            add(Mechanism::CopyOnWrite, None, part(facts.again.forked));
+            let silently = if sum > 0.0 { part(facts.again.silently) } else { again };
+            let hinted = silently * facts.hinting.clamp(0.0, 1.0);
+            add(Mechanism::NumaHinting, None, hinted);
+            add(given_back(facts), manager, silently - hinted);
+        }
+    }
+    causes
+}
+
+/// Whose mappings come and go. glibc writes a block's size behind its first word before anyone else touches it.
+fn who_maps(facts: &Facts) -> Option<Manager> {
+    match (facts.manager, facts.headers) {
+        (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
+        (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
+        (manager, _) => manager,
+    }
+}
+
+/// By what pages were given back of which no mapping tells.
+fn given_back(facts: &Facts) -> Mechanism {
+    match (facts.manager, facts.memory) {
+        (Some(Manager::Glibc | Manager::Musl), Memory::Heap) => Mechanism::HeapTrim,
+        (Some(Manager::Glibc), Memory::Arena) => Mechanism::ArenaTrim,
+        (Some(Manager::Glibc | Manager::Musl | Manager::Program) | None, _) => Mechanism::Unexplained,
+        (Some(_), _) => Mechanism::Purge,
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn facts(memory: Memory, manager: Option<Manager>, again: Again) -> Facts {
+        Facts {
+            manager,
+            memory,
+            is_inherited: false,
+            minor: 1000.0,
+            refaults: 0.9,
+            again,
+            headers: None,
+            threads: (0, 0),
+            hinting: 0.0,
+        }
+    }
+
+    fn main_of(facts: &Facts) -> Cause {
+        let causes = causes(facts);
+        let sum: f64 = causes.values().sum();
+        assert!((sum - facts.minor).abs() < 1e-6, "{causes:?}");
+        causes.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0
+    }
+
+    const GLIBC: Option<Manager> = Some(Manager::Glibc);
+
+    #[test]
+    fn each_rule() {
+        let none = Again::default();
+        let mapped = Again { mapped: 50.0, silently: 1.0, ..none };
+        let of_malloc = Facts { headers: Some(0.9), ..facts(Memory::Mapping, GLIBC, mapped) };
+        assert_eq!(main_of(&of_malloc), (Mechanism::MapChurn, GLIBC));
+        let own = Facts { headers: Some(0.0), ..of_malloc.clone() };
+        assert_eq!(main_of(&own), (Mechanism::MapChurn, Some(Manager::Program)));
+        let static_one = Facts { manager: None, ..of_malloc };
+        assert_eq!(main_of(&static_one), (Mechanism::MapChurn, GLIBC));
+        let scudo = facts(Memory::Mapping, Some(Manager::Scudo), mapped);
+        assert_eq!(main_of(&scudo), (Mechanism::MapChurn, Some(Manager::Scudo)));
+        let cut = Again { cut: 3.0, ..none };
+        assert_eq!(main_of(&facts(Memory::Heap, GLIBC, cut)), (Mechanism::HeapTrim, GLIBC));
+        let silent = Again { silently: 3.0, ..none };
+        assert_eq!(main_of(&facts(Memory::Arena, GLIBC, silent)), (Mechanism::ArenaTrim, GLIBC));
+        let jemalloc = Some(Manager::Jemalloc);
+        assert_eq!(main_of(&facts(Memory::Mapping, jemalloc, silent)), (Mechanism::Purge, jemalloc));
+        assert_eq!(main_of(&facts(Memory::Mapping, GLIBC, silent)), (Mechanism::Unexplained, GLIBC));
+        let forked = Again { forked: 3.0, ..none };
+        assert_eq!(main_of(&facts(Memory::Heap, GLIBC, forked)), (Mechanism::CopyOnWrite, None));
+    }
+
+    #[test]
+    fn what_needs_no_refault() {
+        let none = Again::default();
+        assert_eq!(main_of(&facts(Memory::File, GLIBC, none)), (Mechanism::File, None));
+        let grown = Facts { refaults: 0.0, ..facts(Memory::Heap, GLIBC, none) };
+        assert_eq!(main_of(&grown), (Mechanism::Growth, None));
+        let child = Facts { is_inherited: true, ..grown.clone() };
+        assert_eq!(main_of(&child), (Mechanism::CopyOnWrite, None));
+        let pool = Facts { memory: Memory::ThreadStack, threads: (64, 0), ..grown.clone() };
+        assert_eq!(main_of(&pool), (Mechanism::Growth, None));
+        let churn = Facts { threads: (64, 60), ..pool };
+        assert_eq!(main_of(&churn), (Mechanism::Stacks, None));
+        let hinted = Facts { hinting: 1.0, refaults: 1.0, ..grown };
+        assert_eq!(main_of(&hinted), (Mechanism::NumaHinting, None));
+    }
+
+    #[test]
+    fn several_at_once_have_shares() {
+        let again = Again { mapped: 30.0, cut: 10.0, ..Again::default() };
+        let causes = causes(&Facts { headers: Some(1.0), ..facts(Memory::Mapping, GLIBC, again) });
+        assert!((causes[&(Mechanism::MapChurn, GLIBC)] - 675.0).abs() < 1e-6);
+        assert!((causes[&(Mechanism::HeapTrim, GLIBC)] - 225.0).abs() < 1e-6);
+        assert!((causes[&(Mechanism::Growth, None)] - 100.0).abs() < 1e-6);
+    }
+}

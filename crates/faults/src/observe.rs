@@ -1,0 +1,87 @@
+//! The worker that looks where a program's faults come from. It begins when it is prepared and ends when it is to finish; what it gives
+//! are figures that nobody could plan. Rounds are not its business: rates are taken by whoever started it.
+
+use figure::{CpuList, Event, Evidence, Figure, Round};
+use figure::evidence::*;
+use lab::worker::{Bench, Facts};
+use serde::{Deserialize, Serialize};
+
+use crate::trace::events::Target;
+use crate::trace::{Trace, Traced, tasks_of};
+
+mod sites;
+mod shares;
+mod stacks;
+
+/// The name of the worker.
+pub const NAME: &str = "observe";
+
+/// Whom to look at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Processes. One that is about to execute its program is alone.
+    pub processes: Vec<u32>,
+    /// Whether it is about to execute its program.
+    pub is_starting: bool,
+    /// CPUs that are there.
+    pub cpus: CpuList,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Of the whole.
+    pub evidence: Evidence,
+    /// What there is.
+    pub figures: Vec<Figure>,
+}
+
+struct Observer(Option<Trace<Found>>);
+
+/// Begins to look.
+///
+/// # Errors
+/// Why it cannot, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let target = match setup.processes.as_slice() {
+        [process] if setup.is_starting => Target::Starting(*process),
+        processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
+    };
+    let trace = Trace::begin(&target, &setup.cpus, conclude)?;
+    Ok((Box::new(Observer(Some(trace))), Facts::default()))
+}
+
+impl Bench for Observer {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        Err(format!("{figure}: this worker looks, and measures no rounds"))
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        let found = self.0.take().ok_or("it has ended already")?.end()?;
+        Ok(Facts { evidence: found.evidence, found: found.figures, ..Facts::default() })
+    }
+}
+
+/// What a trace shows, as figures.
+fn conclude(traced: Traced) -> Found {
+    let mut evidence = Evidence::default();
+    let (samples, seen, lost) = traced.collector.minor;
+    evidence.put(FAULT_COUNTED, traced.counted as f64);
+    evidence.put(FAULT_SEEN, seen);
+    evidence.put(FAULT_SAMPLES, samples);
+    evidence.put(FAULT_LOST, lost);
+    evidence.put(FAULT_PERIOD, traced.period as f64);
+    evidence.put(FAULT_IN_KERNEL, traced.sees_kernel);
+    evidence.put(WATCH_CPU, traced.cpu_seconds);
+    let groups = shares::groups(&traced);
+    let mut figures = shares::mechanisms(&groups, &traced);
+    figures.extend(shares::files(&traced));
+    let names = stacks::names(&traced.collector);
+    figures.extend(sites::sites(&groups, &traced, &names));
+    figures.extend(stacks::stacks(&traced, &names));
+    Found { evidence, figures }
+}

@@ -1,0 +1,182 @@
+//! Which share of a program's faults each mechanism has, and which files were faulted in.
+
+use std::collections::BTreeMap;
+
+use figure::evidence::*;
+use figure::faults::{Manager, Mechanism, Memory};
+use figure::format::plain_to;
+use figure::series::{At, Coordinate, CoordinateValue};
+use figure::{Better, Figure, Interval, Status, Unit, stats};
+
+use crate::classify::{Cause, Facts, causes};
+use crate::manager;
+use crate::trace::Traced;
+use crate::trace::collect::{Group, Key};
+use crate::{MINOR, SUITE};
+
+/// A group with what follows from it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What it is.
+    pub facts: Facts,
+    /// The mechanisms, and how many faults each of them caused.
+    pub causes: BTreeMap<Cause, f64>,
+    /// Bytes of the typical block.
+    pub block: Option<f64>,
+    /// The program's name; untrusted.
+    pub program: String,
+    /// Times that it forked.
+    pub forks: f64,
+    /// Samples.
+    pub samples: f64,
+}
+
+/// What follows from each group, in their order.
+pub fn groups(traced: &Traced) -> Vec<Judged> {
+    let collector = &traced.collector;
+    let (_, seen, _) = collector.minor;
+    let share = if seen > 0.0 { collector.minor.0 / seen } else { 1.0 };
+    let refaults = collector.pages.refaults(share);
+    let page = rustix::param::page_size() as f64;
+    let judge = |(number, (key, group)): (usize, (&Key, &Group))| {
+        let number = number as u32;
+        let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
+        let facts = Facts {
+            manager: manager::of(&program),
+            memory: key.memory,
+            is_inherited: key.is_inherited,
+            minor: group.minor,
+            refaults: refaults.get(&number).copied().unwrap_or(0.0),
+            again: group.again,
+            headers: (group.firsts.0 > 0.0).then(|| group.firsts.1 / group.firsts.0),
+            threads: (program.threads, program.threads_ended),
+            hinting: traced.hinting,
+        };
+        Judged {
+            causes: causes(&facts),
+            facts,
+            block: collector.runs.typical(number).map(|pages| pages as f64 * page),
+            program: plain_to(&program.name, 60),
+            forks: program.forks as f64,
+            samples: group.samples,
+        }
+    };
+    collector.keys.iter().zip(&collector.groups).enumerate().map(judge).collect()
+}
+
+/// A figure for each mechanism: its share of all minor faults.
+pub fn mechanisms(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
+    let (samples, seen, _) = traced.collector.minor;
+    let mut all: BTreeMap<Cause, (f64, &Judged, f64)> = BTreeMap::new();
+    for group in groups {
+        for (cause, faults) in &group.causes {
+            let entry = all.entry(*cause).or_insert((0.0, group, 0.0));
+            entry.0 += faults;
+            // The evidence that is shown is that of the group with most of these faults.
+            if *faults > entry.2 {
+                (entry.1, entry.2) = (group, *faults);
+            }
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
+    all.into_iter()
+        .filter(|(_, (faults, ..))| *faults * samples >= seen)
+        .map(|((mechanism, manager), (faults, main, _))| {
+            mechanism_figure(mechanism, manager, share(faults, seen, samples), main)
+        })
+        .collect()
+}
+
+fn mechanism_figure(
+    mechanism: Mechanism,
+    manager: Option<Manager>,
+    (value, interval): (f64, Option<Interval>),
+    main: &Judged,
+) -> Figure {
+    let (suffix, whose) = match manager {
+        Some(manager) => (format!(".{manager}"), format!(" ({})", manager.told())),
+        None => Default::default(),
+    };
+    let id = format!("{SUITE}.mechanism.{mechanism}{suffix}");
+    let mut figure = Figure::planned(id, SUITE, format!("{}{whose}", mechanism.told()), Unit::ONE, Better::Neither);
+    found(&mut figure, value, interval);
+    let conditions = &mut figure.conditions;
+    conditions.set(MECHANISM, mechanism.word().to_owned());
+    if let Some(manager) = manager {
+        conditions.set(MANAGER, manager.word().to_owned());
+    }
+    conditions.set(PROGRAM, main.program.clone());
+    conditions.set(MEMORY_KIND, main.facts.memory.word().to_owned());
+    let evidence = &mut figure.evidence;
+    evidence.put(FAULT_SAMPLES, main.samples);
+    evidence.put(FAULT_REFAULTS, main.facts.refaults);
+    let again = main.facts.again;
+    if again.sum() > 0.0 {
+        let parts = [
+            (AGAIN_MAPPED, again.mapped),
+            (AGAIN_CUT, again.cut),
+            (AGAIN_FORKED, again.forked),
+            (AGAIN_SILENTLY, again.silently),
+        ];
+        parts.into_iter().for_each(|(key, seen)| evidence.put(key, seen / again.sum()));
+    }
+    match main.facts.headers {
+        Some(headers) => evidence.put(BLOCK_HEADERS, headers),
+        None => evidence.put_unknown(BLOCK_HEADERS, "no first fault at a fresh mapping was seen"),
+    }
+    match main.block {
+        Some(block) => evidence.put(FAULT_BLOCK, block),
+        None => evidence.put_unknown(FAULT_BLOCK, "no burst saw such a fault"),
+    }
+    evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
+    evidence.put(PROGRAM_FORKS, main.forks);
+    figure
+}
+
+/// Files of which most faults were, each with its major faults, or its minor ones where there are none.
+pub fn files(traced: &Traced) -> Vec<Figure> {
+    const MOST: usize = 5;
+    let (samples, seen, _) = traced.collector.minor;
+    let mut files: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    let groups = traced.collector.keys.iter().zip(&traced.collector.groups);
+    for (_, group) in groups.filter(|(key, _)| key.memory == Memory::File) {
+        for (name, (minor, major)) in &group.files {
+            let sum = files.entry(name).or_default();
+            *sum = (sum.0 + minor, sum.1 + major);
+        }
+    }
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(b.1.0.total_cmp(&a.1.0)));
+    let of = |(place, (name, (minor, major))): (usize, (&str, (f64, f64)))| {
+        let name = plain_to(name, 200);
+        let id = format!("{SUITE}.file.{}", place + 1);
+        let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
+        let (value, interval) = share(minor, seen, samples);
+        found(&mut figure, value, interval);
+        (figure.series, figure.at) = (Some(format!("{SUITE}.files")), rank(place));
+        figure.conditions.set(FAULT_FILE, name);
+        figure.evidence.put(FAULT_MAJORS, major);
+        figure
+    };
+    files.into_iter().take(MOST).enumerate().map(of).collect()
+}
+
+/// A place in an order, as a coordinate.
+pub fn rank(place: usize) -> At {
+    let coordinate = Coordinate { value: CoordinateValue::Number(place as f64 + 1.0), unit: None };
+    [("rank".to_owned(), coordinate)].into()
+}
+
+/// Makes it one that was found: it follows from the faults that were counted.
+pub fn found(figure: &mut Figure, value: f64, interval: Option<Interval>) {
+    (figure.value, figure.interval) = (Some(value), interval);
+    (figure.status, figure.reason) = (Status::Measured, None);
+    figure.derived_from = vec![MINOR.to_owned()];
+}
+
+/// A share of the faults, with its interval by the number of samples.
+pub fn share(faults: f64, seen: f64, samples: f64) -> (f64, Option<Interval>) {
+    let value = if seen > 0.0 { (faults / seen).clamp(0.0, 1.0) } else { 0.0 };
+    (value, stats::share_interval(value, samples as usize))
+}

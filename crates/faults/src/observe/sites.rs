@@ -1,0 +1,63 @@
+//! The places in the program from which most faults come.
+
+use std::collections::HashMap;
+
+use figure::evidence::*;
+use figure::{Better, Figure, Unit};
+
+use super::shares::{Judged, found, rank, share};
+use super::stacks::{functions, heaviest};
+use crate::SUITE;
+use crate::trace::Traced;
+use crate::trace::symbols::{Function, Names};
+
+/// Places that are shown.
+const MOST: usize = 12;
+/// Functions of each.
+const CALLS: usize = 6;
+
+/// A figure for each place: its share of all minor faults.
+pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
+    let (samples, seen, _) = traced.collector.minor;
+    // A place is what is shown of it, and the group that it is in.
+    let mut places: HashMap<(u32, Vec<&str>), (f64, Option<&str>)> = HashMap::new();
+    for (site, _) in heaviest(&traced.collector) {
+        let (minor, _) = traced.collector.sites.get(site).copied().unwrap_or_default();
+        let functions = functions(site, names);
+        let calls = functions.iter().take(CALLS).map(|function| function.name.as_str()).collect();
+        let place = places.entry((site.group, calls)).or_default();
+        place.0 += minor;
+        place.1 = place.1.or_else(|| functions.iter().find_map(|function| line(function)));
+    }
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+    let of = |(place, ((group, calls), (faults, line))): (usize, ((u32, Vec<&str>), (f64, Option<&str>)))| {
+        let told = calls.join(" < ");
+        let id = format!("{SUITE}.site.{}", place + 1);
+        let mut figure = Figure::planned(id, SUITE, told.clone(), Unit::ONE, Better::Neither);
+        let (value, interval) = share(faults, seen, samples);
+        found(&mut figure, value, interval);
+        (figure.series, figure.at) = (Some(format!("{SUITE}.sites")), rank(place));
+        figure.conditions.set(SITE_CALLS, told);
+        if let Some(line) = line {
+            figure.conditions.set(SITE_LINE, line.to_owned());
+        }
+        if let Some(judged) = groups.get(group as usize) {
+            figure.conditions.set(PROGRAM, judged.program.clone());
+            figure.conditions.set(MEMORY_KIND, judged.facts.memory.word().to_owned());
+            let most = judged.causes.iter().max_by(|a, b| a.1.total_cmp(b.1));
+            if let Some(((mechanism, _), _)) = most {
+                figure.conditions.set(MECHANISM, mechanism.word().to_owned());
+            }
+            if let Some(block) = judged.block {
+                figure.evidence.put(FAULT_BLOCK, block);
+            }
+        }
+        figure
+    };
+    places.into_iter().filter(|(_, (faults, _))| *faults > 0.0).take(MOST).enumerate().map(of).collect()
+}
+
+fn line(function: &Function) -> Option<&str> {
+    function.line.as_deref()
+}

@@ -1,0 +1,73 @@
+//! Stacks with their names: what a flame graph is drawn from.
+
+use std::collections::HashMap;
+
+use figure::format::plain_to;
+use figure::series::Part;
+use figure::{Better, Figure, Unit};
+
+use super::shares::found;
+use crate::SUITE;
+use crate::trace::Traced;
+use crate::trace::collect::{Collector, Frame, Site};
+use crate::trace::symbols::{self, Function, Names};
+
+/// Stacks that are kept by name at most; the rest is one part without.
+const MOST: usize = 1000;
+/// Characters of a stack at most.
+const MOST_CHARACTERS: usize = 4000;
+
+/// Names of the frames of the stacks that are kept.
+pub fn names(collector: &Collector) -> Names {
+    let frames: std::collections::HashSet<Frame> =
+        heaviest(collector).iter().flat_map(|(site, _)| site.frames.iter().copied()).collect();
+    symbols::names(frames, collector)
+}
+
+/// Sites by their faults, the most first, as many as are kept.
+pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
+    let mut sites: Vec<(&Site, f64)> =
+        collector.sites.iter().map(|(site, (minor, major))| (site, minor + major)).collect();
+    sites.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.frames.cmp(&b.0.frames)));
+    sites.truncate(MOST);
+    sites
+}
+
+/// The functions of a site, the innermost first.
+pub fn functions<'a>(site: &Site, names: &'a Names) -> Vec<&'a Function> {
+    site.frames.iter().filter_map(|frame| names.get(frame)).flatten().collect()
+}
+
+/// All faults that were seen, split up by stack: `thread;outermost;…;innermost`, as flame graphs have it.
+pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
+    let collector = &traced.collector;
+    let mut folded: HashMap<String, f64> = HashMap::new();
+    let mut kept = 0.0;
+    for (site, faults) in heaviest(collector) {
+        let frame = |name: &str| name.replace([';', '\n'], ":");
+        let mut line = frame(&plain_to(&site.thread, 60));
+        for function in functions(site, names).into_iter().rev() {
+            if line.len() + function.name.len() < MOST_CHARACTERS {
+                line.push(';');
+                line.push_str(&frame(&function.name));
+            }
+        }
+        *folded.entry(line).or_default() += faults;
+        kept += faults;
+    }
+    let all = collector.minor.1 + collector.groups.iter().map(|group| group.major).sum::<f64>();
+    if all <= 0.0 {
+        return None;
+    }
+    if all - kept > 0.5 {
+        folded.insert("(others)".to_owned(), all - kept);
+    }
+    let mut parts: Vec<Part> =
+        folded.into_iter().map(|(name, value)| Part { name, value, share: value / all }).collect();
+    parts.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
+    let mut figure =
+        Figure::planned(format!("{SUITE}.stacks"), SUITE, "faults by stack", Unit::of("faults"), Better::Neither);
+    found(&mut figure, all, None);
+    figure.parts = parts;
+    Some(figure)
+}

@@ -1,0 +1,224 @@
+//! What a tree of processes takes, from the kernel's books alone: faults, CPU time, memory. No rights are needed.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use procfs_core::FromRead;
+use procfs_core::process::Stat;
+
+/// Sums over a tree of processes since each of them was started, what its waited-for children used included.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Minor faults.
+    pub minor: f64,
+    /// Major faults.
+    pub major: f64,
+    /// CPU seconds in user mode.
+    pub user: f64,
+    /// CPU seconds in the kernel.
+    pub system: f64,
+}
+
+impl Totals {
+    /// How far it went since an earlier look; what seems to have run backwards stood: a child that ends is for a moment in
+    /// nobody's books.
+    pub fn since(&self, before: &Totals) -> Totals {
+        let grown = |now: f64, then: f64| (now - then).max(0.0);
+        Totals {
+            minor: grown(self.minor, before.minor),
+            major: grown(self.major, before.major),
+            user: grown(self.user, before.user),
+            system: grown(self.system, before.system),
+        }
+    }
+
+    /// CPU seconds.
+    pub fn cpu(&self) -> f64 {
+        self.user + self.system
+    }
+
+    fn add(&mut self, stat: &Stat, tick: f64) {
+        let waited = |ticks: i64| ticks.max(0) as f64;
+        self.minor += (stat.minflt + stat.cminflt) as f64;
+        self.major += (stat.majflt + stat.cmajflt) as f64;
+        self.user += (stat.utime as f64 + waited(stat.cutime)) / tick;
+        self.system += (stat.stime as f64 + waited(stat.cstime)) / tick;
+    }
+
+    /// The larger of each.
+    fn at_least(&self, before: &Totals) -> Totals {
+        Totals {
+            minor: self.minor.max(before.minor),
+            major: self.major.max(before.major),
+            user: self.user.max(before.user),
+            system: self.system.max(before.system),
+        }
+    }
+}
+
+/// One process of the tree, as `ps -o majflt,minflt` shows it: its own faults, without its children's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its number.
+    pub process: u32,
+    /// Its name; untrusted.
+    pub name: String,
+    /// Minor faults.
+    pub minor: f64,
+    /// Major faults.
+    pub major: f64,
+}
+
+/// One look at the tree.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Sums.
+    pub totals: Totals,
+    /// Bytes resident, of all processes together: what they share counts for each.
+    pub resident: f64,
+    /// Processes.
+    pub processes: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Each process.
+    pub rows: Vec<Row>,
+}
+
+/// A tree of processes.
+#[derive(Debug)]
+pub struct Tree {
+    root: u32,
+    known: Vec<u32>,
+    tick: f64,
+    page: f64,
+    last: Totals,
+    /// The most that each process showed, also of those that have ended.
+    rows: BTreeMap<u32, Row>,
+}
+
+impl Tree {
+    /// The tree that grows from a process.
+    pub fn of(root: u32) -> Tree {
+        Tree {
+            root,
+            known: vec![root],
+            tick: rustix::param::clock_ticks_per_second() as f64,
+            page: rustix::param::page_size() as f64,
+            last: Totals::default(),
+            rows: BTreeMap::new(),
+        }
+    }
+
+    /// Looks for processes that are new: all descendants by /proc/PID/task/TID/children.
+    pub fn grow(&mut self) {
+        let mut known = vec![self.root];
+        let mut next = 0;
+        while let Some(process) = known.get(next).copied() {
+            known.extend(children(process));
+            next += 1;
+        }
+        known.dedup();
+        self.known = known;
+    }
+
+    /// Processes that were found.
+    pub fn processes(&self) -> &[u32] {
+        &self.known
+    }
+
+    /// Looks at the processes that are known.
+    pub fn look(&mut self) -> Look {
+        let mut look = Look::default();
+        for process in &self.known {
+            let Some(stat) = stat(*process) else { continue };
+            look.totals.add(&stat, self.tick);
+            look.resident += stat.rss as f64 * self.page;
+            look.processes += 1;
+            look.threads += stat.num_threads.max(0) as usize;
+            let row = Row {
+                process: *process,
+                name: stat.comm,
+                minor: stat.minflt as f64,
+                major: stat.majflt as f64,
+            };
+            self.rows.insert(*process, row.clone());
+            look.rows.push(row);
+        }
+        look.totals = look.totals.at_least(&self.last);
+        self.last = look.totals;
+        look
+    }
+
+    /// Every process that was ever seen, the one with most faults first.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = self.rows.values().cloned().collect();
+        rows.sort_by(|a, b| (b.minor + b.major).total_cmp(&(a.minor + a.major)));
+        rows
+    }
+}
+
+/// The books of a process; `None` of one that is gone.
+pub fn stat(process: u32) -> Option<Stat> {
+    Stat::from_read(fs::File::open(format!("/proc/{process}/stat")).ok()?).ok()
+}
+
+/// Children of a process: of each of its threads (CONFIG_PROC_CHILDREN).
+fn children(process: u32) -> Vec<u32> {
+    let mut all = Vec::new();
+    for task in crate::trace::tasks_of(process) {
+        let text = fs::read_to_string(format!("/proc/{process}/task/{task}/children")).unwrap_or_default();
+        all.extend(text.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    all
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn what_children_used_stays_in_the_books() {
+        let mut child =
+            Command::new("/bin/sh").args(["-c", "for i in 1 2 3 4 5; do /bin/true; done; read x"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let mut tree = Tree::of(child.id());
+        let (mut before, mut look) = (0.0, tree.look());
+        // It ends up waiting for a line: five programs of some hundred faults each are in its books then.
+        for _ in 0..2000 {
+            before = look.totals.minor;
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            tree.grow();
+            look = tree.look();
+            if look.totals.minor > 250.0 && look.totals.minor == before {
+                break;
+            }
+        }
+        assert!(look.totals.minor > 250.0 && before > 0.0, "{look:?}");
+        assert!(look.resident > 0.0 && look.processes == 1 && look.threads == 1, "{look:?}");
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(tree.look().totals, look.totals, "one that has ended takes nothing away");
+        assert_eq!(tree.rows()[0].name, "sh");
+    }
+
+    #[test]
+    fn descendants_are_found() {
+        let mut child = Command::new("/bin/sh").args(["-c", "sleep 600 & sleep 600"]).spawn().unwrap();
+        let mut tree = Tree::of(child.id());
+        for _ in 0..2000 {
+            tree.grow();
+            if tree.processes().len() == 3 {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let found = tree.processes().to_vec();
+        for process in found.iter().skip(1) {
+            let process = rustix::process::Pid::from_raw(*process as i32).unwrap();
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(found.len(), 3);
+    }
+}

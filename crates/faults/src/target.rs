@@ -1,0 +1,107 @@
+//! A program of the user's, started and held until somebody watches it: from its first instruction on.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread::JoinHandle;
+
+use rustix::pipe::{PipeFlags, pipe_with};
+
+/// A process that will execute the program, and waits.
+#[derive(Debug)]
+pub struct Held {
+    process: u32,
+    go: std::fs::File,
+    /// Starting does not return before the program is executed.
+    starting: JoinHandle<io::Result<Child>>,
+}
+
+impl Held {
+    /// Starts it: with our standard input, output and error, our directory, our environment.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn start(file: &Path, arguments: &[OsString]) -> io::Result<Held> {
+        let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
+        let mut command = Command::new(file);
+        if let Some((name, others)) = arguments.split_first() {
+            command.arg0(name).args(others);
+        }
+        let (ours, theirs) = ([told.as_raw_fd(), go.as_raw_fd()], (tell, wait));
+        let hold = move || {
+            let (tell, wait) = &theirs;
+            // So that the pipe ends when we do.
+            for descriptor in ours {
+                // SAFETY: copies of the parent's, which the child has no use for.
+                unsafe { libc::close(descriptor) };
+            }
+            let process = rustix::process::getpid().as_raw_nonzero().get();
+            rustix::io::write(tell.as_fd(), &process.to_ne_bytes())?;
+            match rustix::io::read(wait.as_fd(), &mut [0; 1])? {
+                1 => Ok(()),
+                _ => Err(io::Error::from_raw_os_error(libc::ECANCELED)),
+            }
+        };
+        // SAFETY: between fork and exec it makes system calls alone.
+        unsafe { command.pre_exec(hold) };
+        // The closure, and with it the child's ends, goes with the command: a start that fails ends the pipe.
+        let starting = std::thread::Builder::new().spawn(move || command.spawn())?;
+        let mut process = [0; 4];
+        match std::fs::File::from(told).read_exact(&mut process) {
+            Ok(()) => Ok(Held { process: u32::from_ne_bytes(process), go: go.into(), starting }),
+            Err(error) => match starting.join() {
+                Ok(Err(cause)) => Err(cause),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Its process.
+    pub fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Lets it execute the program.
+    ///
+    /// # Errors
+    /// What the system said of the program.
+    pub fn let_go(mut self) -> io::Result<Child> {
+        self.go.write_all(&[1])?;
+        self.starting.join().map_err(|_| io::Error::other("the thread that starts it is gone"))?
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn it_waits_and_then_runs_in_the_same_process() {
+        let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
+        let held = Held::start(Path::new("/bin/sh"), &arguments).unwrap();
+        let process = held.process();
+        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
+        assert_ne!(name.trim(), "sh", "it has not begun");
+        let mut child = held.let_go().unwrap();
+        assert_eq!(child.id(), process);
+        assert!(child.wait().unwrap().code().is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_executed_is_told() {
+        let held = Held::start(Path::new("/nonexistent"), &[]).unwrap();
+        assert_eq!(held.let_go().unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn one_that_is_never_let_go_ends() {
+        let held = Held::start(Path::new("/bin/sh"), &["sh".into()]).unwrap();
+        let Held { go, starting, .. } = held;
+        drop(go);
+        assert!(starting.join().unwrap().is_err());
+    }
+}

@@ -1,0 +1,330 @@
+//! Where the faults of a program come from: every process of it, sampled by the kernel's events, in a worker of its own.
+//!
+//! [`events`] opens and reads the kernel's events, [`record`] is what they hold. [`collect`] puts them together in the order of their
+//! times, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in again), [`runs`] (how
+//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. The loop is here: it drains the rings, holds the
+//! number of samples near its aim, and lets every fault be seen for moments.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use figure::CpuList;
+use rustix::time::{ClockId, clock_gettime};
+
+use collect::Collector;
+use events::{Events, Set, Target};
+use record::{Entry, What};
+
+pub mod collect;
+pub mod events;
+pub mod pages;
+pub mod record;
+pub mod runs;
+pub mod space;
+pub mod symbols;
+pub mod tasks;
+pub mod unwind;
+
+/// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
+const AIM: f64 = 700.0;
+/// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
+const FIRST: u64 = 7;
+/// Time between two looks at the number of samples.
+const CONTROL: Duration = Duration::from_millis(250);
+/// Between two drains of the rings, and the same in a burst.
+const DRAIN: Duration = Duration::from_millis(10);
+const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
+/// The longest burst, and the most faults that it should see.
+const BURST: Duration = Duration::from_millis(50);
+const BURST_FAULTS: f64 = 4000.0;
+/// The first burst begins so soon; each later one after twice the time, and then every second.
+const FIRST_BURST: Duration = Duration::from_millis(20);
+const BURST_EVERY: Duration = Duration::from_secs(1);
+/// New mappings a second from which on they are looked at in bursts alone.
+const MANY_MAPS: f64 = 5000.0;
+
+/// What a trace gave.
+pub struct Traced {
+    /// What was seen.
+    pub collector: Collector,
+    /// Minor faults that the kernel's counters saw, sampled or not.
+    pub counted: u64,
+    /// Whether faults that the kernel takes for the program are among them.
+    pub sees_kernel: bool,
+    /// The last period.
+    pub period: u64,
+    /// The share of the faults by which NUMA balancing looked for who uses a page, by the whole machine's counter.
+    pub hinting: f64,
+    /// CPU seconds that looking took.
+    pub cpu_seconds: f64,
+    /// Wall-clock seconds that it lasted.
+    pub seconds: f64,
+    /// Why it ended before it should have.
+    pub trouble: Option<String>,
+}
+
+/// A trace that runs. `R` is what is made of it in the end.
+#[derive(Debug)]
+pub struct Trace<R> {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<R>,
+}
+
+impl<R: Send + 'static> Trace<R> {
+    /// Begins to look at a target. `conclude` is called where the looking was done, for what was seen stays there.
+    ///
+    /// # Errors
+    /// What the kernel said, in words for the user.
+    pub fn begin(target: &Target, cpus: &CpuList, conclude: fn(Traced) -> R) -> Result<Trace<R>, String> {
+        let tasks = match target {
+            Target::Starting(_) => 1,
+            Target::Running(tasks) => tasks.len(),
+        };
+        let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name("trace".to_owned())
+            .spawn(move || conclude(Loop::new(events).run(&asked)))
+            .map_err(|error| format!("no thread to look from: {error}"))?;
+        Ok(Trace { stop, thread })
+    }
+
+    /// Ends it: what is in the rings is the last.
+    ///
+    /// # Errors
+    /// Its thread is gone.
+    pub fn end(self) -> Result<R, String> {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().map_err(|_| "the thread that looked is gone".to_owned())
+    }
+}
+
+/// Why there are no events, in words for the user.
+fn told(error: &io::Error, tasks: usize, cpus: usize) -> String {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => "the kernel forbids it (perf_event_open): for programs of your own sysctl -w \
+             kernel.perf_event_paranoid=2 as root; for those of others run as root"
+            .to_owned(),
+        Some(libc::EMFILE | libc::ENFILE) => format!(
+            "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",
+            tasks * cpus * 4
+        ),
+        Some(libc::ESRCH) => "it has ended".to_owned(),
+        Some(libc::ENOSYS | libc::ENOENT | libc::EOPNOTSUPP) => {
+            "this kernel has no such events (perf_event_open)".to_owned()
+        }
+        _ => format!("perf_event_open: {error}"),
+    }
+}
+
+/// Nanoseconds of the clock that the kernel writes into records.
+fn now() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Monotonic))
+}
+
+fn nanoseconds(time: rustix::time::Timespec) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+struct Loop {
+    events: Events,
+    collector: Collector,
+    /// Read from the rings and not yet put together: records of different CPUs come out of order.
+    pending: Vec<Entry>,
+    /// When the pass before began to drain: all that is older has been read.
+    drained: u64,
+    begun: Instant,
+    /// Samples and lost ones, and new mappings, since the last look; when that was.
+    samples: f64,
+    maps: f64,
+    looked: Instant,
+    /// Faults a second, by the samples.
+    rate: f64,
+    bursts: Bursts,
+    sees_all_maps: bool,
+    trouble: Option<String>,
+    /// NUMA hinting faults of the machine when it began.
+    hints: u64,
+}
+
+/// When bursts begin and end.
+struct Bursts {
+    /// When the burst that is on ends.
+    ends: Option<Instant>,
+    next: Instant,
+    pause: Duration,
+}
+
+impl Loop {
+    fn new(events: Events) -> Loop {
+        let now = Instant::now();
+        let page = rustix::param::page_size() as u64;
+        Loop {
+            events,
+            collector: Collector::new(page),
+            pending: Vec::new(),
+            drained: 0,
+            begun: now,
+            samples: 0.0,
+            maps: 0.0,
+            looked: now,
+            rate: 0.0,
+            bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST },
+            sees_all_maps: true,
+            trouble: None,
+            hints: hints(),
+        }
+    }
+
+    fn run(mut self, stop: &AtomicBool) -> Traced {
+        while !stop.load(Ordering::Acquire) {
+            let pause = if self.bursts.ends.is_some() { DRAIN_IN_BURST } else { DRAIN };
+            std::thread::sleep(pause);
+            self.pass();
+            self.burst();
+            if self.looked.elapsed() >= CONTROL {
+                self.control();
+            }
+        }
+        self.events.turn(Set::Burst, false);
+        self.pass();
+        let rest = std::mem::take(&mut self.pending);
+        rest.into_iter().for_each(|entry| self.collector.take(entry));
+        self.collector.runs.end();
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        let counted = self.events.minor_faults();
+        let hints = hints().saturating_sub(self.hints) as f64;
+        Traced {
+            counted,
+            hinting: if counted > 0 { (hints / counted as f64).min(1.0) } else { 0.0 },
+            sees_kernel: self.events.sees_kernel(),
+            period: self.events.period(),
+            cpu_seconds: nanoseconds(used) as f64 * 1e-9,
+            seconds: self.begun.elapsed().as_secs_f64(),
+            trouble: self.trouble,
+            collector: self.collector,
+        }
+    }
+
+    /// Drains the rings and puts together what cannot be preceded by anything unread.
+    fn pass(&mut self) {
+        let begins = now();
+        let before = self.pending.len();
+        self.events.drain(&mut self.pending);
+        for entry in &self.pending[before..] {
+            match &entry.what {
+                What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
+                What::Lost { set: Set::Minor, records } => self.samples += *records as f64,
+                What::Map(map) if map.name == "//anon" => self.maps += 1.0,
+                _ => {}
+            }
+        }
+        self.pending.sort_by_key(|entry| entry.time);
+        let known = self.pending.partition_point(|entry| entry.time < self.drained);
+        for entry in self.pending.drain(..known) {
+            self.collector.take(entry);
+        }
+        self.drained = begins;
+    }
+
+    /// Lets every fault be seen for a moment, now and then.
+    fn burst(&mut self) {
+        let now = Instant::now();
+        match self.bursts.ends {
+            Some(end) if now >= end => {
+                self.events.turn(Set::Burst, false);
+                self.pass();
+                self.collector.runs.end();
+                if !self.sees_all_maps {
+                    self.events.turn(Set::Maps, false);
+                }
+                self.bursts.pause = (self.bursts.pause * 2).min(BURST_EVERY);
+                (self.bursts.ends, self.bursts.next) = (None, now + self.bursts.pause);
+            }
+            None if now >= self.bursts.next => {
+                if !self.sees_all_maps {
+                    self.events.turn(Set::Maps, true);
+                }
+                self.events.turn(Set::Burst, true);
+                let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
+                self.bursts.ends = Some(now + fits.min(BURST));
+            }
+            _ => {}
+        }
+    }
+
+    /// Holds the number of samples near its aim.
+    fn control(&mut self) {
+        let seconds = self.looked.elapsed().as_secs_f64();
+        self.looked = Instant::now();
+        let (samples, maps) = (self.samples / seconds, self.maps / seconds);
+        (self.samples, self.maps) = (0.0, 0.0);
+        self.rate = samples * self.events.period() as f64;
+        if self.sees_all_maps && maps > MANY_MAPS {
+            self.sees_all_maps = false;
+            self.events.turn(Set::Maps, false);
+        }
+        let Some(period) = adapted(self.events.period(), samples) else { return };
+        let tasks = self.tasks();
+        if let Err(error) = self.events.set_period(period, &tasks, &mut self.pending) {
+            // All of its tasks may just have ended.
+            if error.raw_os_error() != Some(libc::ESRCH) {
+                self.trouble = Some(told(&error, tasks.len(), 1));
+            }
+        }
+    }
+
+    /// All tasks that are there.
+    fn tasks(&self) -> Vec<u32> {
+        self.collector.tasks.processes().flat_map(tasks_of).collect()
+    }
+}
+
+/// NUMA hinting faults of the whole machine since it was started; 0 where nothing is balanced.
+fn hints() -> u64 {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("numa_hint_faults "));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Tasks of a process; none of one that is gone.
+pub fn tasks_of(process: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Another period, where the number of samples a second is far from its aim: a prime, so that it does not go in step with
+/// blocks, whose pages are powers of two.
+fn adapted(period: u64, samples: f64) -> Option<u64> {
+    let is_fine = samples <= AIM * 2.0 && (samples >= AIM / 4.0 || period == 1);
+    if is_fine {
+        return None;
+    }
+    let wanted = (period as f64 * samples / AIM).clamp(1.0, 1e6) as u64;
+    Some(prime_from(wanted)).filter(|new| *new != period)
+}
+
+/// The first prime from here on; 1 stays 1.
+fn prime_from(number: u64) -> u64 {
+    let is_prime = |number: u64| (2..).take_while(|part| part * part <= number).all(|part| !number.is_multiple_of(part));
+    if number <= 1 { 1 } else { (number..).find(|number| is_prime(*number)).unwrap_or(number) }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn periods_are_primes_and_follow_the_samples() {
+        assert_eq!([0, 1, 2, 8, 512, 1000].map(prime_from), [1, 1, 2, 11, 521, 1009]);
+        assert_eq!(adapted(7, 700.0), None);
+        assert_eq!(adapted(7, 70_000.0), Some(701));
+        assert_eq!(adapted(701, 100.0), Some(101));
+        assert_eq!(adapted(7, 0.0), Some(1));
+        assert_eq!(adapted(1, 0.0), None);
+    }
+}

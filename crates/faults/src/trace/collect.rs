@@ -1,0 +1,251 @@
+//! Faults, put together by program and kind of memory, with what tells how they came about. Does what it is told by
+//! [`Entry`]s, in the order of their times.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use figure::faults::Memory;
+
+use super::events::Set;
+use super::pages::Pages;
+use super::record::{Entry, Fault, What};
+use super::runs::Runs;
+use super::tasks::{Process, Tasks};
+use super::unwind::{Image, Images, Rules};
+
+/// Different stacks that are kept at most.
+const MOST_STACKS: usize = 50_000;
+/// Where glibc writes a block's size, in a mapping of its own: the first word that is written to it (struct malloc_chunk).
+const SIZE_FIELD: u64 = 8;
+
+/// What faults are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The program.
+    pub program: u32,
+    /// The kind of memory.
+    pub memory: Memory,
+    /// Whether the memory was shared with the process that it was forked from.
+    pub is_inherited: bool,
+}
+
+/// What had happened to pages that were faulted in again, since they had been before.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Again {
+    /// They lie in a new mapping.
+    pub mapped: f64,
+    /// The heap had been cut and grown again.
+    pub cut: f64,
+    /// The process had forked.
+    pub forked: f64,
+    /// Nothing that was seen: given back by advice (madvise), or taken away by the kernel.
+    pub silently: f64,
+}
+
+impl Again {
+    /// All of them.
+    pub fn sum(&self) -> f64 {
+        self.mapped + self.cut + self.forked + self.silently
+    }
+}
+
+/// Faults of one program at one kind of memory.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// Minor faults, by the weights of the samples.
+    pub minor: f64,
+    /// Samples of minor faults.
+    pub samples: f64,
+    /// Major faults.
+    pub major: f64,
+    /// Faults that the kernel took for the program, by weight.
+    pub in_kernel: f64,
+    /// What had happened to pages seen again.
+    pub again: Again,
+    /// First faults at a fresh mapping, and how many of them were at the size field of a block of glibc's.
+    pub firsts: (f64, f64),
+    /// Files, with minor and major faults.
+    pub files: HashMap<Rc<str>, (f64, f64)>,
+}
+
+/// A place in code: the number of its image, or none, and the address as the file states it, or as it was.
+pub type Frame = (Option<u32>, u64);
+
+/// Where faults came from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The group.
+    pub group: u32,
+    /// The task's name.
+    pub thread: Rc<str>,
+    /// Calls, the innermost first.
+    pub frames: Box<[Frame]>,
+}
+
+/// All that was seen.
+#[derive(Default)]
+pub struct Collector {
+    /// Processes and programs.
+    pub tasks: Tasks,
+    /// Keys of the groups, in their order.
+    pub keys: Vec<Key>,
+    /// Groups.
+    pub groups: Vec<Group>,
+    /// Images, by number.
+    pub images: Vec<(Rc<str>, Arc<Image>)>,
+    /// Sites with their minor and major faults.
+    pub sites: HashMap<Site, (f64, f64)>,
+    /// Faults at sites that found no room.
+    pub other_sites: f64,
+    /// Pages.
+    pub pages: Pages,
+    /// Runs, of bursts.
+    pub runs: Runs,
+    /// Samples of minor faults; what they stand for; records lost of them.
+    pub minor: (f64, f64, f64),
+    /// Records lost that tell of processes and mappings.
+    pub lost_news: f64,
+    /// Faults that bursts saw.
+    pub burst: f64,
+    files: Images,
+    rules: Rules,
+    by_key: HashMap<Key, u32>,
+    by_name: HashMap<Rc<str>, Option<u32>>,
+    page: u64,
+}
+
+impl Collector {
+    /// Nothing yet, on a machine with pages of so many bytes.
+    pub fn new(page: u64) -> Collector {
+        Collector { page, ..Collector::default() }
+    }
+
+    /// One more.
+    pub fn take(&mut self, entry: Entry) {
+        let time = entry.time;
+        match entry.what {
+            What::Fault(fault) => self.fault(&fault, time),
+            What::Map(map) => self.tasks.map(&map, time),
+            What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
+            What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
+            What::Exit { process, thread } => self.tasks.exit(process, thread),
+            What::Lost { set: Set::Minor, records } => self.minor.2 += records as f64,
+            What::Lost { set: Set::Burst, .. } => self.runs.end(),
+            What::Lost { records, .. } => self.lost_news += records as f64,
+        }
+    }
+
+    fn fault(&mut self, fault: &Fault, time: u64) {
+        let mut process = self.tasks.get(fault.process, time).clone();
+        if process.space.find(fault.address).is_none() {
+            self.tasks.look_again(fault.process, time);
+            process = self.tasks.get(fault.process, time).clone();
+        }
+        let key = key(&process, fault);
+        let group = self.group(key);
+        self.count(group, &process, fault, time);
+        if fault.is_burst {
+            return;
+        }
+        let frames = process.stacks.borrow_mut().unwind(fault, &process.space, &mut self.files, &mut self.rules);
+        let frames = frames.into_iter().map(|address| self.frame(fault.process, &process, address)).collect();
+        let thread = self.tasks.name_of(fault.process, fault.thread);
+        let site = Site { group, thread, frames };
+        let weight = fault.weight as f64;
+        let (minor, major) = if fault.is_major { (0.0, weight) } else { (weight, 0.0) };
+        if self.sites.len() < MOST_STACKS || self.sites.contains_key(&site) {
+            let sum = self.sites.entry(site).or_default();
+            *sum = (sum.0 + minor, sum.1 + major);
+        } else {
+            self.other_sites += minor + major;
+        }
+    }
+
+    /// Adds a fault to its group.
+    fn count(&mut self, number: u32, process: &Process, fault: &Fault, time: u64) {
+        let Some(group) = self.groups.get_mut(number as usize) else { return };
+        let weight = fault.weight as f64;
+        let area = process.space.find(fault.address);
+        if let Some(name) = area.and_then(|(_, area)| area.file().map(|_| area.name.clone())) {
+            let sum = group.files.entry(name).or_default();
+            let (minor, major) = if fault.is_major { (0.0, weight) } else { (weight, 0.0) };
+            *sum = if fault.is_burst { *sum } else { (sum.0 + minor, sum.1 + major) };
+        }
+        let page = fault.address / self.page;
+        if fault.is_burst {
+            self.burst += 1.0;
+            self.runs.note(fault.thread, number, page);
+        } else if fault.is_major {
+            group.major += weight;
+        } else {
+            group.minor += weight;
+            group.samples += 1.0;
+            self.minor.0 += 1.0;
+            self.minor.1 += weight;
+            group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
+        }
+        if let Some((start, area)) = area
+            && area.since > 0
+            && start / self.page == page
+        {
+            group.firsts.0 += 1.0;
+            group.firsts.1 += f64::from(u8::from(fault.address == start + SIZE_FIELD));
+        }
+        if fault.is_major {
+            return;
+        }
+        let before = self.pages.note(process.id, page, number, time, fault.is_burst);
+        if let Some(before) = before {
+            let again = &mut group.again;
+            let mapped = area.is_some_and(|(_, area)| area.since > before);
+            if mapped {
+                again.mapped += 1.0;
+            } else if process.space.regrown_at > before && area.is_some_and(|(_, area)| &*area.name == "[heap]") {
+                again.cut += 1.0;
+            } else if process.parent_since.is_some_and(|forked| forked > before) {
+                again.forked += 1.0;
+            } else {
+                again.silently += 1.0;
+            }
+        }
+    }
+
+    fn group(&mut self, key: Key) -> u32 {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.keys.push(key);
+            self.groups.push(Group::default());
+            (self.keys.len() - 1) as u32
+        })
+    }
+
+    fn frame(&mut self, number: u32, process: &Process, address: u64) -> Frame {
+        let found = process.space.find(address).and_then(|(start, area)| {
+            let image = self.image(number, &area.name.clone())?;
+            let stated = self.images.get(image as usize)?.1.stated(address - start + area.offset)?;
+            Some((Some(image), stated))
+        });
+        found.unwrap_or((None, address))
+    }
+
+    fn image(&mut self, process: u32, name: &Rc<str>) -> Option<u32> {
+        if let Some(known) = self.by_name.get(name) {
+            return *known;
+        }
+        let image = if name.starts_with('/') { self.files.get(process, name) } else { None };
+        let number = image.map(|image| {
+            self.images.push((name.clone(), image));
+            (self.images.len() - 1) as u32
+        });
+        self.by_name.insert(name.clone(), number);
+        number
+    }
+}
+
+fn key(process: &Process, fault: &Fault) -> Key {
+    let memory = process.space.memory(fault.address, fault.regs.map(|regs| regs.sp));
+    let is_older = |since: u64| process.child_since.is_some_and(|forked| since <= forked);
+    let area = process.space.find(fault.address);
+    let is_inherited = area.is_some_and(|(_, area)| area.is_private && is_older(area.since));
+    Key { program: process.program, memory, is_inherited }
+}

@@ -1,0 +1,275 @@
+//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings (perf_event_open(2)).
+//!
+//! Four sets, each with a ring of its own for each CPU, so that a flood of one loses nothing of another:
+//!
+//! - [`Set::Rare`]: every major fault with its stack; and what becomes of processes: forks, names, mappings of code;
+//! - [`Set::Minor`]: one minor fault in so many, with its stack;
+//! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
+//! - [`Set::Maps`]: every new mapping of data.
+//!
+//! An event that is inherited by children cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so that there
+//! is one for each CPU. Counters belong to a task: what a short-lived one counts beyond its last sample is not seen, and the
+//! period is to be small where tasks are short-lived.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use figure::CpuList;
+use perf_event::data::parse::Parser;
+use perf_event::events::Software;
+use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
+use perf_event_open_sys::bindings::perf_event_header;
+use perf_event_open_sys::ioctls;
+
+use super::record::{Entry, Reader, registers};
+
+/// A set of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// Major faults, and what becomes of processes.
+    Rare,
+    /// Minor faults, sampled.
+    Minor,
+    /// Minor faults, all of a moment.
+    Burst,
+    /// New mappings of data.
+    Maps,
+}
+
+/// Bytes of stack that are copied with a sample: as perf has it.
+const STACK: u32 = 8 << 10;
+/// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged; the privileged get
+/// eight times as many.
+const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
+/// The factor.
+const PRIVILEGED: usize = 8;
+
+/// Whose events.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A process that is about to execute its program: counting begins then.
+    Starting(u32),
+    /// Tasks that run.
+    Running(Vec<u32>),
+}
+
+impl Target {
+    fn tasks(&self) -> &[u32] {
+        match self {
+            Target::Starting(task) => std::slice::from_ref(task),
+            Target::Running(tasks) => tasks,
+        }
+    }
+}
+
+/// One set, opened.
+#[derive(Debug)]
+struct Opened {
+    set: Set,
+    rings: Vec<Ring>,
+    /// Those that write into the ring of another one.
+    others: Vec<Counter>,
+}
+
+struct Ring(Sampler);
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ring")
+    }
+}
+
+impl Opened {
+    fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
+        self.rings.iter_mut().map(|ring| ring.0.as_counter_mut()).chain(&mut self.others)
+    }
+
+    fn drain(&mut self, entries: &mut Vec<Entry>) {
+        let set = self.set;
+        for Ring(ring) in &mut self.rings {
+            let config = ring.as_counter().config().clone();
+            while let Some(record) = ring.next_record() {
+                let bytes = record.to_contiguous();
+                let header = perf_event_header {
+                    type_: record.ty(),
+                    misc: record.misc(),
+                    size: (bytes.len() + size_of::<perf_event_header>()) as u16,
+                };
+                let mut parser = Parser::new(bytes.as_ref(), config.clone());
+                if let Ok(Some(entry)) = parser.parse_record_with_header(Reader { set }, header) {
+                    entries.push(entry);
+                }
+            }
+        }
+    }
+}
+
+/// The events of a target.
+#[derive(Debug)]
+pub struct Events {
+    cpus: CpuList,
+    sees_kernel: bool,
+    sets: Vec<Opened>,
+    period: u64,
+    /// Minor faults counted by events that are closed by now.
+    counted: u64,
+}
+
+impl Events {
+    /// Opens them; `period` is that of minor faults. Bursts are off.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
+        let mut events =
+            Events { cpus: cpus.clone(), sees_kernel: true, sets: Vec::new(), period, counted: 0 };
+        for (set, _) in PAGES {
+            let opened = match events.open_set(set, target) {
+                // Others' faults in the kernel are for the privileged to see (perf_event_paranoid).
+                Err(error) if events.sees_kernel && is_forbidden(&error) => {
+                    events.sees_kernel = false;
+                    events.open_set(set, target)?
+                }
+                opened => opened?,
+            };
+            events.sets.push(opened);
+        }
+        Ok(events)
+    }
+
+    /// Whether faults that the kernel takes for the program, in a system call, are seen.
+    pub fn sees_kernel(&self) -> bool {
+        self.sees_kernel
+    }
+
+    /// One minor fault in so many is sampled.
+    pub fn period(&self) -> u64 {
+        self.period
+    }
+
+    /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
+    ///
+    /// # Errors
+    /// What the kernel said; then nothing is sampled any more.
+    pub fn set_period(&mut self, period: u64, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
+        self.counted = self.minor_faults();
+        if let Some(place) = self.sets.iter().position(|opened| opened.set == Set::Minor) {
+            let mut old = self.sets.remove(place);
+            for counter in old.counters() {
+                let _ = counter.disable();
+            }
+            old.drain(entries);
+        }
+        self.period = period;
+        let opened = self.open_set(Set::Minor, &Target::Running(tasks.to_vec()))?;
+        self.sets.push(opened);
+        Ok(())
+    }
+
+    /// Turns bursts, or mappings of data, on or off.
+    pub fn turn(&mut self, set: Set, on: bool) {
+        for counter in self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(Opened::counters) {
+            let _ = if on { counter.enable() } else { counter.disable() };
+        }
+    }
+
+    /// Takes what is in the rings.
+    pub fn drain(&mut self, entries: &mut Vec<Entry>) {
+        for opened in &mut self.sets {
+            opened.drain(entries);
+        }
+    }
+
+    /// Minor faults that were counted, sampled or not.
+    pub fn minor_faults(&mut self) -> u64 {
+        let minor = self.sets.iter_mut().filter(|opened| opened.set == Set::Minor);
+        let counts = minor.flat_map(Opened::counters).map(|counter| counter.read().unwrap_or(0));
+        self.counted + counts.sum::<u64>()
+    }
+
+    /// Opens a set: a ring for each CPU, into which the events of all tasks go there.
+    fn open_set(&self, set: Set, target: &Target) -> io::Result<Opened> {
+        let (mut rings, mut others): (Vec<Ring>, Vec<Counter>) = (Vec::new(), Vec::new());
+        for cpu in self.cpus.iter() {
+            let mut builder = self.builder(set, matches!(target, Target::Starting(_)));
+            builder.one_cpu(cpu as usize);
+            let mut ring: Option<Sampler> = None;
+            for &task in target.tasks() {
+                let counter = match builder.observe_pid(task as i32).build() {
+                    Ok(counter) => counter,
+                    // It has ended since.
+                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => continue,
+                    Err(error) => return Err(error),
+                };
+                match &ring {
+                    None => ring = Some(counter.sampled(self.bytes(set))?),
+                    Some(ring) => {
+                        // SAFETY: two open events; no memory is passed.
+                        let done = unsafe { ioctls::SET_OUTPUT(counter.as_raw_fd(), ring.as_raw_fd()) };
+                        if done < 0 {
+                            return Err(io::Error::last_os_error());
+                        }
+                        others.push(counter);
+                    }
+                }
+            }
+            rings.extend(ring.map(Ring));
+        }
+        if rings.is_empty() {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+        let mut opened = Opened { set, rings, others };
+        if !matches!(target, Target::Starting(_)) && set != Set::Burst {
+            for counter in opened.counters() {
+                counter.enable()?;
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Bytes of a ring. perf_event2 adds the page of the head.
+    fn bytes(&self, set: Set) -> usize {
+        let pages = PAGES.iter().find(|(known, _)| *known == set).map_or(8, |(_, pages)| *pages);
+        pages * rustix::param::page_size() * if self.sees_kernel { PRIVILEGED } else { 1 }
+    }
+
+    fn builder(&self, set: Set, is_starting: bool) -> Builder<'static> {
+        let event = match set {
+            Set::Rare => Software::PAGE_FAULTS_MAJ,
+            Set::Minor | Set::Burst => Software::PAGE_FAULTS_MIN,
+            Set::Maps => Software::DUMMY,
+        };
+        let mut builder = Builder::new(event);
+        builder.enabled(false).inherit(true).sample_id_all(true).clockid(Clock::MONOTONIC);
+        builder.sample(SampleFlag::TID | SampleFlag::TIME);
+        builder.enable_on_exec(is_starting && set != Set::Burst);
+        if self.sees_kernel {
+            builder.include_kernel();
+        }
+        let period = if set == Set::Minor { self.period } else { 1 };
+        builder.sample_period(period);
+        if set != Set::Maps {
+            builder.sample(SampleFlag::IP | SampleFlag::ADDR | SampleFlag::PERIOD);
+        }
+        if matches!(set, Set::Rare | Set::Minor) {
+            builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
+            builder.exclude_callchain_kernel(true);
+            builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+        }
+        match set {
+            Set::Rare => {
+                builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true);
+            }
+            Set::Maps => {
+                builder.mmap_data(true).mmap2(true);
+            }
+            Set::Minor | Set::Burst => {}
+        }
+        builder
+    }
+}
+
+/// Whether it is a matter of rights.
+pub fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}

@@ -1,0 +1,231 @@
+//! What the kernel's rings hold, as plain data.
+
+use perf_event::data::{
+    Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Registers, Sample, SampleRegsAbi, Visitor,
+};
+
+use super::events::Set;
+
+/// Which registers come with a sample, in the order of their bits (asm/perf_regs.h).
+pub mod registers {
+    /// Frame pointer (6), stack pointer (7), instruction pointer (8).
+    #[cfg(target_arch = "x86_64")]
+    pub const MASK: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+    /// Frame pointer (x29), link register (x30), stack pointer (31), program counter (32).
+    #[cfg(target_arch = "aarch64")]
+    pub const MASK: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
+}
+
+/// Registers from which unwinding starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Regs {
+    /// Instruction pointer.
+    pub pc: u64,
+    /// Stack pointer.
+    pub sp: u64,
+    /// Frame pointer.
+    pub fp: u64,
+    /// Link register, where there is one.
+    pub lr: u64,
+}
+
+/// What happened, and when: nanoseconds of CLOCK_MONOTONIC.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// When.
+    pub time: u64,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A fault.
+    Fault(Box<Fault>),
+    /// A new mapping, or one that grew.
+    Map(Map),
+    /// A new task: a thread where both processes are the same.
+    Fork {
+        /// The new task's process.
+        process: u32,
+        /// The process that it comes from.
+        parent: u32,
+        /// The new task.
+        thread: u32,
+    },
+    /// A task has a name; with `exec` also another program.
+    Name {
+        /// Its process.
+        process: u32,
+        /// The task.
+        thread: u32,
+        /// Untrusted.
+        name: String,
+        /// Whether it executes another program since.
+        exec: bool,
+    },
+    /// A task has ended.
+    Exit {
+        /// Its process.
+        process: u32,
+        /// The task.
+        thread: u32,
+    },
+    /// Records that found no room in a ring.
+    Lost {
+        /// In which.
+        set: Set,
+        /// How many.
+        records: u64,
+    },
+}
+
+/// A fault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// The process.
+    pub process: u32,
+    /// The task.
+    pub thread: u32,
+    /// The address that was touched.
+    pub address: u64,
+    /// The instruction that touched it.
+    pub ip: u64,
+    /// How many faults it stands for.
+    pub weight: u64,
+    /// Whether it had to wait for a disk.
+    pub is_major: bool,
+    /// Whether it is one of a burst: those have no stack.
+    pub is_burst: bool,
+    /// Whether the kernel touched it for the program, in a system call.
+    pub in_kernel: bool,
+    /// Return addresses by frame pointers, as the kernel found them.
+    pub chain: Vec<u64>,
+    /// Registers in user mode.
+    pub regs: Option<Regs>,
+    /// The stack from the stack pointer on.
+    pub stack: Vec<u8>,
+}
+
+/// A mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Map {
+    /// The process.
+    pub process: u32,
+    /// Its first byte.
+    pub start: u64,
+    /// Behind its last byte.
+    pub end: u64,
+    /// Where in the file it starts.
+    pub offset: u64,
+    /// PROT_READ and so on (mmap(2)).
+    pub protection: u32,
+    /// Whether writes stay private.
+    pub is_private: bool,
+    /// The file, or a name such as `[heap]`; untrusted.
+    pub name: String,
+}
+
+/// Reads records of one set.
+pub struct Reader {
+    /// Which.
+    pub set: Set,
+}
+
+/// The kernel's mark on a record that comes from a system call or an interrupt (PERF_RECORD_MISC_KERNEL).
+const MODE: u16 = 7;
+const KERNEL: u16 = 1;
+/// The kernel's mark on the name of an executed program (PERF_RECORD_MISC_COMM_EXEC).
+const EXEC: u16 = 1 << 13;
+/// Addresses in a call chain from here on are marks, such as "user mode from here on" (PERF_CONTEXT_MAX).
+const CONTEXT: u64 = -4095i64 as u64;
+
+impl<'a> Visitor<'a> for Reader {
+    type Output = Option<Entry>;
+
+    fn visit_unimplemented(self, _: RecordMetadata) -> Option<Entry> {
+        None
+    }
+
+    fn visit_sample(self, sample: Sample<'a>, metadata: RecordMetadata) -> Option<Entry> {
+        let chain = sample.callchain().unwrap_or_default();
+        let fault = Fault {
+            process: sample.pid()?,
+            thread: sample.tid()?,
+            address: sample.addr()?,
+            ip: sample.ip()?,
+            weight: sample.period().unwrap_or(1),
+            is_major: self.set == Set::Rare,
+            is_burst: self.set == Set::Burst,
+            in_kernel: metadata.misc() & MODE == KERNEL,
+            chain: chain.iter().copied().filter(|address| *address < CONTEXT).collect(),
+            regs: sample.regs_user().and_then(regs),
+            stack: sample.stack_user().unwrap_or_default().to_vec(),
+        };
+        Some(Entry { time: sample.time()?, what: What::Fault(Box::new(fault)) })
+    }
+
+    fn visit_mmap2(self, map: Mmap2<'a>, metadata: RecordMetadata) -> Option<Entry> {
+        let map_of = Map {
+            process: map.pid,
+            start: map.addr,
+            end: map.addr.checked_add(map.len)?,
+            offset: map.pgoff,
+            protection: map.prot,
+            is_private: map.flags & libc::MAP_PRIVATE as u32 != 0,
+            name: text(&map.filename),
+        };
+        Some(Entry { time: time(&metadata)?, what: What::Map(map_of) })
+    }
+
+    fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
+        let what = What::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
+        Some(Entry { time: fork.time, what })
+    }
+
+    fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
+        Some(Entry { time: exit.time, what: What::Exit { process: exit.pid, thread: exit.tid } })
+    }
+
+    fn visit_comm(self, comm: Comm<'a>, metadata: RecordMetadata) -> Option<Entry> {
+        let exec = metadata.misc() & EXEC != 0;
+        let what = What::Name { process: comm.pid, thread: comm.tid, name: text(&comm.comm), exec };
+        Some(Entry { time: time(&metadata)?, what })
+    }
+
+    fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
+        let what = What::Lost { set: self.set, records: lost.lost };
+        Some(Entry { time: time(&metadata)?, what })
+    }
+
+    fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
+        let what = What::Lost { set: self.set, records: lost.lost };
+        Some(Entry { time: time(&metadata)?, what })
+    }
+}
+
+fn time(metadata: &RecordMetadata) -> Option<u64> {
+    metadata.sample_id().time()
+}
+
+fn text(bytes: &[u8]) -> String {
+    let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn regs(all: &Registers) -> Option<Regs> {
+    if all.abi != SampleRegsAbi::ABI_64 {
+        return None;
+    }
+    #[cfg(target_arch = "x86_64")]
+    match *all.regs.as_ref() {
+        [fp, sp, pc] => Some(Regs { pc, sp, fp, lr: 0 }),
+        _ => None,
+    }
+    #[cfg(target_arch = "aarch64")]
+    match *all.regs.as_ref() {
+        [fp, lr, sp, pc] => Some(Regs { pc, sp, fp, lr }),
+        _ => None,
+    }
+}

@@ -1,0 +1,242 @@
+//! Address spaces: what lies where in a process, kept up as the kernel tells of new mappings. Pure.
+//!
+//! What is unmapped the kernel does not tell; what is mapped in its place takes it out.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use figure::faults::Memory;
+
+use super::record::Map;
+
+/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
+const ARENA: u64 = 64 << 20;
+/// PROT_READ, PROT_WRITE, PROT_EXEC.
+const WRITE: u32 = 2;
+const EXEC: u32 = 4;
+
+/// A mapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Area {
+    /// Behind its last byte.
+    pub end: u64,
+    /// Where in its file it starts.
+    pub offset: u64,
+    /// The file, or a name such as `[heap]`; untrusted. Empty where there is none.
+    pub name: Rc<str>,
+    /// Whether code may run there.
+    pub is_code: bool,
+    /// Whether it may be written, and writes stay private.
+    pub is_private: bool,
+    /// When it was mapped, or grew, last; 0: before anybody looked.
+    pub since: u64,
+}
+
+impl Area {
+    /// The file that it maps.
+    pub fn file(&self) -> Option<&str> {
+        (self.name.starts_with('/') && !self.name.starts_with("//") && !self.is_anonymous()).then_some(&self.name)
+    }
+
+    /// Memory that a mapping of these names has is no file's (shmem_zero_setup, memfd and huge pages included).
+    fn is_anonymous(&self) -> bool {
+        ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
+    }
+}
+
+/// A process's mappings, by their first byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    areas: BTreeMap<u64, Area>,
+    /// Times that the heap grew to where it had been before: it was cut in between.
+    pub regrown: u64,
+    /// When it did last.
+    pub regrown_at: u64,
+    heap_end: u64,
+}
+
+/// What came of a new mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Whether code came.
+    pub is_code: bool,
+    /// Bytes that were not there before.
+    pub fresh: u64,
+}
+
+impl Space {
+    /// Adds a mapping, in place of what was there.
+    pub fn add(&mut self, map: &Map, time: u64) -> Added {
+        let name = if map.name == "//anon" { "" } else { &map.name };
+        let mut area = Area {
+            end: map.end,
+            offset: map.offset,
+            name: name.into(),
+            is_code: map.protection & EXEC != 0,
+            is_private: name.is_empty() || map.is_private && map.protection & WRITE != 0,
+            since: time,
+        };
+        let added = Added { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
+        if name == "[heap]" {
+            if time > 0 && map.end <= self.heap_end {
+                (self.regrown, self.regrown_at) = (self.regrown + 1, time);
+            }
+            self.heap_end = self.heap_end.max(map.end);
+        }
+        // What has grown, or has other rights now, is what it was before (brk(2), and arenas of threads).
+        if name == "[heap]" || is_arena(map.start, map.end) {
+            area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
+        } else if name.is_empty() {
+            return Added { fresh: self.merge(map, area), ..added };
+        }
+        self.put(map.start, area);
+        added
+    }
+
+    /// Adds a mapping of no file. The kernel names all that it has become one with (vma_merge): new is what was not there; or, if
+    /// all was there, all of it, for something was unmapped in between. The bytes that are new.
+    fn merge(&mut self, map: &Map, area: Area) -> u64 {
+        let touching = self.areas.range(..map.end).rev().take_while(|(_, old)| old.end > map.start);
+        let mut parts: Vec<(u64, Area)> = touching
+            .filter(|(_, old)| old.name.is_empty() && old.is_code == area.is_code)
+            .map(|(start, old)| (*start.max(&map.start), Area { end: old.end.min(map.end), ..old.clone() }))
+            .collect();
+        let covered: u64 = parts.iter().map(|(start, old)| old.end - start).sum();
+        let fresh = (map.end - map.start).saturating_sub(covered);
+        self.put(map.start, area);
+        if fresh == 0 {
+            return map.end - map.start;
+        }
+        for (start, old) in parts.drain(..) {
+            self.put(start, old);
+        }
+        fresh
+    }
+
+    /// Puts an area where it belongs, cutting others.
+    fn put(&mut self, start: u64, area: Area) {
+        let end = area.end;
+        if start >= end {
+            return;
+        }
+        let cut: Vec<u64> =
+            self.areas.range(..end).rev().take_while(|(_, old)| old.end > start).map(|(key, _)| *key).collect();
+        for key in cut {
+            let Some(old) = self.areas.remove(&key) else { continue };
+            if old.end > end {
+                let offset = old.offset + (end - key);
+                self.areas.insert(end, Area { offset, ..old.clone() });
+            }
+            if key < start {
+                self.areas.insert(key, Area { end: start, ..old });
+            }
+        }
+        self.areas.insert(start, area);
+    }
+
+    /// The mapping of an address, with its first byte.
+    pub fn find(&self, address: u64) -> Option<(u64, &Area)> {
+        let (start, area) = self.areas.range(..=address).next_back()?;
+        (address < area.end).then_some((*start, area))
+    }
+
+    /// All of them.
+    pub fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
+        self.areas.iter().map(|(start, area)| (*start, area))
+    }
+
+    /// What kind of memory an address is, in a task whose stack pointer is given.
+    pub fn memory(&self, address: u64, sp: Option<u64>) -> Memory {
+        let Some((start, area)) = self.find(address) else {
+            return if near(address, sp) { Memory::Stack } else { Memory::Unknown };
+        };
+        if area.name.starts_with("[heap]") {
+            return Memory::Heap;
+        }
+        if area.name.starts_with("[stack") {
+            return Memory::Stack;
+        }
+        if area.file().is_some() {
+            return Memory::File;
+        }
+        let holds_stack = sp.is_some_and(|sp| (start..=area.end).contains(&sp));
+        if holds_stack && near(address, sp) {
+            return Memory::ThreadStack;
+        }
+        if is_arena(start, area.end) { Memory::Arena } else { Memory::Mapping }
+    }
+}
+
+/// Whether a mapping may be a heap of a thread's arena.
+fn is_arena(start: u64, end: u64) -> bool {
+    start.is_multiple_of(ARENA) && start > 0 && end.saturating_sub(start) <= ARENA
+}
+
+/// Whether an address is on the stack whose pointer is given: stacks of threads are 8 MB by default, and the area below the
+/// pointer may be touched ahead (probes).
+fn near(address: u64, sp: Option<u64>) -> bool {
+    sp.is_some_and(|sp| address >= sp.saturating_sub(1 << 20) && address < sp.saturating_add(8 << 20))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn map(start: u64, end: u64, name: &str, protection: u32) -> Map {
+        Map { process: 1, start, end, offset: 0, protection, is_private: true, name: name.to_owned() }
+    }
+
+    #[test]
+    fn what_is_mapped_takes_out_what_was_there() {
+        let mut space = Space::default();
+        space.add(&map(0x1000, 0x9000, "/lib/a.so", 5), 1);
+        space.add(&map(0x3000, 0x5000, "//anon", 3), 2);
+        let of = |address| space.find(address).map(|(start, area)| (start, area.end, area.offset, area.since));
+        assert_eq!(of(0x1000), Some((0x1000, 0x3000, 0, 1)));
+        assert_eq!(of(0x4fff), Some((0x3000, 0x5000, 0, 2)));
+        assert_eq!(of(0x5000), Some((0x5000, 0x9000, 0x4000, 1)));
+        assert_eq!((of(0xfff), of(0x9000)), (None, None));
+        assert_eq!(space.areas().count(), 3);
+    }
+
+    #[test]
+    fn kinds_of_memory() {
+        let mut space = Space::default();
+        space.add(&map(0x1000, 0x9000, "/lib/a.so", 5), 1);
+        space.add(&map(0x10000, 0x50000, "[heap]", 3), 1);
+        space.add(&map(ARENA * 4, ARENA * 4 + 0x21000, "//anon", 3), 1);
+        space.add(&map(ARENA * 9 + 0x1000, ARENA * 9 + 0x801000, "", 3), 1);
+        space.add(&map(ARENA * 20, ARENA * 20 + 0x21000, "[stack]", 3), 1);
+        let thread = Some(ARENA * 9 + 0x800000);
+        assert_eq!(space.memory(0x2000, None), Memory::File);
+        assert_eq!(space.memory(0x10000, None), Memory::Heap);
+        assert_eq!(space.memory(ARENA * 4 + 5, thread), Memory::Arena);
+        assert_eq!(space.memory(ARENA * 9 + 0x7ff000, thread), Memory::ThreadStack);
+        assert_eq!(space.memory(ARENA * 9 + 0x7ff000, None), Memory::Mapping);
+        assert_eq!(space.memory(ARENA * 20 + 8, None), Memory::Stack);
+        assert_eq!(space.memory(ARENA * 30, Some(ARENA * 30 + 64)), Memory::Stack);
+        assert_eq!(space.memory(ARENA * 30, None), Memory::Unknown);
+    }
+
+    #[test]
+    fn of_what_the_kernel_has_merged_only_the_new_part_is_new() {
+        let mut space = Space::default();
+        space.add(&map(0x20_0000, 0x40_0000, "//anon", 3), 1);
+        // A block below it: one area for the kernel.
+        assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 2).fresh, 0x10_0000);
+        let since = |space: &Space, address| space.find(address).map(|(_, area)| area.since);
+        assert_eq!((since(&space, 0x10_0000), since(&space, 0x20_0000)), (Some(2), Some(1)));
+        // It was unmapped, which nobody tells, and is mapped again.
+        assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 3).fresh, 0x30_0000);
+        assert_eq!(since(&space, 0x10_0000), Some(3));
+    }
+
+    #[test]
+    fn a_heap_that_grows_to_where_it_was_had_been_cut() {
+        let mut space = Space::default();
+        for (end, time) in [(0x20000, 0), (0x40000, 5), (0x30000, 6), (0x40000, 7), (0x60000, 8)] {
+            space.add(&map(0x10000, end, "[heap]", 3), time);
+        }
+        assert_eq!(space.regrown, 2);
+    }
+}

@@ -1,0 +1,73 @@
+//! Names of functions, with inlined calls and lines, where the files tell (blazesym).
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
+use figure::format::plain_to;
+
+use super::collect::{Collector, Frame};
+
+/// Characters of a name at most: C++ has names of thousands.
+const MOST: usize = 120;
+
+/// A function, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its name, or the file that it is in.
+    pub name: String,
+    /// The file and line in the source.
+    pub line: Option<String>,
+}
+
+/// Functions of each frame: an inlined call is one of its own; the innermost first.
+pub type Names = HashMap<Frame, Vec<Function>>;
+
+/// Looks all of these up.
+pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> Names {
+    let mut by_image: HashMap<u32, Vec<u64>> = HashMap::new();
+    let mut names = Names::new();
+    for frame in frames {
+        match frame {
+            (Some(image), address) => by_image.entry(image).or_default().push(address),
+            (None, _) => {
+                names.insert(frame, vec![Function { name: "[no file]".to_owned(), line: None }]);
+            }
+        }
+    }
+    let symbolizer = Symbolizer::builder().enable_code_info(true).enable_inlined_fns(true).build();
+    for (image, mut addresses) in by_image {
+        addresses.sort_unstable();
+        addresses.dedup();
+        let Some((name, file)) = collector.images.get(image as usize) else { continue };
+        let source = Source::Elf(Elf::new(&file.path));
+        let found = symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
+        let short = Path::new(&**name).file_name().map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());
+        for (place, address) in addresses.iter().enumerate() {
+            let functions = found.get(place).map(functions).unwrap_or_default();
+            let nameless = || vec![Function { name: format!("[{}]", plain_to(&short, MOST)), line: None }];
+            let functions = if functions.is_empty() { nameless() } else { functions };
+            names.insert((Some(image), *address), functions);
+        }
+    }
+    names
+}
+
+fn functions(symbolized: &Symbolized) -> Vec<Function> {
+    let Symbolized::Sym(symbol) = symbolized else { return Vec::new() };
+    let of = |name: &str, code: Option<&CodeInfo>| Function {
+        name: plain_to(name, MOST),
+        line: code.map(line),
+    };
+    // Inlined calls come from the outermost to the innermost; the code of each is where it was called from.
+    let mut all = vec![of(&symbol.name, symbol.code_info.as_deref())];
+    all.extend(symbol.inlined.iter().map(|inlined| of(&inlined.name, inlined.code_info.as_ref())));
+    all.reverse();
+    all
+}
+
+fn line(code: &CodeInfo) -> String {
+    let file = plain_to(&code.file.to_string_lossy(), MOST);
+    code.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
+}

@@ -1,0 +1,317 @@
+//! Processes as they come and go: what each has mapped, which program it runs, and since when it shares pages with another.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use procfs_core::FromBufRead;
+use procfs_core::process::{MMPermissions, MMapPath, MemoryMaps};
+
+use super::record::Map;
+use super::space::Space;
+use super::unwind::Stacks;
+
+/// Nanoseconds between two readings of a process's map because of addresses that are not in it.
+const AGAIN: u64 = 200_000_000;
+
+/// A process.
+#[derive(Clone)]
+pub struct Process {
+    /// What lies where; shared with the process that it was forked from until one of them maps something.
+    pub space: Rc<Space>,
+    /// Unwinds its stacks.
+    pub stacks: Rc<RefCell<Stacks>>,
+    /// A number that no other address space has or had.
+    pub id: u32,
+    /// Which of the programs it runs.
+    pub program: u32,
+    /// Since when it has pages in common with the process that it was forked from: until it executes a program.
+    pub child_since: Option<u64>,
+    /// When it last forked.
+    pub parent_since: Option<u64>,
+    /// When its map was read last.
+    read: u64,
+}
+
+/// A program, as many processes as may run it.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Its name; untrusted.
+    pub name: String,
+    /// Its file, by a path that leads to it while a process of it lives.
+    pub file: Option<PathBuf>,
+    /// Names of the files that it has mapped as code.
+    pub code: Vec<Rc<str>>,
+    /// Processes that ran it.
+    pub processes: u64,
+    /// Threads that it started.
+    pub threads: u64,
+    /// Threads of it that ended.
+    pub threads_ended: u64,
+    /// Times that it forked.
+    pub forks: u64,
+    /// Mappings of no file that it made, by their bytes.
+    pub mappings: HashMap<u64, u64>,
+    /// Times that a heap grew to where it had been before.
+    pub regrown: u64,
+}
+
+/// All processes.
+#[derive(Default)]
+pub struct Tasks {
+    processes: HashMap<u32, Process>,
+    /// All programs; a process has the number of its own.
+    pub programs: Vec<Program>,
+    /// Names of tasks; untrusted.
+    names: HashMap<u32, Rc<str>>,
+    spaces: u32,
+}
+
+impl Tasks {
+    /// A process. One that is not known yet is looked up.
+    pub fn get(&mut self, process: u32, time: u64) -> &mut Process {
+        let Tasks { processes, programs, spaces, .. } = self;
+        processes.entry(process).or_insert_with(|| {
+            let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+            let mut found = Process::new(next(spaces), program(programs, process, name.trim_end()));
+            found.look(process, &mut programs[found.program as usize], time);
+            found
+        })
+    }
+
+    /// Processes that are known.
+    pub fn processes(&self) -> impl Iterator<Item = u32> {
+        self.processes.keys().copied()
+    }
+
+    /// The program of a process that is known.
+    pub fn program(&mut self, process: u32) -> Option<&mut Program> {
+        let number = self.processes.get(&process)?.program;
+        self.programs.get_mut(number as usize)
+    }
+
+    /// Reads the map of a process again, should an address not be in it; seldom.
+    pub fn look_again(&mut self, process: u32, time: u64) {
+        let Some(found) = self.processes.get_mut(&process) else { return };
+        if time >= found.read.saturating_add(AGAIN)
+            && let Some(program) = self.programs.get_mut(found.program as usize)
+        {
+            found.look(process, program, time);
+        }
+    }
+
+    /// A new mapping.
+    pub fn map(&mut self, map: &Map, time: u64) {
+        let process = self.get(map.process, time);
+        let number = process.program;
+        let space = Rc::make_mut(&mut process.space);
+        let regrown = space.regrown;
+        let added = space.add(map, time);
+        let regrown = space.regrown - regrown;
+        if added.is_code {
+            process.stacks = Rc::default();
+        }
+        let Some(program) = self.programs.get_mut(number as usize) else { return };
+        program.regrown += regrown;
+        if added.is_code {
+            program.has(&map.name);
+        } else if map.name == "//anon" {
+            *program.mappings.entry(added.fresh).or_default() += 1;
+        }
+    }
+
+    /// A new task.
+    pub fn fork(&mut self, process: u32, parent: u32, time: u64) {
+        if process == parent {
+            if let Some(program) = self.program(process) {
+                program.threads += 1;
+            }
+            return;
+        }
+        let from = self.get(parent, time);
+        from.parent_since = Some(time);
+        let child = Process { child_since: Some(time), parent_since: None, ..from.clone() };
+        let child = Process { id: next(&mut self.spaces), ..child };
+        if let Some(program) = self.programs.get_mut(child.program as usize) {
+            program.forks += 1;
+        }
+        self.processes.insert(process, child);
+    }
+
+    /// A task has a name, or executes another program by this name.
+    pub fn name(&mut self, process: u32, thread: u32, name: &str, exec: bool) {
+        self.names.insert(thread, name.into());
+        if exec {
+            let number = program(&mut self.programs, process, name);
+            self.processes.insert(process, Process::new(next(&mut self.spaces), number));
+        }
+    }
+
+    /// A task has ended.
+    pub fn exit(&mut self, process: u32, thread: u32) {
+        self.names.remove(&thread);
+        if thread == process {
+            self.processes.remove(&process);
+        } else if let Some(program) = self.program(process) {
+            program.threads_ended += 1;
+        }
+    }
+
+    /// What a task is called: as its process, if it has no name of its own.
+    pub fn name_of(&self, process: u32, thread: u32) -> Rc<str> {
+        let name = self.names.get(&thread).or_else(|| self.names.get(&process)).cloned();
+        name.or_else(|| {
+            let number = self.processes.get(&process)?.program;
+            Some(self.programs.get(number as usize)?.name.as_str().into())
+        })
+        .unwrap_or_default()
+    }
+}
+
+impl Process {
+    fn new(id: u32, program: u32) -> Process {
+        Process {
+            space: Rc::default(),
+            stacks: Rc::default(),
+            id,
+            program,
+            child_since: None,
+            parent_since: None,
+            read: 0,
+        }
+    }
+
+    /// Reads what it has mapped.
+    fn look(&mut self, process: u32, program: &mut Program, time: u64) {
+        self.read = time;
+        let Ok(text) = std::fs::read(format!("/proc/{process}/maps")) else { return };
+        let Ok(maps) = MemoryMaps::from_buf_read(text.as_slice()) else { return };
+        let space = Rc::make_mut(&mut self.space);
+        let mut has_code = false;
+        for map in &maps.0 {
+            let (start, end) = map.address;
+            let found = space.find(start).map(|(from, area)| (from, area.end));
+            if found.is_some_and(|(from, to)| from == start && to == end) {
+                continue;
+            }
+            let allows = |bit, value| if map.perms.contains(bit) { value } else { 0 };
+            let map = Map {
+                process,
+                start,
+                end,
+                offset: map.offset,
+                protection: allows(MMPermissions::WRITE, 2) | allows(MMPermissions::EXECUTE, 4),
+                is_private: map.perms.contains(MMPermissions::PRIVATE),
+                name: name(&map.pathname),
+            };
+            if space.add(&map, 0).is_code {
+                has_code = true;
+                program.has(&map.name);
+            }
+        }
+        if has_code {
+            self.stacks = Rc::default();
+        }
+    }
+}
+
+impl Program {
+    fn has(&mut self, name: &str) {
+        if name.starts_with('/') && !self.code.iter().any(|known| &**known == name) {
+            self.code.push(name.into());
+        }
+    }
+}
+
+/// The number of the program that a process runs.
+fn program(programs: &mut Vec<Program>, process: u32, name: &str) -> u32 {
+    let known = programs.iter().position(|program| program.name == name);
+    let number = known.unwrap_or_else(|| {
+        let file = std::fs::read_link(format!("/proc/{process}/exe")).ok();
+        programs.push(Program { name: name.to_owned(), file, ..Program::default() });
+        programs.len() - 1
+    });
+    programs[number].processes += 1;
+    number as u32
+}
+
+fn next(spaces: &mut u32) -> u32 {
+    *spaces += 1;
+    *spaces
+}
+
+/// As the kernel names a mapping in its records.
+fn name(path: &MMapPath) -> String {
+    match path {
+        MMapPath::Path(path) => path.to_string_lossy().into_owned(),
+        MMapPath::Heap => "[heap]".to_owned(),
+        MMapPath::Stack | MMapPath::TStack(_) => "[stack]".to_owned(),
+        MMapPath::Vdso => "[vdso]".to_owned(),
+        MMapPath::Anonymous => String::new(),
+        _ => "[other]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn map(process: u32, start: u64, name: &str, protection: u32) -> Map {
+        let end = start + 0x200_000;
+        Map { process, start, end, offset: 0, protection, is_private: true, name: name.to_owned() }
+    }
+
+    /// No process has these numbers (PID_MAX_LIMIT is 2^22).
+    const ONE: u32 = 1 << 30;
+    const TWO: u32 = ONE + 1;
+
+    #[test]
+    fn a_child_has_what_its_parent_has_until_it_executes_another_program() {
+        let mut tasks = Tasks::default();
+        tasks.name(ONE, ONE, "server", true);
+        tasks.map(&map(ONE, 0x40_0000, "/bin/server", 4), 1);
+        tasks.map(&map(ONE, 0x80_0000, "//anon", 2), 2);
+        tasks.fork(TWO, ONE, 3);
+        let (parent, child) = (tasks.get(ONE, 4).clone(), tasks.get(TWO, 4).clone());
+        assert!(Rc::ptr_eq(&parent.space, &child.space) && parent.id != child.id);
+        assert_eq!((parent.parent_since, child.child_since, parent.child_since), (Some(3), Some(3), None));
+        tasks.map(&map(TWO, 0xc0_0000, "//anon", 2), 5);
+        assert_eq!(tasks.get(ONE, 5).space.areas().count() + 1, tasks.get(TWO, 5).space.areas().count());
+        tasks.name(TWO, TWO, "other", true);
+        assert_eq!(tasks.get(TWO, 6).space.areas().count(), 0);
+        assert_eq!(tasks.get(TWO, 6).child_since, None);
+        let names: Vec<&str> = tasks.programs.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names, ["server", "other"]);
+        assert_eq!(tasks.programs[0].mappings, HashMap::from([(0x200_000, 2)]));
+        assert_eq!((tasks.programs[0].forks, tasks.programs[0].code.len()), (1, 1));
+    }
+
+    #[test]
+    fn this_process_is_looked_up() {
+        let mut tasks = Tasks::default();
+        let own = std::process::id();
+        let here = this_process_is_looked_up as *const () as u64;
+        let found = tasks.get(own, 1).clone();
+        let (_, area) = found.space.find(here).unwrap();
+        assert!(area.is_code && area.file().is_some());
+        assert!(found.space.areas().any(|(_, area)| &*area.name == "[stack]"));
+        assert!(tasks.programs[0].code.iter().any(|name| name.contains("faults")));
+    }
+
+    #[test]
+    fn threads_are_counted_and_named() {
+        let mut tasks = Tasks::default();
+        tasks.name(ONE, ONE, "server", true);
+        for thread in 1..=5 {
+            tasks.fork(ONE, ONE, 2);
+            tasks.name(ONE, ONE + thread, "worker", false);
+            tasks.exit(ONE, ONE + thread);
+        }
+        tasks.name(ONE, ONE + 9, "logger", false);
+        assert_eq!((tasks.programs[0].threads, tasks.programs[0].threads_ended), (5, 5));
+        assert_eq!(&*tasks.name_of(ONE, ONE + 9), "logger");
+        assert_eq!(&*tasks.name_of(ONE, ONE + 3), "server");
+        assert_eq!(&*tasks.name_of(TWO, TWO), "");
+    }
+}

@@ -1,0 +1,196 @@
+//! From registers and a copy of the stack to return addresses, by the unwind tables of the files that are mapped (framehop): no
+//! frame pointers are needed. Where a file has no tables, and in code made at run time, by frame pointers.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::ops::{Deref, Range};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder as _};
+use memmap2::Mmap;
+use object::{Object, ObjectSection, ObjectSegment};
+
+use super::record::{Fault, Regs};
+use super::space::Space;
+
+#[cfg(target_arch = "aarch64")]
+use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64, UnwinderAarch64 as Unwinder};
+#[cfg(target_arch = "x86_64")]
+use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as Unwinder};
+
+/// Frames at most.
+const MOST_FRAMES: usize = 127;
+/// Files kept open at most.
+const MOST_FILES: usize = 1024;
+
+/// Part of a file, mapped.
+#[derive(Clone)]
+pub struct Part {
+    file: Arc<Mmap>,
+    range: Range<usize>,
+}
+
+impl Deref for Part {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.file.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+/// A program or library.
+pub struct Image {
+    /// A path that leads to it as long as we live, whatever becomes of its name.
+    pub path: PathBuf,
+    /// Keeps the path alive.
+    _file: File,
+    sections: ExplicitModuleSectionInfo<Part>,
+    /// Parts that are loaded: offset in the file, length, address.
+    segments: Vec<(u64, u64, u64)>,
+}
+
+impl Image {
+    fn open(path: &Path) -> Option<Image> {
+        let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+        // SAFETY: read alone. Should the file be cut meanwhile, this process gets SIGBUS; it is a worker, and costs
+        // what it was about to find.
+        let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
+        let object = object::File::parse(&mapped[..]).ok()?;
+        let range = |name: &str| {
+            object.section_by_name(name).map(|part| part.address()..part.address() + part.size())
+        };
+        let data = |name: &str| {
+            let (offset, size) = object.section_by_name(name)?.file_range()?;
+            let range = usize::try_from(offset).ok()?..usize::try_from(offset.checked_add(size)?).ok()?;
+            (range.end <= mapped.len()).then(|| Part { file: mapped.clone(), range })
+        };
+        let sections = ExplicitModuleSectionInfo {
+            base_svma: 0,
+            text_svma: range(".text"),
+            text: data(".text"),
+            got_svma: range(".got"),
+            eh_frame_svma: range(".eh_frame"),
+            eh_frame: data(".eh_frame"),
+            eh_frame_hdr_svma: range(".eh_frame_hdr"),
+            eh_frame_hdr: data(".eh_frame_hdr"),
+            debug_frame: data(".debug_frame"),
+            stubs_svma: None,
+            stub_helper_svma: None,
+            unwind_info: None,
+            text_segment_svma: None,
+            text_segment: None,
+        };
+        let segments = object
+            .segments()
+            .map(|part| {
+                let (offset, size) = part.file_range();
+                (offset, size, part.address())
+            })
+            .collect();
+        let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        drop(object);
+        Some(Image { path, _file: file, sections, segments })
+    }
+
+    /// The address, as the file states it, of a byte at an offset in it.
+    pub fn stated(&self, offset: u64) -> Option<u64> {
+        let holds = |(start, size, _): &&(u64, u64, u64)| (*start..*start + *size).contains(&offset);
+        self.segments.iter().find(holds).map(|(start, _, address)| offset - start + address)
+    }
+}
+
+/// Files by their names in a process: opened once, while the process lives.
+#[derive(Default)]
+pub struct Images {
+    known: HashMap<Box<str>, Option<Arc<Image>>>,
+}
+
+impl Images {
+    /// The file of this name, as the process sees it. `None`: it cannot be read, or is no program.
+    pub fn get(&mut self, process: u32, name: &str) -> Option<Arc<Image>> {
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        // Of a process that is gone, or whose root we may not follow, the name as it is here.
+        let seen_there = PathBuf::from(format!("/proc/{process}/root{name}"));
+        let image = Image::open(&seen_there).or_else(|| Image::open(Path::new(name))).map(Arc::new);
+        if self.known.len() < MOST_FILES {
+            self.known.insert(name.into(), image.clone());
+        }
+        image
+    }
+}
+
+/// Unwinds stacks of one address space.
+#[derive(Default)]
+pub struct Stacks {
+    unwinder: Option<Unwinder<Part>>,
+}
+
+/// What one unwinder found out and the next can use.
+#[derive(Default)]
+pub struct Rules(Cache);
+
+impl Stacks {
+    /// Forgets what lies where: code was mapped.
+    pub fn forget(&mut self) {
+        self.unwinder = None;
+    }
+
+    /// Addresses of the calls that led to a fault, the innermost first.
+    pub fn unwind(&mut self, fault: &Fault, space: &Space, images: &mut Images, rules: &mut Rules) -> Vec<u64> {
+        let by_tables = fault.regs.map(|regs| {
+            let unwinder = self.unwinder.get_or_insert_with(|| build(fault.process, space, images));
+            frames(unwinder, rules, regs, &fault.stack)
+        });
+        match by_tables {
+            // The kernel goes by frame pointers: better than nothing, and for code made at run time all there is.
+            Some(frames) if frames.len() + 1 >= fault.chain.len() => frames,
+            _ if !fault.chain.is_empty() => calls(&fault.chain),
+            Some(frames) => frames,
+            None => vec![fault.ip],
+        }
+    }
+}
+
+fn build(process: u32, space: &Space, images: &mut Images) -> Unwinder<Part> {
+    let mut unwinder = Unwinder::new();
+    for (start, area) in space.areas().filter(|(_, area)| area.is_code) {
+        let Some(image) = area.file().and_then(|name| images.get(process, name)) else { continue };
+        let Some(stated) = image.stated(area.offset) else { continue };
+        let base = start.wrapping_sub(stated);
+        let module = Module::new(area.name.to_string(), start..area.end, base, image.sections.clone());
+        unwinder.add_module(module);
+    }
+    unwinder
+}
+
+fn frames(unwinder: &Unwinder<Part>, rules: &mut Rules, regs: Regs, stack: &[u8]) -> Vec<u64> {
+    let mut read = |address: u64| {
+        let offset = address.checked_sub(regs.sp).and_then(|offset| usize::try_from(offset).ok()).ok_or(())?;
+        let bytes = stack.get(offset..offset.checked_add(8).ok_or(())?).ok_or(())?;
+        bytes.try_into().map(u64::from_ne_bytes).map_err(|_| ())
+    };
+    #[cfg(target_arch = "x86_64")]
+    let first = UnwindRegsX86_64::new(regs.pc, regs.sp, regs.fp);
+    #[cfg(target_arch = "aarch64")]
+    let first = UnwindRegsAarch64::new(regs.lr, regs.sp, regs.fp);
+    let mut all = Vec::with_capacity(32);
+    let mut iterator = unwinder.iter_frames(regs.pc, first, &mut rules.0, &mut read);
+    while all.len() < MOST_FRAMES
+        && let Ok(Some(frame)) = iterator.next()
+    {
+        // A return address may be that of the next function: the call is before it.
+        all.push(match frame {
+            FrameAddress::InstructionPointer(address) => address,
+            FrameAddress::ReturnAddress(address) => address.get() - 1,
+        });
+    }
+    all
+}
+
+/// The calls of a chain: its first address is where it stands, all others are returned to.
+fn calls(chain: &[u64]) -> Vec<u64> {
+    chain.iter().enumerate().map(|(index, address)| address - u64::from(index > 0)).collect()
+}
