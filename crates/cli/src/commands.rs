@@ -7,6 +7,7 @@ pub mod faults;
 pub mod host;
 pub mod inspect;
 pub mod memory;
+mod program;
 pub mod report;
 pub mod schema;
 pub mod system;

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -26,9 +27,19 @@ pub struct Destination {
     file: Option<Target>,
     quiet: bool,
     no_color: bool,
+    /// Whether stdout is another one's: a program of the user's. Then text goes to stderr.
+    is_beside: bool,
 }
 
 impl Destination {
+    /// Where stdout is another one's: like [`open`](Self::open), with stderr in its place.
+    ///
+    /// # Errors
+    /// Wrong usage: the file cannot be written.
+    pub fn beside(options: &args::Output) -> Result<Destination, Failure> {
+        Ok(Destination { is_beside: true, ..Destination::open(options)? })
+    }
+
     /// Opens the destination that the options ask for.
     ///
     /// # Errors
@@ -43,7 +54,7 @@ impl Destination {
         let default = if file.is_some() { by_ending.unwrap_or("json") } else { "text" };
         let format = options.format.or_else(|| report::format(default));
         let format = format.ok_or_else(|| Failure::usage(format!("no format {default}")))?;
-        Ok(Destination { format, file, quiet: options.quiet, no_color: options.no_color })
+        Ok(Destination { format, file, quiet: options.quiet, no_color: options.no_color, is_beside: false })
     }
 
     /// Writes the record: to the file, if there is one, in the chosen format; and to stdout, as text if there
@@ -62,14 +73,21 @@ impl Destination {
         }
         let format = if self.file.is_some() { report::FORMATS[0].name } else { self.format.name };
         let format = report::format(format).unwrap_or(self.format);
-        let colour = colour(self.no_color);
-        let options = report::Options { width: width(), colour, ascii: ascii(), saved_to: saved_to.clone() };
+        let (colour, width) = match self.is_beside {
+            true => (colour_of(&io::stderr(), self.no_color), width_of(&io::stderr())),
+            false => (colour(self.no_color), width()),
+        };
+        let options = report::Options { width, colour, ascii: ascii(), saved_to: saved_to.clone() };
         let mut text = Vec::new();
         (format.write)(record, &options, &mut text).map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => Failure::usage(error),
             _ => Failure::measuring(error),
         })?;
-        let printed = print(&text).map_err(|failure| match &saved_to {
+        let printed = match self.is_beside {
+            true => put("stderr", &mut io::stderr().lock(), &text),
+            false => print(&text),
+        };
+        let printed = printed.map_err(|failure| match &saved_to {
             Some(_) => failure,
             None => failure.or_lost(),
         });
@@ -166,19 +184,26 @@ impl Failure {
 /// # Errors
 /// stdout is closed or full.
 pub fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| {
+    put("stdout", &mut io::stdout().lock(), bytes)
+}
+
+fn put(name: &str, to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
+    to.write_all(bytes).and_then(|()| to.flush()).map_err(|error| {
         let reason = match error.kind() {
             io::ErrorKind::BrokenPipe => "its reader closed it".to_owned(),
             _ => error.to_string(),
         };
-        Failure::measuring(format!("the output could not be written to stdout: {reason}"))
+        Failure::measuring(format!("the output could not be written to {name}: {reason}"))
     })
 }
 
 /// Whether stdout takes colours.
 pub fn colour(no_color: bool) -> bool {
-    !no_color && AutoStream::choice(&io::stdout()) != ColorChoice::Never
+    colour_of(&io::stdout(), no_color)
+}
+
+fn colour_of(stream: &impl anstream::stream::RawStream, no_color: bool) -> bool {
+    !no_color && AutoStream::choice(stream) != ColorChoice::Never
 }
 
 /// Whether the locale names another character set than UTF-8. One that is not set (containers, cron) names none, and
@@ -192,8 +217,12 @@ fn ascii() -> bool {
 
 /// Columns of the terminal on stdout, else COLUMNS, else 80.
 pub fn width() -> usize {
+    width_of(&io::stdout())
+}
+
+fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let terminal = io::stdout().is_terminal().then(|| rustix::termios::tcgetwinsize(io::stdout()).ok());
+    let terminal = stream.is_terminal().then(|| rustix::termios::tcgetwinsize(stream).ok());
     let terminal = terminal.flatten().map(|size| usize::from(size.ws_col)).filter(|&width| width > 0);
     terminal.or(columns).unwrap_or(DEFAULT_WIDTH)
 }

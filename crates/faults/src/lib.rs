@@ -1,24 +1,34 @@
 //! The page-fault doctor: how many faults a program takes, where from, what they cost here, by which mechanism, and which lever
 //! helps, proved.
 //!
+//! - [`watch`] looks at a program from its start ([`target`]) to its end: [`rates`] by the kernel's books, and beside it a worker,
+//!   [`observe`], that looks where the faults come from ([`trace`]).
+//! - [`classify`] goes from what was seen to mechanisms, [`manager`] to who manages the memory. Pure. [`complete`] makes figures of it all.
 //! - [`price`] is what a minor fault costs here, in a moment; [`mapping`] and [`clocks`] are what prices are measured with.
 
-pub mod clocks;
-pub mod mapping;
-pub mod price;
-
 pub mod classify;
+pub mod clocks;
+pub mod complete;
 pub mod manager;
+pub mod mapping;
 pub mod observe;
+pub mod price;
 pub mod rates;
 pub mod target;
 pub mod trace;
+pub mod watch;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
-/// The figure that all that is found follows from: minor faults a second.
+/// Minor faults a second of the program that is watched: the figure that all that is found follows from.
 pub const MINOR: &str = "faults.minor";
+/// Major faults a second.
+pub const MAJOR: &str = "faults.major";
+/// What a minor fault costs here, as it was when the program was watched.
+pub const PRICE: &str = "faults.price";
+/// The most that could be gained, as a share of the program's CPU time.
+pub const GAIN: &str = "faults.gain";
 
 /// The worker of the mode of this word.
 pub fn worker(name: &str) -> Option<lab::worker::Prepare> {

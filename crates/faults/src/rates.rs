@@ -32,6 +32,16 @@ impl Totals {
         }
     }
 
+    /// Both together.
+    pub fn plus(&self, other: &Totals) -> Totals {
+        Totals {
+            minor: self.minor + other.minor,
+            major: self.major + other.major,
+            user: self.user + other.user,
+            system: self.system + other.system,
+        }
+    }
+
     /// CPU seconds.
     pub fn cpu(&self) -> f64 {
         self.user + self.system
@@ -46,7 +56,7 @@ impl Totals {
     }
 
     /// The larger of each.
-    fn at_least(&self, before: &Totals) -> Totals {
+    pub fn at_least(&self, before: &Totals) -> Totals {
         Totals {
             minor: self.minor.max(before.minor),
             major: self.major.max(before.major),

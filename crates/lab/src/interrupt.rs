@@ -37,6 +37,17 @@ impl Interrupt {
         Ok(Interrupt { signal, reader: Arc::new(reader) })
     }
 
+    /// One that never comes: for what is to be finished whatever happens.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn never() -> io::Result<Interrupt> {
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        // Its end closed, a pipe would be readable.
+        std::mem::forget(writer);
+        Ok(Interrupt { signal: Arc::default(), reader: Arc::new(reader) })
+    }
+
     /// The name of the signal that came, if one did.
     pub fn requested(&self) -> Option<&'static str> {
         match self.signal.load(Ordering::Relaxed) as i32 {

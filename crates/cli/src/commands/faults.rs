@@ -1,12 +1,12 @@
 //! `truebench faults`.
 
+mod stream;
+mod watch;
+
 use std::process::ExitCode;
 
 use crate::args::faults::Faults;
 use crate::failure::Failure;
-
-/// What is said where there is neither a program nor another thing to do.
-const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
 
 /// Watches a program, or does what else is asked for.
 ///
@@ -15,6 +15,6 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
         Some(what) => match *what {},
-        None => Err(Failure::usage(HOW)),
+        None => watch::run(&arguments.watch),
     }
 }

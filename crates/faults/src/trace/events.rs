@@ -66,6 +66,8 @@ impl Target {
 #[derive(Debug)]
 struct Opened {
     set: Set,
+    /// One event in so many is sampled.
+    period: u64,
     rings: Vec<Ring>,
     /// Those that write into the ring of another one.
     others: Vec<Counter>,
@@ -85,7 +87,7 @@ impl Opened {
     }
 
     fn drain(&mut self, entries: &mut Vec<Entry>) {
-        let set = self.set;
+        let (set, period) = (self.set, self.period);
         for Ring(ring) in &mut self.rings {
             let config = ring.as_counter().config().clone();
             while let Some(record) = ring.next_record() {
@@ -96,7 +98,7 @@ impl Opened {
                     size: (bytes.len() + size_of::<perf_event_header>()) as u16,
                 };
                 let mut parser = Parser::new(bytes.as_ref(), config.clone());
-                if let Ok(Some(entry)) = parser.parse_record_with_header(Reader { set }, header) {
+                if let Ok(Some(entry)) = parser.parse_record_with_header(Reader { set, period }, header) {
                     entries.push(entry);
                 }
             }
@@ -218,13 +220,17 @@ impl Events {
         if rings.is_empty() {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
-        let mut opened = Opened { set, rings, others };
+        let mut opened = Opened { set, period: self.period_of(set), rings, others };
         if !matches!(target, Target::Starting(_)) && set != Set::Burst {
             for counter in opened.counters() {
                 counter.enable()?;
             }
         }
         Ok(opened)
+    }
+
+    fn period_of(&self, set: Set) -> u64 {
+        if set == Set::Minor { self.period } else { 1 }
     }
 
     /// Bytes of a ring. perf_event2 adds the page of the head.
@@ -246,10 +252,10 @@ impl Events {
         if self.sees_kernel {
             builder.include_kernel();
         }
-        let period = if set == Set::Minor { self.period } else { 1 };
-        builder.sample_period(period);
+        builder.sample_period(self.period_of(set));
         if set != Set::Maps {
-            builder.sample(SampleFlag::IP | SampleFlag::ADDR | SampleFlag::PERIOD);
+            // Not PERIOD: with it the kernel writes a sample for every single event (perf_swevent_event).
+            builder.sample(SampleFlag::IP | SampleFlag::ADDR);
         }
         if matches!(set, Set::Rare | Set::Minor) {
             builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);

@@ -131,6 +131,8 @@ pub struct Map {
 pub struct Reader {
     /// Which.
     pub set: Set,
+    /// One event in so many is sampled.
+    pub period: u64,
 }
 
 /// The kernel's mark on a record that comes from a system call or an interrupt (PERF_RECORD_MISC_KERNEL).
@@ -155,7 +157,7 @@ impl<'a> Visitor<'a> for Reader {
             thread: sample.tid()?,
             address: sample.addr()?,
             ip: sample.ip()?,
-            weight: sample.period().unwrap_or(1),
+            weight: self.period,
             is_major: self.set == Set::Rare,
             is_burst: self.set == Set::Burst,
             in_kernel: metadata.misc() & MODE == KERNEL,

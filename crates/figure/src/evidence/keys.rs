@@ -332,6 +332,10 @@ keys! {
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
     FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
+    PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
+    PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";
+    PROGRAM_SECONDS: f64 = "program.seconds", "s", Figure, "Time for which the program was watched.";
+    PROGRAM_RESIDENT: f64 = "program.resident", "B", Figure, "The most that all its processes together had in memory at a look (ten a second); what they share counts for each.";
     PROGRAM_CPU: f64 = "program.cpu", "s", Figure, "CPU time of the program while it was watched, in user mode and in the kernel.";
 
     // Cross-check: another program beside ours.

@@ -1,8 +1,5 @@
 //! `truebench alloc try`: a program of the user's under each allocator.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use alloc::attempt::{MODE, Options, Program};
@@ -12,6 +9,7 @@ use machine::{Asked, Tree};
 
 use super::TIMES;
 use crate::args::Alloc;
+use crate::commands::program;
 use crate::failure::Failure;
 use crate::plans::{carry_out, plans};
 
@@ -32,10 +30,7 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
         )));
     }
     let allocators = find::chosen(words, places).map_err(Failure::usage)?;
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let file = file(command, &path).ok_or_else(|| {
-        Failure::usage(format!("{}: no such program; a shell's own commands need sh -c '…'", told(command)))
-    })?;
+    let file = program::find(command)?;
     // The worker may be killed at any time; what is in here goes with us.
     let directory = tempfile::Builder::new().prefix("truebench-try-").tempdir();
     let directory =
@@ -69,38 +64,4 @@ fn of_load(arguments: &Alloc) -> Option<&'static str> {
         ("--compat", arguments.compat),
     ];
     given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
-}
-
-/// The file that a command means: one with a slash itself, any other the first of its name in PATH.
-fn file(command: &OsStr, path: &OsStr) -> Option<PathBuf> {
-    let is_program = |file: &Path| {
-        file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-    };
-    if command.as_encoded_bytes().contains(&b'/') {
-        return Some(PathBuf::from(command)).filter(|file| is_program(file));
-    }
-    std::env::split_paths(path).map(|directory| directory.join(command)).find(|file| is_program(file))
-}
-
-fn told(command: &OsString) -> String {
-    figure::format::plain_to(&command.to_string_lossy(), 80)
-}
-
-#[cfg(test)]
-mod unit {
-    use super::*;
-
-    #[test]
-    fn a_command_is_looked_for_as_a_shell_does() {
-        let directory = tempfile::tempdir().unwrap();
-        let (program, other) = (directory.path().join("program"), directory.path().join("text"));
-        std::fs::write(&program, "#!/bin/sh\n").unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        std::fs::write(&other, "").unwrap();
-        let path = std::env::join_paths([Path::new("/nonexistent"), directory.path()]).unwrap();
-        assert_eq!(file(OsStr::new("program"), &path), Some(program.clone()));
-        assert_eq!(file(OsStr::new("text"), &path), None);
-        assert_eq!(file(program.as_os_str(), OsStr::new("")), Some(program));
-        assert_eq!(file(OsStr::new("./program"), &path), None);
-    }
 }

@@ -1,0 +1,146 @@
+//! What is told of each second while a program is watched: a line for people, or one for programs.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+
+use faults::watch::Window;
+use figure::Record;
+use figure::format::{bytes, number, plain_to};
+
+use crate::args::Output;
+use crate::failure::Failure;
+
+/// Seconds after which the heads of columns are written again.
+const AGAIN: usize = 20;
+/// Processes named in a line.
+const NAMED: usize = 2;
+
+/// Where lines go, and what they are.
+pub struct Stream {
+    out: Box<dyn Write>,
+    kind: Kind,
+    lines: usize,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// For people.
+    Table,
+    Json,
+    Csv,
+    Silent,
+}
+
+impl Stream {
+    /// For programs where --format is json or csv: to the file of -o, else to stderr, or to stdout where that is ours. For
+    /// people on a terminal.
+    ///
+    /// # Errors
+    /// Wrong usage: the file cannot be written.
+    pub fn open(output: &Output, is_stdout_ours: bool) -> Result<Stream, Failure> {
+        let kind = match output.format.map(|format| format.name) {
+            Some("json") => Kind::Json,
+            Some("csv") => Kind::Csv,
+            _ if !output.quiet && io::stderr().is_terminal() => Kind::Table,
+            _ => Kind::Silent,
+        };
+        let out: Box<dyn Write> = match (&output.output, kind) {
+            (Some(path), Kind::Json | Kind::Csv) => Box::new(File::create(path).map_err(|error| {
+                Failure::usage(format!("-o {}: cannot be written: {}", path.display(), error.kind()))
+            })?),
+            (None, Kind::Json | Kind::Csv) if is_stdout_ours => Box::new(io::stdout()),
+            _ => Box::new(io::stderr()),
+        };
+        let mut stream = Stream { out, kind, lines: 0 };
+        if kind == Kind::Csv {
+            stream.write("seconds,minor_per_s,major_per_s,user,system,resident_bytes,processes,threads\n".to_owned());
+        }
+        Ok(stream)
+    }
+
+    /// Whether it is for programs: then the report is in it.
+    pub fn is_for_programs(&self) -> bool {
+        matches!(self.kind, Kind::Json | Kind::Csv)
+    }
+
+    /// A second has gone by.
+    pub fn second(&mut self, window: &Window) {
+        let rate = |count: f64| count / window.seconds.max(1e-9);
+        let (used, look) = (&window.used, &window.look);
+        let (minor, major) = (rate(used.minor), rate(used.major));
+        let (user, system) = (rate(used.user), rate(used.system));
+        let line = match self.kind {
+            Kind::Silent => return,
+            Kind::Csv => format!(
+                "{:.3},{minor:.1},{major:.1},{user:.3},{system:.3},{},{},{}\n",
+                window.end, look.resident, look.processes, look.threads
+            ),
+            Kind::Json => {
+                let processes: Vec<_> = look
+                    .rows
+                    .iter()
+                    .map(|row| {
+                        serde_json::json!({"pid": row.process, "command": row.name, "majflt": row.major, "minflt": row.minor})
+                    })
+                    .collect();
+                let second = serde_json::json!({"second": {
+                    "seconds": window.end, "minor_per_s": minor, "major_per_s": major, "user": user, "system": system,
+                    "resident_bytes": look.resident, "threads": look.threads, "processes": processes,
+                }});
+                format!("{second}\n")
+            }
+            Kind::Table => {
+                let head = if self.lines.is_multiple_of(AGAIN) {
+                    "   time  minflt/s  majflt/s   user    sys       RSS  processes\n"
+                } else {
+                    ""
+                };
+                let time = format!("{:.0} s", window.end);
+                format!(
+                    "{head}{time:>7} {:>9} {:>9} {:>5.0}% {:>5.0}% {:>9}  {}\n",
+                    number(minor),
+                    number(major),
+                    user * 100.0,
+                    system * 100.0,
+                    bytes(look.resident),
+                    named(window),
+                )
+            }
+        };
+        self.lines += 1;
+        self.write(line);
+    }
+
+    /// The whole, in the end: as JSON it is the last line.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn finish(&mut self, record: &Record) -> Result<(), Failure> {
+        let written = match self.kind {
+            Kind::Json => serde_json::to_writer(&mut self.out, record)
+                .map_err(io::Error::from)
+                .and_then(|()| self.out.write_all(b"\n")),
+            _ => Ok(()),
+        };
+        let written = written.and_then(|()| self.out.flush());
+        written.map_err(|error| Failure::measuring(format!("what was seen could not be written: {error}")))
+    }
+
+    /// What nobody can read is forgotten: the program goes on.
+    fn write(&mut self, line: String) {
+        let _ = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
+    }
+}
+
+/// The processes with most faults by name, and how many there are besides.
+fn named(window: &Window) -> String {
+    let mut rows: Vec<_> = window.look.rows.iter().collect();
+    rows.sort_by(|a, b| b.minor.total_cmp(&a.minor));
+    let names: Vec<String> =
+        rows.iter().take(NAMED).map(|row| format!("{} {}", row.process, plain_to(&row.name, 16))).collect();
+    match rows.len() - names.len() {
+        0 => names.join(", "),
+        others => format!("{}, {others} more", names.join(", ")),
+    }
+}

@@ -1,0 +1,85 @@
+//! `truebench faults -- COMMAND` and `-p PID`: watches a program, and tells what its faults cost and where they come from.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
+
+use faults::complete;
+use faults::watch::{self, Options, WatchError, Whom};
+use figure::Record;
+use figure::record::{Observer, SCHEMA};
+use lab::interrupt::Interrupt;
+use machine::{Asked, Tree};
+
+use super::stream::Stream;
+use crate::args::faults::Watch;
+use crate::commands::program;
+use crate::failure::Failure;
+use crate::output::Destination;
+use crate::run::tool;
+
+/// What is said where there is neither a program nor another thing to do.
+const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
+
+/// Watches, judges, reports. The exit code is the program's own, if it was started here.
+///
+/// # Errors
+/// Wrong usage; what could not be measured or written.
+pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
+    let (whom, name) = whom(arguments)?;
+    let is_ours = matches!(whom, Whom::Process(_));
+    let mut stream = Stream::open(&arguments.output, is_ours)?;
+    let destination = match (stream.is_for_programs(), is_ours) {
+        (true, _) => None,
+        (false, true) => Some(Destination::open(&arguments.output)?),
+        (false, false) => Some(Destination::beside(&arguments.output)?),
+    };
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let interrupt = Interrupt::install()
+        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let cpus = machine.topology.online.clone();
+    let options = Options { whom, cpus, duration: arguments.duration, looks: !arguments.rates };
+    let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(|error| {
+        match error {
+            WatchError::System(_) => Failure::measuring(error),
+            _ => Failure::usage(error),
+        }
+    })?;
+    let status = watched.status;
+    let mut record = Record {
+        schema: SCHEMA,
+        tool: tool(),
+        machine,
+        started: watched.started.clone(),
+        duration: watched.seconds,
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        interrupted: None,
+        observer: Observer::default(),
+        figures: complete::figures(watched, &name),
+        findings: Vec::new(),
+    };
+    judge::judge(&mut record);
+    stream.finish(&record)?;
+    if let Some(destination) = destination {
+        destination.write(&record)?;
+    }
+    Ok(status.map_or(ExitCode::SUCCESS, code))
+}
+
+/// Whom to watch, and what it is called.
+fn whom(arguments: &Watch) -> Result<(Whom, String), Failure> {
+    if let Some(process) = arguments.pid {
+        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        return Ok((Whom::Process(process), figure::format::plain_to(name.trim_end(), 60)));
+    }
+    let Some(command) = arguments.command.first() else { return Err(Failure::usage(HOW)) };
+    let file = program::find(command)?;
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+    let name = figure::format::plain_to(&name, 60);
+    Ok((Whom::Command { file, arguments: arguments.command.clone() }, name))
+}
+
+/// A program's status as an exit code: its own, or 128 and the signal, as shells have it.
+fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}

@@ -1,0 +1,152 @@
+//! The figures of a program that was watched. Pure.
+
+use figure::evidence::*;
+use figure::series::{Column, MAX_TIMELINE_POINTS, Timeline};
+use figure::{Better, Evidence, Figure, Round, Unit};
+
+use crate::watch::{Watched, Window};
+use crate::{GAIN, MAJOR, MINOR, PRICE, SUITE};
+
+/// Seconds of a window where there is time enough: a rate of a tenth of a second is not steady.
+const USUAL: f64 = 1.0;
+/// Windows that are wanted: 6 are needed for an interval.
+const WANTED: f64 = 8.0;
+
+/// The figures: rates, the price, the most that could be gained, and what was found.
+pub fn figures(watched: Watched, program: &str) -> Vec<Figure> {
+    let mut windows = wide(&watched.windows, watched.seconds);
+    if windows.is_empty() {
+        windows = watched.windows.clone();
+    }
+    let price = price(&watched);
+    let mut minor = rate(&watched, &windows, MINOR, "minor faults", |window| window.used.minor);
+    let major = rate(&watched, &windows, MAJOR, "major faults", |window| window.used.major);
+    minor.timeline = Some(timeline(&windows));
+    match &watched.facts {
+        Ok(facts) => minor.evidence.merge(facts.evidence.clone()),
+        Err(reason) => minor.evidence.put_unknown(FAULT_SEEN, reason.clone()),
+    }
+    let gain = gain(&watched, &price);
+    let mut figures = vec![minor, major, price, gain];
+    match watched.facts {
+        Ok(facts) => figures.extend(facts.found),
+        Err(reason) => {
+            let id = format!("{SUITE}.mechanism");
+            let name = "where the faults come from";
+            figures.push(Figure::planned(id, SUITE, name, Unit::ONE, Better::Neither).not_available(reason));
+        }
+    }
+    for figure in &mut figures {
+        if figure.conditions.get(PROGRAM).is_none() {
+            figure.conditions.set(PROGRAM, program.to_owned());
+        }
+    }
+    figures
+}
+
+/// Windows of the usual length, or of less where the whole is short, or of more where there would be too many.
+fn wide(windows: &[Window], seconds: f64) -> Vec<Window> {
+    let length = (seconds / WANTED).min(USUAL).max(seconds / MAX_TIMELINE_POINTS as f64);
+    let mut all: Vec<Window> = Vec::new();
+    let mut is_full = true;
+    for window in windows {
+        match all.last_mut() {
+            Some(last) if !is_full => {
+                last.used = last.used.plus(&window.used);
+                (last.end, last.seconds) = (window.end, last.seconds + window.seconds);
+                last.look = window.look.clone();
+            }
+            _ => all.push(window.clone()),
+        }
+        is_full = all.last().is_some_and(|last| last.seconds >= length * 0.95);
+    }
+    // What is left over is no window.
+    if all.len() > 1 && !is_full {
+        all.pop();
+    }
+    all
+}
+
+fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Window) -> f64) -> Figure {
+    let mut figure = Figure::planned(id, SUITE, name, Unit::PER_S, Better::Lower);
+    figure.rounds = windows
+        .iter()
+        .filter(|window| window.seconds > 0.0)
+        .map(|window| {
+            let mut evidence = Evidence::default();
+            evidence.put(FAULT_MINOR, window.used.minor);
+            evidence.put(FAULT_MAJOR, window.used.major);
+            evidence.put(COPY_USER, window.used.user);
+            evidence.put(COPY_SYSTEM, window.used.system);
+            let rate = of(window) / window.seconds;
+            Round::new(watched.started.clone(), window.seconds, vec![rate], evidence)
+        })
+        .collect();
+    figure.summarise();
+    figure.best = None;
+    let totals = &watched.totals;
+    figure.evidence.put(FAULT_TOTAL, totals.minor);
+    figure.evidence.put(FAULT_MAJORS, totals.major);
+    figure.evidence.put(PROGRAM_USER, totals.user);
+    figure.evidence.put(PROGRAM_SYSTEM, totals.system);
+    figure.evidence.put(PROGRAM_SECONDS, watched.seconds);
+    let peak = watched.windows.iter().map(|window| window.look.resident).fold(0.0, f64::max);
+    figure.evidence.put(PROGRAM_RESIDENT, peak);
+    figure
+}
+
+fn timeline(windows: &[Window]) -> Timeline {
+    let column = |name: &str, unit: Unit, of: fn(&Window) -> f64| Column {
+        name: name.to_owned(),
+        unit,
+        values: windows.iter().map(|window| Some(of(window)).filter(|value| value.is_finite())).collect(),
+    };
+    Timeline {
+        seconds: windows.iter().map(|window| window.end).collect(),
+        columns: vec![
+            column("minor", Unit::PER_S, |window| window.used.minor / window.seconds),
+            column("major", Unit::PER_S, |window| window.used.major / window.seconds),
+            column("user", Unit::ONE, |window| window.used.user / window.seconds),
+            column("system", Unit::ONE, |window| window.used.system / window.seconds),
+            column("resident", Unit::BYTES, |window| window.look.resident),
+            column("processes", Unit::ONE, |window| window.look.processes as f64),
+            column("threads", Unit::ONE, |window| window.look.threads as f64),
+        ],
+    }
+}
+
+/// What a minor fault costs here.
+fn price(watched: &Watched) -> Figure {
+    let figure = Figure::planned(PRICE, SUITE, "price of a minor fault", Unit::NANOSECONDS, Better::Lower);
+    match &watched.price {
+        Ok(price) => {
+            let mut figure = figure;
+            let round = |value: &f64| {
+                let seconds = value * 1e-9;
+                Round::new(watched.started.clone(), seconds, vec![*value], Evidence::default())
+            };
+            figure.rounds = price.rounds.iter().map(round).collect();
+            figure.summarise();
+            figure
+        }
+        Err(reason) => figure.not_available(reason.clone()),
+    }
+}
+
+/// The most that could be gained: what all minor faults cost, as a share of the CPU time.
+fn gain(watched: &Watched, price: &Figure) -> Figure {
+    let mut figure = Figure::planned(GAIN, SUITE, "the most that could be gained", Unit::ONE, Better::Neither);
+    let cpu = watched.totals.cpu();
+    if cpu <= 0.0 {
+        return figure.not_available("the program used no CPU time that the kernel's clock ticks could see");
+    }
+    let shares: Vec<f64> =
+        price.kept_values().iter().map(|price| (price * 1e-9 * watched.totals.minor / cpu).min(1.0)).collect();
+    if figure.derive(&shares, &[price]).is_none() {
+        return figure.not_available("the price of a fault is not known");
+    }
+    figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
+    figure.evidence.put(PROGRAM_CPU, cpu);
+    figure.evidence.put(PROGRAM_SYSTEM, watched.totals.system);
+    figure
+}

@@ -1,0 +1,327 @@
+//! Watches a program from its start, or from now on, to its end: rates ten times a second from the kernel's books, and beside it the worker
+//! that looks where the faults come from ([`observe`](crate::observe)).
+//!
+//! The program is a child of this process, and in its process group: it has the terminal, and its output and input are its own. The
+//! worker is not, so that what it may run into costs the places alone.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use figure::CpuList;
+use lab::interrupt::Interrupt;
+use lab::worker::{Facts, Reply, Request, Worker};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use crate::observe::Setup;
+use crate::price::{self, Minor};
+use crate::rates::{Look, Row, Totals, Tree};
+use crate::target::Held;
+
+/// Between two looks at the books.
+const LOOK: Duration = Duration::from_millis(100);
+/// Looks between two searches for new processes.
+const GROW: u32 = 5;
+/// How long the worker may take to get ready, and to put names to what it saw.
+const READY: Duration = Duration::from_secs(10);
+const NAMES: Duration = Duration::from_secs(120);
+
+/// Whom to watch.
+#[derive(Clone, Debug)]
+pub enum Whom {
+    /// A program that is started.
+    Command {
+        /// Its file.
+        file: PathBuf,
+        /// Its arguments, from its own name on.
+        arguments: Vec<OsString>,
+    },
+    /// A process that runs, and its descendants.
+    Process(u32),
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whom to watch.
+    pub whom: Whom,
+    /// CPUs that are there.
+    pub cpus: CpuList,
+    /// Seconds after which watching ends; of a program that was started the end is waited for.
+    pub duration: Option<f64>,
+    /// Whether it is looked where faults come from.
+    pub looks: bool,
+}
+
+/// What happened between two looks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window {
+    /// Seconds from the beginning to its end.
+    pub end: f64,
+    /// Seconds that it lasted.
+    pub seconds: f64,
+    /// What was used in it.
+    pub used: Totals,
+    /// At its end.
+    pub look: Look,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Watched {
+    /// When it began: RFC 3339.
+    pub started: String,
+    /// Seconds that it lasted.
+    pub seconds: f64,
+    /// What was used from one look to the next.
+    pub windows: Vec<Window>,
+    /// What was used in all.
+    pub totals: Totals,
+    /// How the program ended, if it was started here.
+    pub status: Option<ExitStatus>,
+    /// What the worker found, or why it found nothing.
+    pub facts: Result<Facts, String>,
+    /// What a minor fault costs here, or why that is not known.
+    pub price: Result<Minor, String>,
+    /// Every process that was seen.
+    pub rows: Vec<Row>,
+    /// The signal by which the user ended it.
+    pub interrupted: Option<&'static str>,
+}
+
+/// Why nothing was watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The program could not be started.
+    #[error("{0}: cannot be started: {1}")]
+    Start(String, io::Error),
+    /// There is no such process.
+    #[error("no process {0}: it has ended, or never was")]
+    NoProcess(u32),
+    /// It has no memory of its own.
+    #[error("process {0} is the kernel's own: it has no memory that could be faulted in")]
+    Kernel(u32),
+    /// The system would not have it.
+    #[error("{0}")]
+    System(#[from] io::Error),
+}
+
+/// Watches. `second` is told of each second that went by.
+///
+/// # Errors
+/// Wrong usage, or what the system said.
+pub fn watch(
+    options: &Options,
+    interrupt: &Interrupt,
+    second: &mut dyn FnMut(&Window),
+) -> Result<Watched, WatchError> {
+    // Before the program is there: it would be disturbed, and so would the price.
+    let price = price::minor().map_err(|error| error.to_string());
+    let started = lab::timestamp();
+    let mut worker = options.looks.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
+    let (process, mut child, facts) = match &options.whom {
+        Whom::Command { file, arguments } => {
+            let told = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
+            let held = Held::start(file, arguments).map_err(told)?;
+            let process = held.process();
+            let facts = begin(&mut worker, vec![process], true, options);
+            (process, Some(held.let_go().map_err(told)?), facts)
+        }
+        Whom::Process(process) => {
+            let process = group_of(*process)?;
+            let mut tree = Tree::of(process);
+            tree.grow();
+            let facts = begin(&mut worker, tree.processes().to_vec(), false, options);
+            (process, None, facts)
+        }
+    };
+    let begun = Instant::now();
+    let mut session = Session { options, interrupt, begun, tree: Tree::of(process), windows: Vec::new() };
+    session.run(process, child.as_mut(), second)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let facts = facts.and_then(|()| finish(&mut worker));
+    let mut totals = session.windows.iter().fold(Totals::default(), |sum, window| sum.plus(&window.used));
+    let status = match child {
+        Some(mut child) => {
+            let before = used_by_children();
+            let status = child.wait()?;
+            // Those that it waited for are in its own books; others' faults the looks saw.
+            totals = used_by_children().since(&before).at_least(&totals);
+            Some(status)
+        }
+        None => None,
+    };
+    Ok(Watched {
+        started,
+        seconds,
+        windows: session.windows,
+        totals,
+        status,
+        facts,
+        price,
+        rows: session.tree.rows(),
+        interrupted: interrupt.requested(),
+    })
+}
+
+/// The worker: suite and name.
+const WORKER: &str = "faults.observe";
+
+/// Lets the worker begin; why it could not, if so.
+fn begin(
+    worker: &mut Option<Result<Worker, String>>,
+    processes: Vec<u32>,
+    is_starting: bool,
+    options: &Options,
+) -> Result<(), String> {
+    let setup = Setup { processes, is_starting, cpus: options.cpus.clone() };
+    let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
+    ask(worker, &Request::Prepare(plan), READY).map(drop)
+}
+
+fn finish(worker: &mut Option<Result<Worker, String>>) -> Result<Facts, String> {
+    match ask(worker, &Request::Finish, NAMES)? {
+        Reply::Finished(facts) => Ok(facts),
+        other => Err(format!("the worker answered out of turn: {other:?}")),
+    }
+}
+
+fn ask(
+    worker: &mut Option<Result<Worker, String>>,
+    request: &Request,
+    deadline: Duration,
+) -> Result<Reply, String> {
+    let worker = match worker {
+        Some(Ok(worker)) => worker,
+        Some(Err(reason)) => return Err(reason.clone()),
+        None => return Err("not asked for".to_owned()),
+    };
+    let never = Interrupt::never().map_err(|error| error.to_string())?;
+    worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| trouble.to_string())
+}
+
+struct Session<'a> {
+    options: &'a Options,
+    interrupt: &'a Interrupt,
+    begun: Instant,
+    tree: Tree,
+    windows: Vec<Window>,
+}
+
+impl Session<'_> {
+    /// Looks until the process has ended, or enough is seen.
+    fn run(
+        &mut self,
+        process: u32,
+        child: Option<&mut Child>,
+        second: &mut dyn FnMut(&Window),
+    ) -> Result<(), WatchError> {
+        let is_ours = child.is_some();
+        let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
+        let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+        let mut before = (0.0, self.tree.look());
+        let mut of_second = before.clone();
+        // A program that is started here has used nothing yet.
+        if is_ours {
+            before.1.totals = Totals::default();
+            of_second = before.clone();
+        }
+        for turn in 1u32.. {
+            let has_ended = self.sleep(&ended, turn, pid, is_ours)?;
+            if turn.is_multiple_of(GROW) || turn == 1 {
+                self.tree.grow();
+            }
+            let now = (self.begun.elapsed().as_secs_f64(), self.tree.look());
+            self.windows.push(window(&before, &now));
+            if now.0 - of_second.0 >= 1.0 - LOOK.as_secs_f64() / 2.0 {
+                second(&window(&of_second, &now));
+                of_second = now.clone();
+            }
+            let is_over = self.options.duration.is_some_and(|duration| now.0 >= duration);
+            if has_ended || (!is_ours && (is_over || self.interrupt.requested().is_some())) {
+                return Ok(());
+            }
+            before = now;
+        }
+        Ok(())
+    }
+
+    /// Sleeps to the next turn; whether the process has ended. A signal to end is passed on, but for Ctrl-C, which the terminal
+    /// has sent to the program as well.
+    fn sleep(
+        &self,
+        ended: &impl std::os::fd::AsFd,
+        turn: u32,
+        pid: Pid,
+        is_ours: bool,
+    ) -> Result<bool, WatchError> {
+        let next = self.begun + LOOK * turn;
+        let mut was_asked = self.interrupt.requested().is_some();
+        loop {
+            let left = next.saturating_duration_since(Instant::now());
+            let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
+            let mut sources = [PollFd::new(ended, PollFlags::IN), signal];
+            let count = if was_asked { 1 } else { 2 };
+            match poll(&mut sources[..count], left.try_into().ok().as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(io::Error::from(error).into()),
+            }
+            if !sources[0].revents().is_empty() {
+                return Ok(true);
+            }
+            if let Some(signal) = self.interrupt.requested().filter(|_| !was_asked) {
+                was_asked = true;
+                if is_ours && !signal.starts_with("Ctrl-C") {
+                    let signal = if signal == "SIGHUP" { Signal::HUP } else { Signal::TERM };
+                    let _ = kill_process(pid, signal);
+                }
+                if !is_ours {
+                    return Ok(false);
+                }
+            }
+            if left.is_zero() {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+fn window(before: &(f64, Look), now: &(f64, Look)) -> Window {
+    Window {
+        end: now.0,
+        seconds: now.0 - before.0,
+        used: now.1.totals.since(&before.1.totals),
+        look: now.1.clone(),
+    }
+}
+
+/// The process that a number means: that of a thread is its process's.
+fn group_of(process: u32) -> Result<u32, WatchError> {
+    let none = WatchError::NoProcess(process);
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).map_err(|_| none)?;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    if field("VmSize:").is_none() && field("State:").is_none_or(|state| !state.starts_with('Z')) {
+        return Err(WatchError::Kernel(process));
+    }
+    Ok(field("Tgid:").and_then(|group| group.parse().ok()).unwrap_or(process))
+}
+
+/// What children that were waited for used.
+fn used_by_children() -> Totals {
+    // SAFETY: all zeros is a valid rusage, and the call only writes to it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    Totals {
+        minor: usage.ru_minflt as f64,
+        major: usage.ru_majflt as f64,
+        user: seconds(usage.ru_utime),
+        system: seconds(usage.ru_stime),
+    }
+}
