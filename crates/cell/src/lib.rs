@@ -1,6 +1,6 @@
 //! What runs in `truebench-cell`, the tiny second binary: the twelve tests of UnixBench, each in a file of
-//! [`tests`] that describes itself, [`hops`] from task to task, the [`load`] of allocators, and one that runs a program of the
-//! user's ([`attempt`]).
+//! [`tests`] that describes itself, [`hops`] from task to task, the [`load`] of allocators, one that runs a program of the
+//! user's ([`attempt`]), and programs that fault ([`demo`]).
 //!
 //! A process that is forked and executed thousands of times a second must be as small as the C programs that it stands
 //! for: truebench itself, with threads and megabytes of code, cannot be. So the binary has no Rust runtime, needs libc
@@ -16,6 +16,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod attempt;
+pub mod demo;
 mod file_copy;
 #[cfg(test)]
 mod harness;
@@ -71,6 +72,10 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     if argument(1) == Some(tests::execl::AGAIN) {
         // SAFETY: the caller's.
         return unsafe { tests::execl::again(argv, argument(2), argument(3), argument(4)) };
+    }
+    if argument(1).is_some_and(|name| name.to_bytes() == demo::NAME.as_bytes()) {
+        // SAFETY: the caller's.
+        return unsafe { demo::main(|index| argument(index.wrapping_add(2))) };
     }
     let work = argument(1).and_then(find);
     let (Some(work), Some(descriptor), Some(slot), Some(milliseconds)) =

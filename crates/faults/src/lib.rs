@@ -18,6 +18,8 @@ pub mod target;
 pub mod trace;
 pub mod watch;
 
+pub mod demo;
+
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
