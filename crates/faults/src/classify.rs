@@ -10,7 +10,8 @@
 //! | thread arena, again | nothing was mapped, glibc manages it | arena-trim |
 //! | any, again | the process had forked meanwhile | copy-on-write |
 //! | any, again | NUMA balancing took pages away | numa-hinting |
-//! | any, again | nothing was mapped, another allocator or runtime manages it | purge |
+//! | a mapping, again | nothing was mapped; an allocator or runtime that advises the kernel manages it, or the program itself | purge |
+//! | any but a file | the kernel gave huge pages (thp_fault_alloc) | huge-pages |
 //! | any, for the first time | | growth |
 //!
 //! What fits no row is unexplained, and is told as such.
@@ -45,6 +46,8 @@ pub struct Facts {
     pub headers: Option<f64>,
     /// Threads of the program that began, and that ended.
     pub threads: (u64, u64),
+    /// The share of faults that were given a huge page, 0 to 1.
+    pub huge: f64,
     /// The share of faults by which NUMA balancing looked for who uses a page, 0 to 1.
     pub hinting: f64,
 }
@@ -68,10 +71,13 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             add(Mechanism::Stacks, None, facts.minor);
         }
         _ => {
-            let again = facts.minor * facts.refaults;
+            let huge = facts.minor * facts.huge.clamp(0.0, 1.0);
+            add(Mechanism::HugePages, None, huge);
+            let small = facts.minor - huge;
+            let again = small * facts.refaults;
             let manager = facts.manager;
             let first = if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
-            add(first, None, facts.minor - again);
+            add(first, None, small - again);
             let sum = facts.again.sum();
             let part = |seen: f64| if sum > 0.0 { again * seen / sum } else { 0.0 };
             add(Mechanism::MapChurn, who_maps(facts), part(facts.again.mapped));
@@ -80,7 +86,8 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let silently = if sum > 0.0 { part(facts.again.silently) } else { again };
             let hinted = silently * facts.hinting.clamp(0.0, 1.0);
             add(Mechanism::NumaHinting, None, hinted);
-            add(given_back(facts), manager, silently - hinted);
+            let (mechanism, who) = given_back(facts);
+            add(mechanism, who, silently - hinted);
         }
     }
     causes
@@ -95,13 +102,17 @@ fn who_maps(facts: &Facts) -> Option<Manager> {
     }
 }
 
-/// By what pages were given back of which no mapping tells.
-fn given_back(facts: &Facts) -> Mechanism {
+/// By what pages were given back of which no mapping tells, and by whom. The C libraries' mallocs advise the kernel of their arenas
+/// alone: where another mapping is given back that way, the program has done it.
+fn given_back(facts: &Facts) -> Cause {
     match (facts.manager, facts.memory) {
-        (Some(Manager::Glibc | Manager::Musl), Memory::Heap) => Mechanism::HeapTrim,
-        (Some(Manager::Glibc), Memory::Arena) => Mechanism::ArenaTrim,
-        (Some(Manager::Glibc | Manager::Musl | Manager::Program) | None, _) => Mechanism::Unexplained,
-        (Some(_), _) => Mechanism::Purge,
+        (Some(Manager::Glibc | Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, facts.manager),
+        (Some(Manager::Glibc), Memory::Arena) => (Mechanism::ArenaTrim, facts.manager),
+        (Some(Manager::Glibc | Manager::Musl) | None, Memory::Mapping) => {
+            (Mechanism::Purge, Some(Manager::Program))
+        }
+        (Some(Manager::Glibc | Manager::Musl | Manager::Program) | None, _) => (Mechanism::Unexplained, None),
+        (manager, _) => (Mechanism::Purge, manager),
     }
 }
 
@@ -119,6 +130,7 @@ mod unit {
             again,
             headers: None,
             threads: (0, 0),
+            huge: 0.0,
             hinting: 0.0,
         }
     }
@@ -150,7 +162,11 @@ mod unit {
         assert_eq!(main_of(&facts(Memory::Arena, GLIBC, silent)), (Mechanism::ArenaTrim, GLIBC));
         let jemalloc = Some(Manager::Jemalloc);
         assert_eq!(main_of(&facts(Memory::Mapping, jemalloc, silent)), (Mechanism::Purge, jemalloc));
-        assert_eq!(main_of(&facts(Memory::Mapping, GLIBC, silent)), (Mechanism::Unexplained, GLIBC));
+        let own = (Mechanism::Purge, Some(Manager::Program));
+        assert_eq!(main_of(&facts(Memory::Mapping, GLIBC, silent)), own);
+        assert_eq!(main_of(&facts(Memory::Stack, GLIBC, silent)), (Mechanism::Unexplained, None));
+        let huge = Facts { huge: 0.9, ..facts(Memory::Mapping, GLIBC, mapped) };
+        assert_eq!(main_of(&huge), (Mechanism::HugePages, None));
         let forked = Again { forked: 3.0, ..none };
         assert_eq!(main_of(&facts(Memory::Heap, GLIBC, forked)), (Mechanism::CopyOnWrite, None));
     }

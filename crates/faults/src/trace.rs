@@ -32,8 +32,11 @@ pub mod unwind;
 const AIM: f64 = 700.0;
 /// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
 const FIRST: u64 = 7;
-/// Time between two looks at the number of samples.
+/// Time between two looks at the number of samples; the first comes sooner.
 const CONTROL: Duration = Duration::from_millis(250);
+const FIRST_CONTROL: Duration = Duration::from_millis(50);
+/// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
+const SEEN: f64 = 0.25;
 /// Between two drains of the rings, and the same in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
@@ -58,6 +61,8 @@ pub struct Traced {
     pub period: u64,
     /// The share of the faults by which NUMA balancing looked for who uses a page, by the whole machine's counter.
     pub hinting: f64,
+    /// The share of the faults that were given a huge page, by the whole machine's counter.
+    pub huge: f64,
     /// CPU seconds that looking took.
     pub cpu_seconds: f64,
     /// Wall-clock seconds that it lasted.
@@ -138,17 +143,20 @@ struct Loop {
     /// When the pass before began to drain: all that is older has been read.
     drained: u64,
     begun: Instant,
+    control: Control,
+    /// Minor faults that were counted at the last look.
+    counted: u64,
     /// Samples and lost ones, and new mappings, since the last look; when that was.
     samples: f64,
     maps: f64,
     looked: Instant,
-    /// Faults a second, by the samples.
+    /// Faults a second, by the counters.
     rate: f64,
     bursts: Bursts,
     sees_all_maps: bool,
     trouble: Option<String>,
-    /// NUMA hinting faults of the machine when it began.
-    hints: u64,
+    /// Events of the machine when it began.
+    happened: [u64; 2],
 }
 
 /// When bursts begin and end.
@@ -169,6 +177,8 @@ impl Loop {
             pending: Vec::new(),
             drained: 0,
             begun: now,
+            control: Control { is_first: true, longest: u64::MAX },
+            counted: 0,
             samples: 0.0,
             maps: 0.0,
             looked: now,
@@ -176,7 +186,7 @@ impl Loop {
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST },
             sees_all_maps: true,
             trouble: None,
-            hints: hints(),
+            happened: machine_events(),
         }
     }
 
@@ -186,8 +196,9 @@ impl Loop {
             std::thread::sleep(pause);
             self.pass();
             self.burst();
-            if self.looked.elapsed() >= CONTROL {
-                self.control();
+            let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
+            if self.looked.elapsed() >= pause {
+                self.adapt();
             }
         }
         self.events.turn(Set::Burst, false);
@@ -197,10 +208,15 @@ impl Loop {
         self.collector.runs.end();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
-        let hints = hints().saturating_sub(self.hints) as f64;
+        let happened = machine_events();
+        let share = |event: usize| {
+            let events = happened[event].saturating_sub(self.happened[event]) as f64;
+            if counted > 0 { (events / counted as f64).min(1.0) } else { 0.0 }
+        };
         Traced {
             counted,
-            hinting: if counted > 0 { (hints / counted as f64).min(1.0) } else { 0.0 },
+            hinting: share(0),
+            huge: share(1),
             sees_kernel: self.events.sees_kernel(),
             period: self.events.period(),
             cpu_seconds: nanoseconds(used) as f64 * 1e-9,
@@ -218,7 +234,7 @@ impl Loop {
         for entry in &self.pending[before..] {
             match &entry.what {
                 What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
-                What::Lost { set: Set::Minor, records } => self.samples += *records as f64,
+                What::Lost { set: Set::Minor, records, .. } => self.samples += *records as f64,
                 What::Map(map) if map.name == "//anon" => self.maps += 1.0,
                 _ => {}
             }
@@ -258,17 +274,19 @@ impl Loop {
     }
 
     /// Holds the number of samples near its aim.
-    fn control(&mut self) {
+    fn adapt(&mut self) {
         let seconds = self.looked.elapsed().as_secs_f64();
         self.looked = Instant::now();
         let (samples, maps) = (self.samples / seconds, self.maps / seconds);
         (self.samples, self.maps) = (0.0, 0.0);
-        self.rate = samples * self.events.period() as f64;
+        let counted = self.events.minor_faults();
+        self.rate = counted.saturating_sub(self.counted) as f64 / seconds;
+        self.counted = counted;
         if self.sees_all_maps && maps > MANY_MAPS {
             self.sees_all_maps = false;
             self.events.turn(Set::Maps, false);
         }
-        let Some(period) = adapted(self.events.period(), samples) else { return };
+        let Some(period) = self.control.adapted(self.events.period(), samples, self.rate) else { return };
         let tasks = self.tasks();
         if let Err(error) = self.events.set_period(period, &tasks, &mut self.pending) {
             // All of its tasks may just have ended.
@@ -284,11 +302,15 @@ impl Loop {
     }
 }
 
-/// NUMA hinting faults of the whole machine since it was started; 0 where nothing is balanced.
-fn hints() -> u64 {
+/// Events of the whole machine since it was started that concern faults: NUMA hinting, and huge pages given. What this kernel does
+/// not count it does not do.
+fn machine_events() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("numa_hint_faults "));
-    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    let count = |name: &str| {
+        let mut words = text.lines().filter_map(|line| line.split_once(' '));
+        words.find(|(word, _)| *word == name).and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
+    };
+    ["numa_hint_faults", "thp_fault_alloc"].map(count)
 }
 
 /// Tasks of a process; none of one that is gone.
@@ -297,15 +319,30 @@ pub fn tasks_of(process: u32) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Another period, where the number of samples a second is far from its aim: a prime, so that it does not go in step with
-/// blocks, whose pages are powers of two.
-fn adapted(period: u64, samples: f64) -> Option<u64> {
-    let is_fine = samples <= AIM * 2.0 && (samples >= AIM / 4.0 || period == 1);
-    if is_fine {
-        return None;
+/// Finds a period by which enough is seen and not too much.
+#[derive(Debug)]
+struct Control {
+    is_first: bool,
+    /// A longer one misses most: the tasks do not live long enough for it.
+    longest: u64,
+}
+
+impl Control {
+    /// Another period, where the number of samples a second is far from its aim: a prime, so that it does not go in step with
+    /// blocks, whose pages are powers of two. `rate` is that of all faults.
+    fn adapted(&mut self, period: u64, samples: f64, rate: f64) -> Option<u64> {
+        self.is_first = false;
+        let expected = rate / period as f64;
+        let wanted = if period > 1 && expected > AIM / 4.0 && samples < expected * SEEN {
+            self.longest = (period / 4).max(1);
+            self.longest
+        } else if samples > AIM * 2.0 || (samples < AIM / 4.0 && period > 1) {
+            (rate / AIM).clamp(1.0, self.longest as f64) as u64
+        } else {
+            return None;
+        };
+        Some(prime_from(wanted)).filter(|new| *new != period)
     }
-    let wanted = (period as f64 * samples / AIM).clamp(1.0, 1e6) as u64;
-    Some(prime_from(wanted)).filter(|new| *new != period)
 }
 
 /// The first prime from here on; 1 stays 1.
@@ -321,10 +358,24 @@ mod unit {
     #[test]
     fn periods_are_primes_and_follow_the_samples() {
         assert_eq!([0, 1, 2, 8, 512, 1000].map(prime_from), [1, 1, 2, 11, 521, 1009]);
-        assert_eq!(adapted(7, 700.0), None);
-        assert_eq!(adapted(7, 70_000.0), Some(701));
-        assert_eq!(adapted(701, 100.0), Some(101));
-        assert_eq!(adapted(7, 0.0), Some(1));
-        assert_eq!(adapted(1, 0.0), None);
+        let mut control = Control { is_first: true, longest: u64::MAX };
+        assert_eq!(control.adapted(7, 700.0, 4900.0), None);
+        assert_eq!(control.adapted(7, 70_000.0, 490_000.0), Some(701));
+        assert_eq!(control.adapted(701, 100.0, 70_100.0), Some(101));
+        assert_eq!(control.adapted(7, 0.0, 0.0), Some(1));
+        assert_eq!(control.adapted(1, 0.0, 0.0), None);
+        assert_eq!(control.longest, u64::MAX);
+    }
+
+    #[test]
+    fn tasks_that_do_not_live_long_enough_for_the_period_shorten_it_for_good() {
+        let mut control = Control { is_first: true, longest: u64::MAX };
+        // 2500 threads a second of 60 faults each.
+        let seen = |period: u64| if period > 60 { 0.0 } else { (60 / period * 2500) as f64 };
+        let mut period = FIRST;
+        for _ in 0..10 {
+            period = control.adapted(period, seen(period), 150_000.0).unwrap_or(period);
+        }
+        assert!((20..=60).contains(&period), "{period}");
     }
 }

@@ -48,9 +48,10 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
             minor: group.minor,
             refaults: refaults.get(&number).copied().unwrap_or(0.0),
             again: group.again,
-            headers: (group.firsts.0 > 0.0).then(|| group.firsts.1 / group.firsts.0),
+            headers: group.headers(),
             threads: (program.threads, program.threads_ended),
             hinting: traced.hinting,
+            huge: traced.huge,
         };
         Judged {
             causes: causes(&facts),

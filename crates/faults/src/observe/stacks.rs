@@ -35,7 +35,10 @@ pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
 
 /// The functions of a site, the innermost first.
 pub fn functions<'a>(site: &Site, names: &'a Names) -> Vec<&'a Function> {
-    site.frames.iter().filter_map(|frame| names.get(frame)).flatten().collect()
+    let mut all: Vec<&Function> = site.frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
+    // What calls itself, and what nobody has a name for, is told once.
+    all.dedup_by(|a, b| a.name == b.name);
+    all
 }
 
 /// All faults that were seen, split up by stack: `thread;outermost;…;innermost`, as flame graphs have it.

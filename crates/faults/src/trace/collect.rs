@@ -1,7 +1,7 @@
 //! Faults, put together by program and kind of memory, with what tells how they came about. Does what it is told by
 //! [`Entry`]s, in the order of their times.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,8 +16,10 @@ use super::unwind::{Image, Images, Rules};
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 50_000;
-/// Where glibc writes a block's size, in a mapping of its own: the first word that is written to it (struct malloc_chunk).
-const SIZE_FIELD: u64 = 8;
+/// Bytes at the front of a mapping of glibc's malloc that are its own (struct malloc_chunk: the size before, and the size).
+const HEADER: u64 = 16;
+/// Instructions that are remembered of a group.
+const MOST_PLACES: usize = 4096;
 
 /// What faults are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,10 +65,22 @@ pub struct Group {
     pub in_kernel: f64,
     /// What had happened to pages seen again.
     pub again: Again,
-    /// First faults at a fresh mapping, and how many of them were at the size field of a block of glibc's.
-    pub firsts: (f64, f64),
+    /// First faults at fresh mappings.
+    pub firsts: f64,
+    /// Instructions of the C library that wrote to the front of fresh mappings, where malloc keeps a block's size.
+    headers: HashMap<u64, f64>,
+    /// Instructions that met other pages: those of memset and memcpy are among them, those of malloc are not.
+    others: HashSet<u64>,
     /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
+}
+
+impl Group {
+    /// Of the first faults at fresh mappings the share that malloc of the C library took, to write down a block's size.
+    pub fn headers(&self) -> Option<f64> {
+        let by_malloc = self.headers.iter().filter(|(place, _)| !self.others.contains(place));
+        (self.firsts > 0.0).then(|| by_malloc.map(|(_, count)| count).sum::<f64>() / self.firsts)
+    }
 }
 
 /// A place in code: the number of its image, or none, and the address as the file states it, or as it was.
@@ -102,7 +116,7 @@ pub struct Collector {
     pub pages: Pages,
     /// Runs, of bursts.
     pub runs: Runs,
-    /// Samples of minor faults; what they stand for; records lost of them.
+    /// Samples of minor faults; faults that they stand for; faults that the lost ones stood for.
     pub minor: (f64, f64, f64),
     /// Records lost that tell of processes and mappings.
     pub lost_news: f64,
@@ -130,7 +144,7 @@ impl Collector {
             What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
             What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
             What::Exit { process, thread } => self.tasks.exit(process, thread),
-            What::Lost { set: Set::Minor, records } => self.minor.2 += records as f64,
+            What::Lost { set: Set::Minor, events, .. } => self.minor.2 += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
             What::Lost { records, .. } => self.lost_news += records as f64,
         }
@@ -189,8 +203,13 @@ impl Collector {
             && area.since > 0
             && start / self.page == page
         {
-            group.firsts.0 += 1.0;
-            group.firsts.1 += f64::from(u8::from(fault.address == start + SIZE_FIELD));
+            group.firsts += 1.0;
+            let code = process.space.find(fault.ip).map_or("", |(_, area)| &*area.name);
+            if fault.address < start + HEADER && is_c_library(code) {
+                *group.headers.entry(fault.ip).or_default() += 1.0;
+            }
+        } else if group.others.len() < MOST_PLACES {
+            group.others.insert(fault.ip);
         }
         if fault.is_major {
             return;
@@ -240,6 +259,12 @@ impl Collector {
         self.by_name.insert(name.clone(), number);
         number
     }
+}
+
+/// Whether a file is a C library, by its name.
+fn is_c_library(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    ["libc.so", "libc-2.", "ld-musl", "libc.musl"].iter().any(|begin| name.starts_with(begin))
 }
 
 fn key(process: &Process, fault: &Fault) -> Key {

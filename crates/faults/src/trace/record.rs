@@ -78,6 +78,8 @@ pub enum What {
         set: Set,
         /// How many.
         records: u64,
+        /// How many events they stand for.
+        events: u64,
     },
 }
 
@@ -197,12 +199,12 @@ impl<'a> Visitor<'a> for Reader {
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        let what = What::Lost { set: self.set, records: lost.lost };
+        let what = What::Lost { set: self.set, records: lost.lost, events: lost.lost * self.period };
         Some(Entry { time: time(&metadata)?, what })
     }
 
     fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        let what = What::Lost { set: self.set, records: lost.lost };
+        let what = What::Lost { set: self.set, records: lost.lost, events: lost.lost * self.period };
         Some(Entry { time: time(&metadata)?, what })
     }
 }

@@ -64,6 +64,8 @@ fn functions(symbolized: &Symbolized) -> Vec<Function> {
     let mut all = vec![of(&symbol.name, symbol.code_info.as_deref())];
     all.extend(symbol.inlined.iter().map(|inlined| of(&inlined.name, inlined.code_info.as_ref())));
     all.reverse();
+    // A part of a function that the compiler made one of its own bears the same name.
+    all.dedup_by(|a, b| a.name == b.name);
     all
 }
 
