@@ -76,7 +76,8 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let small = facts.minor - huge;
             let again = small * facts.refaults;
             let manager = facts.manager;
-            let first = if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
+            let first =
+                if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
             add(first, None, small - again);
             let sum = facts.again.sum();
             let part = |seen: f64| if sum > 0.0 { again * seen / sum } else { 0.0 };

@@ -1,18 +1,22 @@
 //! The figures of a program that was watched. Pure.
 
 use figure::evidence::*;
-use figure::series::{Column, MAX_TIMELINE_POINTS, Timeline};
-use figure::{Better, Evidence, Figure, Round, Unit};
+use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
+use figure::{Better, Evidence, Figure, Round, Status, Unit, stats};
 
+use crate::rates::Row;
 use crate::watch::{Watched, Window};
-use crate::{GAIN, MAJOR, MINOR, PRICE, SUITE};
+use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SUITE};
 
 /// Seconds of a window where there is time enough: a rate of a tenth of a second is not steady.
 const USUAL: f64 = 1.0;
 /// Windows that are wanted: 6 are needed for an interval.
 const WANTED: f64 = 8.0;
 
-/// The figures: rates, the price, the most that could be gained, and what was found.
+/// Processes that are told of.
+const MOST_ROWS: usize = 20;
+
+/// The figures: the most that could be gained, rates, how much was seen, what was found, and the price.
 pub fn figures(watched: Watched, program: &str) -> Vec<Figure> {
     let mut windows = wide(&watched.windows, watched.seconds);
     if windows.is_empty() {
@@ -20,27 +24,21 @@ pub fn figures(watched: Watched, program: &str) -> Vec<Figure> {
     }
     let price = price(&watched);
     let mut minor = rate(&watched, &windows, MINOR, "minor faults", |window| window.used.minor);
-    let major = rate(&watched, &windows, MAJOR, "major faults", |window| window.used.major);
+    let mut major = rate(&watched, &windows, MAJOR, "major faults", |window| window.used.major);
     minor.timeline = Some(timeline(&windows));
-    match &watched.facts {
-        Ok(facts) => minor.evidence.merge(facts.evidence.clone()),
-        Err(reason) => minor.evidence.put_unknown(FAULT_SEEN, reason.clone()),
-    }
+    minor.parts = parts(&watched, |row| row.minor);
+    major.parts = parts(&watched, |row| row.major);
     let gain = gain(&watched, &price);
-    let mut figures = vec![minor, major, price, gain];
-    match watched.facts {
-        Ok(facts) => figures.extend(facts.found),
-        Err(reason) => {
-            let id = format!("{SUITE}.mechanism");
-            let name = "where the faults come from";
-            figures.push(Figure::planned(id, SUITE, name, Unit::ONE, Better::Neither).not_available(reason));
-        }
+    let mut figures = vec![gain, minor, major, coverage(&watched)];
+    if let Ok(facts) = watched.facts {
+        figures.extend(facts.found);
     }
     for figure in &mut figures {
-        if figure.conditions.get(PROGRAM).is_none() {
-            figure.conditions.set(PROGRAM, program.to_owned());
+        if figure.conditions.get(WATCHED).is_none() {
+            figure.conditions.set(WATCHED, program.to_owned());
         }
     }
+    figures.push(price);
     figures
 }
 
@@ -95,6 +93,34 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Win
     figure
 }
 
+/// A rate split up by process, `PID NAME`: faults of its own, without its children's.
+fn parts(watched: &Watched, of: fn(&Row) -> f64) -> Vec<Part> {
+    let all: f64 = watched.rows.iter().map(of).sum();
+    let part = |row: &Row| Part {
+        name: format!("{} {}", row.process, figure::format::plain_to(&row.name, 40)),
+        value: of(row) / watched.seconds.max(1e-9),
+        share: if all > 0.0 { of(row) / all } else { 0.0 },
+    };
+    watched.rows.iter().take(MOST_ROWS).map(part).collect()
+}
+
+/// How many of the faults samples stand for, by the kernel's books.
+fn coverage(watched: &Watched) -> Figure {
+    let name = "faults that samples stand for";
+    let mut figure = Figure::planned(COVERAGE, SUITE, name, Unit::ONE, Better::Higher);
+    let facts = match &watched.facts {
+        Ok(facts) => facts,
+        Err(reason) => return figure.not_available(format!("where faults come from: {reason}")),
+    };
+    let of = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
+    let share = (of(FAULT_SEEN) / watched.totals.minor.max(1.0)).min(1.0);
+    (figure.value, figure.interval) = (Some(share), stats::share_interval(share, of(FAULT_SAMPLES) as usize));
+    (figure.status, figure.reason) = (Status::Measured, None);
+    figure.evidence.merge(facts.evidence.clone());
+    figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
+    figure
+}
+
 fn timeline(windows: &[Window]) -> Timeline {
     let column = |name: &str, unit: Unit, of: fn(&Window) -> f64| Column {
         name: name.to_owned(),
@@ -135,13 +161,17 @@ fn price(watched: &Watched) -> Figure {
 
 /// The most that could be gained: what all minor faults cost, as a share of the CPU time.
 fn gain(watched: &Watched, price: &Figure) -> Figure {
-    let mut figure = Figure::planned(GAIN, SUITE, "the most that could be gained", Unit::ONE, Better::Neither);
+    let mut figure =
+        Figure::planned(GAIN, SUITE, "the most that could be gained", Unit::ONE, Better::Neither);
     let cpu = watched.totals.cpu();
     if cpu <= 0.0 {
         return figure.not_available("the program used no CPU time that the kernel's clock ticks could see");
     }
-    let shares: Vec<f64> =
-        price.kept_values().iter().map(|price| (price * 1e-9 * watched.totals.minor / cpu).min(1.0)).collect();
+    let shares: Vec<f64> = price
+        .kept_values()
+        .iter()
+        .map(|price| (price * 1e-9 * watched.totals.minor / cpu).min(1.0))
+        .collect();
     if figure.derive(&shares, &[price]).is_none() {
         return figure.not_available("the price of a fault is not known");
     }

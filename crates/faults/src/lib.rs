@@ -23,12 +23,14 @@ pub mod demo;
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
-/// Minor faults a second of the program that is watched: the figure that all that is found follows from.
+/// Minor faults a second of the program that is watched.
 pub const MINOR: &str = "faults.minor";
 /// Major faults a second.
 pub const MAJOR: &str = "faults.major";
 /// What a minor fault costs here, as it was when the program was watched.
 pub const PRICE: &str = "faults.price";
+/// The share of the faults that samples stand for: what is found follows from it.
+pub const COVERAGE: &str = "faults.coverage";
 /// The most that could be gained, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 

@@ -44,7 +44,11 @@ mod unit {
 
     #[test]
     fn an_allocator_comes_before_the_c_library() {
-        let plain = ["/usr/bin/sort", "/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"];
+        let plain = [
+            "/usr/bin/sort",
+            "/usr/lib/x86_64-linux-gnu/libc.so.6",
+            "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2",
+        ];
         assert_eq!(by_libraries(plain), Some(Manager::Glibc));
         let with = plain.into_iter().chain(["/opt/libjemalloc.so.2"]);
         assert_eq!(by_libraries(with), Some(Manager::Jemalloc));

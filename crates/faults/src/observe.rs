@@ -1,16 +1,16 @@
 //! The worker that looks where a program's faults come from. It begins when it is prepared and ends when it is to finish; what it gives
 //! are figures that nobody could plan. Rounds are not its business: rates are taken by whoever started it.
 
-use figure::{CpuList, Event, Evidence, Figure, Round};
 use figure::evidence::*;
+use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::worker::{Bench, Facts};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::events::Target;
 use crate::trace::{Trace, Traced, tasks_of};
 
-mod sites;
 mod shares;
+mod sites;
 mod stacks;
 
 /// The name of the worker.
@@ -42,10 +42,7 @@ struct Observer(Option<Trace<Found>>);
 ///
 /// # Errors
 /// Why it cannot, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let target = match setup.processes.as_slice() {
         [process] if setup.is_starting => Target::Starting(*process),

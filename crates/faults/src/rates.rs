@@ -189,8 +189,11 @@ mod unit {
 
     #[test]
     fn what_children_used_stays_in_the_books() {
-        let mut child =
-            Command::new("/bin/sh").args(["-c", "for i in 1 2 3 4 5; do /bin/true; done; read x"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "for i in 1 2 3 4 5; do /bin/true; done; read x"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut tree = Tree::of(child.id());
         let (mut before, mut look) = (0.0, tree.look());
         // It ends up waiting for a line: five programs of some hundred faults each are in its books then.

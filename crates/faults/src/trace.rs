@@ -111,9 +111,11 @@ impl<R: Send + 'static> Trace<R> {
 /// Why there are no events, in words for the user.
 fn told(error: &io::Error, tasks: usize, cpus: usize) -> String {
     match error.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => "the kernel forbids it (perf_event_open): for programs of your own sysctl -w \
+        Some(libc::EACCES | libc::EPERM) => {
+            "the kernel forbids it (perf_event_open): for programs of your own sysctl -w \
              kernel.perf_event_paranoid=2 as root; for those of others run as root"
-            .to_owned(),
+                .to_owned()
+        }
         Some(libc::EMFILE | libc::ENFILE) => format!(
             "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",
             tasks * cpus * 4
@@ -347,7 +349,8 @@ impl Control {
 
 /// The first prime from here on; 1 stays 1.
 fn prime_from(number: u64) -> u64 {
-    let is_prime = |number: u64| (2..).take_while(|part| part * part <= number).all(|part| !number.is_multiple_of(part));
+    let is_prime =
+        |number: u64| (2..).take_while(|part| part * part <= number).all(|part| !number.is_multiple_of(part));
     if number <= 1 { 1 } else { (number..).find(|number| is_prime(*number)).unwrap_or(number) }
 }
 

@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, TEST_CLASS, THREADS,
-    TRAFFIC_PART, WAKER_BUSY, WORKING_SET,
+    TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
@@ -192,9 +192,10 @@ pub fn never(_: &Subject) -> bool {
 }
 
 /// For [`Check::applies`]: figures that have rounds of their own. A figure computed from others has none, and
-/// nothing was going on around it.
+/// nothing was going on around it; one of a program that is watched has moments of its life, which need not agree, and times nothing
+/// of ours (reads [`WATCHED`]).
 pub fn measured(subject: &Subject) -> bool {
-    subject.figure.kept().next().is_some()
+    subject.figure.kept().next().is_some() && subject.condition(WATCHED).is_none()
 }
 
 /// For [`Check::applies`]: figures that work on arrays in memory, or on less where being in cache is the purpose (reads

@@ -12,6 +12,7 @@ mod debug_build;
 mod drift;
 mod emulated;
 mod executed_image;
+mod fault_coverage;
 mod faults;
 mod first_touch;
 mod foreign_load;
@@ -85,6 +86,7 @@ pub const ALL: &[&Check] = &[
     &numa_placement::CHECK,
     &memory_errors::CHECK,
     &faults::CHECK,
+    &fault_coverage::CHECK,
     // Time: what it is measured with.
     &clock_jump::CHECK,
     &clock_granularity::CHECK,

@@ -15,6 +15,7 @@ mod copies;
 pub(crate) mod cores;
 mod counted;
 mod edge;
+pub(crate) mod fault;
 mod in_flight;
 mod level;
 pub(crate) mod loaded;
@@ -49,6 +50,7 @@ pub struct Rule {
 
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
+    &fault::RULE,
     &switch::FREE,
     &switch::PINNED,
     &switch::COST,

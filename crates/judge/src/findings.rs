@@ -3,6 +3,7 @@
 mod alignment;
 mod allocators;
 mod cores;
+mod faults;
 mod numa;
 mod programs;
 
@@ -28,6 +29,7 @@ const PAGE_GAIN: f64 = 0.03;
 /// The findings of a judged record, most important first.
 pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
+    findings.extend(faults::watched(record));
     findings.extend(causes(record, Verdict::Invalid));
     findings.extend(cores::topology(record));
     findings.extend(causes(record, Verdict::Suspect));

@@ -13,6 +13,7 @@ mod gate;
 pub mod relations;
 pub mod terms;
 
+use figure::evidence::WATCHED;
 use figure::{Figure, Outcome, Record, Verdict};
 
 pub use gate::gate;
@@ -45,7 +46,11 @@ pub fn judge(record: &mut Record) {
 
 /// Kept rounds that a figure rests on: its own, or for one computed from others the fewest of theirs.
 fn rounds_behind(figure: &Figure, record: &Record) -> usize {
-    let own = figure.kept().count();
+    let own = match &figure.interval {
+        // A share of samples rests on these.
+        Some(interval) if figure.conditions.get(WATCHED).is_some() => interval.rounds,
+        _ => figure.kept().count(),
+    };
     let sources =
         figure.derived_from.iter().map(|id| record.figure(id).map_or(0, |source| source.kept().count()));
     if own > 0 { own } else { sources.min().unwrap_or(0) }

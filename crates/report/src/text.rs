@@ -15,6 +15,7 @@ mod bars;
 mod body;
 mod cells;
 mod curves;
+mod doctor;
 mod header;
 mod page;
 mod plan;
@@ -29,6 +30,12 @@ pub(crate) const FORMAT: Format =
 fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(options.width.max(MIN_WIDTH), options.colour, options.ascii);
     header::header(&mut page, record);
+    if doctor::is_watched(record) {
+        doctor::page(&mut page, record);
+        body::causes(&mut page, record);
+        body::next(&mut page, record, options.saved_to.as_deref().map(plain).as_deref());
+        return out.write_all(page.text().as_bytes());
+    }
     let sections = outline::sections(record);
     for section in sections.iter().filter(|section| section.headline) {
         table::table(&mut page, section);

@@ -12,7 +12,8 @@ use crate::classify::{Cause, Facts, causes};
 use crate::manager;
 use crate::trace::Traced;
 use crate::trace::collect::{Group, Key};
-use crate::{MINOR, SUITE};
+use crate::trace::tasks::Program;
+use crate::{COVERAGE, SUITE};
 
 /// A group with what follows from it.
 #[derive(Clone, Debug)]
@@ -21,8 +22,10 @@ pub struct Judged {
     pub facts: Facts,
     /// The mechanisms, and how many faults each of them caused.
     pub causes: BTreeMap<Cause, f64>,
-    /// Bytes of the typical block.
+    /// Bytes of the typical run of faults.
     pub block: Option<f64>,
+    /// Bytes of the mappings that came most often.
+    pub mapped: Option<f64>,
     /// The program's name; untrusted.
     pub program: String,
     /// Times that it forked.
@@ -56,6 +59,7 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
         Judged {
             causes: causes(&facts),
             facts,
+            mapped: mapped(&program),
             block: collector.runs.typical(number).map(|pages| pages as f64 * page),
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
@@ -63,6 +67,12 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
         }
     };
     collector.keys.iter().zip(&collector.groups).enumerate().map(judge).collect()
+}
+
+/// The size of a program's mappings that makes up most of their bytes.
+fn mapped(program: &Program) -> Option<f64> {
+    let bytes = |(size, times): &(&u64, &u64)| **size as f64 * **times as f64;
+    program.mappings.iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b))).map(|(size, _)| *size as f64)
 }
 
 /// A figure for each mechanism: its share of all minor faults.
@@ -100,14 +110,15 @@ fn mechanism_figure(
         None => Default::default(),
     };
     let id = format!("{SUITE}.mechanism.{mechanism}{suffix}");
-    let mut figure = Figure::planned(id, SUITE, format!("{}{whose}", mechanism.told()), Unit::ONE, Better::Neither);
+    let mut figure =
+        Figure::planned(id, SUITE, format!("{}{whose}", mechanism.told()), Unit::ONE, Better::Neither);
     found(&mut figure, value, interval);
     let conditions = &mut figure.conditions;
     conditions.set(MECHANISM, mechanism.word().to_owned());
     if let Some(manager) = manager {
         conditions.set(MANAGER, manager.word().to_owned());
     }
-    conditions.set(PROGRAM, main.program.clone());
+    conditions.set(WATCHED, main.program.clone());
     conditions.set(MEMORY_KIND, main.facts.memory.word().to_owned());
     let evidence = &mut figure.evidence;
     evidence.put(FAULT_SAMPLES, main.samples);
@@ -129,6 +140,12 @@ fn mechanism_figure(
     match main.block {
         Some(block) => evidence.put(FAULT_BLOCK, block),
         None => evidence.put_unknown(FAULT_BLOCK, "no burst saw such a fault"),
+    }
+    if mechanism == Mechanism::MapChurn {
+        match main.mapped {
+            Some(bytes) => evidence.put(BLOCK_MAPPED, bytes),
+            None => evidence.put_unknown(BLOCK_MAPPED, "the kernel told of no mapping of data"),
+        }
     }
     evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
     evidence.put(PROGRAM_FORKS, main.forks);
@@ -169,11 +186,11 @@ pub fn rank(place: usize) -> At {
     [("rank".to_owned(), coordinate)].into()
 }
 
-/// Makes it one that was found: it follows from the faults that were counted.
+/// Makes it one that was found: it follows from the samples, and is as good as they are.
 pub fn found(figure: &mut Figure, value: f64, interval: Option<Interval>) {
     (figure.value, figure.interval) = (Some(value), interval);
     (figure.status, figure.reason) = (Status::Measured, None);
-    figure.derived_from = vec![MINOR.to_owned()];
+    figure.derived_from = vec![COVERAGE.to_owned()];
 }
 
 /// A share of the faults, with its interval by the number of samples.

@@ -13,6 +13,8 @@ use crate::trace::symbols::{Function, Names};
 
 /// Places that are shown.
 const MOST: usize = 12;
+/// A place with a smaller share of the samples' faults is not shown.
+const LEAST: f64 = 0.005;
 /// Functions of each.
 const CALLS: usize = 6;
 
@@ -43,7 +45,7 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
             figure.conditions.set(SITE_LINE, line.to_owned());
         }
         if let Some(judged) = groups.get(group as usize) {
-            figure.conditions.set(PROGRAM, judged.program.clone());
+            figure.conditions.set(WATCHED, judged.program.clone());
             figure.conditions.set(MEMORY_KIND, judged.facts.memory.word().to_owned());
             let most = judged.causes.iter().max_by(|a, b| a.1.total_cmp(b.1));
             if let Some(((mechanism, _), _)) = most {
@@ -55,7 +57,7 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
         }
         figure
     };
-    places.into_iter().filter(|(_, (faults, _))| *faults > 0.0).take(MOST).enumerate().map(of).collect()
+    places.into_iter().filter(|(_, (faults, _))| *faults > 0.0 && *faults >= seen * LEAST).take(MOST).enumerate().map(of).collect()
 }
 
 fn line(function: &Function) -> Option<&str> {

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 
+use figure::evidence::FAULT_SEEN;
 use figure::format::plain_to;
 use figure::series::Part;
 use figure::{Better, Figure, Unit};
 
-use super::shares::found;
+use super::shares::{found, share};
 use crate::SUITE;
 use crate::trace::Traced;
 use crate::trace::collect::{Collector, Frame, Site};
 use crate::trace::symbols::{self, Function, Names};
 
-/// Stacks that are kept by name at most; the rest is one part without.
+/// Stacks that are kept at most.
 const MOST: usize = 1000;
 /// Characters of a stack at most.
 const MOST_CHARACTERS: usize = 4000;
@@ -41,7 +42,7 @@ pub fn functions<'a>(site: &Site, names: &'a Names) -> Vec<&'a Function> {
     all
 }
 
-/// All faults that were seen, split up by stack: `thread;outermost;…;innermost`, as flame graphs have it.
+/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame graphs have it.
 pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     let collector = &traced.collector;
     let mut folded: HashMap<String, f64> = HashMap::new();
@@ -62,15 +63,16 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     if all <= 0.0 {
         return None;
     }
-    if all - kept > 0.5 {
-        folded.insert("(others)".to_owned(), all - kept);
-    }
-    let mut parts: Vec<Part> =
-        folded.into_iter().map(|(name, value)| Part { name, value, share: value / all }).collect();
+    let mut parts: Vec<Part> = folded
+        .into_iter()
+        .map(|(name, faults)| Part { name, value: faults / all, share: faults / kept })
+        .collect();
     parts.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
-    let mut figure =
-        Figure::planned(format!("{SUITE}.stacks"), SUITE, "faults by stack", Unit::of("faults"), Better::Neither);
-    found(&mut figure, all, None);
+    let name = "faults whose stacks are kept";
+    let mut figure = Figure::planned(format!("{SUITE}.stacks"), SUITE, name, Unit::ONE, Better::Neither);
+    let (value, interval) = share(kept, all, collector.minor.0);
+    found(&mut figure, value, interval);
+    figure.evidence.put(FAULT_SEEN, all);
     figure.parts = parts;
     Some(figure)
 }

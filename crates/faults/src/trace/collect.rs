@@ -162,7 +162,8 @@ impl Collector {
         if fault.is_burst {
             return;
         }
-        let frames = process.stacks.borrow_mut().unwind(fault, &process.space, &mut self.files, &mut self.rules);
+        let frames =
+            process.stacks.borrow_mut().unwind(fault, &process.space, &mut self.files, &mut self.rules);
         let frames = frames.into_iter().map(|address| self.frame(fault.process, &process, address)).collect();
         let thread = self.tasks.name_of(fault.process, fault.thread);
         let site = Site { group, thread, frames };
@@ -220,7 +221,9 @@ impl Collector {
             let mapped = area.is_some_and(|(_, area)| area.since > before);
             if mapped {
                 again.mapped += 1.0;
-            } else if process.space.regrown_at > before && area.is_some_and(|(_, area)| &*area.name == "[heap]") {
+            } else if process.space.regrown_at > before
+                && area.is_some_and(|(_, area)| &*area.name == "[heap]")
+            {
                 again.cut += 1.0;
             } else if process.parent_since.is_some_and(|forked| forked > before) {
                 again.forked += 1.0;
@@ -241,7 +244,7 @@ impl Collector {
     fn frame(&mut self, number: u32, process: &Process, address: u64) -> Frame {
         let found = process.space.find(address).and_then(|(start, area)| {
             let image = self.image(number, &area.name.clone())?;
-            let stated = self.images.get(image as usize)?.1.stated(address - start + area.offset)?;
+            let stated = self.images.get(image as usize)?.1.stated((address - start).wrapping_add(area.offset))?;
             Some((Some(image), stated))
         });
         found.unwrap_or((None, address))

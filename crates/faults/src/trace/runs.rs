@@ -53,10 +53,13 @@ impl Runs {
         let lengths = self.done.get(&group)?;
         let all: u64 = lengths.values().sum();
         let mut sum = 0;
-        lengths.iter().find(|(_, faults)| {
-            sum += *faults;
-            sum * 2 >= all
-        }).map(|(pages, _)| *pages)
+        lengths
+            .iter()
+            .find(|(_, faults)| {
+                sum += *faults;
+                sum * 2 >= all
+            })
+            .map(|(pages, _)| *pages)
     }
 }
 

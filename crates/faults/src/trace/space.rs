@@ -35,7 +35,8 @@ pub struct Area {
 impl Area {
     /// The file that it maps.
     pub fn file(&self) -> Option<&str> {
-        (self.name.starts_with('/') && !self.name.starts_with("//") && !self.is_anonymous()).then_some(&self.name)
+        (self.name.starts_with('/') && !self.name.starts_with("//") && !self.is_anonymous())
+            .then_some(&self.name)
     }
 
     /// Memory that a mapping of these names has is no file's (shmem_zero_setup, memfd and huge pages included).
@@ -119,8 +120,13 @@ impl Space {
         if start >= end {
             return;
         }
-        let cut: Vec<u64> =
-            self.areas.range(..end).rev().take_while(|(_, old)| old.end > start).map(|(key, _)| *key).collect();
+        let cut: Vec<u64> = self
+            .areas
+            .range(..end)
+            .rev()
+            .take_while(|(_, old)| old.end > start)
+            .map(|(key, _)| *key)
+            .collect();
         for key in cut {
             let Some(old) = self.areas.remove(&key) else { continue };
             if old.end > end {
@@ -191,7 +197,8 @@ mod unit {
         let mut space = Space::default();
         space.add(&map(0x1000, 0x9000, "/lib/a.so", 5), 1);
         space.add(&map(0x3000, 0x5000, "//anon", 3), 2);
-        let of = |address| space.find(address).map(|(start, area)| (start, area.end, area.offset, area.since));
+        let of =
+            |address| space.find(address).map(|(start, area)| (start, area.end, area.offset, area.since));
         assert_eq!(of(0x1000), Some((0x1000, 0x3000, 0, 1)));
         assert_eq!(of(0x4fff), Some((0x3000, 0x5000, 0, 2)));
         assert_eq!(of(0x5000), Some((0x5000, 0x9000, 0x4000, 1)));

@@ -43,7 +43,9 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
         let Some((name, file)) = collector.images.get(image as usize) else { continue };
         let source = Source::Elf(Elf::new(&file.path));
         let found = symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
-        let short = Path::new(&**name).file_name().map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());
+        let short = Path::new(&**name)
+            .file_name()
+            .map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());
         for (place, address) in addresses.iter().enumerate() {
             let functions = found.get(place).map(functions).unwrap_or_default();
             let nameless = || vec![Function { name: format!("[{}]", plain_to(&short, MOST)), line: None }];
@@ -56,10 +58,8 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
 
 fn functions(symbolized: &Symbolized) -> Vec<Function> {
     let Symbolized::Sym(symbol) = symbolized else { return Vec::new() };
-    let of = |name: &str, code: Option<&CodeInfo>| Function {
-        name: plain_to(name, MOST),
-        line: code.map(line),
-    };
+    let of =
+        |name: &str, code: Option<&CodeInfo>| Function { name: plain_to(name, MOST), line: code.map(line) };
     // Inlined calls come from the outermost to the innermost; the code of each is where it was called from.
     let mut all = vec![of(&symbol.name, symbol.code_info.as_deref())];
     all.extend(symbol.inlined.iter().map(|inlined| of(&inlined.name, inlined.code_info.as_ref())));

@@ -58,7 +58,7 @@ impl Image {
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
-            object.section_by_name(name).map(|part| part.address()..part.address() + part.size())
+            object.section_by_name(name).map(|part| part.address()..part.address().saturating_add(part.size()))
         };
         let data = |name: &str| {
             let (offset, size) = object.section_by_name(name)?.file_range()?;
@@ -95,8 +95,8 @@ impl Image {
 
     /// The address, as the file states it, of a byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
-        let holds = |(start, size, _): &&(u64, u64, u64)| (*start..*start + *size).contains(&offset);
-        self.segments.iter().find(holds).map(|(start, _, address)| offset - start + address)
+        let holds = |(start, size, _): &&(u64, u64, u64)| (*start..start.saturating_add(*size)).contains(&offset);
+        self.segments.iter().find(holds).map(|(start, _, address)| (offset - start).wrapping_add(*address))
     }
 }
 
@@ -139,7 +139,13 @@ impl Stacks {
     }
 
     /// Addresses of the calls that led to a fault, the innermost first.
-    pub fn unwind(&mut self, fault: &Fault, space: &Space, images: &mut Images, rules: &mut Rules) -> Vec<u64> {
+    pub fn unwind(
+        &mut self,
+        fault: &Fault,
+        space: &Space,
+        images: &mut Images,
+        rules: &mut Rules,
+    ) -> Vec<u64> {
         let by_tables = fault.regs.map(|regs| {
             let unwinder = self.unwinder.get_or_insert_with(|| build(fault.process, space, images));
             frames(unwinder, rules, regs, &fault.stack)
@@ -192,5 +198,5 @@ fn frames(unwinder: &Unwinder<Part>, rules: &mut Rules, regs: Regs, stack: &[u8]
 
 /// The calls of a chain: its first address is where it stands, all others are returned to.
 fn calls(chain: &[u64]) -> Vec<u64> {
-    chain.iter().enumerate().map(|(index, address)| address - u64::from(index > 0)).collect()
+    chain.iter().enumerate().map(|(index, address)| address.saturating_sub(u64::from(index > 0))).collect()
 }

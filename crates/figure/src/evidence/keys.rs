@@ -116,7 +116,7 @@ keys! {
     RETAINED: f64 = "alloc.retained", "1", Figure, "What is still resident when all blocks were given back, for what was asked for before: freed lazily is not counted.";
     LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie, or by what the dynamic linker bound.";
     LIBRARY_BUILD: String = "alloc.library_build", "", Figure, "Its build ID (NT_GNU_BUILD_ID): no other build has the same.";
-    PROGRAM: String = "program", "", Condition, "The program of the user's that was run or watched, by its file or the name of its process; untrusted.";
+    PROGRAM: String = "program", "", Condition, "The user's program that was run; untrusted.";
     PROGRAM_PROCESSES: f64 = "program.processes", "1", Figure, "Processes of the program in which the proof saw who serves.";
     PROGRAM_WALL: f64 = "program.wall", "s", Round, "Time from the program's start to its end.";
     PROGRAM_PEAK: f64 = "program.peak", "B", Round, "The most that the program, or one of the processes that it waited for, had in memory (ru_maxrss).";
@@ -308,6 +308,7 @@ keys! {
     TRAFFIC_SOURCE: String = "traffic.source", "", Figure, "The events that are counted, and the bytes of each count.";
 
     // Page faults of a program that is watched.
+    WATCHED: String = "watched", "", Condition, "The program whose faults these are, by the name of its process; untrusted. Rounds are moments of its life.";
     MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of figure::faults::Mechanism).";
     MANAGER: String = "manager", "", Condition, "Who manages the memory (a word of figure::faults::Manager); absent where it does not matter.";
     MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of figure::faults::Memory).";
@@ -323,12 +324,13 @@ keys! {
     AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages seen again the share whose process had forked since.";
     AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages seen again the share since when nothing was mapped, cut or forked: given back by advice, or taken away.";
     BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the first faults at fresh mappings the share at the word where glibc's malloc writes a block's size.";
+    BLOCK_MAPPED: f64 = "fault.block_mapped", "B", Figure, "Bytes of the mappings that came most often, by their bytes in all.";
     THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended while it was watched.";
     PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
     FAULT_TOTAL: f64 = "fault.total", "1", Figure, "Minor faults of the program while it was watched, by the kernel's books (minflt).";
     FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";
     FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period.";
-    FAULT_LOST: f64 = "fault.lost", "1", Figure, "Samples that found no room in the kernel's rings.";
+    FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
     FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";

@@ -54,7 +54,9 @@ impl Stream {
         };
         let mut stream = Stream { out, kind, lines: 0 };
         if kind == Kind::Csv {
-            stream.write("seconds,minor_per_s,major_per_s,user,system,resident_bytes,processes,threads\n".to_owned());
+            stream.write(
+                "seconds,minor_per_s,major_per_s,user,system,resident_bytes,processes,threads\n".to_owned(),
+            );
         }
         Ok(stream)
     }

@@ -38,12 +38,12 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
     let options = Options { whom, cpus, duration: arguments.duration, looks: !arguments.rates };
-    let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(|error| {
-        match error {
+    let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
+        |error| match error {
             WatchError::System(_) => Failure::measuring(error),
             _ => Failure::usage(error),
-        }
-    })?;
+        },
+    )?;
     let status = watched.status;
     let mut record = Record {
         schema: SCHEMA,

@@ -1,0 +1,85 @@
+//! Do the samples stand for the faults that the program took?
+
+use figure::evidence::{
+    FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL, WATCHED,
+};
+use figure::{Outcome, format};
+
+use crate::check::{Answer, Check, Subject, always, observed};
+
+/// The share of the faults that samples must stand for, and below which they say nothing.
+const SEEN: (f64, f64) = (0.5, 0.1);
+/// The share that must be seen or known to be lost.
+const KNOWN: f64 = 0.8;
+/// Samples that there must be, and below which they say nothing.
+const SAMPLES: (f64, f64) = (50.0, 10.0);
+
+/// Samples against the kernel's books.
+pub const CHECK: Check = Check {
+    id: "fault-coverage",
+    question: "Do the samples stand for the faults that the program took?",
+    reads: &[
+        WATCHED.name,
+        FAULT_TOTAL.name,
+        FAULT_COUNTED.name,
+        FAULT_SEEN.name,
+        FAULT_LOST.name,
+        FAULT_SAMPLES.name,
+        FAULT_IN_KERNEL.name,
+    ],
+    page: include_str!("../../../../docs/checks/fault-coverage.md"),
+    applies: |subject| {
+        subject.condition(WATCHED).is_some()
+            && subject.figure.evidence.iter().any(|(name, _)| name == FAULT_COUNTED.name)
+    },
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let evidence = &subject.figure.evidence;
+    let total = observed!(evidence.get(FAULT_TOTAL));
+    let counted = observed!(evidence.get(FAULT_COUNTED));
+    let seen = observed!(evidence.get(FAULT_SEEN));
+    let lost = observed!(evidence.get(FAULT_LOST));
+    let samples = observed!(evidence.get(FAULT_SAMPLES));
+    let sees_kernel = observed!(evidence.get(FAULT_IN_KERNEL));
+    if total <= 0.0 {
+        return Answer::pass("there was no fault to see");
+    }
+    let share = |faults: f64| faults / total;
+    let outcome = if share(seen) < SEEN.1 || samples < SAMPLES.1 {
+        Outcome::Fail
+    } else if share(seen) < SEEN.0 || share(seen + lost) < KNOWN || samples < SAMPLES.0 {
+        Outcome::Warn
+    } else {
+        Outcome::Pass
+    };
+    let uncounted = share((total - counted).max(0.0));
+    let short = share((counted - seen - lost).max(0.0));
+    let mut gaps = Vec::new();
+    for (gap, what) in [
+        (
+            uncounted,
+            if sees_kernel {
+                "populated ahead, or before the watch began"
+            } else {
+                "in system calls, which only root may see, or populated ahead"
+            },
+        ),
+        (share(lost), "of samples that found no room"),
+        (short, "of tasks that ended before their next sample"),
+    ] {
+        if gap >= 0.005 {
+            gaps.push(format!("{} {what}", format::percent(gap)));
+        }
+    }
+    let rest = if gaps.is_empty() { String::new() } else { format!("; {}", gaps.join(", ")) };
+    let text = format!(
+        "{} samples stand for {} of {} minor faults{rest}",
+        format::number(samples),
+        format::percent(share(seen).min(1.0)),
+        format::number(total)
+    );
+    Answer::of(outcome, text, "watch longer; as root faults within system calls are seen as well")
+}

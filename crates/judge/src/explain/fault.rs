@@ -1,0 +1,68 @@
+//! By what a mechanism of page faults was recognised.
+
+use figure::evidence::*;
+use figure::faults::{Manager, Mechanism, Memory};
+use figure::{Figure, format};
+
+use super::Rule;
+use crate::check::Subject;
+
+/// Of a mechanism.
+pub(super) const RULE: Rule = Rule { name: "fault", says: |subject: &Subject| evidence(subject.figure) };
+
+/// The evidence, in a sentence.
+pub(crate) fn evidence(figure: &Figure) -> Option<String> {
+    let mechanism = Mechanism::of(&figure.conditions.get(MECHANISM)?).filter(|_| figure.series.is_none())?;
+    let fact = |key| figure.evidence.get(key).into_value();
+    let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
+    let memory = Memory::of(&figure.conditions.get(MEMORY_KIND)?)?.told();
+    let again = |key| format::percent(fact(key).unwrap_or(0.0));
+    let refaults = format::percent(fact(FAULT_REFAULTS)?);
+    let blocks = fact(FAULT_BLOCK).filter(|bytes| *bytes > 0.0).map(format::bytes);
+    let runs = blocks.map_or_else(String::new, |bytes| format!(", in runs of {bytes}"));
+    let met = format!("{refaults} of the faults at the {memory} met a page that had been there before{runs}");
+    Some(match mechanism {
+        Mechanism::MapChurn => {
+            let size = fact(BLOCK_MAPPED).map_or_else(String::new, |bytes| {
+                format!(" (most bytes in mappings of {})", format::bytes(bytes))
+            });
+            let by = match (manager, fact(BLOCK_HEADERS)) {
+                (Some(Manager::Glibc), Some(share)) => format!(
+                    "; of the first faults at new mappings {} were malloc's own, writing a block's size",
+                    format::percent(share)
+                ),
+                (Some(Manager::Program), Some(share)) => format!(
+                    "; of the first faults at new mappings {} were malloc's own: the program maps them itself",
+                    format::percent(share)
+                ),
+                _ => String::new(),
+            };
+            format!("{met}; {} of those pages lay in a new mapping by then{size}{by}.", again(AGAIN_MAPPED))
+        }
+        Mechanism::HeapTrim => {
+            format!(
+                "{met}; {} of those pages were in a heap that had been cut and grown again.",
+                again(AGAIN_CUT)
+            )
+        }
+        Mechanism::ArenaTrim | Mechanism::Purge => format!(
+            "{met}; for {} of those pages nothing had been mapped, cut or forked since: they were given back by advice (madvise).",
+            again(AGAIN_SILENTLY)
+        ),
+        Mechanism::CopyOnWrite => {
+            format!("The program forked {} times while it was watched.", format::number(fact(PROGRAM_FORKS)?))
+        }
+        Mechanism::Growth => {
+            format!("They met pages for the first time, most of them at the {memory}{runs}.")
+        }
+        Mechanism::Stacks => {
+            format!("{} threads ended while it was watched.", format::number(fact(THREADS_ENDED)?))
+        }
+        Mechanism::File => "They met pages of files that were mapped: see the files.".to_owned(),
+        Mechanism::NumaHinting => {
+            "The kernel counted as many hinting faults meanwhile (numa_hint_faults).".to_owned()
+        }
+        Mechanism::HugePages => "The kernel gave as many huge pages meanwhile (thp_fault_alloc).".to_owned(),
+        Mechanism::Unexplained => format!("{met}; no rule fits."),
+    })
+}

@@ -1,0 +1,67 @@
+//! What a program's page faults cost, why it takes them, and what may be done.
+
+use figure::evidence::*;
+use figure::faults::Mechanism;
+use figure::{Figure, Finding, Record, Severity, format};
+
+use super::finding;
+
+/// Below this share of the CPU time nothing is to be gained.
+const NOTHING: f64 = 0.02;
+/// Mechanisms with a smaller share are not told.
+const LEAST: f64 = 0.1;
+
+/// All that is to be said of a program that was watched, the answer first.
+pub(super) fn watched(record: &Record) -> Vec<Finding> {
+    let of = |id: &str| record.figure(id).filter(|figure| figure.value.is_some());
+    let Some(gain) = of("faults.gain") else { return Vec::new() };
+    let mut all: Vec<Finding> = answer(gain, of("faults.price")).into_iter().collect();
+    let is_mechanism = |figure: &&Figure| {
+        figure.conditions.get(WATCHED).is_some() && figure.series.is_none() && mechanism(figure).is_some()
+    };
+    let mechanisms = record.figures.iter().filter(is_mechanism);
+    all.extend(mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).map(cause));
+    all
+}
+
+fn mechanism(figure: &Figure) -> Option<Mechanism> {
+    Mechanism::of(&figure.conditions.get(MECHANISM)?)
+}
+
+/// The most that could be gained, first of all: a rate alone says nothing.
+fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Finding> {
+    let value = gain.value?;
+    let fact = |key| gain.evidence.get(key).into_value();
+    let (faults, cpu) = (fact(FAULT_TOTAL)?, fact(PROGRAM_CPU)?);
+    let price = price?.value?;
+    let sum = format!(
+        "{} minor faults at {} each, of {} of CPU time",
+        format::number(faults),
+        format::seconds(price * 1e-9),
+        format::seconds(cpu)
+    );
+    let (text, severity) = if value < NOTHING {
+        (
+            format!(
+                "Next to nothing to gain: page faults cost at most {} of the program's CPU time ({sum}).",
+                format::percent(value)
+            ),
+            Severity::Note,
+        )
+    } else {
+        (
+            format!("At most {} of the program's CPU time could be gained: {sum}.", format::percent(value)),
+            Severity::Warning,
+        )
+    };
+    Some(finding(severity, text, &[gain]))
+}
+
+/// A mechanism with its evidence.
+fn cause(figure: &Figure) -> Finding {
+    let share = format::percent(figure.value.unwrap_or(0.0));
+    let evidence =
+        crate::explain::fault::evidence(figure).map_or_else(String::new, |text| format!(" {text}"));
+    let text = format!("{share} of the faults: {}.{evidence}", format::plain(&figure.name));
+    finding(Severity::Note, text, &[figure])
+}
