@@ -1,5 +1,11 @@
 //! The page-fault doctor: how many faults a program takes, where from, what they cost here, by which mechanism, and which lever
 //! helps, proved.
+//!
+//! - [`price`] is what a minor fault costs here, in a moment; [`mapping`] and [`clocks`] are what prices are measured with.
+
+pub mod clocks;
+pub mod mapping;
+pub mod price;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";

@@ -1,0 +1,60 @@
+//! What the calling thread used: CPU time to the nanosecond, wall-clock time, faults.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The calling thread's clocks and fault counters at one moment, or their change.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Used {
+    /// CPU time in user code and in the kernel, in nanoseconds (CLOCK_THREAD_CPUTIME_ID).
+    pub cpu: f64,
+    /// Time, in nanoseconds (CLOCK_MONOTONIC_RAW).
+    pub wall: f64,
+    /// Minor faults (ru_minflt).
+    pub minor: f64,
+    /// Major faults (ru_majflt).
+    pub major: f64,
+}
+
+/// Nanoseconds of a clock.
+pub fn nanoseconds(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
+}
+
+impl Used {
+    /// Before what is measured: the clocks are read last.
+    #[inline]
+    pub fn before() -> Used {
+        let (minor, major) = faults();
+        Used {
+            wall: nanoseconds(ClockId::MonotonicRaw),
+            cpu: nanoseconds(ClockId::ThreadCPUTime),
+            minor,
+            major,
+        }
+    }
+
+    /// What was used since: the clocks are read first.
+    #[inline]
+    pub fn since(&self) -> Used {
+        let (cpu, wall) = (nanoseconds(ClockId::ThreadCPUTime), nanoseconds(ClockId::MonotonicRaw));
+        let (minor, major) = faults();
+        Used {
+            cpu: cpu - self.cpu,
+            wall: wall - self.wall,
+            minor: minor - self.minor,
+            major: major - self.major,
+        }
+    }
+}
+
+/// Minor and major faults of the calling thread so far.
+fn faults() -> (f64, f64) {
+    // SAFETY: all zeros is a valid rusage, and the call only writes to it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        usage
+    };
+    (usage.ru_minflt as f64, usage.ru_majflt as f64)
+}

@@ -1,0 +1,198 @@
+//! Memory to be faulted in: mappings whose pages nothing but our own touches brings in.
+//!
+//! An anonymous mapping asks for pages of the base size (MADV_NOHUGEPAGE), so that transparent huge pages, large folios and the
+//! merging of equal pages leave it alone. Nothing is touched when a mapping is made.
+
+use std::fs::File;
+use std::io;
+use std::ptr::NonNull;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+
+/// Bytes of the system's base page.
+pub fn page_size() -> usize {
+    // SAFETY: asks for a constant.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
+}
+
+/// A mapping of our own. Dropping it unmaps what is left of it.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: plain memory that lives as long as the value; all access is through raw pointers.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; whoever shares it sees to it that no two threads write the same byte at once.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Private anonymous memory of pages of the base size. `bytes` are rounded up to whole pages.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn anonymous(bytes: usize) -> io::Result<Mapping> {
+        let mapping = Mapping::private(bytes)?;
+        // Kernels without huge pages or without merging do not know the advice, and do neither.
+        mapping.advise_if_known(Advice::LinuxNoHugepage)?;
+        mapping.advise_if_known(Advice::LinuxUnmergeable)?;
+        Ok(mapping)
+    }
+
+    /// Private anonymous memory that begins on a multiple of `huge` bytes and asks for huge pages.
+    ///
+    /// # Errors
+    /// What the system answered; EINVAL where the kernel has no transparent huge pages.
+    pub fn huge(bytes: usize, huge: usize) -> io::Result<Mapping> {
+        let mapping = Mapping::private(bytes.next_multiple_of(huge) + huge)?.aligned(huge)?;
+        mapping.advise(Advice::LinuxHugepage)?;
+        Ok(mapping)
+    }
+
+    /// Private anonymous memory of pages of the base size that begins on a multiple of `boundary` bytes.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn anonymous_at(bytes: usize, boundary: usize) -> io::Result<Mapping> {
+        let mapping = Mapping::anonymous(bytes.next_multiple_of(page_size()) + boundary)?;
+        mapping.aligned(boundary)
+    }
+
+    /// The first bytes of a file, private or shared, to read and, with `write`, to write.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn file(file: &File, bytes: usize, flags: MapFlags, write: bool) -> io::Result<Mapping> {
+        let access = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+        // SAFETY: a new mapping at an address of the kernel's choice; the file is ours and is not cut short.
+        let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, flags, file, 0)? };
+        Mapping::of(start, bytes)
+    }
+
+    fn private(bytes: usize) -> io::Result<Mapping> {
+        let bytes = bytes.max(1).next_multiple_of(page_size());
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice.
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, access, flags)? };
+        Mapping::of(start, bytes)
+    }
+
+    fn of(start: *mut std::ffi::c_void, bytes: usize) -> io::Result<Mapping> {
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mmap gave address 0"))?;
+        Ok(Mapping { start, bytes })
+    }
+
+    /// What is left from the first multiple of `boundary` on, as much as a whole number of boundaries or pages less.
+    fn aligned(self, boundary: usize) -> io::Result<Mapping> {
+        let skipped = self.start.as_ptr().align_offset(boundary);
+        let bytes = self.bytes - boundary;
+        let (base, all) = (self.start, self.bytes);
+        std::mem::forget(self);
+        // SAFETY: both parts are ours, and nobody uses them.
+        unsafe {
+            if skipped > 0 {
+                munmap(base.as_ptr().cast(), skipped)?;
+            }
+            if all > skipped + bytes {
+                munmap(base.as_ptr().add(skipped + bytes).cast(), all - skipped - bytes)?;
+            }
+            Ok(Mapping { start: base.add(skipped), bytes })
+        }
+    }
+
+    /// The first byte.
+    pub fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// How many bytes are mapped.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Pages of the base size.
+    pub fn pages(&self) -> usize {
+        self.bytes / page_size()
+    }
+
+    /// The first byte of a page.
+    fn page(&self, number: usize) -> *mut u8 {
+        assert!(number < self.pages(), "page {number} of {}", self.pages());
+        self.start().wrapping_add(number * page_size())
+    }
+
+    /// Writes to a page.
+    #[inline]
+    pub fn write(&self, page: usize) {
+        // SAFETY: inside the mapping, of which nobody holds a reference.
+        unsafe { self.page(page).write_volatile(1) };
+    }
+
+    /// Reads from a page.
+    #[inline]
+    pub fn read(&self, page: usize) {
+        // SAFETY: inside the mapping.
+        unsafe { self.page(page).read_volatile() };
+    }
+
+    /// Gives advice about all of it.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn advise(&self, advice: Advice) -> io::Result<()> {
+        self.advise_pages(0, self.pages(), advice)
+    }
+
+    /// Gives advice about `count` pages from the page `first` on.
+    ///
+    /// # Errors
+    /// What the system answered.
+    #[inline]
+    pub fn advise_pages(&self, first: usize, count: usize, advice: Advice) -> io::Result<()> {
+        assert!(first + count <= self.pages());
+        // SAFETY: our own mapping; what it holds is not needed.
+        unsafe { madvise(self.start().add(first * page_size()).cast(), count * page_size(), advice)? };
+        Ok(())
+    }
+
+    fn advise_if_known(&self, advice: Advice) -> io::Result<()> {
+        match self.advise(advice) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Unmaps the last pages.
+    ///
+    /// # Errors
+    /// What the system answered.
+    #[inline]
+    pub fn cut(&mut self, pages: usize) -> io::Result<()> {
+        assert!(pages < self.pages());
+        let bytes = pages * page_size();
+        // SAFETY: the end of our own mapping, which nobody uses.
+        unsafe { munmap(self.start().add(self.bytes - bytes).cast(), bytes)? };
+        self.bytes -= bytes;
+        Ok(())
+    }
+
+    /// Unmaps it.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn unmap(self) -> io::Result<()> {
+        let (start, bytes) = (self.start, self.bytes);
+        std::mem::forget(self);
+        // SAFETY: the mapping is ours, whole, and nobody uses it any more.
+        Ok(unsafe { munmap(start.as_ptr().cast(), bytes)? })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and nobody uses it any more.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
