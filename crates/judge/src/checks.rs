@@ -13,6 +13,7 @@ mod drift;
 mod emulated;
 mod executed_image;
 mod faults;
+mod faults_counted;
 mod first_touch;
 mod foreign_load;
 mod frequency;
@@ -63,6 +64,7 @@ pub const ALL: &[&Check] = &[
     &sources::CHECK,
     &verified::CHECK,
     &line_transfer::CHECK,
+    &faults_counted::CHECK,
     &debug_build::CHECK,
     &emulated::CHECK,
     &executed_image::CHECK,

@@ -4,6 +4,7 @@ mod alignment;
 mod allocators;
 mod cores;
 mod numa;
+mod prices;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(allocators::allocators(record));
     findings.extend(programs::best(record));
+    findings.extend(prices::prices(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));
