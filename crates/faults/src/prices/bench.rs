@@ -169,8 +169,9 @@ impl Bench for PriceBench {
             .map_err(|error| error.to_string())?;
         let laps = laps(given)?;
         let prices: Vec<f64> = laps.iter().map(value).collect();
-        if prices.iter().any(|price| !price.is_finite() || *price <= 0.0) {
-            return Err("what was priced took no longer than what is taken off".to_owned());
+        // Not above zero is possible where pages were there already: the faults that are missing tell that.
+        if prices.iter().any(|price| !price.is_finite()) {
+            return Err("nothing was priced".to_owned());
         }
         let mut evidence = measured.evidence;
         write(&mut evidence, &laps);

@@ -95,6 +95,9 @@ fn parts(subject: &Subject) -> Option<String> {
         "dontneed" | "free" => against(figure, of(record, "munmap")?, "munmap"),
         "brk" => against(figure, of(record, "mmap")?, "mmap and munmap of as much"),
         "fork" => forked(figure, record),
+        "concurrent" => {
+            against(figure, of(record, "minor.write")?, "a first write by CPU time in smaller regions")
+        }
         _ => None,
     }
 }
