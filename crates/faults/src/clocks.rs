@@ -48,6 +48,18 @@ impl Used {
     }
 }
 
+impl Used {
+    /// Both together.
+    pub fn and(&self, other: &Used) -> Used {
+        Used {
+            cpu: self.cpu + other.cpu,
+            wall: self.wall + other.wall,
+            minor: self.minor + other.minor,
+            major: self.major + other.major,
+        }
+    }
+}
+
 /// Minor and major faults of the calling thread so far.
 fn faults() -> (f64, f64) {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.

@@ -4,21 +4,23 @@
 //! - [`watch`] looks at a program from its start ([`target`]) to its end: [`rates`] by the kernel's books, and beside it a worker,
 //!   [`observe`], that looks where the faults come from ([`trace`]).
 //! - [`classify`] goes from what was seen to mechanisms, [`manager`] to who manages the memory. Pure. [`complete`] makes figures of it all.
+//! - [`prices`] is the mode of what faults, and the calls around them, cost here.
+//! - [`demo`] are programs that fault, each in one way.
 //! - [`price`] is what a minor fault costs here, in a moment; [`mapping`] and [`clocks`] are what prices are measured with.
 
 pub mod classify;
 pub mod clocks;
 pub mod complete;
+pub mod demo;
 pub mod manager;
 pub mod mapping;
 pub mod observe;
 pub mod price;
+pub mod prices;
 pub mod rates;
 pub mod target;
 pub mod trace;
 pub mod watch;
-
-pub mod demo;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
@@ -36,5 +38,9 @@ pub const GAIN: &str = "faults.gain";
 
 /// The worker of the mode of this word.
 pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
-    (name == observe::NAME).then_some(observe::prepare)
+    match name {
+        observe::NAME => Some(observe::prepare),
+        "prices" => Some(prices::MODE.prepare),
+        _ => None,
+    }
 }

@@ -21,6 +21,8 @@ pub fn page_size() -> usize {
 pub struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
+    /// Bytes of a page: asked for once, as touches are counted in nanoseconds.
+    page: usize,
 }
 
 // SAFETY: plain memory that lives as long as the value; all access is through raw pointers.
@@ -34,7 +36,7 @@ impl Mapping {
     /// # Errors
     /// What the system answered.
     pub fn anonymous(bytes: usize) -> io::Result<Mapping> {
-        let mapping = Mapping::private(bytes)?;
+        let mapping = Mapping::plain(bytes)?;
         // Kernels without huge pages or without merging do not know the advice, and do neither.
         mapping.advise_if_known(Advice::LinuxNoHugepage)?;
         mapping.advise_if_known(Advice::LinuxUnmergeable)?;
@@ -46,7 +48,7 @@ impl Mapping {
     /// # Errors
     /// What the system answered; EINVAL where the kernel has no transparent huge pages.
     pub fn huge(bytes: usize, huge: usize) -> io::Result<Mapping> {
-        let mapping = Mapping::private(bytes.next_multiple_of(huge) + huge)?.aligned(huge)?;
+        let mapping = Mapping::plain(bytes.next_multiple_of(huge) + huge)?.aligned(huge)?;
         mapping.advise(Advice::LinuxHugepage)?;
         Ok(mapping)
     }
@@ -71,7 +73,11 @@ impl Mapping {
         Mapping::of(start, bytes)
     }
 
-    fn private(bytes: usize) -> io::Result<Mapping> {
+    /// Private anonymous memory, without any advice.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn plain(bytes: usize) -> io::Result<Mapping> {
         let bytes = bytes.max(1).next_multiple_of(page_size());
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice.
@@ -81,14 +87,14 @@ impl Mapping {
 
     fn of(start: *mut std::ffi::c_void, bytes: usize) -> io::Result<Mapping> {
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mmap gave address 0"))?;
-        Ok(Mapping { start, bytes })
+        Ok(Mapping { start, bytes, page: page_size() })
     }
 
     /// What is left from the first multiple of `boundary` on, as much as a whole number of boundaries or pages less.
     fn aligned(self, boundary: usize) -> io::Result<Mapping> {
         let skipped = self.start.as_ptr().align_offset(boundary);
         let bytes = self.bytes - boundary;
-        let (base, all) = (self.start, self.bytes);
+        let (base, all, page) = (self.start, self.bytes, self.page);
         std::mem::forget(self);
         // SAFETY: both parts are ours, and nobody uses them.
         unsafe {
@@ -98,7 +104,7 @@ impl Mapping {
             if all > skipped + bytes {
                 munmap(base.as_ptr().add(skipped + bytes).cast(), all - skipped - bytes)?;
             }
-            Ok(Mapping { start: base.add(skipped), bytes })
+            Ok(Mapping { start: base.add(skipped), bytes, page })
         }
     }
 
@@ -114,13 +120,13 @@ impl Mapping {
 
     /// Pages of the base size.
     pub fn pages(&self) -> usize {
-        self.bytes / page_size()
+        self.bytes / self.page
     }
 
     /// The first byte of a page.
     fn page(&self, number: usize) -> *mut u8 {
         assert!(number < self.pages(), "page {number} of {}", self.pages());
-        self.start().wrapping_add(number * page_size())
+        self.start().wrapping_add(number * self.page)
     }
 
     /// Writes to a page.
@@ -135,6 +141,19 @@ impl Mapping {
     pub fn read(&self, page: usize) {
         // SAFETY: inside the mapping.
         unsafe { self.page(page).read_volatile() };
+    }
+
+    /// How many pages of a mapped file are in the page cache (mincore(2)).
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn cached(&self) -> io::Result<usize> {
+        let mut pages = vec![0u8; self.pages()];
+        // SAFETY: our own mapping; there is a byte for each of its pages.
+        if unsafe { libc::mincore(self.start().cast(), self.bytes, pages.as_mut_ptr()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(pages.into_iter().filter(|page| page & 1 == 1).count())
     }
 
     /// Gives advice about all of it.
@@ -153,7 +172,7 @@ impl Mapping {
     pub fn advise_pages(&self, first: usize, count: usize, advice: Advice) -> io::Result<()> {
         assert!(first + count <= self.pages());
         // SAFETY: our own mapping; what it holds is not needed.
-        unsafe { madvise(self.start().add(first * page_size()).cast(), count * page_size(), advice)? };
+        unsafe { madvise(self.start().add(first * self.page).cast(), count * self.page, advice)? };
         Ok(())
     }
 
@@ -171,7 +190,7 @@ impl Mapping {
     #[inline]
     pub fn cut(&mut self, pages: usize) -> io::Result<()> {
         assert!(pages < self.pages());
-        let bytes = pages * page_size();
+        let bytes = pages * self.page;
         // SAFETY: the end of our own mapping, which nobody uses.
         unsafe { munmap(self.start().add(self.bytes - bytes).cast(), bytes)? };
         self.bytes -= bytes;
@@ -186,7 +205,8 @@ impl Mapping {
         let (start, bytes) = (self.start, self.bytes);
         std::mem::forget(self);
         // SAFETY: the mapping is ours, whole, and nobody uses it any more.
-        Ok(unsafe { munmap(start.as_ptr().cast(), bytes)? })
+        unsafe { munmap(start.as_ptr().cast(), bytes)? };
+        Ok(())
     }
 }
 

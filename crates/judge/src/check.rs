@@ -1,8 +1,8 @@
 //! What a check is.
 
 use figure::evidence::{
-    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, TEST_CLASS, THREADS,
-    TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
+    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK,
+    TEST_CLASS, THREADS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
@@ -213,11 +213,18 @@ const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING, "program"];
 pub const SWITCHING: &str = "switching";
 
 /// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
-/// with themselves, not of hops from task to task, and not of noise (reads [`TEST_CLASS`], and what [`hops`] and
-/// [`of_noise`] read).
+/// with themselves, not of hops from task to task, not of noise, and not what CPU time alone prices (reads [`TEST_CLASS`], and
+/// what [`hops`], [`of_noise`] and [`takes_time`] read).
 pub fn has_its_cpus(subject: &Subject) -> bool {
     // Two tasks that wake one another wait in turn: what that costs is the figure.
-    of_work(subject) && !several_tasks(subject) && !hops(subject)
+    takes_time(subject) && !several_tasks(subject) && !hops(subject)
+}
+
+/// For [`Check::applies`]: figures of work that others can make last longer: not the prices of one thread by its own CPU time, which
+/// stands still while others have the CPU (reads [`PRICE_CLOCK`], [`CPUS`], and what [`of_work`] reads).
+pub fn takes_time(subject: &Subject) -> bool {
+    let by_cpu = subject.condition(PRICE_CLOCK).as_deref() == Some("cpu");
+    of_work(subject) && !(by_cpu && subject.thread_cpus().len() == 1)
 }
 
 /// For [`Check::applies`]: figures of tests whose copies are several tasks that take turns by design (reads [`TEST_CLASS`]).

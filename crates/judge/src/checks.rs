@@ -14,6 +14,7 @@ mod emulated;
 mod executed_image;
 mod fault_coverage;
 mod faults;
+mod faults_counted;
 mod first_touch;
 mod foreign_load;
 mod frequency;
@@ -64,6 +65,7 @@ pub const ALL: &[&Check] = &[
     &sources::CHECK,
     &verified::CHECK,
     &line_transfer::CHECK,
+    &faults_counted::CHECK,
     &debug_build::CHECK,
     &emulated::CHECK,
     &executed_image::CHECK,

@@ -26,6 +26,7 @@ mod one_way;
 mod page_cache;
 mod page_walks;
 mod peak;
+pub(crate) mod prices;
 mod program;
 mod repeated;
 mod scaling;
@@ -72,6 +73,9 @@ pub const RULES: &[&Rule] = &[
     &allocators::IN_KERNEL,
     &allocators::STEADY,
     &allocators::CALLS,
+    &prices::PARTS,
+    &prices::CROWD,
+    &prices::FILES,
     &repeated::RULE,
     &numa::RULE,
     &counted::RULE,

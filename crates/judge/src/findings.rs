@@ -5,6 +5,7 @@ mod allocators;
 mod cores;
 mod faults;
 mod numa;
+mod prices;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(allocators::allocators(record));
     findings.extend(programs::best(record));
+    findings.extend(prices::prices(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

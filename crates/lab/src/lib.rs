@@ -10,6 +10,7 @@
 //! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-cell`, several at the
 //!   same time; [`ours`] finds it.
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
+//! - [`mount`] is the file system on which a directory lies.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
 //! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
@@ -25,6 +26,7 @@ pub mod image;
 pub mod interrupt;
 pub mod measure;
 pub mod mode;
+pub mod mount;
 pub mod ours;
 pub mod pairs;
 pub mod placement;

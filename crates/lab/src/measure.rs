@@ -15,7 +15,7 @@ use crate::canary;
 use crate::clock::{Clock, Ticks};
 use crate::pmu;
 use crate::pool::{Pool, PoolError, Seat};
-use crate::thread_counters::{Counters, process_cpu_time};
+use crate::thread_counters::{Counters, children_cpu_time, process_cpu_time};
 
 /// Why there is no canary.
 const NO_CLOCK: &str = "an emulated processor has no clock";
@@ -72,7 +72,11 @@ where
     F: Fn(&Seat, usize) -> T + Send + Sync + 'static,
 {
     let work = Arc::new(work);
-    let (stints, around) = around(pool, watch, || (pool.run(move |seat| stint(seat, samples, &*work)), 0.0))?;
+    let (stints, around) = around(pool, watch, || {
+        let children = children_cpu_time();
+        let stints = pool.run(move |seat| stint(seat, samples, &*work));
+        (stints, children_cpu_time() - children)
+    })?;
     let (stints, given): (Vec<Stint>, Vec<Vec<T>>) = stints?.into_iter().unzip();
     let mut evidence = around.evidence;
     write_counters(&mut evidence, &stints);

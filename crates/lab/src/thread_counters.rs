@@ -58,8 +58,7 @@ impl Source {
 
     /// Reads the counters; call it on the same thread.
     pub fn read(&self) -> Counters {
-        let usage = usage();
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+        let usage = usage(libc::RUSAGE_THREAD);
         Counters {
             cpu_time: seconds(usage.ru_utime) + seconds(usage.ru_stime),
             voluntary_switches: usage.ru_nvcsw as f64,
@@ -111,13 +110,23 @@ pub fn process_cpu_time() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-fn usage() -> libc::rusage {
+/// CPU seconds (user and system) of the children that the process has waited for so far.
+pub fn children_cpu_time() -> f64 {
+    let usage = usage(libc::RUSAGE_CHILDREN);
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+        libc::getrusage(who, &mut usage);
         usage
     }
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
 
 fn read(file: &Result<File, String>, parse: fn(&str) -> Option<f64>) -> Reading<f64> {

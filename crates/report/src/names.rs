@@ -24,6 +24,7 @@ const MODES: &[(&str, &str)] = &[
     ("system.noise", "time that the CPUs lose"),
     ("system.cores", "a line between two CPUs, one way"),
     ("alloc.try", "a program of yours under each allocator"),
+    ("faults.prices", "what page faults, and the calls around them, cost"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -78,6 +79,9 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("system.copies", "times", "as a multiple of one copy"),
     ("system.noise", "longest", "the longest gap of a round; all values are medians over the rounds"),
     ("system.switch", "wake", "latency, by how long the waker stays busy"),
+    ("faults.prices", "madvise", "one page given back by madvise(MADV_DONTNEED)"),
+    ("faults.prices", "munmap", "one page unmapped"),
+    ("faults.prices", "extra", "what the other threads add"),
     ("alloc.try", "cpu", "CPU time, in user code and in the kernel"),
     ("alloc.try", "peak", "the most that one of its processes had in memory"),
     ("alloc.try", "faults", "minor and major page faults"),
@@ -120,6 +124,13 @@ const AXES: &[(&str, &str, &str)] = &[
     ("busy", "waker busy", "time that the waker stays busy"),
     ("logical_cpu", "CPU", "CPU"),
     ("allocator", "allocator", "allocator"),
+    ("anonymous", "anonymous memory", "anonymous memory"),
+    ("file", "mapped file, cached", "mapped file in the page cache"),
+    ("call", "given back, asked for", "system call"),
+    ("whole", "in one piece", "in one piece"),
+    ("disk", "mapped file", "mapped file"),
+    ("others", "other threads running", "other threads running"),
+    ("faulting", "first write, by threads at once", "threads that fault at once"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.
@@ -165,8 +176,21 @@ pub(crate) fn quantity(unit: &Unit) -> String {
     }
 }
 
-/// A series within its mode: `random huge` of `memory.latency.random.huge`; empty if it is the mode's only name.
+/// Series whose rows say what they are: their own names would say it twice.
+const UNSAID: &[&str] = &[
+    "faults.prices.anonymous",
+    "faults.prices.file",
+    "faults.prices.call",
+    "faults.prices.whole",
+    "faults.prices.disk",
+    "faults.prices.concurrent",
+];
+
+/// A series within its mode: `random huge` of `memory.latency.random.huge`; empty if it is the mode's only name, or is left unsaid.
 pub(crate) fn label(series: &str) -> String {
+    if UNSAID.contains(&series) {
+        return String::new();
+    }
     words(series.get(mode_of(series).len()..).unwrap_or_default())
 }
 
@@ -185,7 +209,7 @@ mod tests {
         assert_eq!(mode_of("memory.ladder"), "memory.ladder");
         assert_eq!(mode_of("ladder"), "ladder");
         assert_eq!(label("memory.latency.random.huge"), "random huge");
-        assert_eq!(label("memory.ladder"), "");
+        assert_eq!((label("memory.ladder"), label("faults.prices.file")), (String::new(), String::new()));
         assert_eq!(label("é.ü.ö"), "ö");
     }
 

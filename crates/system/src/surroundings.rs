@@ -3,7 +3,6 @@
 //! settings.
 
 mod locale;
-mod mount;
 mod tools;
 
 use std::path::Path;
@@ -40,24 +39,6 @@ pub fn of_clock() -> Evidence {
     evidence.put(CLOCK_GRANULARITY, precision.granularity);
     evidence.put(CLOCK_COST, precision.cost);
     evidence.put(CLOCK_SOURCE, "CLOCK_MONOTONIC".to_owned());
-    evidence
-}
-
-/// The file system on which a directory is.
-pub fn of_directory(directory: &Path) -> Evidence {
-    let mut evidence = Evidence::default();
-    match mount::of(directory) {
-        Ok(mount) => {
-            evidence.put(FS_TYPE, mount.kind);
-            evidence.put(FS_OPTIONS, mount.options);
-            evidence.put(FS_DEVICE, mount.device);
-        }
-        Err(reason) => {
-            for key in [FS_TYPE, FS_OPTIONS, FS_DEVICE] {
-                evidence.put_unknown(key, &reason);
-            }
-        }
-    }
     evidence
 }
 
@@ -120,9 +101,9 @@ mod unit {
             cell.get(CELL_BYTES).into_value(),
             Some(std::fs::metadata(&program).unwrap().len() as f64)
         );
-        let place = of_directory(Path::new("/proc"));
+        let place = lab::mount::evidence(Path::new("/proc"));
         assert_eq!(place.get(FS_TYPE).into_value().as_deref(), Some("proc"));
-        let nothing = of_directory(Path::new("/nonexistent"));
+        let nothing = lab::mount::evidence(Path::new("/nonexistent"));
         assert!(nothing.get(FS_TYPE).reason().is_some_and(|reason| reason.contains("/nonexistent")));
         let shell = of_shell(&lab::affinity::get().unwrap(), "C");
         assert!(shell.get(SHELL).into_value().is_some_and(|shell| shell.starts_with('/')));

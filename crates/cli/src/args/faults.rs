@@ -1,10 +1,11 @@
 //! `truebench faults`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use super::Output;
+use super::{Measuring, Output};
 use crate::values;
 
 /// `truebench faults`.
@@ -41,4 +42,21 @@ pub struct Watch {
 
 /// What `truebench faults` does besides watching a program. A new one is a line here, and a file in `commands/faults`.
 #[derive(Debug, Subcommand)]
-pub enum What {}
+pub enum What {
+    /// What page faults, and the calls around them, cost on this machine
+    Prices(Prices),
+}
+
+/// `truebench faults prices`.
+#[derive(Debug, ClapArgs)]
+pub struct Prices {
+    /// Where files are mapped and read from disk [default: the directory for temporary files]
+    #[arg(long = "dir", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}

@@ -1,11 +1,12 @@
 //! `truebench faults`.
 
+mod prices;
 mod stream;
 mod watch;
 
 use std::process::ExitCode;
 
-use crate::args::faults::Faults;
+use crate::args::faults::{Faults, What};
 use crate::failure::Failure;
 
 /// Watches a program, or does what else is asked for.
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
-        Some(what) => match *what {},
+        Some(What::Prices(arguments)) => prices::run(arguments),
         None => watch::run(&arguments.watch),
     }
 }

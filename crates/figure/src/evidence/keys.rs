@@ -169,6 +169,21 @@ keys! {
     IRQ_TIMER_EACH: Vec<f64> = "irq.timer_each", "1", Round, "Those of them that are the CPU's own timer's (LOC; arch_timer on Arm).";
     IRQ_KINDS: String = "irq.kinds", "", Round, "Which interrupts the CPUs in use took, by row of /proc/interrupts, the commonest first.";
 
+    // Prices of page faults, and of the calls around them.
+    PRICE: String = "price", "", Condition, "What a price is of: minor.write, file.read, munmap, …";
+    PRICE_CLOCK: String = "price_clock", "", Condition, "By which clock it is priced: cpu (the thread's own CPU time) or wall.";
+    PRICE_BYTES: f64 = "price_bytes", "B", Condition, "Bytes of one unit that is priced (a page, a huge page), or of the region that a call is about.";
+    PRICE_REGION: f64 = "price_region", "B", Condition, "Bytes that are touched, or mapped, at a time.";
+    PRICE_OTHERS: f64 = "price_others", "1", Condition, "Other threads of the process that run on CPUs of their own meanwhile.";
+    MINOR_DUE: f64 = "minor_due", "1", Condition, "Minor faults that each unit must take for its price to be that.";
+    MAJOR_DUE: f64 = "major_due", "1", Condition, "Major faults, likewise.";
+    PRICE_UNITS: f64 = "price.units", "1", Round, "Units that were priced: pages, or calls.";
+    PRICE_MINOR: f64 = "price.minor", "1", Round, "Minor faults that the threads took while they were priced (ru_minflt around each lap).";
+    PRICE_MAJOR: f64 = "price.major", "1", Round, "Major faults, likewise (ru_majflt).";
+    PRICE_CPU: f64 = "price.cpu", "ns", Round, "CPU time for each unit, what touching costs anyhow taken off (CLOCK_THREAD_CPUTIME_ID).";
+    PRICE_WALL: f64 = "price.wall", "ns", Round, "Time for each unit, likewise (CLOCK_MONOTONIC_RAW).";
+    PRICE_AGAIN: f64 = "price.again", "ns", Round, "CPU time of touching a unit that is there, which is taken off.";
+
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
     LEVEL: String = "level", "", Condition, "The level of memory that a figure is about: L1, L2, L3, L4 or memory.";

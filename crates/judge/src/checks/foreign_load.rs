@@ -1,13 +1,13 @@
 //! Did others run on our CPUs?
 
 use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, NOISE, PLACES, PSI_CPU,
+    COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, NOISE, PLACES, PRICE_CLOCK, PSI_CPU,
     RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
 };
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, tick_noise};
-use crate::check::{Answer, Check, Subject, never, observed, of_work};
+use crate::check::{Answer, Check, Subject, never, observed, takes_time};
 
 /// Busy time of the CPUs in use (/proc/stat) less our own CPU time. Pressure (/proc/pressure/cpu,
 /// Documentation/accounting/psi.rst) stands in the detail only: it speaks of the whole machine and of our own
@@ -29,9 +29,10 @@ pub const CHECK: Check = Check {
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,
+        PRICE_CLOCK.name,
     ],
     page: include_str!("../../../../docs/checks/foreign-load.md"),
-    applies: of_work,
+    applies: takes_time,
     essential: never,
     rule,
 };

@@ -1,8 +1,8 @@
 //! Was somebody put in our threads' place again and again?
 
 use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, NOISE, RUN_DELAY, SCHEDULE, TEST_CLASS,
-    THREADS,
+    COPY_SYSTEM, COPY_USER, CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, NOISE, PRICE_CLOCK, RUN_DELAY, SCHEDULE,
+    TEST_CLASS, THREADS,
 };
 use figure::format;
 
@@ -35,6 +35,7 @@ pub const CHECK: Check = Check {
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,
+        PRICE_CLOCK.name,
     ],
     page: include_str!("../../../../docs/checks/involuntary-switches.md"),
     applies: has_its_cpus,

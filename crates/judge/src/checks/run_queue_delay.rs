@@ -1,6 +1,6 @@
 //! Did our threads wait for a CPU although they wanted to run?
 
-use figure::evidence::{CPUS, HOP_WAY, NOISE, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS};
+use figure::evidence::{CPUS, HOP_WAY, NOISE, PRICE_CLOCK, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS};
 use figure::format;
 
 use super::loss::LOST_TIME;
@@ -21,6 +21,7 @@ pub const CHECK: Check = Check {
         TEST_CLASS.name,
         HOP_WAY.name,
         NOISE.name,
+        PRICE_CLOCK.name,
     ],
     page: include_str!("../../../../docs/checks/run-queue-delay.md"),
     applies: has_its_cpus,

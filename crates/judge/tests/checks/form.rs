@@ -10,6 +10,7 @@ use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, serv
 use crate::copies::{busy, copies};
 use crate::edges::{edge, unadvertised};
 use crate::noise::noise;
+use crate::prices::price;
 use crate::programs::program;
 
 #[test]
@@ -137,6 +138,10 @@ fn situations() -> Vec<Case> {
     ];
     all.extend([
         program(),
+        price("minor.write"),
+        price("minor.write").with(PRICE_MINOR, 900.0),
+        price("minor.write").with(PRICE_MAJOR, 90.0),
+        price("minor.write").of_time(CPU_FOREIGN, 0.9).of_time(RUN_DELAY_WORST, 0.5),
         copies("syscall", 2.0),
         copies("shell", 2.0),
         copies("switching", 1.0),
@@ -256,6 +261,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
         let several = copies("syscall", 2.0).only(&conditions);
         let tried = program().only(&conditions);
         let making = copies("process", 1.0).only(&conditions);
+        let priced = price("minor.write").only(&conditions);
         let team = quiet_vm().with(TEAM, "t2".into()).only(&conditions);
         let blind = match check.reads {
             reads if reads.contains(&TRAFFIC_PART.name) => &counters,
@@ -263,6 +269,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             reads if reads.contains(&CELL_BYTES.name) => &making,
             reads if reads.contains(&THREAD_OVERLAP.name) => &team,
             reads if reads.contains(&PROGRAM.name) => &tried,
+            reads if reads.contains(&PRICE_UNITS.name) => &priced,
             _ => &blind,
         };
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);

@@ -14,6 +14,7 @@ mod hops;
 mod lines;
 mod noise;
 mod numbers;
+mod prices;
 mod programs;
 mod threads;
 mod time;

@@ -67,8 +67,7 @@ impl Passes {
             let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
             let mut evidence = Evidence::default();
             if matches!(needs, Needs::Directory | Needs::Scripts) {
-                evidence
-                    .merge(files.get_or_insert_with(|| surroundings::of_directory(&self.directory)).clone());
+                evidence.merge(files.get_or_insert_with(|| lab::mount::evidence(&self.directory)).clone());
             }
             if needs == Needs::Scripts {
                 evidence.merge(
@@ -82,7 +81,7 @@ impl Passes {
 
     /// A reason, with what the mount says to it.
     fn explained(&self, test: &Test, reason: String) -> String {
-        let options = surroundings::of_directory(&self.directory).get(FS_OPTIONS).into_value();
+        let options = lab::mount::evidence(&self.directory).get(FS_OPTIONS).into_value();
         let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
         if test.needs == Needs::Scripts && is_noexec {
             let directory = self.directory.display();

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use figure::Evidence;
+use figure::evidence::{FS_DEVICE, FS_OPTIONS, FS_TYPE};
 use figure::format::plain_to;
 use procfs_core::FromRead;
 use procfs_core::process::{MountInfo, MountInfos};
@@ -23,6 +25,24 @@ pub struct Mount {
     pub options: String,
     /// `254:0 /dev/vda`.
     pub device: String,
+}
+
+/// The file system on which a directory is, as evidence.
+pub fn evidence(directory: &Path) -> Evidence {
+    let mut evidence = Evidence::default();
+    match of(directory) {
+        Ok(mount) => {
+            evidence.put(FS_TYPE, mount.kind);
+            evidence.put(FS_OPTIONS, mount.options);
+            evidence.put(FS_DEVICE, mount.device);
+        }
+        Err(reason) => {
+            for key in [FS_TYPE, FS_OPTIONS, FS_DEVICE] {
+                evidence.put_unknown(key, &reason);
+            }
+        }
+    }
+    evidence
 }
 
 /// Of the directory.

@@ -1,0 +1,224 @@
+//! The worker: laps on pinned threads, as many as a round lasts, with the faults that each took.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+
+use figure::evidence::*;
+use figure::{CpuList, Event, Reading, Round};
+use lab::clock::Clock;
+use lab::measure;
+use lab::placement::Placement;
+use lab::pool::{Pool, Seat};
+use lab::worker::{Bench, Facts};
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::catalogue::{self, Crowd, Needs, Price};
+use super::ground::Ground;
+use super::lap::{Lap, timed};
+use super::plan::{Setup, Task};
+use super::together::Meeting;
+use crate::clocks::Used;
+
+/// A sample lasts at least this long, in seconds, by as many laps as that takes.
+const SAMPLE: f64 = 0.01;
+/// A round lasts about this long, by as many samples as that takes: fifteen clock ticks of 10 ms, so that tick accounting
+/// (steal, foreign load) can say something.
+const ROUND: f64 = 0.15;
+/// Samples of a round at most.
+const MOST_SAMPLES: usize = 60;
+
+/// The part of one thread in a sample.
+type Work = Arc<dyn Fn(&Seat, usize) -> io::Result<Lap> + Send + Sync>;
+
+/// A sample's value.
+type Value = Box<dyn Fn(&Lap) -> f64>;
+
+/// Threads, and what is seen of their CPUs.
+struct Team {
+    pool: Pool,
+    watch: Watch,
+}
+
+struct PriceBench {
+    setup: Setup,
+    ground: Arc<Ground>,
+    /// By number of threads.
+    teams: BTreeMap<usize, Team>,
+    /// Samples of a round, by figure.
+    samples: BTreeMap<String, usize>,
+}
+
+/// Starts the threads and makes the files.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    _event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let machine = &setup.machine;
+    let clock = Clock::of(machine);
+    let mut facts = Facts::default();
+    clock.write(&mut facts.evidence);
+    let sizes: BTreeSet<usize> = setup.tasks.iter().map(|task| task.threads.max(1)).collect();
+    let team = |threads: usize| Ok((threads, Team::of(&setup, threads, clock.clone())?));
+    let teams = sizes.into_iter().map(team).collect::<Result<BTreeMap<_, _>, String>>()?;
+    facts.evidence.put(PLACE_READBACK, teams.values().all(|team| team.pool.readback));
+    let ground = Ground::of(machine, &setup.here);
+    let ground = Arc::new(if setup.here.around.is_ok() { ground.with_files(&setup.here) } else { ground });
+    let of_files = lab::mount::evidence(&setup.here.directory);
+    let on_files = setup.tasks.iter().filter(|task| needs(task).is_some_and(Needs::is_of_files));
+    facts.figures = on_files.map(|task| (task.id.clone(), of_files.clone())).collect();
+    Ok((Box::new(PriceBench { ground, teams, samples: BTreeMap::new(), setup }), facts))
+}
+
+fn needs(task: &Task) -> Option<Needs> {
+    Some(catalogue::alone(&task.word).filter(|_| task.threads == 0)?.needs)
+}
+
+impl Team {
+    fn of(setup: &Setup, threads: usize, clock: Clock) -> Result<Team, String> {
+        let cpus = setup.cpus.iter().take(threads);
+        let threads: Vec<CpuList> = cpus.map(|cpu| CpuList::from_iter([*cpu])).collect();
+        let placement = Placement { places: "threads", bind: "close", threads };
+        let watch = Watch::new(&Tree::live(), &setup.machine, &placement.cpus());
+        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+        Ok(Team { pool, watch })
+    }
+}
+
+/// Laps of one thread until a sample is long enough.
+fn alone(price: &'static Price, ground: Arc<Ground>) -> Work {
+    Arc::new(move |seat, _| {
+        let begun = seat.clock.now();
+        let mut all = Lap::default();
+        while all.units == 0.0 || seat.clock.seconds(begun, seat.clock.now()) < SAMPLE {
+            all = [all, (price.lap)(&ground)?].into_iter().sum();
+            seat.glance();
+        }
+        Ok(all)
+    })
+}
+
+/// The parts of several threads.
+fn together(crowd: &'static Crowd, ground: Arc<Ground>) -> Work {
+    let meeting = Meeting::default();
+    Arc::new(move |seat, sample| (crowd.lap)(&ground, seat, sample, &meeting))
+}
+
+impl PriceBench {
+    /// The work of a figure, and what one of its laps amounts to in the figure's unit.
+    fn work(&self, task: &Task) -> Result<(Work, Value), String> {
+        let none = || format!("no price {}", task.word);
+        let ground = self.ground.clone();
+        Ok(match task.threads {
+            0 => {
+                let price = catalogue::alone(&task.word).ok_or_else(none)?;
+                (alone(price, ground), Box::new(|lap| price.clock.price(lap) / price.scale().0))
+            }
+            _ => {
+                let crowd = catalogue::crowd(&task.word).ok_or_else(none)?;
+                (together(crowd, ground), Box::new(|lap| crowd.clock.price(lap)))
+            }
+        })
+    }
+
+    fn team(&self, task: &Task) -> Result<&Team, String> {
+        self.teams.get(&task.threads.max(1)).ok_or_else(|| format!("no threads for {}", task.id))
+    }
+
+    /// How many samples make a round, by one that is not counted.
+    fn dose(&self, task: &Task) -> Result<usize, String> {
+        let (work, _) = self.work(task)?;
+        let taken = self.team(task)?.pool.run(move |seat| timed(|| work(seat, 0)));
+        let mut longest = 0.0_f64;
+        for (lap, used) in taken.map_err(|error| error.to_string())? {
+            lap.map_err(|error| error.to_string())?;
+            longest = longest.max(used.wall * 1e-9);
+        }
+        Ok(((ROUND / longest.max(1e-9)).ceil() as usize).clamp(1, MOST_SAMPLES))
+    }
+}
+
+/// One lap of all threads, sample by sample.
+fn laps(given: Vec<Vec<io::Result<Lap>>>) -> Result<Vec<Lap>, String> {
+    let samples = given.iter().map(Vec::len).min().unwrap_or(0);
+    let mut laps = vec![Lap::default(); samples];
+    for thread in given {
+        for (all, lap) in laps.iter_mut().zip(thread) {
+            *all = [*all, lap.map_err(|error| error.to_string())?].into_iter().sum();
+        }
+    }
+    Ok(laps)
+}
+
+impl Bench for PriceBench {
+    fn round(&mut self, id: &str) -> Result<Round, String> {
+        let task =
+            self.setup.tasks.iter().find(|task| task.id == id).ok_or_else(|| format!("no figure {id}"))?;
+        let samples = match self.samples.get(id) {
+            Some(samples) => *samples,
+            None => self.dose(task)?,
+        };
+        let (team, (work, value)) = (self.team(task)?, self.work(task)?);
+        let work = move |seat: &Seat, sample| work(seat, sample);
+        let (measured, given) = measure::round_giving(&team.pool, &team.watch, samples, work)
+            .map_err(|error| error.to_string())?;
+        let laps = laps(given)?;
+        let prices: Vec<f64> = laps.iter().map(value).collect();
+        // Not above zero is possible where pages were there already: the faults that are missing tell that.
+        if prices.iter().any(|price| !price.is_finite()) {
+            return Err("nothing was priced".to_owned());
+        }
+        let mut evidence = measured.evidence;
+        write(&mut evidence, &laps);
+        self.samples.insert(id.to_owned(), samples);
+        Ok(Round::new(measured.started, measured.duration, prices, evidence))
+    }
+
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}
+
+/// Writes what the laps of a round took.
+fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
+    let all: Lap = laps.iter().copied().sum();
+    evidence.put(PRICE_UNITS, all.units);
+    evidence.put(PRICE_MINOR, all.used.minor);
+    evidence.put(PRICE_MAJOR, all.used.major);
+    evidence.put(PRICE_CPU, all.cpu());
+    evidence.put(PRICE_WALL, all.wall());
+    evidence.put(PRICE_AGAIN, Lap { used: all.again, again: Used::default(), ..all }.cpu());
+    // What the value rests on is what was timed, not the preparing between.
+    let shortest = laps.iter().map(|lap| lap.used.wall * 1e-9).reduce(f64::min);
+    evidence.put_reading(SAMPLE_SHORTEST, Reading::or_unknown(shortest, "no lap was timed"));
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn the_laps_of_all_threads_make_a_sample_and_one_that_failed_fails_all() {
+        let lap = |units: usize, cpu: f64| {
+            Lap::of(units, Used { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
+        };
+        let given = vec![
+            vec![Ok(lap(10, 1000.0)), Ok(lap(10, 3000.0))],
+            vec![Ok(lap(10, 2000.0)), Ok(Lap::default())],
+        ];
+        let all = laps(given).unwrap();
+        assert_eq!((all[0].cpu(), all[1].cpu(), all[1].wall()), (150.0, 300.0, 600.0));
+        let mut evidence = figure::Evidence::default();
+        write(&mut evidence, &all);
+        assert_eq!(evidence.get(PRICE_UNITS), Reading::Value(30.0));
+        assert_eq!(evidence.get(PRICE_MINOR), Reading::Value(30.0));
+        assert_eq!(evidence.get(PRICE_CPU), Reading::Value(200.0));
+        let failed = vec![vec![Ok(lap(1, 1.0))], vec![Err(io::Error::other("no memory"))]];
+        assert_eq!(laps(failed), Err("no memory".to_owned()));
+    }
+}

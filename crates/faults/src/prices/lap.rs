@@ -1,0 +1,90 @@
+//! One lap: so many units, touched or called, timed on their own thread.
+
+use std::iter::Sum;
+
+use crate::clocks::Used;
+use crate::mapping::Mapping;
+
+/// What one lap took, or several together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lap {
+    /// Units that are priced.
+    pub units: f64,
+    /// What they took.
+    pub used: Used,
+    /// What the same touches took when everything was there.
+    pub again: Used,
+}
+
+impl Lap {
+    /// A lap of calls, or of touches beside which a touch itself is nothing.
+    pub fn of(units: usize, used: Used) -> Lap {
+        Lap { units: units as f64, used, again: Used::default() }
+    }
+
+    /// CPU time of a unit, in nanoseconds.
+    pub fn cpu(&self) -> f64 {
+        (self.used.cpu - self.again.cpu) / self.units
+    }
+
+    /// Time of a unit, in nanoseconds.
+    pub fn wall(&self) -> f64 {
+        (self.used.wall - self.again.wall) / self.units
+    }
+}
+
+impl Sum for Lap {
+    fn sum<I: Iterator<Item = Lap>>(laps: I) -> Lap {
+        laps.fold(Lap::default(), |all, lap| Lap {
+            units: all.units + lap.units,
+            used: all.used.and(&lap.used),
+            again: all.again.and(&lap.again),
+        })
+    }
+}
+
+/// What something takes.
+#[inline]
+pub fn timed<T>(body: impl FnOnce() -> T) -> (T, Used) {
+    let before = Used::before();
+    let result = body();
+    (result, before.since())
+}
+
+/// Touches every `step`th page of a mapping, and does so once more for what a touch costs anyhow.
+#[inline]
+pub fn touched(region: &Mapping, step: usize, touch: impl Fn(&Mapping, usize)) -> Lap {
+    let all = || (0..region.pages()).step_by(step).for_each(|page| touch(region, page));
+    let ((), used) = timed(all);
+    let ((), again) = timed(all);
+    Lap { again, ..Lap::of(region.pages().div_ceil(step), used) }
+}
+
+/// Writes to every page, so that it is there.
+pub fn fill(region: &Mapping) {
+    (0..region.pages()).for_each(|page| region.write(page));
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn laps_add_up_and_what_touching_costs_is_taken_off() {
+        let used = |ns: f64| Used { cpu: ns, wall: 2.0 * ns, minor: 10.0, major: 1.0 };
+        let lap = Lap { units: 10.0, used: used(5000.0), again: used(1000.0) };
+        assert_eq!((lap.cpu(), lap.wall()), (400.0, 800.0));
+        let all: Lap = [lap, Lap::of(10, used(2000.0))].into_iter().sum();
+        assert_eq!((all.units, all.used.minor, all.cpu()), (20.0, 20.0, 300.0));
+    }
+
+    #[test]
+    fn every_first_touch_is_a_fault() {
+        let region = Mapping::anonymous(1 << 20).unwrap();
+        let lap = touched(&region, 1, Mapping::write);
+        assert_eq!((lap.units, lap.again.minor), (region.pages() as f64, 0.0));
+        assert_eq!(lap.used.minor, lap.units, "{lap:?}");
+        // Planted: pages that are there already.
+        assert_eq!(touched(&region, 1, Mapping::write).used.minor, 0.0);
+    }
+}

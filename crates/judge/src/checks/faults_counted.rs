@@ -1,0 +1,44 @@
+//! Are the faults that were priced those that were taken?
+
+use figure::evidence::{MAJOR_DUE, MINOR_DUE, PRICE_MAJOR, PRICE_MINOR, PRICE_UNITS};
+use figure::format::{number, percent};
+
+use crate::check::{Answer, Check, Levels, Subject, always, measured, observed};
+
+/// Faults too many or too few, for each unit that was priced. A page of our own stack or a hinting fault of NUMA balancing among
+/// hundreds is less than one in a hundred; at one in twenty the price is that of something else as well.
+const ASTRAY: Levels = Levels { warn: 0.01, fail: 0.05 };
+
+/// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD, around every lap.
+pub const CHECK: Check = Check {
+    id: "faults-counted",
+    question: "Are the faults that were priced those that were taken?",
+    reads: &[MINOR_DUE.name, MAJOR_DUE.name, PRICE_UNITS.name, PRICE_MINOR.name, PRICE_MAJOR.name],
+    page: include_str!("../../../../docs/checks/faults-counted.md"),
+    applies: |subject| {
+        let due = subject.condition(MINOR_DUE).or(subject.condition(MAJOR_DUE));
+        measured(subject) && due.is_some()
+    },
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let units = observed!(subject.figure.sum(PRICE_UNITS)).max(1.0);
+    let (mut astray, mut told) = (0.0, Vec::new());
+    for (what, due, taken) in [
+        ("minor", subject.condition(MINOR_DUE), PRICE_MINOR),
+        ("major", subject.condition(MAJOR_DUE), PRICE_MAJOR),
+    ] {
+        let Some(due) = due else { continue };
+        let taken = observed!(subject.figure.sum(taken));
+        astray += (taken - due * units).abs() / units;
+        told.push(format!("{} {what} faults where {} are priced", number(taken), number(due * units)));
+    }
+    ASTRAY.answer(
+        astray,
+        format!("{} for {} units ({} of them astray)", told.join(", "), number(units), percent(astray)),
+        "find what brings pages in beforehand (mlockall, a library that prefaults), takes them away (memory pressure, \
+         NUMA balancing), or gives pages of another size (transparent_hugepage)",
+    )
+}

@@ -1,0 +1,71 @@
+//! Prices of faults: what is priced must be what was taken, and CPU time knows nothing of who else had the CPU.
+
+use figure::Outcome::*;
+use figure::Verdict;
+use figure::evidence::*;
+
+use crate::build::{Case, quiet_vm};
+
+/// A first write to a thousand pages in each round, by the CPU time of one thread.
+pub fn price(word: &str) -> Case {
+    quiet_vm()
+        .without(ARRAY_BYTES)
+        .without(KERNEL)
+        .with(THREADS, 1.0)
+        .with(CPUS, vec![0.0])
+        .with(PRICE, word.to_owned())
+        .with(PRICE_CLOCK, "cpu".into())
+        .with(MINOR_DUE, 1.0)
+        .with(MAJOR_DUE, 0.0)
+        .with(PRICE_UNITS, 1000.0)
+        .with(PRICE_MINOR, 1000.0)
+        .with(PRICE_MAJOR, 0.0)
+}
+
+#[test]
+fn as_many_faults_as_are_priced() {
+    let taken = |minor: f64| price("minor.write").with(PRICE_MINOR, minor).says("faults-counted");
+    assert_eq!((taken(1000.0), taken(1009.0), taken(991.0)), (Pass, Pass, Pass));
+    assert_eq!((taken(1011.0), taken(980.0), taken(1060.0)), (Warn, Warn, Fail));
+    assert_eq!(taken(0.0), Fail, "the pages were there already");
+    assert_eq!(price("minor.write").judged().0, Verdict::Valid);
+    let there = price("minor.write").with(PRICE_MINOR, 0.0);
+    assert_eq!((there.judged().0, there.judged().1[0].as_str()), (Verdict::Invalid, "faults-counted"));
+    assert_eq!(quiet_vm().answer("faults-counted"), None, "an array is no price");
+}
+
+#[test]
+fn huge_pages_that_were_not_had_are_small_faults() {
+    let huge = price("huge").with(PRICE_UNITS, 4.0);
+    assert_eq!(huge.clone().with(PRICE_MINOR, 4.0).says("faults-counted"), Pass);
+    assert_eq!(huge.with(PRICE_MINOR, 2048.0).says("faults-counted"), Fail);
+}
+
+#[test]
+fn only_what_is_due_is_asked() {
+    let cached = price("file.around").without(MINOR_DUE);
+    assert_eq!(cached.clone().with(PRICE_MINOR, 33.0).says("faults-counted"), Pass, "neighbours came along");
+    assert_eq!(cached.clone().with(PRICE_MAJOR, 60.0).says("faults-counted"), Fail);
+    assert_eq!(cached.without(MAJOR_DUE).answer("faults-counted"), None);
+}
+
+#[test]
+fn what_was_not_counted_is_unknown() {
+    for key in [PRICE_UNITS, PRICE_MINOR, PRICE_MAJOR] {
+        let answer = price("minor.write").without(key).answer("faults-counted").unwrap();
+        assert_eq!((answer.outcome, answer.essential), (Unknown, true));
+    }
+}
+
+#[test]
+fn cpu_time_stands_still_while_others_have_the_cpu() {
+    let shared = price("minor.write").of_time(CPU_FOREIGN, 0.9).of_time(RUN_DELAY_WORST, 0.5);
+    let shared = shared.of_time(RUN_DELAY, 0.5).with(INVOLUNTARY_SWITCHES, 900.0);
+    for id in ["foreign-load", "run-queue-delay", "involuntary-switches"] {
+        assert_eq!(shared.answer(id), None, "{id}");
+        let by_wall = shared.clone().with(PRICE_CLOCK, "wall".into());
+        assert!(by_wall.answer(id).is_some_and(|answer| answer.outcome != Pass), "{id}");
+        // Where the others must run, they must have their CPUs.
+        assert!(shared.clone().with(CPUS, vec![0.0, 1.0]).answer(id).is_some(), "{id}");
+    }
+}
