@@ -12,8 +12,7 @@ use crate::bench::{figure, reasons, record, run, stderr, stdout, truebench};
 const SHORT: &[&str] = &["faults", "prices", "--rounds", "2", "--format", "json"];
 
 /// The same for those that want the first prices alone.
-const BRIEF: &[&str] =
-    &["faults", "prices", "--rounds", "1", "--max-time", "8s", "--format", "json"];
+const BRIEF: &[&str] = &["faults", "prices", "--rounds", "1", "--max-time", "8s", "--format", "json"];
 
 /// A library that has every mapping populated when it is made.
 const POPULATES: &str = "
@@ -103,8 +102,7 @@ fn memory_has_no_disk_and_nothing_is_left_behind() {
     let is_memory = lab::mount::of(shm).is_ok_and(|mount| mount.kind == "tmpfs");
     let below = if is_memory { tempfile::tempdir_in(shm).unwrap() } else { directory };
     let place = below.path().to_str().unwrap();
-    let record =
-        record(&run(&[BRIEF, &["--dir", place]].concat()));
+    let record = record(&run(&[BRIEF, &["--dir", place]].concat()));
     if is_memory {
         for word in ["major", "scan.cold", "scan.warm", "scan.ratio"] {
             let reason = price(&record, word).reason.clone().unwrap_or_default();

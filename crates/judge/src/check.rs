@@ -232,6 +232,12 @@ pub fn several_tasks(subject: &Subject) -> bool {
     subject.condition(TEST_CLASS).is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()))
 }
 
+/// For [`Check::applies`]: figures that want all the time of their CPUs: those of [`takes_time`], unless they are prices that are mostly
+/// waiting for a disk, and leave the CPU to others meanwhile (reads what [`takes_time`] reads).
+pub fn wants_its_cpus(subject: &Subject) -> bool {
+    takes_time(subject) && subject.condition(PRICE_CLOCK).as_deref() != Some("disk")
+}
+
 /// For [`Check::applies`]: figures of copies of a test, each a process of its own (reads [`COPIES`]).
 pub fn of_copies(subject: &Subject) -> bool {
     measured(subject) && subject.condition(COPIES).is_some()

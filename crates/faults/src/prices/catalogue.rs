@@ -15,8 +15,10 @@ use super::{anonymous, calls, files, together};
 pub enum Clock {
     /// The thread's own CPU time: what others do meanwhile is not in it.
     Cpu,
-    /// Time: where the thread waits, for a disk or for other threads.
+    /// Time: where the thread waits for other threads.
     Wall,
+    /// Time, most of which the thread waits for a disk and leaves its CPU to others.
+    Disk,
 }
 
 impl Clock {
@@ -25,6 +27,7 @@ impl Clock {
         match self {
             Clock::Cpu => "cpu",
             Clock::Wall => "wall",
+            Clock::Disk => "disk",
         }
     }
 
@@ -32,7 +35,7 @@ impl Clock {
     pub fn price(self, lap: &Lap) -> f64 {
         match self {
             Clock::Cpu => lap.cpu(),
-            Clock::Wall => lap.wall(),
+            Clock::Wall | Clock::Disk => lap.wall(),
         }
     }
 }
@@ -150,7 +153,7 @@ const fn file(word: &'static str, row: &'static str, lap: fn(&Ground) -> io::Res
 }
 
 const fn disk(word: &'static str, row: &'static str, lap: fn(&Ground) -> io::Result<Lap>) -> Price {
-    let clock = Clock::Wall;
+    let clock = Clock::Disk;
     let region = |ground: &Ground| ground.file;
     Price { series: DISK, clock, needs: Needs::Disk, due: Due::Any, region, ..minor(word, row, lap) }
 }
@@ -203,7 +206,11 @@ pub static ALONE: &[Price] = &[
     },
     Price { due: Due::Major, ..disk("major", "random page (major fault)", files::fetched) },
     disk(COLD, "page by page, from disk", files::cold),
-    Price { due: Due::Cached, ..disk(WARM, "page by page, in the page cache", files::warm) },
+    Price {
+        due: Due::Cached,
+        clock: Clock::Wall,
+        ..disk(WARM, "page by page, in the page cache", files::warm)
+    },
 ];
 
 /// A price by the number of threads.

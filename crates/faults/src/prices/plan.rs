@@ -152,7 +152,6 @@ fn conditions(word: &str, clock: Clock, cpus: &[u32]) -> Conditions {
         .with(key::PRICE, word.to_owned())
         .with(key::PRICE_CLOCK, clock.word().to_owned())
         .with(key::THREADS, cpus.len() as f64)
-        .with(key::PLACES, "threads".to_owned())
         .with(key::CPUS, cpus.iter().map(|cpu| f64::from(*cpu)).collect())
 }
 

@@ -171,7 +171,7 @@ keys! {
 
     // Prices of page faults, and of the calls around them.
     PRICE: String = "price", "", Condition, "What a price is of: minor.write, file.read, munmap, …";
-    PRICE_CLOCK: String = "price_clock", "", Condition, "By which clock it is priced: cpu (the thread's own CPU time) or wall.";
+    PRICE_CLOCK: String = "price_clock", "", Condition, "By which clock it is priced: cpu (the thread's own CPU time), wall, or disk (wall, most of which the thread waits for a disk).";
     PRICE_BYTES: f64 = "price_bytes", "B", Condition, "Bytes of one unit that is priced (a page, a huge page), or of the region that a call is about.";
     PRICE_REGION: f64 = "price_region", "B", Condition, "Bytes that are touched, or mapped, at a time.";
     PRICE_OTHERS: f64 = "price_others", "1", Condition, "Other threads of the process that run on CPUs of their own meanwhile.";

@@ -7,7 +7,7 @@ use figure::evidence::{
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, tick_noise};
-use crate::check::{Answer, Check, Subject, never, observed, takes_time};
+use crate::check::{Answer, Check, Subject, never, observed, wants_its_cpus};
 
 /// Busy time of the CPUs in use (/proc/stat) less our own CPU time. Pressure (/proc/pressure/cpu,
 /// Documentation/accounting/psi.rst) stands in the detail only: it speaks of the whole machine and of our own
@@ -32,7 +32,7 @@ pub const CHECK: Check = Check {
         PRICE_CLOCK.name,
     ],
     page: include_str!("../../../../docs/checks/foreign-load.md"),
-    applies: takes_time,
+    applies: wants_its_cpus,
     essential: never,
     rule,
 };
