@@ -2,11 +2,15 @@
 //! helps, proved.
 
 pub mod demo;
+pub mod walk;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
 /// The worker of the mode of this word.
-pub fn worker(_name: &str) -> Option<lab::worker::Prepare> {
-    None
+pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
+    match name {
+        word if word == walk::MODE.name => Some(walk::MODE.prepare),
+        _ => None,
+    }
 }

@@ -31,6 +31,7 @@ mod scaling;
 mod second_instrument;
 mod surroundings;
 mod switch;
+mod walk;
 mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
@@ -91,6 +92,7 @@ pub const RULES: &[&Rule] = &[
     &copies::RULE,
     &page_cache::RULE,
     &program::RULE,
+    &walk::RULE,
     &surroundings::RULE,
 ];
 

@@ -5,6 +5,7 @@ mod allocators;
 mod cores;
 mod numa;
 mod programs;
+mod walk;
 
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(allocators::allocators(record));
     findings.extend(programs::best(record));
+    findings.extend(walk::thresholds(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

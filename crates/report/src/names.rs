@@ -24,6 +24,7 @@ const MODES: &[(&str, &str)] = &[
     ("system.noise", "time that the CPUs lose"),
     ("system.cores", "a line between two CPUs, one way"),
     ("alloc.try", "a program of yours under each allocator"),
+    ("faults.walk", "what is in memory as blocks come and go"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -81,6 +82,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("alloc.try", "cpu", "CPU time, in user code and in the kernel"),
     ("alloc.try", "peak", "the most that one of its processes had in memory"),
     ("alloc.try", "faults", "minor and major page faults"),
+    ("faults.walk", "dynamic", "the thresholds of malloc as a program gets them"),
+    ("faults.walk", "frozen", "with MALLOC_TRIM_THRESHOLD_=131072"),
 ];
 
 /// What the words in these labels mean, each once: `packed: …`.
@@ -120,6 +123,7 @@ const AXES: &[(&str, &str, &str)] = &[
     ("busy", "waker busy", "time that the waker stays busy"),
     ("logical_cpu", "CPU", "CPU"),
     ("allocator", "allocator", "allocator"),
+    ("step", "step", "step"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.

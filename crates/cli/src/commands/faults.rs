@@ -1,8 +1,10 @@
 //! `truebench faults`.
 
+mod walk;
+
 use std::process::ExitCode;
 
-use crate::args::faults::Faults;
+use crate::args::faults::{Faults, What};
 use crate::failure::Failure;
 
 /// What is said where there is neither a program nor another thing to do.
@@ -14,7 +16,7 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
-        Some(what) => match *what {},
+        Some(What::Walk(arguments)) => walk::run(arguments),
         None => Err(Failure::usage(HOW)),
     }
 }
