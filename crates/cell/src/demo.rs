@@ -152,19 +152,13 @@ impl<const N: usize> sys::Text<N> {
 /// # Safety
 /// `base` begins so many bytes that may be written.
 unsafe fn touch(base: *mut u8, bytes: usize, step: usize) {
-    let step = page().wrapping_mul(step.max(1));
+    let step = sys::page().wrapping_mul(step.max(1));
     let mut at = 0;
     while at < bytes {
         // SAFETY: within the memory.
         unsafe { base.wrapping_add(at).write_volatile(1) };
         at = at.wrapping_add(step);
     }
-}
-
-/// Bytes of a page.
-fn page() -> usize {
-    // SAFETY: a constant of the system.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize
 }
 
 #[cfg(test)]

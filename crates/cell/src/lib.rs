@@ -1,6 +1,6 @@
 //! What runs in `truebench-cell`, the tiny second binary: the twelve tests of UnixBench, each in a file of
 //! [`tests`] that describes itself, [`hops`] from task to task, the [`load`] of allocators, one that runs a program of the
-//! user's ([`attempt`]), and programs that fault ([`demo`]).
+//! user's ([`attempt`]), programs that fault ([`demo`]), and a [`walk`] through the heap.
 //!
 //! A process that is forked and executed thousands of times a second must be as small as the C programs that it stands
 //! for: truebench itself, with threads and megabytes of code, cannot be. So the binary has no Rust runtime, needs libc
@@ -30,6 +30,7 @@ pub mod sys;
 pub mod test;
 pub mod tests;
 mod timer;
+pub mod walk;
 
 use core::ffi::{CStr, c_char, c_int};
 
@@ -107,6 +108,8 @@ enum Work {
     Load,
     /// A program of the user's.
     Attempt,
+    /// A walk through the heap.
+    Walk,
 }
 
 impl Work {
@@ -123,6 +126,7 @@ impl Work {
             // SAFETY: the caller's.
             Work::Load => unsafe { load::run(job) },
             Work::Attempt => attempt::run(job),
+            Work::Walk => walk::run(job),
         }
     }
 }
@@ -133,6 +137,7 @@ fn find(name: &CStr) -> Option<Work> {
     let other = || match name.to_bytes() {
         name if name == load::NAME.as_bytes() => Some(Work::Load),
         name if name == attempt::NAME.as_bytes() => Some(Work::Attempt),
+        name if name == walk::NAME.as_bytes() => Some(Work::Walk),
         _ => None,
     };
     test.map(Work::Test).or_else(|| Hop::find(name.to_bytes()).map(Work::Hop)).or_else(other)

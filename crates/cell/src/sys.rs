@@ -234,6 +234,12 @@ pub fn cpu() -> u32 {
     unsafe { libc::sched_getcpu() as u32 }
 }
 
+/// Bytes of a page.
+pub fn page() -> usize {
+    // SAFETY: a constant of the system.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize
+}
+
 /// The number of this process.
 pub fn process() -> libc::pid_t {
     // SAFETY: always allowed.

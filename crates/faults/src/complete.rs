@@ -6,7 +6,7 @@ use figure::{Better, Evidence, Figure, Round, Status, Unit, stats};
 
 use crate::rates::Row;
 use crate::watch::{Watched, Window};
-use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SUITE};
+use crate::{COVERAGE, GAIN, MAJOR, MINOR, SUITE};
 
 /// Seconds of a window where there is time enough: a rate of a tenth of a second is not steady.
 const USUAL: f64 = 1.0;
@@ -16,13 +16,12 @@ const WANTED: f64 = 8.0;
 /// Processes that are told of.
 const MOST_ROWS: usize = 20;
 
-/// The figures: the most that could be gained, rates, how much was seen, what was found, and the price.
-pub fn figures(watched: Watched, program: &str) -> Vec<Figure> {
+/// The figures: the most that could be gained, rates, how much was seen, what was found; and `price`, what a minor fault costs here.
+pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
     let mut windows = wide(&watched.windows, watched.seconds);
     if windows.is_empty() {
         windows = watched.windows.clone();
     }
-    let price = price(&watched);
     let mut minor = rate(&watched, &windows, MINOR, "minor faults", |window| window.used.minor);
     let mut major = rate(&watched, &windows, MAJOR, "major faults", |window| window.used.major);
     minor.timeline = Some(timeline(&windows));
@@ -138,24 +137,6 @@ fn timeline(windows: &[Window]) -> Timeline {
             column("processes", Unit::ONE, |window| window.look.processes as f64),
             column("threads", Unit::ONE, |window| window.look.threads as f64),
         ],
-    }
-}
-
-/// What a minor fault costs here.
-fn price(watched: &Watched) -> Figure {
-    let figure = Figure::planned(PRICE, SUITE, "price of a minor fault", Unit::NANOSECONDS, Better::Lower);
-    match &watched.price {
-        Ok(price) => {
-            let mut figure = figure;
-            let round = |value: &f64| {
-                let seconds = value * 1e-9;
-                Round::new(watched.started.clone(), seconds, vec![*value], Evidence::default())
-            };
-            figure.rounds = price.rounds.iter().map(round).collect();
-            figure.summarise();
-            figure
-        }
-        Err(reason) => figure.not_available(reason.clone()),
     }
 }
 

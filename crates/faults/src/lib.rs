@@ -6,7 +6,8 @@
 //! - [`classify`] goes from what was seen to mechanisms, [`manager`] to who manages the memory. Pure. [`complete`] makes figures of it all.
 //! - [`prices`] is the mode of what faults, and the calls around them, cost here.
 //! - [`demo`] are programs that fault, each in one way.
-//! - [`price`] is what a minor fault costs here, in a moment; [`mapping`] and [`clocks`] are what prices are measured with.
+//! - [`walk`] is the mode that shows what malloc does with four blocks.
+//! - [`mapping`] and [`clocks`] are what prices are measured with.
 
 pub mod classify;
 pub mod clocks;
@@ -15,11 +16,11 @@ pub mod demo;
 pub mod manager;
 pub mod mapping;
 pub mod observe;
-pub mod price;
 pub mod prices;
 pub mod rates;
 pub mod target;
 pub mod trace;
+pub mod walk;
 pub mod watch;
 
 /// The suite's name, and the first part of its figures' ids.
@@ -29,8 +30,8 @@ pub const SUITE: &str = "faults";
 pub const MINOR: &str = "faults.minor";
 /// Major faults a second.
 pub const MAJOR: &str = "faults.major";
-/// What a minor fault costs here, as it was when the program was watched.
-pub const PRICE: &str = "faults.price";
+/// What a minor fault costs here: of the mode [`prices`].
+pub const PRICE: &str = "faults.prices.minor.write";
 /// The share of the faults that samples stand for: what is found follows from it.
 pub const COVERAGE: &str = "faults.coverage";
 /// The most that could be gained, as a share of the program's CPU time.
@@ -41,6 +42,7 @@ pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
     match name {
         observe::NAME => Some(observe::prepare),
         "prices" => Some(prices::MODE.prepare),
+        word if word == walk::MODE.name => Some(walk::MODE.prepare),
         _ => None,
     }
 }

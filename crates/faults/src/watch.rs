@@ -17,7 +17,6 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::observe::Setup;
-use crate::price::{self, Minor};
 use crate::rates::{Look, Row, Totals, Tree};
 use crate::target::Held;
 
@@ -84,8 +83,6 @@ pub struct Watched {
     pub status: Option<ExitStatus>,
     /// What the worker found, or why it found nothing.
     pub facts: Result<Facts, String>,
-    /// What a minor fault costs here, or why that is not known.
-    pub price: Result<Minor, String>,
     /// Every process that was seen.
     pub rows: Vec<Row>,
     /// The signal by which the user ended it.
@@ -118,8 +115,6 @@ pub fn watch(
     interrupt: &Interrupt,
     second: &mut dyn FnMut(&Window),
 ) -> Result<Watched, WatchError> {
-    // Before the program is there: it would be disturbed, and so would the price.
-    let price = price::minor().map_err(|error| error.to_string());
     let started = lab::timestamp();
     let mut worker = options.looks.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
     let (process, mut child, facts) = match &options.whom {
@@ -161,7 +156,6 @@ pub fn watch(
         totals,
         status,
         facts,
-        price,
         rows: session.tree.rows(),
         interrupted: interrupt.requested(),
     })

@@ -52,9 +52,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half the width, as a share of `value` (0.02 = 2 %); infinite if `value` is 0.
+    /// Half the width, as a share of `value` (0.02 = 2 %); infinite if `value` is 0 and the interval has a width.
     pub fn relative_half_width(&self, value: f64) -> f64 {
-        (self.high - self.low) / 2.0 / value.abs()
+        if self.high == self.low { 0.0 } else { (self.high - self.low) / 2.0 / value.abs() }
     }
 }
 

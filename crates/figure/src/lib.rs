@@ -21,6 +21,7 @@ pub mod record;
 pub mod series;
 pub mod stats;
 pub mod unit;
+pub mod walk;
 
 pub use check::{CheckResult, Outcome, Verdict};
 pub use conditions::Conditions;

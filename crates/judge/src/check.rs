@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK,
-    TEST_CLASS, THREADS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
+    TEST_CLASS, THREADS, TIMELESS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
@@ -270,7 +270,8 @@ pub fn of_noise(subject: &Subject) -> bool {
 }
 
 /// For [`Check::applies`]: figures of work, which are wrong by what others take from the CPUs or do to their speed (reads
-/// [`NOISE`]). Of noise that is the figure itself: its explanation tells who took how much.
+/// [`NOISE`] and [`TIMELESS`]). Of noise that is the figure itself: its explanation tells who took how much. What is counted,
+/// and would be the same on a slower machine, is not wrong by it.
 pub fn of_work(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(NOISE).is_none()
+    measured(subject) && subject.condition(NOISE).is_none() && subject.condition(TIMELESS) != Some(true)
 }

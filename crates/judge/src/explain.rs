@@ -33,6 +33,7 @@ mod scaling;
 mod second_instrument;
 mod surroundings;
 mod switch;
+mod walk;
 mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
@@ -97,6 +98,7 @@ pub const RULES: &[&Rule] = &[
     &copies::RULE,
     &page_cache::RULE,
     &program::RULE,
+    &walk::RULE,
     &surroundings::RULE,
 ];
 

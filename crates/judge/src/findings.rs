@@ -7,6 +7,7 @@ mod faults;
 mod numa;
 mod prices;
 mod programs;
+mod walk;
 
 use std::collections::BTreeMap;
 
@@ -37,6 +38,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(allocators::allocators(record));
     findings.extend(programs::best(record));
     findings.extend(prices::prices(record));
+    findings.extend(walk::thresholds(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

@@ -25,6 +25,7 @@ const MODES: &[(&str, &str)] = &[
     ("system.cores", "a line between two CPUs, one way"),
     ("alloc.try", "a program of yours under each allocator"),
     ("faults.prices", "what page faults, and the calls around them, cost"),
+    ("faults.walk", "what is in memory as blocks come and go"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -85,6 +86,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("alloc.try", "cpu", "CPU time, in user code and in the kernel"),
     ("alloc.try", "peak", "the most that one of its processes had in memory"),
     ("alloc.try", "faults", "minor and major page faults"),
+    ("faults.walk", "dynamic", "the thresholds of malloc as a program gets them"),
+    ("faults.walk", "frozen", "with MALLOC_TRIM_THRESHOLD_=131072"),
 ];
 
 /// What the words in these labels mean, each once: `packed: …`.
@@ -131,6 +134,7 @@ const AXES: &[(&str, &str, &str)] = &[
     ("disk", "mapped file", "mapped file"),
     ("others", "other threads running", "other threads running"),
     ("faulting", "first write, by threads at once", "threads that fault at once"),
+    ("step", "step", "step"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.

@@ -21,6 +21,7 @@ mod page;
 mod plan;
 mod ranking;
 mod table;
+mod walk;
 
 use page::Page;
 
@@ -43,7 +44,9 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     ranking::rankings_of(&mut page, record);
     let modes = grid::modes(record);
     for mode in &modes {
-        curves::mode(&mut page, mode);
+        if !walk::draw(&mut page, mode, record) {
+            curves::mode(&mut page, mode);
+        }
     }
     if record.figures.iter().any(|figure| figure.value.is_some()) {
         header::legend(&mut page, record);

@@ -37,7 +37,68 @@ fn every_record() -> Vec<Record> {
         sample::modes::tried(),
         sample::modes::hostile(),
         sample::modes::extreme(),
+        walked(),
+        walked_extreme(),
     ]
+}
+
+/// A walk through the heap.
+fn walked() -> Record {
+    let figures = sample::walk::figures();
+    let judged = |figure| sample::judged(figure, vec![]);
+    Record { figures: figures.into_iter().map(judged).collect(), ..sample::empty() }
+}
+
+/// The same with sizes and names that no walk has.
+fn walked_extreme() -> Record {
+    use figure::evidence::{WALK_BLOCKS, WALK_BREAK, WALK_HEAP_PAGES};
+    let mut record = walked();
+    for (at, figure) in record.figures.iter_mut().enumerate() {
+        figure.at.values_mut().for_each(|place| {
+            place.value =
+                CoordinateValue::Name(format!("{at} \u{1b}[31m a step with a name that never ends"));
+        });
+        for round in &mut figure.rounds {
+            let seen = &mut round.evidence;
+            seen.put(WALK_BREAK, if at % 2 == 0 { 1e300 } else { 0.0 });
+            seen.put(WALK_HEAP_PAGES, if at % 3 == 0 { String::new() } else { "#".to_owned() });
+            seen.put(
+                WALK_BLOCKS,
+                "a heap 1e299 1e300 0;b mapping 0 1e300 1e301;c mapping 0 0 0;d heap 1e308 1 1".to_owned(),
+            );
+        }
+    }
+    record
+}
+
+#[test]
+fn a_walk_at_60() {
+    insta::assert_snapshot!(at(60, &walked()));
+}
+
+#[test]
+fn a_walk_at_80() {
+    insta::assert_snapshot!(at(80, &walked()));
+}
+
+#[test]
+fn a_walk_at_200() {
+    insta::assert_snapshot!(at(200, &walked()));
+}
+
+#[test]
+fn a_walk_of_which_too_little_is_known_is_a_table() {
+    let mut record = walked();
+    for round in record.figures.iter_mut().flat_map(|figure| &mut figure.rounds) {
+        round.evidence = figure::Evidence::default();
+    }
+    let text = at(80, &record);
+    assert!(text.contains("faults.walk: what is in memory") && !text.contains('│'), "{text}");
+    // Of one arm all is known.
+    let mut record = walked();
+    record.figures.truncate(13);
+    let text = at(80, &record);
+    assert!(text.contains("dynamic thresholds, as") && !text.contains("frozen thresholds ("), "{text}");
 }
 
 #[test]

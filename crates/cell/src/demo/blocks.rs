@@ -3,8 +3,8 @@
 use core::ffi::{CStr, c_int, c_void};
 
 use super::pace::Pace;
-use super::{Failure, page, touch};
-use crate::opaque;
+use super::{Failure, touch};
+use crate::{opaque, sys};
 
 /// An iteration: so many blocks are taken, touched, and given back, the last first, as local variables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +69,10 @@ impl Blocks {
         let step = match self.touch {
             Touch::All => 1,
             Touch::OneOf(step) => step,
-            Touch::Few(count) => (self.size / page()).checked_div(count).unwrap_or(1),
+            Touch::Few(count) => (self.size / sys::page()).checked_div(count).unwrap_or(1),
         };
         let bytes = match self.touch {
-            Touch::Few(count) => step.max(1).wrapping_mul(page()).wrapping_mul(count).min(self.size),
+            Touch::Few(count) => step.max(1).wrapping_mul(sys::page()).wrapping_mul(count).min(self.size),
             _ => self.size,
         };
         pace.each(|| {

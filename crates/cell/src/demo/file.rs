@@ -2,8 +2,8 @@
 
 use core::ffi::{CStr, c_int};
 
+use super::Failure;
 use super::pace::Pace;
-use super::{Failure, page};
 use crate::sys;
 
 /// Where the file is made: the directory for temporary files.
@@ -43,7 +43,7 @@ pub fn run(pace: Pace, bytes: usize, is_dropped: bool) -> Result<(), Failure> {
         while at < bytes {
             // SAFETY: within the mapping, which the file fills.
             unsafe { base.cast::<u8>().wrapping_add(at).read_volatile() };
-            at = at.wrapping_add(page());
+            at = at.wrapping_add(sys::page());
         }
         sys::unmap(base.cast(), bytes);
         Ok(())

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
 use super::pace::Pace;
-use super::{Failure, page, touch};
+use super::{Failure, touch};
 use crate::{opaque, sys};
 
 /// What is said where there is no memory.
@@ -126,7 +126,7 @@ extern "C" fn deep(_: *mut c_void) -> *mut c_void {
     let base = opaque::address(room.as_mut_ptr()).cast::<u8>();
     // From the top, as a stack grows: below what is in use there is a guard, and some kernels mind a leap over it.
     let mut at = STACK;
-    while let Some(below) = at.checked_sub(page()) {
+    while let Some(below) = at.checked_sub(sys::page()) {
         // SAFETY: within the room.
         unsafe { base.wrapping_add(below).write_volatile(1) };
         at = below;

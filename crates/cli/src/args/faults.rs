@@ -45,6 +45,19 @@ pub struct Watch {
 pub enum What {
     /// What page faults, and the calls around them, cost on this machine
     Prices(Prices),
+    /// What malloc does with four blocks here, step by step: heap, mappings, pages in memory
+    Walk(Walk),
+}
+
+/// `truebench faults walk`.
+#[derive(Debug, ClapArgs)]
+pub struct Walk {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
 }
 
 /// `truebench faults prices`.

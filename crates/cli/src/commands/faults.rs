@@ -2,6 +2,7 @@
 
 mod prices;
 mod stream;
+mod walk;
 mod watch;
 
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
         Some(What::Prices(arguments)) => prices::run(arguments),
+        Some(What::Walk(arguments)) => walk::run(arguments),
         None => watch::run(&arguments.watch),
     }
 }

@@ -57,7 +57,13 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
         }
         figure
     };
-    places.into_iter().filter(|(_, (faults, _))| *faults > 0.0 && *faults >= seen * LEAST).take(MOST).enumerate().map(of).collect()
+    places
+        .into_iter()
+        .filter(|(_, (faults, _))| *faults > 0.0 && *faults >= seen * LEAST)
+        .take(MOST)
+        .enumerate()
+        .map(of)
+        .collect()
 }
 
 fn line(function: &Function) -> Option<&str> {

@@ -59,6 +59,21 @@ impl Here {
     }
 }
 
+impl Here {
+    /// What there is for prices of memory alone: nothing is looked for.
+    pub fn without_files() -> Here {
+        let none = || "not asked for".to_owned();
+        Here {
+            directory: PathBuf::new(),
+            page: page_size(),
+            huge: Err(none()),
+            around: Err(none()),
+            disk: Err(none()),
+            free: Err(none()),
+        }
+    }
+}
+
 /// A new file that has no name any more: nothing is left of it whatever happens.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use figure::format::{bytes, number};
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::mode::Planned;
+use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ use crate::SUITE;
 
 /// Seconds that every deadline has besides: a machine may be suspended or swamped, a disk may be slow.
 const GRACE: f64 = 120.0;
+/// Seconds for the price of a minor fault alone.
+const PATIENCE: f64 = 10.0;
 
 /// One figure, for the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +82,18 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         round_deadline: GRACE,
     };
     Ok(Planned { suite, notes: notes(here, &ground, &cpus) })
+}
+
+/// The price of a minor fault alone, as a program is held against it: 6 rounds, a second.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn of_a_fault(machine: &Machine) -> Result<SuitePlan, PlanError> {
+    let rules = Rules::exactly(6, PATIENCE);
+    let mut suite = plan(machine, &Options { here: Here::without_files(), rules })?.suite;
+    suite.figures.retain(|figure| figure.id == crate::PRICE);
+    suite.preparing = "the price of a page fault".to_owned();
+    Ok(suite)
 }
 
 /// The CPUs that may be used: one of each core before the second of any.

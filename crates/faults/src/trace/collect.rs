@@ -244,7 +244,8 @@ impl Collector {
     fn frame(&mut self, number: u32, process: &Process, address: u64) -> Frame {
         let found = process.space.find(address).and_then(|(start, area)| {
             let image = self.image(number, &area.name.clone())?;
-            let stated = self.images.get(image as usize)?.1.stated((address - start).wrapping_add(area.offset))?;
+            let stated =
+                self.images.get(image as usize)?.1.stated((address - start).wrapping_add(area.offset))?;
             Some((Some(image), stated))
         });
         found.unwrap_or((None, address))

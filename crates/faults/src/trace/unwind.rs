@@ -58,7 +58,9 @@ impl Image {
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
-            object.section_by_name(name).map(|part| part.address()..part.address().saturating_add(part.size()))
+            object
+                .section_by_name(name)
+                .map(|part| part.address()..part.address().saturating_add(part.size()))
         };
         let data = |name: &str| {
             let (offset, size) = object.section_by_name(name)?.file_range()?;
@@ -95,7 +97,8 @@ impl Image {
 
     /// The address, as the file states it, of a byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
-        let holds = |(start, size, _): &&(u64, u64, u64)| (*start..start.saturating_add(*size)).contains(&offset);
+        let holds =
+            |(start, size, _): &&(u64, u64, u64)| (*start..start.saturating_add(*size)).contains(&offset);
         self.segments.iter().find(holds).map(|(start, _, address)| (offset - start).wrapping_add(*address))
     }
 }

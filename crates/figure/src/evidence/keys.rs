@@ -121,6 +121,19 @@ keys! {
     PROGRAM_WALL: f64 = "program.wall", "s", Round, "Time from the program's start to its end.";
     PROGRAM_PEAK: f64 = "program.peak", "B", Round, "The most that the program, or one of the processes that it waited for, had in memory (ru_maxrss).";
 
+    // A walk through the heap.
+    WALK_ARM: String = "walk.thresholds", "", Condition, "Under which thresholds of malloc the walk is made: dynamic, as a program gets them, or frozen (MALLOC_TRIM_THRESHOLD_=131072).";
+    WALK_ENVIRONMENT: String = "walk.environment", "", Figure, "Variables that malloc may read and that were set besides, as NAME=VALUE; empty if there were none; untrusted.";
+    WALK_GLIBC: f64 = "walk.glibc", "1", Figure, "Version of the GNU C library whose malloc served, 2036 for 2.36; 0 if it was another.";
+    WALK_BREAK: f64 = "walk.break", "B", Round, "How far the heap's end (brk) is above where it was before the first step.";
+    WALK_HEAP_PAGES: String = "walk.heap_pages", "", Round, "The heap's pages from its start to its end: # for one that is in memory, . for one that is not (/proc/PID/pagemap).";
+    WALK_HEAP_RESIDENT: f64 = "walk.heap_resident", "B", Round, "Bytes of the heap that are in memory.";
+    WALK_MAPPED: f64 = "walk.mapped", "B", Round, "Bytes of private anonymous mappings, readable and writable, that were not there before the first step; the heap is not among them.";
+    WALK_MAPPED_RESIDENT: f64 = "walk.mapped_resident", "B", Round, "Bytes in memory of these mappings, and of all places besides the heap where the blocks have lain.";
+    WALK_FAULTS: f64 = "walk.faults", "1", Round, "Minor page faults of the process in this step.";
+    WALK_BLOCKS: String = "walk.blocks", "", Round, "The blocks that are there, each as NAME PLACE OFFSET BYTES RESIDENT, parted by semicolons: PLACE is heap or mapping, OFFSET counts from the heap's start or that of the mapping, RESIDENT is how many bytes of its pages are in memory.";
+    WALK_FLAGGED: String = "walk.flagged", "", Round, "The blocks that the GNU C library has flagged as mappings of their own (IS_MMAPPED), by name; unknown where another allocator serves.";
+
     // Hops from task to task.
     PLACEMENT: String = "placement", "", Condition, "Where the two tasks that wake one another are: free, same-cpu, or what the CPUs that they are pinned to share (as in pair).";
     HOP_WAY: String = "way", "", Condition, "What carries a number from task to task: pipe, socket, eventfd, futex (two processes), or threads (pipes, one address space).";

@@ -1,6 +1,6 @@
 //! Is each timed sample long enough for the clock?
 
-use figure::evidence::{CLOCK_COST, CLOCK_GRANULARITY, CLOCK_SOURCE, SAMPLE_SHORTEST};
+use figure::evidence::{CLOCK_COST, CLOCK_GRANULARITY, CLOCK_SOURCE, SAMPLE_SHORTEST, TIMELESS};
 use figure::{Outcome, format};
 
 use crate::check::{Answer, Check, Subject, measured, never, observed};
@@ -19,9 +19,9 @@ const FALLBACKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiff
 pub const CHECK: Check = Check {
     id: "clock-granularity",
     question: "Is each timed sample long enough for the clock?",
-    reads: &[SAMPLE_SHORTEST.name, CLOCK_GRANULARITY.name, CLOCK_COST.name, CLOCK_SOURCE.name],
+    reads: &[SAMPLE_SHORTEST.name, CLOCK_GRANULARITY.name, CLOCK_COST.name, CLOCK_SOURCE.name, TIMELESS.name],
     page: include_str!("../../../../docs/checks/clock-granularity.md"),
-    applies: measured,
+    applies: |subject| measured(subject) && subject.condition(TIMELESS) != Some(true),
     essential: never,
     rule,
 };

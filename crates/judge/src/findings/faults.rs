@@ -15,7 +15,7 @@ const LEAST: f64 = 0.1;
 pub(super) fn watched(record: &Record) -> Vec<Finding> {
     let of = |id: &str| record.figure(id).filter(|figure| figure.value.is_some());
     let Some(gain) = of("faults.gain") else { return Vec::new() };
-    let mut all: Vec<Finding> = answer(gain, of("faults.price")).into_iter().collect();
+    let mut all: Vec<Finding> = answer(gain, of("faults.prices.minor.write")).into_iter().collect();
     let is_mechanism = |figure: &&Figure| {
         figure.conditions.get(WATCHED).is_some() && figure.series.is_none() && mechanism(figure).is_some()
     };

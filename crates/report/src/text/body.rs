@@ -6,6 +6,7 @@ use figure::series::CoordinateValue;
 use figure::{Figure, Record, Status, Verdict};
 
 use super::page::{INDENT, Page};
+use super::walk;
 use crate::reasons::Cause;
 use crate::{mark, outline, reasons, summary};
 
@@ -96,7 +97,7 @@ fn listed(record: &Record, figures: &[&Figure]) -> String {
 pub(super) fn explanations(page: &mut Page, record: &Record) {
     let mut told: Vec<(String, String, Vec<&Figure>)> = Vec::new();
     let standing = |figure: &&Figure| figure.verdict != Some(Verdict::Invalid);
-    for figure in record.figures.iter().filter(standing) {
+    for figure in record.figures.iter().filter(standing).filter(|figure| !walk::is_drawn(figure)) {
         let Some(why) = figure.why.as_deref().map(plain).filter(|why| !why.is_empty()) else { continue };
         // Points of an axis of names are few, and each has its own reason.
         let is_named =

@@ -56,7 +56,7 @@ fn program(page: &mut Page, record: &Record) {
     );
     let rate = |count: f64| format!("{} ({}/s)", number(count), number(count / time.max(1e-9)));
     let mut faults = format!("{} minor, {} major", rate(of(FAULT_TOTAL)), rate(of(FAULT_MAJORS)));
-    if let Some(price) = record.figure("faults.price").and_then(|figure| figure.value) {
+    if let Some(price) = record.figure("faults.prices.minor.write").and_then(|figure| figure.value) {
         faults.push_str(&format!("; a minor one costs {} here", seconds(price * 1e-9)));
     }
     page.entry(0, "Faults", NAMES, &faults);
@@ -114,7 +114,8 @@ fn mechanisms(page: &mut Page, record: &Record) {
     heads.push("verdict");
     table.set_header(heads.iter().map(|head| cells::head(head)));
     for figure in all {
-        let mut row = vec![Cell::new(share(figure)), Cell::new(spread(figure)), Cell::new(plain(&figure.name))];
+        let mut row =
+            vec![Cell::new(share(figure)), Cell::new(spread(figure)), Cell::new(plain(&figure.name))];
         row.extend(is_wide.then(|| Cell::new(kind(figure))));
         row.push(cells::verdict(figure, page.width()));
         table.add_row(row);

@@ -11,6 +11,7 @@ use figure::{
 
 pub mod alloc;
 pub mod modes;
+pub mod walk;
 
 /// Bytes of each array.
 pub const ARRAY: f64 = (480u64 << 20) as f64;

@@ -4,10 +4,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitCode, ExitStatus};
 
 use faults::complete;
+use faults::prices::plan::of_a_fault;
 use faults::watch::{self, Options, WatchError, Whom};
-use figure::Record;
 use figure::record::{Observer, SCHEMA};
+use figure::{Figure, Machine, Record};
+use lab::events::Events;
 use lab::interrupt::Interrupt;
+use lab::session;
 use machine::{Asked, Tree};
 
 use super::stream::Stream;
@@ -45,6 +48,8 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         },
     )?;
     let status = watched.status;
+    // Afterwards: the program was not to wait for it, nor to be disturbed.
+    let price = price(&machine)?;
     let mut record = Record {
         schema: SCHEMA,
         tool: tool(),
@@ -54,7 +59,7 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         interrupted: None,
         observer: Observer::default(),
-        figures: complete::figures(watched, &name),
+        figures: complete::figures(watched, &name, price),
         findings: Vec::new(),
     };
     judge::judge(&mut record);
@@ -63,6 +68,15 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         destination.write(&record)?;
     }
     Ok(status.map_or(ExitCode::SUCCESS, code))
+}
+
+/// What a minor fault costs here, with all that is known of that.
+fn price(machine: &Machine) -> Result<Figure, Failure> {
+    let plan = of_a_fault(machine).map_err(Failure::usage)?;
+    let never = Interrupt::never().map_err(Failure::measuring)?;
+    let (events, _) = Events::channel();
+    let outcome = session::run(&plan, judge::gate, &events, &never);
+    outcome.figures.into_iter().next().ok_or_else(|| Failure::measuring("no price of a fault"))
 }
 
 /// Whom to watch, and what it is called.

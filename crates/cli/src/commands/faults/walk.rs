@@ -1,0 +1,25 @@
+//! `truebench faults walk`.
+
+use std::process::ExitCode;
+
+use faults::walk::{MODE, Options};
+use lab::schedule::Rules;
+use machine::{Asked, Tree};
+
+use crate::args::faults::Walk;
+use crate::failure::Failure;
+use crate::plans::{Times, carry_out, plans};
+
+/// It is done in seconds; all rounds are alike, so that more time brings no more.
+const TIMES: Times = Times { thorough: 60.0, quick: 1.0 };
+
+/// Plans, measures, judges, reports.
+///
+/// # Errors
+/// What could not be measured or written.
+pub fn run(arguments: &Walk) -> Result<ExitCode, Failure> {
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let options = |rules: Rules| Options { rules };
+    let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
+    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+}

@@ -1,0 +1,85 @@
+//! The mode that walks through the heap (`truebench faults walk`): what malloc does with four blocks on this C library, step by
+//! step, with thresholds that adapt and with thresholds that are frozen.
+//!
+//! The steps are made by [`cell::walk`], which sleeps after each; what it has in memory then is read from outside. A start of it
+//! gives one round to each figure of its arm. All of it is counted, and nothing timed.
+//!
+//! - [`plan`](mod@plan) says what is walked; [`bench`](mod@bench) is the worker; [`seen`] is what is seen after a step. Pure but for
+//!   the worker.
+
+mod bench;
+mod plan;
+mod seen;
+
+use cell::walk::{BLOCKS, Deed, STEPS};
+use lab::schedule::Rules;
+
+/// The mode.
+pub const MODE: lab::mode::Mode<Options, WalkError> = lab::mode::Mode {
+    name: "walk",
+    title: "what malloc does with four blocks, step by step",
+    seconds: 20.0,
+    plan: plan::plan,
+    prepare: bench::prepare,
+    complete: |_, _| {},
+};
+
+/// What the user asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// When there are enough rounds.
+    pub rules: Rules,
+}
+
+/// A walk that cannot be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    /// There is nowhere to walk.
+    #[error("no CPU that may be used is online")]
+    NoCpu,
+}
+
+/// Thresholds under which the walk is made.
+#[derive(Debug, PartialEq, Eq)]
+struct Arm {
+    /// Its word in ids and conditions.
+    word: &'static str,
+    /// For people.
+    told: &'static str,
+    /// What is set besides what is set anyway.
+    variables: &'static [(&'static str, &'static str)],
+}
+
+/// The arms. The second is given the value that the threshold has at first: not the value is what differs, but that it stays.
+const ARMS: [Arm; 2] = [
+    Arm { word: "dynamic", told: "dynamic thresholds", variables: &[] },
+    Arm { word: "frozen", told: "frozen thresholds", variables: &[("MALLOC_TRIM_THRESHOLD_", "131072")] },
+];
+
+/// A step's name: `free c`; where the same was done before, `touch c again`.
+fn name(step: usize) -> String {
+    let Some((deed, which)) = STEPS.get(step) else { return String::new() };
+    let word = match deed {
+        Deed::Malloc => "malloc",
+        Deed::Touch => "touch",
+        Deed::Free => "free",
+    };
+    let again = if STEPS[..step].contains(&(*deed, *which)) { " again" } else { "" };
+    format!("{word} {}{again}", BLOCKS[*which].0)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn each_step_has_a_name_of_its_own() {
+        let names: Vec<String> = (0..STEPS.len()).map(name).collect();
+        assert_eq!(names[..3], ["malloc a", "touch a", "malloc b"]);
+        assert_eq!(names[8..], ["free c", "free b", "free d", "malloc c again", "touch c again"]);
+        let mut distinct = names.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), names.len());
+    }
+}

@@ -1,0 +1,124 @@
+//! The figures of a walk: one for each step of each arm. Pure.
+
+use cell::walk::STEPS;
+use figure::evidence as key;
+use figure::series::{Coordinate, CoordinateValue};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::mode::Planned;
+use lab::schedule::Rules;
+use lab::session::SuitePlan;
+use serde::{Deserialize, Serialize};
+
+use super::{ARMS, Arm, MODE, Options, WalkError, name};
+
+/// Seconds after which a start counts as hung; a machine may be suspended or swamped.
+const GRACE: f64 = 120.0;
+
+/// All that the worker needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The machine, described.
+    pub machine: Machine,
+    /// The CPUs that may be used.
+    pub allowed: CpuList,
+    /// Figures to measure.
+    pub tasks: Vec<Task>,
+}
+
+/// One figure, for the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// Its arm, an index into [`ARMS`].
+    pub arm: usize,
+    /// Its step, an index into [`STEPS`].
+    pub step: usize,
+}
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// No CPU.
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> {
+    let allowed = machine.topology.usable();
+    if allowed.is_empty() {
+        return Err(WalkError::NoCpu);
+    }
+    let (mut figures, mut tasks) = (Vec::new(), Vec::new());
+    for (arm, about) in ARMS.iter().enumerate() {
+        for step in 0..STEPS.len() {
+            let figure = planned(about, step);
+            tasks.push(Task { id: figure.id.clone(), arm, step });
+            figures.push(figure);
+        }
+    }
+    let arms: Vec<String> = ARMS.iter().map(told).collect();
+    let steps: Vec<String> = (0..STEPS.len()).map(name).collect();
+    let setup = Setup { machine: machine.clone(), allowed, tasks };
+    let suite = SuitePlan {
+        suite: crate::SUITE,
+        worker: "faults.walk",
+        setup: serde_json::to_value(setup).unwrap_or_default(),
+        figures,
+        // Nothing is timed, and so no round is disturbed.
+        rules: Rules { repeats: 0, ..options.rules },
+        preparing: "a thread for each CPU".to_owned(),
+        prepare_deadline: GRACE,
+        round_deadline: GRACE,
+    };
+    debug_assert_eq!(suite.worker, format!("{}.{}", crate::SUITE, MODE.name));
+    Ok(Planned { suite, notes: vec![("arms", arms.join("; ")), ("steps", steps.join(", "))] })
+}
+
+fn told(arm: &Arm) -> String {
+    let set: Vec<String> = arm.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if set.is_empty() { arm.told.to_owned() } else { format!("{} ({})", arm.told, set.join(" ")) }
+}
+
+fn planned(arm: &Arm, step: usize) -> Figure {
+    let (series, step) = (format!("{}.{}.{}", crate::SUITE, MODE.name, arm.word), name(step));
+    let mut figure = Figure::planned(
+        format!("{series}.{}", step.replace(' ', "-")),
+        crate::SUITE,
+        format!("Resident after {step}, {}", arm.told),
+        Unit::BYTES,
+        Better::Neither,
+    );
+    figure.series = Some(series);
+    let value = CoordinateValue::Name(step);
+    figure.at.insert("step".to_owned(), Coordinate { value, unit: None });
+    figure.conditions =
+        Conditions::default().with(key::WALK_ARM, arm.word.to_owned()).with(key::TIMELESS, true);
+    figure
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use machine::{Asked, Tree, synthetic};
+
+    #[test]
+    fn each_step_of_each_arm_is_a_figure_and_nothing_is_timed() {
+        let root = tempfile::tempdir().unwrap();
+        synthetic::two_socket_smt_server(root.path()).unwrap();
+        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let rules = Rules { least: 8, most: 60, target: 0.02, max_time: 20.0, repeats: 4 };
+        let plan = plan(&machine, &Options { rules }).unwrap();
+        assert_eq!(plan.suite.figures.len(), ARMS.len() * STEPS.len());
+        assert_eq!(plan.suite.rules.repeats, 0);
+        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        for (task, figure) in setup.tasks.iter().zip(&plan.suite.figures) {
+            assert_eq!(task.id, figure.id);
+            assert_eq!(figure.conditions.get(key::WALK_ARM).as_deref(), Some(ARMS[task.arm].word));
+            assert_eq!(figure.conditions.get(key::TIMELESS), Some(true));
+        }
+        assert_eq!(setup.tasks[8].id, "faults.walk.dynamic.free-c");
+        assert_eq!(setup.tasks[25].id, "faults.walk.frozen.touch-c-again");
+        assert!(
+            plan.notes[0].1.ends_with("frozen thresholds (MALLOC_TRIM_THRESHOLD_=131072)"),
+            "{:?}",
+            plan.notes
+        );
+    }
+}
