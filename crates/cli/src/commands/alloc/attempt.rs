@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use alloc::attempt::{MODE, Options, Program};
+use alloc::attempt::{MODE, Options};
 use alloc::find::{self, Places};
 use lab::schedule::Rules;
+use lab::start::Program;
 use machine::{Asked, Tree};
 
 use super::TIMES;

@@ -10,10 +10,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use super::bindings::{self, Binding};
-use super::image::Image;
-use super::start::{Ended, Stage, Start};
 use super::watch::Watch;
-use crate::find::Installed;
+use crate::image::Image;
+use crate::start::{Ended, Stage, Start, assignment};
 
 /// What the dynamic linker may write before the start is stopped: a program that starts ten thousand others comes to that.
 const MOST_BYTES: u64 = 2 << 30;
@@ -35,23 +34,29 @@ pub enum Proof {
     Failed(String),
 }
 
-/// Makes the proof for an allocator; without one, sees whether the program runs at all.
+/// Makes the proof for a library that `environment` preloads, or for the C library's own malloc. `directory` is an empty one for
+/// what the dynamic linker tells.
 ///
 /// # Errors
 /// Why the program could not be started, in words for the user.
-pub fn prove(stage: &Stage, allocator: Option<&Installed>, directory: &Path) -> Result<Proof, String> {
+pub fn prove(
+    stage: &Stage,
+    asked: Option<&Path>,
+    environment: &[OsString],
+    directory: &Path,
+) -> Result<Proof, String> {
     let mut prefix = OsString::from(directory);
     prefix.push("/");
     prefix.push(PREFIX);
-    let variables = [
-        ("LD_DEBUG", OsString::from("bindings")),
-        ("LD_DEBUG_OUTPUT", prefix),
-        ("LD_BIND_NOW", OsString::from("1")),
-    ];
-    let asked = allocator.and_then(|allocator| allocator.library.as_deref());
+    let mut environment = environment.to_vec();
+    environment.extend([
+        assignment("LD_DEBUG", "bindings".as_ref()),
+        assignment("LD_DEBUG_OUTPUT", &prefix),
+        assignment("LD_BIND_NOW", "1".as_ref()),
+    ]);
     let mut watch = Watch::default();
     let mut looks = 0u32;
-    let start = Start::begin(stage, allocator, &variables)?;
+    let start = Start::begin(stage, environment)?;
     let ended = start.run(|group| {
         watch.look(group, asked);
         looks += 1;
