@@ -1,6 +1,8 @@
 //! The page-fault doctor: how many faults a program takes, where from, what they cost here, by which mechanism, and which lever
 //! helps, proved.
 
+pub mod levers;
+
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
