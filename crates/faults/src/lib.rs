@@ -2,11 +2,13 @@
 //! helps, proved.
 
 pub mod levers;
+pub mod manager;
+pub mod prove;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
 /// The worker of the mode of this word.
-pub fn worker(_name: &str) -> Option<lab::worker::Prepare> {
-    None
+pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
+    (name == prove::MODE.name).then_some(prove::MODE.prepare)
 }

@@ -21,18 +21,20 @@ use crate::tree;
 /// How long the cell may take to get ready.
 const STARTING: Duration = Duration::from_secs(20);
 
+/// How often a program that is to be ended is looked at, at least.
+const OFTEN: Duration = Duration::from_millis(100);
 /// How long a program that was told to end may take for it.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The calls for memory that [`Ended::calls`] counts, in this order: what people know them as.
-pub const CALLS: [(&str, usize); 7] = [
-    ("mmap", note::MAPPED),
-    ("munmap", note::UNMAPPED),
-    ("mremap", note::REMAPPED),
-    ("brk", note::MOVED_BREAK),
-    ("madvise away", note::GIVEN_BACK),
-    ("madvise huge", note::MADE_HUGE),
-    ("mprotect", note::PROTECTED),
+/// Where the cell notes the calls for memory, in the order of [`figure::levers::CALLS`].
+const CALLS: [usize; figure::levers::CALLS.len()] = [
+    note::MAPPED,
+    note::UNMAPPED,
+    note::REMAPPED,
+    note::MOVED_BREAK,
+    note::GIVEN_BACK,
+    note::MADE_HUGE,
+    note::PROTECTED,
 ];
 
 /// The user's program.
@@ -92,7 +94,7 @@ pub struct Ended {
     pub faults: (f64, f64),
     /// Voluntary and involuntary switches.
     pub switches: (f64, f64),
-    /// How often it asked the kernel for memory or gave it back, as [`CALLS`] has it; unknown where that was not counted.
+    /// How often it asked the kernel for memory or gave it back, as [`figure::levers::CALLS`] has it; unknown where that was not counted.
     pub calls: Reading<Vec<f64>>,
     /// The first line that it said on standard error; untrusted.
     pub words: Option<String>,
@@ -205,6 +207,19 @@ impl Start {
         Ok(ended)
     }
 
+    /// Starts it, looks after it as [`run`](Self::run) does, and tells it to end after so long a time.
+    ///
+    /// # Errors
+    /// As [`run_until`](Self::run_until).
+    pub fn run_for(
+        self,
+        time: Duration,
+        mut look: impl FnMut(u32) -> Result<(), String>,
+    ) -> Result<Ended, String> {
+        let begun = Instant::now();
+        self.run_until(OFTEN, |cell| look(cell).map(|()| begun.elapsed() >= time))
+    }
+
     fn ended(&self) -> Result<Ended, String> {
         let slot = self.copies.slots().next().ok_or("no results")?;
         let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
@@ -220,7 +235,7 @@ impl Start {
             })
         };
         let calls = match (note(note::COUNTED) > 0.0, note(note::REFUSED) as i32) {
-            (true, _) => Reading::Value(CALLS.iter().map(|(_, index)| note(*index)).collect()),
+            (true, _) => Reading::Value(CALLS.iter().map(|index| note(*index)).collect()),
             (false, 0) => Reading::unknown("not counted"),
             (false, errno) => Reading::unknown(format!(
                 "the kernel does not let calls be counted (seccomp): {}",

@@ -54,7 +54,7 @@ pub fn prepare(
             let name = &task.allocator.name;
             event(Event::Preparing { what: format!("one start with {name}, to see who serves") });
             let asked = task.allocator.library.as_deref();
-            prove(&bench.stage(), asked, &environment(&task.allocator), &bench.setup.directory)
+            prove(&bench.stage(), asked, &environment(&task.allocator), &bench.setup.directory, None)
         })
         .collect();
     let fails = bench.fails_alone(&proofs)?;
@@ -111,7 +111,7 @@ impl TryBench {
         let plain = self.setup.tasks.iter().position(|task| is_plain(&task.allocator));
         let proof = match plain.and_then(|plain| proofs.get(plain)) {
             Some(proof) => proof.clone(),
-            None => prove(&self.stage(), None, &[], &self.setup.directory),
+            None => prove(&self.stage(), None, &[], &self.setup.directory, None),
         };
         match proof? {
             Proof::Failed(how) => Ok(Some(how)),

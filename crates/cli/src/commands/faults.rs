@@ -1,5 +1,7 @@
 //! `truebench faults`.
 
+mod prove;
+
 use std::process::ExitCode;
 
 use crate::args::faults::Faults;
@@ -15,6 +17,7 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
         Some(what) => match *what {},
+        None if arguments.prove.prove => prove::run(arguments),
         None => Err(Failure::usage(HOW)),
     }
 }

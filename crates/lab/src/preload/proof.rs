@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::bindings::{self, Binding};
 use super::watch::Watch;
@@ -35,7 +36,7 @@ pub enum Proof {
 }
 
 /// Makes the proof for a library that `environment` preloads, or for the C library's own malloc. `directory` is an empty one for
-/// what the dynamic linker tells.
+/// what the dynamic linker tells. A program that does not end by itself is told to after `enough`.
 ///
 /// # Errors
 /// Why the program could not be started, in words for the user.
@@ -44,6 +45,7 @@ pub fn prove(
     asked: Option<&Path>,
     environment: &[OsString],
     directory: &Path,
+    enough: Option<Duration>,
 ) -> Result<Proof, String> {
     let mut prefix = OsString::from(directory);
     prefix.push("/");
@@ -57,7 +59,7 @@ pub fn prove(
     let mut watch = Watch::default();
     let mut looks = 0u32;
     let start = Start::begin(stage, environment)?;
-    let ended = start.run(|group| {
+    let look = |group| {
         watch.look(group, asked);
         looks += 1;
         if looks.is_multiple_of(SELDOM) && written(directory) > MOST_BYTES {
@@ -66,7 +68,11 @@ pub fn prove(
             );
         }
         Ok(())
-    });
+    };
+    let ended = match enough {
+        Some(enough) => start.run_for(enough, look),
+        None => start.run(look),
+    };
     let told = files(directory);
     let proof = ended.and_then(|ended| judge(stage, asked, &ended, &told, &watch));
     for file in told {
