@@ -6,8 +6,8 @@
 
 use crate::evidence::{
     COPY_SYSTEM, FAULT_MAJOR, FAULT_MINOR, Key, LEVER, LEVER_BOUNDED, LEVER_CALLS, LEVER_CALLS_AGAIN,
-    LEVER_LOST, LEVER_MANAGER, LEVER_MANAGERS, LIBRARY, PROGRAM_PEAK, PROGRAM_WALL, RATE_FAULTS,
-    RATE_RESIDENT, RATE_SYSTEM, RATE_TIME,
+    LEVER_CALLS_BASE, LEVER_LOST, LEVER_MANAGER, LEVER_MANAGERS, LIBRARY, PROGRAM_PEAK, PROGRAM_WALL,
+    RATE_FAULTS, RATE_RESIDENT, RATE_SYSTEM, RATE_TIME,
 };
 use crate::faults::Manager;
 use crate::stats::{self, Ratio};
@@ -22,7 +22,8 @@ pub const CALLS: [&str; 7] =
 /// The one of these that a program makes only if it was told to: any of them tells.
 const HUGE: usize = 5;
 
-/// Calls may differ by so many from start to start …
+/// Calls may differ by so many from start to start, be it for what is loaded …
+const ONE_CALL: f64 = 1.0;
 const FEW_CALLS: f64 = 4.0;
 /// … or by this share; and by this one where they are counted for a time and not for a piece of work.
 const SAME_CALLS: f64 = 0.05;
@@ -146,7 +147,9 @@ pub struct Arm<'a> {
     pub figure: &'a Figure,
     /// Whether it took.
     pub took: Took,
-    /// What it does; `None` where it did not take, or there are too few rounds.
+    /// Whether it, or the base, is invalid for another reason than that: nothing can be said of it then.
+    pub is_disturbed: bool,
+    /// What it does; `None` where it did not take, where it is disturbed, or there are too few rounds.
     pub effect: Option<Effect>,
     /// Whether what it keeps has a bound.
     pub is_bounded: bool,
@@ -183,10 +186,7 @@ pub struct Trial<'a> {
 /// What a record holds of levers; `None` without one that can be compared.
 pub fn trial(record: &Record) -> Option<Trial<'_>> {
     let measured = |figure: &&Figure| {
-        figure.derived_from.is_empty()
-            && figure.value.is_some()
-            && figure.conditions.get(LEVER).is_some()
-            && !is_disturbed(figure)
+        figure.derived_from.is_empty() && figure.value.is_some() && figure.conditions.get(LEVER).is_some()
     };
     let of = |figure: &Figure| figure.conditions.get(LEVER).unwrap_or_default();
     let base = record.figures.iter().filter(measured).find(|figure| of(figure) == BASE)?;
@@ -209,7 +209,9 @@ pub const TOOK: &str = "lever-took";
 fn arm<'a>(figure: &'a Figure, base: &'a Figure) -> Arm<'a> {
     let ratios = Quantity::ALL.map(|quantity| quantity.ratio(figure, base));
     let took = took(figure, base);
+    let is_disturbed = is_disturbed(figure) || is_disturbed(base);
     let effect = match took {
+        _ if is_disturbed => None,
         Took::Yes(_) | Took::Unknown(_) => effect(ratios[0], ratios[2]),
         Took::Unchanged(_) | Took::No(_) => None,
     };
@@ -217,6 +219,7 @@ fn arm<'a>(figure: &'a Figure, base: &'a Figure) -> Arm<'a> {
         name: figure.conditions.get(LEVER).unwrap_or_default(),
         figure,
         took,
+        is_disturbed,
         effect,
         is_bounded: figure.conditions.get(LEVER_BOUNDED).unwrap_or(false),
         ratios,
@@ -252,7 +255,7 @@ pub fn took(figure: &Figure, base: &Figure) -> Took {
     if let Reading::Value(library) = figure.evidence.get(LIBRARY) {
         return Took::Yes(format!("{library} served it"));
     }
-    let calls = calls(figure, base);
+    let calls = calls(figure);
     if let Ok(Some(changed)) = &calls {
         return Took::Yes(changed.clone());
     }
@@ -290,18 +293,23 @@ fn managed_by_another(figure: &Figure) -> Option<String> {
 }
 
 /// How calls changed; `None` if they did not.
-fn calls(figure: &Figure, base: &Figure) -> Result<Option<String>, String> {
-    let of = |figure: &Figure, key: Key<Vec<f64>>| match figure.evidence.get(key) {
+fn calls(figure: &Figure) -> Result<Option<String>, String> {
+    let of = |key: Key<Vec<f64>>| match figure.evidence.get(key) {
         Reading::Value(calls) => Ok(calls),
         Reading::Unknown(reason) => Err(reason),
     };
-    let (own, before) = (of(figure, LEVER_CALLS)?, of(base, LEVER_CALLS)?);
-    let again = of(base, LEVER_CALLS_AGAIN).unwrap_or_else(|_| before.clone());
+    let (own, before) = (of(LEVER_CALLS)?, of(LEVER_CALLS_BASE)?);
+    let again = of(LEVER_CALLS_AGAIN)?;
     let share = if is_rate(figure) { SAME_RATE } else { SAME_CALLS };
+    // Where two starts make the same calls, one for one, whatever differs with the lever is the lever's.
+    let (few, share) = match before == again && !is_rate(figure) {
+        true => (ONE_CALL, 0.0),
+        false => (FEW_CALLS, share),
+    };
     let changed = CALLS.iter().enumerate().filter_map(|(index, name)| {
         let (own, first, second) = (own.get(index)?, before.get(index)?, again.get(index)?);
         let (low, high) = (first.min(*second), first.max(*second));
-        let few = if index == HUGE { 0.0 } else { FEW_CALLS };
+        let few = if index == HUGE { 0.0 } else { few };
         let bound = few.max(2.0 * (high - low)).max(share * high);
         let by = (own - high).max(low - own);
         let told = format!("{name}: {own:.0} instead of {first:.0}");
@@ -324,7 +332,10 @@ mod unit {
             Conditions::default().with(LEVER, name.to_owned()).with(LEVER_MANAGER, "glibc".to_owned());
         let mut calls = vec![0.0; CALLS.len()];
         calls[1] = munmap;
-        figure.evidence.put(LEVER_CALLS, calls);
+        figure.evidence.put(LEVER_CALLS, calls.clone());
+        calls[1] = 600.0;
+        figure.evidence.put(LEVER_CALLS_BASE, calls.clone());
+        figure.evidence.put(LEVER_CALLS_AGAIN, calls);
         for cpu in cpu {
             let mut evidence = Evidence::default();
             evidence.put(PROGRAM_WALL, wall);
@@ -377,6 +388,10 @@ mod unit {
     fn whether_it_took_is_told_by_what_was_asked_of_the_kernel() {
         let took_of = |figure: &Figure| took(figure, &base());
         let mut same = arm_of("a", around(0.3), 0.3, 1000.0, 601.0);
+        assert!(
+            matches!(took_of(&arm_of("a", around(1.0), 1.0, 1000.0, 597.0)), Took::Yes(_)),
+            "call by call"
+        );
         assert!(matches!(took_of(&same), Took::Unchanged(_)));
         assert_eq!(effect_of(&same), None, "void, however fast");
         assert_eq!(
@@ -406,10 +421,11 @@ mod unit {
 
     #[test]
     fn what_differs_without_a_lever_is_no_proof() {
-        let mut restless = base();
+        let mut arm = arm_of("a", around(1.0), 1.0, 1000.0, 420.0);
+        assert!(matches!(took(&arm, &base()), Took::Yes(_)), "call by call");
         let mut again = vec![0.0; CALLS.len()];
         again[1] = 500.0;
-        restless.evidence.put(LEVER_CALLS_AGAIN, again);
-        assert!(matches!(took(&arm_of("a", around(1.0), 1.0, 1000.0, 420.0), &restless), Took::Unchanged(_)));
+        arm.evidence.put(LEVER_CALLS_AGAIN, again);
+        assert!(matches!(took(&arm, &base()), Took::Unchanged(_)));
     }
 }

@@ -19,6 +19,7 @@ mod frequency;
 mod heartbeat;
 mod interrupts;
 mod involuntary_switches;
+mod lever_took;
 pub(crate) mod line_transfer;
 pub(crate) mod loss;
 mod memory_errors;
@@ -29,6 +30,7 @@ mod page_size;
 pub(crate) mod placement_dependent;
 mod placement_held;
 mod quota;
+mod rates_steady;
 mod rounds_agree;
 mod run_queue_delay;
 mod scheduler;
@@ -67,6 +69,7 @@ pub const ALL: &[&Check] = &[
     &emulated::CHECK,
     &executed_image::CHECK,
     &allocator_proved::CHECK,
+    &lever_took::CHECK,
     &scheduler::CHECK,
     // What was asked for against what there is.
     &uneven_cores::CHECK,
@@ -106,6 +109,7 @@ pub const ALL: &[&Check] = &[
     &copies_overlap::CHECK,
     &threads_overlap::CHECK,
     &stragglers::CHECK,
+    &rates_steady::CHECK,
     &bimodal::CHECK,
     &drift::CHECK,
     &rounds_agree::CHECK,

@@ -17,6 +17,7 @@ mod counted;
 mod edge;
 mod in_flight;
 mod level;
+mod lever;
 pub(crate) mod loaded;
 mod mix;
 mod noise;
@@ -90,6 +91,8 @@ pub const RULES: &[&Rule] = &[
     &page_walks::RULE,
     &copies::RULE,
     &page_cache::RULE,
+    &lever::RULE,
+    &lever::FOLLOWS,
     &program::RULE,
     &surroundings::RULE,
 ];

@@ -3,6 +3,7 @@
 mod alignment;
 mod allocators;
 mod cores;
+mod levers;
 mod numa;
 mod programs;
 
@@ -33,6 +34,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(allocators::allocators(record));
     findings.extend(programs::best(record));
+    findings.extend(levers::levers(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

@@ -24,6 +24,8 @@ const MODES: &[(&str, &str)] = &[
     ("system.noise", "time that the CPUs lose"),
     ("system.cores", "a line between two CPUs, one way"),
     ("alloc.try", "a program of yours under each allocator"),
+    ("faults.prove", "a program of yours with each lever"),
+    ("faults.levers", "with each lever, for 1 without"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -32,7 +34,7 @@ pub(crate) fn mode(key: &str) -> Option<&'static str> {
 }
 
 /// Modes whose series are aspects of the same things, in units of their own: they stand in one table.
-const ASPECTS: &[&str] = &["alloc.try"];
+const ASPECTS: &[&str] = &["alloc.try", "faults.prove", "faults.levers"];
 
 /// Whether a series belongs to such a mode.
 pub(crate) fn is_of_aspects(series: &str) -> bool {
@@ -81,6 +83,18 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("alloc.try", "cpu", "CPU time, in user code and in the kernel"),
     ("alloc.try", "peak", "the most that one of its processes had in memory"),
     ("alloc.try", "faults", "minor and major page faults"),
+    (
+        "faults.prove",
+        "cpu",
+        "CPU time, in user code and in the kernel; of a program that is stopped, CPUs kept busy",
+    ),
+    ("faults.prove", "system", "of it, in the kernel"),
+    (
+        "faults.prove",
+        "memory",
+        "the most that one of its processes had; of a program that is stopped, what all have",
+    ),
+    ("faults.prove", "faults", "minor and major page faults"),
 ];
 
 /// What the words in these labels mean, each once: `packed: …`.
@@ -120,6 +134,7 @@ const AXES: &[(&str, &str, &str)] = &[
     ("busy", "waker busy", "time that the waker stays busy"),
     ("logical_cpu", "CPU", "CPU"),
     ("allocator", "allocator", "allocator"),
+    ("lever", "lever", "lever"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.

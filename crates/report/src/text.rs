@@ -16,6 +16,7 @@ mod body;
 mod cells;
 mod curves;
 mod header;
+mod levers;
 mod page;
 mod plan;
 mod ranking;
@@ -36,6 +37,9 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     ranking::rankings_of(&mut page, record);
     let modes = grid::modes(record);
     for mode in &modes {
+        if levers::table(&mut page, record, mode) {
+            continue;
+        }
         curves::mode(&mut page, mode);
     }
     if record.figures.iter().any(|figure| figure.value.is_some()) {

@@ -63,17 +63,22 @@ pub fn prepare(
         })
         .collect();
     // What differs from start to start, from the first to the last.
-    let again = bench.setup.tasks.first().map(|task| bench.seen(task));
+    let again = match bench.setup.tasks.first().map(|task| bench.seen(task)) {
+        Some(Ok(seen)) => seen.calls(bench.is_rate()),
+        Some(Err(reason)) => Reading::Unknown(reason),
+        None => Reading::unknown("no start without a lever"),
+    };
+    let without = proofs.first().and_then(|proof| proof.as_ref().ok()).map(|proof| proof.get(LEVER_CALLS));
+    let without = without.unwrap_or_else(|| Reading::unknown("no start without a lever"));
     let mut fails = None;
     for (index, (task, proof)) in bench.setup.tasks.iter().zip(proofs).enumerate() {
         let (mut evidence, void) = match proof {
             Ok(evidence) => (evidence, None),
             Err(cause) => (Evidence::default(), Some(cause)),
         };
+        evidence.put_reading(LEVER_CALLS_BASE, without.clone());
+        evidence.put_reading(LEVER_CALLS_AGAIN, again.clone());
         if index == 0 {
-            if let Some(Ok(seen)) = &again {
-                evidence.put_reading(LEVER_CALLS_AGAIN, seen.calls(bench.is_rate()));
-            }
             fails = void.clone();
         }
         let void = match (void, &fails) {

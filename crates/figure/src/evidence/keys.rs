@@ -323,7 +323,8 @@ keys! {
     LEVER_PRICE: String = "lever.price", "", Condition, "What the lever costs.";
     LEVER_BOUNDED: bool = "lever.bounded", "", Condition, "Whether what it keeps from the kernel has a bound, in bytes or in time.";
     LEVER_CALLS: Vec<f64> = "lever.calls", "1", Figure, "Calls for memory in a start of their own, of the program and all that it started: mmap of no file, munmap, mremap, brk, madvise that gives back, madvise for huge pages, mprotect; for each second where the program was stopped.";
-    LEVER_CALLS_AGAIN: Vec<f64> = "lever.calls_again", "1", Figure, "The same of a second start without a lever: what differs from start to start.";
+    LEVER_CALLS_BASE: Vec<f64> = "lever.calls_base", "1", Figure, "The same of a start without a lever.";
+    LEVER_CALLS_AGAIN: Vec<f64> = "lever.calls_again", "1", Figure, "The same of a second one: what differs from start to start.";
     LEVER_LOST: String = "lever.lost", "", Figure, "A program that was seen to run without the lever's variables; empty if all had them.";
     LEVER_MANAGERS: String = "lever.managers_seen", "", Figure, "Who manages the memory of the processes that were seen in that start, by what they had mapped.";
     RATE_TIME: f64 = "rate.time", "s", Condition, "How long a start is watched at most, where the program does not end by itself and its rates are compared.";
