@@ -11,6 +11,7 @@ mod counters;
 mod cross;
 mod defects;
 mod ending;
+mod faults_prove;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;

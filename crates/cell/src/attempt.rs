@@ -76,10 +76,7 @@ pub fn run(job: &Job) -> Outcome {
     let child = match fork(is_counted) {
         -1 => return Err(Cause::now(step::FORK)),
         0 => {
-            if is_counted {
-                tell(job);
-            }
-            become_program(job, files, variables, file, arguments);
+            become_program(job, files, is_counted, variables, file, arguments);
             job.slot.fail(Cause::now(step::EXEC));
             // SAFETY: ends the child.
             unsafe { libc::_exit(127) }
@@ -189,6 +186,7 @@ fn is_child_there() -> bool {
 fn become_program(
     job: &Job,
     files: u64,
+    is_counted: bool,
     variables: usize,
     file: &'static CStr,
     arguments: *const *const c_char,
@@ -207,6 +205,10 @@ fn become_program(
             // SAFETY: a string that lives as long as the process and that nobody writes to.
             unsafe { libc::putenv(variable.as_ptr().cast_mut()) };
         }
+    }
+    // What it took to set variables is not the program's.
+    if is_counted {
+        tell(job);
     }
     // SAFETY: strings that live, and a null at the end, as main(3) has it.
     unsafe { libc::execv(file.as_ptr(), arguments) };

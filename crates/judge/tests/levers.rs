@@ -155,7 +155,7 @@ fn two_times_from_start_to_start_are_told() {
     restless.rounds = (0..12)
         .map(|round| {
             let mut one = one.clone();
-            one.samples = vec![if round % 2 == 0 { 1.0 } else { 1.5 } + f64::from(round) * 1e-3];
+            one.samples = vec![if round % 2 == 0 { 1.0 } else { 1.15 } + f64::from(round) * 1e-3];
             one
         })
         .collect();

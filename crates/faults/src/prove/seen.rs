@@ -39,10 +39,11 @@ impl Seen {
                 if is_ours || known.contains(&(process, program.clone())) {
                     continue;
                 }
+                // While it is being executed it has neither libraries nor variables yet.
+                let Some(manager) = manager::of_process(process) else { continue };
                 if lost.is_none() && has_all(process, environment) == Some(false) {
                     lost = Some(figure::format::plain_to(&program.to_string_lossy(), 120));
                 }
-                let Some(manager) = manager::of_process(process) else { continue };
                 managers.insert(manager.word());
                 known.insert((process, program));
             }
