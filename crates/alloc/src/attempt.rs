@@ -5,22 +5,16 @@
 //! file's malloc it bound for whom, in every process: no program has to take part in that.
 //!
 //! - [`plan`] says what is run; [`bench`](mod@bench) is the worker; [`complete`] makes the figures that follow.
-//! - [`start`] is one start; [`proof`] is the one that proves, from [`bindings`], [`image`] and [`watch`].
+//!   A start is [`lab::start`]'s, the proof [`lab::preload`]'s.
 
 mod bench;
-mod bindings;
 mod complete;
-mod image;
 mod plan;
-mod proof;
-mod start;
-mod watch;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use lab::schedule::Rules;
-use serde::{Deserialize, Serialize};
+use lab::start::Program;
 
 use crate::find::Chosen;
 use crate::mode::PlanError;
@@ -46,21 +40,4 @@ pub struct Options {
     pub directory: PathBuf,
     /// When there are enough rounds.
     pub rules: Rules,
-}
-
-/// The user's program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
-    /// Its file.
-    pub file: PathBuf,
-    /// Its arguments, from its own name on.
-    pub arguments: Vec<OsString>,
-}
-
-impl Program {
-    /// What it is called: the last part of its name; untrusted.
-    pub fn name(&self) -> String {
-        let name = self.file.file_name().unwrap_or(self.file.as_os_str());
-        figure::format::plain_to(&name.to_string_lossy(), 60)
-    }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cell::load::order::FUNCTIONS;
+use lab::preload::{is_libc, is_same};
 use procfs_core::process::{MMapPath, MemoryMaps};
 
 /// Functions that must all be one library's; what follows (malloc_usable_size) tells more where it is there.
@@ -95,21 +96,6 @@ fn name(path: &Path) -> &str {
 
 fn is_cell(path: &Path) -> bool {
     name(path) == cell::NAME
-}
-
-/// Whether a file is the C library, by its name.
-pub fn is_libc(path: &Path) -> bool {
-    let name = name(path);
-    name.starts_with("libc.so")
-        || name.starts_with("libc-")
-        || name.starts_with("ld-musl")
-        || name.starts_with("libc.musl")
-}
-
-/// Whether both are one file, however they are named.
-pub fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(one) == real(other)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ pub mod faults;
 pub mod host;
 pub mod inspect;
 pub mod memory;
-mod program;
 pub mod report;
 pub mod schema;
 pub mod system;

@@ -5,6 +5,7 @@
 //!   [`observe`], that looks where the faults come from ([`trace`]).
 //! - [`classify`] goes from what was seen to mechanisms, [`manager`] to who manages the memory. Pure. [`complete`] makes figures of it all.
 //! - [`prices`] is the mode of what faults, and the calls around them, cost here.
+//! - [`levers`] is what can be set or written against it, [`prove`] the mode that runs a program with each and without.
 //! - [`demo`] are programs that fault, each in one way.
 //! - [`walk`] is the mode that shows what malloc does with four blocks.
 //! - [`mapping`] and [`clocks`] are what prices are measured with.
@@ -13,10 +14,12 @@ pub mod classify;
 pub mod clocks;
 pub mod complete;
 pub mod demo;
+pub mod levers;
 pub mod manager;
 pub mod mapping;
 pub mod observe;
 pub mod prices;
+pub mod prove;
 pub mod rates;
 pub mod target;
 pub mod trace;
@@ -43,6 +46,7 @@ pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
         observe::NAME => Some(observe::prepare),
         "prices" => Some(prices::MODE.prepare),
         word if word == walk::MODE.name => Some(walk::MODE.prepare),
+        word if word == prove::MODE.name => Some(prove::MODE.prepare),
         _ => None,
     }
 }

@@ -15,6 +15,7 @@ pub mod faults;
 mod figure;
 pub mod format;
 pub mod host;
+pub mod levers;
 pub mod ranking;
 pub mod reading;
 pub mod record;

@@ -21,6 +21,7 @@ mod frequency;
 mod heartbeat;
 mod interrupts;
 mod involuntary_switches;
+mod lever_took;
 pub(crate) mod line_transfer;
 pub(crate) mod loss;
 mod memory_errors;
@@ -31,6 +32,7 @@ mod page_size;
 pub(crate) mod placement_dependent;
 mod placement_held;
 mod quota;
+mod rates_steady;
 mod rounds_agree;
 mod run_queue_delay;
 mod scheduler;
@@ -70,6 +72,7 @@ pub const ALL: &[&Check] = &[
     &emulated::CHECK,
     &executed_image::CHECK,
     &allocator_proved::CHECK,
+    &lever_took::CHECK,
     &scheduler::CHECK,
     // What was asked for against what there is.
     &uneven_cores::CHECK,
@@ -110,6 +113,7 @@ pub const ALL: &[&Check] = &[
     &copies_overlap::CHECK,
     &threads_overlap::CHECK,
     &stragglers::CHECK,
+    &rates_steady::CHECK,
     &bimodal::CHECK,
     &drift::CHECK,
     &rounds_agree::CHECK,

@@ -18,6 +18,7 @@ mod edge;
 pub(crate) mod fault;
 mod in_flight;
 mod level;
+mod lever;
 pub(crate) mod loaded;
 mod mix;
 mod noise;
@@ -97,6 +98,8 @@ pub const RULES: &[&Rule] = &[
     &page_walks::RULE,
     &copies::RULE,
     &page_cache::RULE,
+    &lever::RULE,
+    &lever::FOLLOWS,
     &program::RULE,
     &walk::RULE,
     &surroundings::RULE,

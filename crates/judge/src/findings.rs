@@ -4,6 +4,7 @@ mod alignment;
 mod allocators;
 mod cores;
 mod faults;
+mod levers;
 mod numa;
 mod prices;
 mod programs;
@@ -39,6 +40,7 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(programs::best(record));
     findings.extend(prices::prices(record));
     findings.extend(walk::thresholds(record));
+    findings.extend(levers::levers(record));
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));

@@ -100,7 +100,7 @@ impl Copies {
     /// Which could not be started, or failed before it was ready, and why.
     pub fn start(cell: &Path, ask: &Ask) -> Result<Copies, String> {
         let mut copies = Copies::begin(cell, ask, |_| {})?;
-        copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, &mut |_| Ok(()))?;
+        copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, SELDOM, &mut |_| Ok(()))?;
         Ok(copies)
     }
 
@@ -142,6 +142,7 @@ impl Copies {
         arrivals: usize,
         alone: Duration,
         patience: Duration,
+        seldom: Duration,
         look: &mut dyn FnMut(&[Child]) -> Result<(), String>,
     ) -> Result<(), String> {
         let begun = Instant::now();
@@ -163,11 +164,11 @@ impl Copies {
                 look(&self.children)?;
                 self.said.forget_chatter();
             }
-            if waited > alone + patience {
+            if waited > alone.saturating_add(patience) {
                 return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
             }
             wait(&head.ready, ready, alone.saturating_sub(waited).max(pause));
-            pause = (pause * 2).min(SELDOM);
+            pause = (pause * 2).min(seldom);
         }
     }
 
@@ -192,7 +193,7 @@ impl Copies {
     pub fn pass(&mut self) -> Result<Vec<Copy>, String> {
         (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
         self.let_go();
-        self.await_ready(self.children.len(), self.duration, ENDING, &mut |_| Ok(()))?;
+        self.await_ready(self.children.len(), self.duration, ENDING, SELDOM, &mut |_| Ok(()))?;
         (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
     }
 
@@ -207,7 +208,21 @@ impl Copies {
         patience: Duration,
         mut look: impl FnMut(&[Child]) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.await_ready(arrivals, Duration::ZERO, patience, &mut look)
+        self.await_ready(arrivals, Duration::ZERO, patience, SELDOM, &mut look)
+    }
+
+    /// The same, looked after no less often than `seldom`.
+    ///
+    /// # Errors
+    /// As [`ready`](Self::ready).
+    pub fn ready_looked(
+        &mut self,
+        arrivals: usize,
+        patience: Duration,
+        seldom: Duration,
+        mut look: impl FnMut(&[Child]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.await_ready(arrivals, Duration::ZERO, patience, seldom, &mut look)
     }
 
     /// Lets them go on.

@@ -1,34 +1,91 @@
-//! A program's size and linkage, from its ELF headers.
+//! What a program's file says of it: size and linkage, whether anything can be preloaded into it, and whether it has an
+//! allocator of its own.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use object::elf::{DT_NEEDED, FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
-use object::{Endianness, FileKind, ReadRef};
+use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
 
-/// What is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What allocators call their functions when they are built into a program beside the C library's.
+const BUILT_IN: &[&str] =
+    &["_rjem_malloc", "je_malloc", "mi_malloc", "tc_malloc", "rpmalloc", "sn_malloc", "scudo_malloc"];
+/// The section that every Go program has.
+const GO: &str = ".go.buildinfo";
+/// Bytes in which the first line of a script is looked for, as the kernel does (BINPRM_BUF_SIZE).
+const LINE: u64 = 256;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// Bytes of the file.
-    pub bytes: usize,
-    /// Whether a dynamic linker is asked for.
+    pub bytes: u64,
+    /// Whether it asks for a dynamic linker.
     pub is_dynamic: bool,
-    /// Libraries that are needed.
-    pub libraries: usize,
+    /// Libraries that it names as needed.
+    pub libraries: Vec<String>,
+    /// Whether it runs with another user's or group's rights: nothing is preloaded then (ld.so(8), secure execution).
+    pub is_privileged: bool,
+    /// Whether it is a Go program.
+    pub is_go: bool,
+    /// A function of an allocator that is built in.
+    pub built_in: Option<&'static str>,
 }
 
-/// Reads it.
+/// Reads it, of this very file.
 ///
 /// # Errors
 /// Why it could not be read, or is no program.
 pub fn read(path: &Path) -> Result<Image, String> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let data = std::fs::read(path).map_err(|error| told(&error))?;
-    parse(&data).map_err(|error| told(&error))
+    let mut file = File::open(path).map_err(|error| told(&error))?;
+    let mode = file.metadata().map_err(|error| told(&error))?.permissions().mode();
+    let bytes = file.seek(std::io::SeekFrom::End(0)).map_err(|error| told(&error))?;
+    let image = parse(&ReadCache::new(file)).map_err(|error| told(&error))?;
+    Ok(Image { bytes, is_privileged: mode & 0o6000 != 0, ..image })
+}
+
+/// The program that runs when this file is executed: of a script, its interpreter.
+pub fn program(path: &Path) -> PathBuf {
+    interpreter(path).unwrap_or_else(|| path.to_owned())
+}
+
+impl Image {
+    /// Of the program that runs when this file is executed: of a script, its interpreter's. `None` if it cannot be read.
+    pub fn of(path: &Path) -> Option<Image> {
+        read(&program(path)).ok()
+    }
+
+    /// Why nothing can be preloaded, if so.
+    pub fn refuses(&self) -> Option<&'static str> {
+        match self {
+            Image { is_dynamic: false, is_go: true, .. } => Some(
+                "a Go program that is linked statically: it has an allocator of its own, and nothing can be preloaded",
+            ),
+            Image { is_dynamic: false, .. } => Some("linked statically: nothing can be preloaded"),
+            Image { is_privileged: true, .. } => {
+                Some("set-user-ID or set-group-ID: the dynamic linker preloads nothing into it")
+            }
+            _ => None,
+        }
+    }
+
+    /// The allocator that it has besides, if so.
+    pub fn own(&self) -> Option<String> {
+        match self.built_in {
+            _ if self.is_go => Some("a Go program has an allocator of its own".to_owned()),
+            Some(function) => Some(format!("it has an allocator of its own ({function})")),
+            None => None,
+        }
+    }
 }
 
 /// Whether a program asks for a dynamic linker.
-pub fn is_dynamic<'data, E, R>(file: &ElfFile<'data, E, R>) -> bool
+fn is_dynamic<'data, E, R>(file: &ElfFile<'data, E, R>) -> bool
 where
     E: FileHeader<Endian = Endianness>,
     R: ReadRef<'data>,
@@ -36,19 +93,41 @@ where
     file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP)
 }
 
-fn parse(data: &[u8]) -> object::Result<Image> {
+fn parse<'data>(data: impl ReadRef<'data>) -> object::Result<Image> {
     match FileKind::parse(data)? {
-        FileKind::Elf32 => of::<FileHeader32<Endianness>>(data),
-        _ => of::<FileHeader64<Endianness>>(data),
+        FileKind::Elf32 => of::<FileHeader32<Endianness>, _>(data),
+        _ => of::<FileHeader64<Endianness>, _>(data),
     }
 }
 
-fn of<E: FileHeader<Endian = Endianness>>(data: &[u8]) -> object::Result<Image> {
-    let file = ElfFile::<E>::parse(data)?;
+fn of<'data, E, R>(data: R) -> object::Result<Image>
+where
+    E: FileHeader<Endian = Endianness>,
+    R: ReadRef<'data>,
+{
+    let file = ElfFile::<E, R>::parse(data)?;
     let is_dynamic = is_dynamic(&file);
     let table = file.elf_dynamic_table();
-    let libraries = table.map_or(0, |table| table.iter().filter(|entry| entry.tag == DT_NEEDED).count());
-    Ok(Image { bytes: data.len(), is_dynamic, libraries })
+    let libraries = table.map_or(Vec::new(), |table| {
+        let needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
+        needed
+            .map(|entry| String::from_utf8_lossy(table.string(entry).unwrap_or_default()).into_owned())
+            .collect()
+    });
+    let is_go = file.sections().any(|section| section.name().is_ok_and(|name| name == GO));
+    let defined = file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition);
+    let mut names = defined.filter_map(|symbol| symbol.name().ok());
+    let built_in = names.find_map(|name| BUILT_IN.iter().copied().find(|known| *known == name));
+    Ok(Image { bytes: 0, is_dynamic, libraries, is_privileged: false, is_go, built_in })
+}
+
+/// The interpreter of a script: `/bin/sh` of `#!/bin/sh -e`.
+fn interpreter(path: &Path) -> Option<PathBuf> {
+    let mut first = Vec::new();
+    File::open(path).ok()?.take(LINE).read_to_end(&mut first).ok()?;
+    let line = first.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let word = line.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())?;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(word)))
 }
 
 #[cfg(test)]
@@ -56,13 +135,41 @@ mod unit {
     use super::*;
 
     #[test]
-    fn this_program_and_what_is_none() {
-        let image = read(&std::env::current_exe().unwrap()).unwrap();
+    fn this_program_a_script_and_what_is_none() {
+        let own = std::env::current_exe().unwrap();
+        let image = read(&own).unwrap();
         assert_eq!(image.is_dynamic, !cfg!(target_feature = "crt-static"));
-        assert_eq!(image.libraries > 0, image.is_dynamic, "{image:?}");
+        assert_eq!(
+            image.libraries.iter().any(|name| name.starts_with("libc.so")),
+            image.is_dynamic,
+            "{image:?}"
+        );
+        assert_eq!(image.bytes, std::fs::metadata(&own).unwrap().len());
+        assert_eq!((image.is_privileged, image.is_go, image.built_in), (false, false, None));
         assert!(
-            parse(b"#!/bin/sh\n").is_err() && parse(b"").is_err() && parse(b"\x7fELF\x02\x01\x01").is_err()
+            parse(&b"#!/bin/sh\n"[..]).is_err()
+                && parse(&b""[..]).is_err()
+                && parse(&b"\x7fELF\x02\x01\x01"[..]).is_err()
         );
         assert!(read(Path::new("/nonexistent")).unwrap_err().contains("/nonexistent"));
+
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("script");
+        std::fs::write(&script, format!("#! {} -x\necho\n", own.display())).unwrap();
+        assert_eq!(Image::of(&script), Some(image));
+        std::fs::write(&script, "echo\n").unwrap();
+        assert_eq!(Image::of(&script), None);
+        assert_eq!(Image::of(Path::new("/nonexistent")), None);
+    }
+
+    #[test]
+    fn what_refuses_is_told() {
+        let dynamic = Image { is_dynamic: true, ..Image::default() };
+        assert_eq!((dynamic.refuses(), dynamic.own()), (None, None));
+        assert!(Image::default().refuses().unwrap().starts_with("linked statically"));
+        assert!(Image { is_privileged: true, ..dynamic.clone() }.refuses().unwrap().contains("set-user-ID"));
+        assert!(Image { is_go: true, ..dynamic.clone() }.own().unwrap().contains("Go"));
+        let rust = Image { built_in: Some("_rjem_malloc"), ..dynamic };
+        assert!(rust.own().unwrap().contains("_rjem_malloc"));
     }
 }

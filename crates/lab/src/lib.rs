@@ -9,6 +9,8 @@
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
 //! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-cell`, several at the
 //!   same time; [`ours`] finds it.
+//! - [`start`] is one start of a program of the user's, from the cell, and what the kernel says that it used; [`tree`] looks at it while it
+//!   runs; [`preload`] proves that a library serves it, [`image`] tells what its file says.
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
 //! - [`mount`] is the file system on which a directory lies.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
@@ -32,11 +34,14 @@ pub mod pairs;
 pub mod placement;
 pub mod pmu;
 pub mod pool;
+pub mod preload;
 pub mod program;
 pub mod schedule;
 pub mod session;
+pub mod start;
 pub mod thread_counters;
 pub mod traffic;
+pub mod tree;
 pub mod worker;
 
 /// RFC 3339 in UTC with milliseconds, now.

@@ -26,6 +26,8 @@ const MODES: &[(&str, &str)] = &[
     ("alloc.try", "a program of yours under each allocator"),
     ("faults.prices", "what page faults, and the calls around them, cost"),
     ("faults.walk", "what is in memory as blocks come and go"),
+    ("faults.prove", "a program of yours with each lever"),
+    ("faults.levers", "with each lever, for 1 without"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -34,7 +36,7 @@ pub(crate) fn mode(key: &str) -> Option<&'static str> {
 }
 
 /// Modes whose series are aspects of the same things, in units of their own: they stand in one table.
-const ASPECTS: &[&str] = &["alloc.try"];
+const ASPECTS: &[&str] = &["alloc.try", "faults.prove", "faults.levers"];
 
 /// Whether a series belongs to such a mode.
 pub(crate) fn is_of_aspects(series: &str) -> bool {
@@ -88,6 +90,18 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("alloc.try", "faults", "minor and major page faults"),
     ("faults.walk", "dynamic", "the thresholds of malloc as a program gets them"),
     ("faults.walk", "frozen", "with MALLOC_TRIM_THRESHOLD_=131072"),
+    (
+        "faults.prove",
+        "cpu",
+        "CPU time, in user code and in the kernel; of a program that is stopped, CPUs kept busy",
+    ),
+    ("faults.prove", "system", "of it, in the kernel"),
+    (
+        "faults.prove",
+        "memory",
+        "the most that one of its processes had; of a program that is stopped, what all have",
+    ),
+    ("faults.prove", "faults", "minor and major page faults"),
 ];
 
 /// What the words in these labels mean, each once: `packed: …`.
@@ -135,6 +149,7 @@ const AXES: &[(&str, &str, &str)] = &[
     ("others", "other threads running", "other threads running"),
     ("faulting", "first write, by threads at once", "threads that fault at once"),
     ("step", "step", "step"),
+    ("lever", "lever", "lever"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.

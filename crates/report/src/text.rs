@@ -17,6 +17,7 @@ mod cells;
 mod curves;
 mod doctor;
 mod header;
+mod levers;
 mod page;
 mod plan;
 mod ranking;
@@ -44,9 +45,10 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     ranking::rankings_of(&mut page, record);
     let modes = grid::modes(record);
     for mode in &modes {
-        if !walk::draw(&mut page, mode, record) {
-            curves::mode(&mut page, mode);
+        if levers::table(&mut page, record, mode) || walk::draw(&mut page, mode, record) {
+            continue;
         }
+        curves::mode(&mut page, mode);
     }
     if record.figures.iter().any(|figure| figure.value.is_some()) {
         header::legend(&mut page, record);

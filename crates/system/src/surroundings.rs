@@ -19,7 +19,7 @@ pub fn of_cell(cell: &Path) -> Evidence {
         Ok(image) => {
             evidence.put(CELL_BYTES, image.bytes as f64);
             evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());
-            evidence.put(CELL_LIBRARIES, image.libraries as f64);
+            evidence.put(CELL_LIBRARIES, image.libraries.len() as f64);
         }
         Err(reason) => {
             for key in [CELL_BYTES, CELL_LIBRARIES] {

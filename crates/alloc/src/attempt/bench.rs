@@ -1,5 +1,6 @@
 //! The worker: one start of the program is a round.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,15 +10,13 @@ use lab::clock::Clock;
 use lab::measure;
 use lab::ours::find_cell;
 use lab::pool::Pool;
+use lab::preload::{self, Proof, prove};
+use lab::start::{Ended, Stage, Start, assignment, open_files};
 use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
-use procfs_core::FromRead;
-use procfs_core::process::{LimitValue, Limits};
 
 use super::plan::{Setup, Task};
-use super::proof::{Proof, prove};
-use super::start::{Ended, Stage, Start};
 use crate::find::Installed;
 
 struct TryBench {
@@ -54,7 +53,8 @@ pub fn prepare(
         .map(|task| {
             let name = &task.allocator.name;
             event(Event::Preparing { what: format!("one start with {name}, to see who serves") });
-            prove(&bench.stage(), Some(&task.allocator), &bench.setup.directory)
+            let asked = task.allocator.library.as_deref();
+            prove(&bench.stage(), asked, &environment(&task.allocator), &bench.setup.directory, None)
         })
         .collect();
     let fails = bench.fails_alone(&proofs)?;
@@ -111,7 +111,7 @@ impl TryBench {
         let plain = self.setup.tasks.iter().position(|task| is_plain(&task.allocator));
         let proof = match plain.and_then(|plain| proofs.get(plain)) {
             Some(proof) => proof.clone(),
-            None => prove(&self.stage(), None, &self.setup.directory),
+            None => prove(&self.stage(), None, &[], &self.setup.directory, None),
         };
         match proof? {
             Proof::Failed(how) => Ok(Some(how)),
@@ -120,10 +120,10 @@ impl TryBench {
     }
 
     fn run(&self, task: &Task) -> Result<Round, String> {
-        let start = Start::begin(&self.stage(), Some(&task.allocator), &[])?;
+        let start = Start::begin(&self.stage(), environment(&task.allocator))?;
         let body = || {
             let ended = start.run(|_| Ok(()));
-            let used = ended.as_ref().map_or(0.0, |ended| ended.user + ended.system);
+            let used = ended.as_ref().map_or(0.0, Ended::cpu);
             (ended, used)
         };
         let (ended, around) =
@@ -133,33 +133,18 @@ impl TryBench {
             return Err(format!("one start of several failed: {failure}"));
         }
         let mut evidence = around.evidence;
-        let value = write(&mut evidence, &ended);
-        Ok(Round::new(around.started, around.duration, vec![value], evidence))
+        ended.write(&mut evidence);
+        Ok(Round::new(around.started, around.duration, vec![ended.cpu()], evidence))
     }
 }
 
-/// Writes what was seen; gives CPU seconds.
-fn write(evidence: &mut Evidence, ended: &Ended) -> f64 {
-    evidence.put(PROGRAM_WALL, ended.wall);
-    evidence.put(PROGRAM_PEAK, ended.peak);
-    evidence.put(COPY_USER, ended.user);
-    evidence.put(COPY_SYSTEM, ended.system);
-    evidence.put(FAULT_MINOR, ended.faults.0);
-    evidence.put(FAULT_MAJOR, ended.faults.1);
-    evidence.put(VOLUNTARY_SWITCHES, ended.switches.0);
-    evidence.put(INVOLUNTARY_SWITCHES, ended.switches.1);
-    ended.user + ended.system
-}
-
-/// The limit of open files that we were started with; a worker raises its own, and its parent does not.
-fn open_files() -> u64 {
-    let parent = std::os::unix::process::parent_id();
-    let limits = std::fs::File::open(format!("/proc/{parent}/limits")).ok();
-    match limits.and_then(|file| Limits::from_read(file).ok()).map(|limits| limits.max_open_files.soft_limit)
-    {
-        Some(LimitValue::Value(files)) => files,
-        Some(LimitValue::Unlimited) | None => u64::MAX,
-    }
+/// The variables that make an allocator serve, each as NAME=VALUE.
+fn environment(allocator: &Installed) -> Vec<OsString> {
+    let of = |(name, value): &(String, String)| assignment(name, value.as_ref());
+    let mut all: Vec<OsString> = allocator.environment.iter().map(of).collect();
+    let library = allocator.library.as_deref();
+    all.extend(library.map(|library| preload::variable(library, std::env::var_os("LD_PRELOAD"))));
+    all
 }
 
 impl Bench for TryBench {

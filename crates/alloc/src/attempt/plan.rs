@@ -6,9 +6,10 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::session::SuitePlan;
+use lab::start::Program;
 use serde::{Deserialize, Serialize};
 
-use super::{MODE, Options, Program};
+use super::{MODE, Options};
 use crate::find::Installed;
 use crate::mode::{PlanError, Planned};
 

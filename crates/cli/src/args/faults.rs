@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
+use figure::faults::{Manager, Mechanism};
 
 use super::{Measuring, Output};
 use crate::values;
@@ -34,10 +35,49 @@ pub struct Watch {
     pub rates: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
+    pub prove: Prove,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
     pub output: Output,
     /// The program to start and to watch. Its output is its own, and its exit code ours; what truebench says goes to stderr, or to -o
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// The proof that a lever helps.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Proof that a lever helps")]
+pub struct Prove {
+    /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time and memory
+    #[arg(long)]
+    pub prove: bool,
+    /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan (--dry-run)
+    #[arg(long = "lever", value_name = "NAME", value_delimiter = ',', requires = "prove")]
+    pub levers: Vec<String>,
+    /// As well another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so; repeatable
+    #[arg(long = "allocator", value_name = "NAME[=LIB]", value_delimiter = ',', requires = "prove")]
+    pub allocators: Vec<String>,
+    /// Who manages the program's memory: glibc, jemalloc, mimalloc, tcmalloc, scudo, go, jvm, … [default: what its file says]
+    #[arg(long, value_name = "NAME", value_parser = manager, requires = "prove")]
+    pub manager: Option<Manager>,
+    /// Only levers against these mechanisms: map-churn, heap-trim, arena-trim, purge, growth, …
+    #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanism, requires = "prove")]
+    pub mechanisms: Vec<Mechanism>,
+    /// For a program that does not end by itself: each start runs until its rates are steady, or TIME is over [30s], and is ended;
+    /// compared are CPUs kept busy and faults a second
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "30s",
+        value_parser = values::seconds,
+        requires = "prove"
+    )]
+    pub until_rate: Option<f64>,
 }
 
 /// What `truebench faults` does besides watching a program. A new one is a line here, and a file in `commands/faults`.
@@ -72,4 +112,14 @@ pub struct Prices {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: Output,
+}
+
+fn manager(text: &str) -> Result<Manager, String> {
+    let words = Manager::ALL.iter().map(|one| one.word()).collect::<Vec<_>>().join(", ");
+    Manager::of(text).ok_or_else(|| format!("there are {words}"))
+}
+
+fn mechanism(text: &str) -> Result<Mechanism, String> {
+    let words = Mechanism::ALL.iter().map(|one| one.word()).collect::<Vec<_>>().join(", ");
+    Mechanism::of(text).ok_or_else(|| format!("there are {words}"))
 }

@@ -1,6 +1,7 @@
 //! `truebench faults`.
 
 mod prices;
+mod prove;
 mod stream;
 mod walk;
 mod watch;
@@ -18,6 +19,7 @@ pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
         Some(What::Prices(arguments)) => prices::run(arguments),
         Some(What::Walk(arguments)) => walk::run(arguments),
+        None if arguments.watch.prove.prove => prove::run(&arguments.watch),
         None => watch::run(&arguments.watch),
     }
 }

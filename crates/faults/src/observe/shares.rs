@@ -45,7 +45,7 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
         let facts = Facts {
-            manager: manager::of(&program),
+            manager: manager::of_watched(&program),
             memory: key.memory,
             is_inherited: key.is_inherited,
             minor: group.minor,

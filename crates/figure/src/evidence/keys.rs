@@ -374,4 +374,25 @@ keys! {
     INSTRUMENT_CODE: String = "instrument.code", "", Figure, "How it is known which stores the other program's kernel has.";
     INSTRUMENT_VERSION: String = "instrument.version", "", Figure, "What the other program calls itself; untrusted.";
     INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it says itself; ours has the same, to within a block.";
+
+    // Levers tried on a program (faults --prove).
+    LEVER: String = "lever", "", Condition, "What was set to save page faults: the lever's word; base for nothing.";
+    LEVER_MANAGER: String = "lever.manager", "", Condition, "Whose lever it is: who manages the program's memory, as far as that was known beforehand.";
+    LEVER_ABOUT: String = "lever.about", "", Condition, "What the lever does.";
+    LEVER_ENVIRONMENT: String = "lever.environment", "", Condition, "The variables that set it for one run, as NAME=VALUE, what was set before among them.";
+    LEVER_CODE: String = "lever.code", "", Condition, "What to write into the program for good; empty if there is nothing but the variables.";
+    LEVER_PRICE: String = "lever.price", "", Condition, "What the lever costs.";
+    LEVER_BOUNDED: bool = "lever.bounded", "", Condition, "Whether what it keeps from the kernel has a bound, in bytes or in time.";
+    LEVER_CALLS: Vec<f64> = "lever.calls", "1", Figure, "Calls for memory in a start of their own, of the program and all that it started: mmap of no file, munmap, mremap, brk, madvise that gives back, madvise for huge pages, mprotect; for each second where the program was stopped.";
+    LEVER_CALLS_BASE: Vec<f64> = "lever.calls_base", "1", Figure, "The same of a start without a lever.";
+    LEVER_CALLS_AGAIN: Vec<f64> = "lever.calls_again", "1", Figure, "The same of a second one: what differs from start to start.";
+    LEVER_LOST: String = "lever.lost", "", Figure, "A program that was seen to run without the lever's variables; empty if all had them.";
+    LEVER_MANAGERS: String = "lever.managers_seen", "", Figure, "Who manages the memory of the processes that were seen in that start, by what they had mapped.";
+    RATE_TIME: f64 = "rate.time", "s", Condition, "How long a start is watched at most, where the program does not end by itself and its rates are compared.";
+    RATE_SECONDS: f64 = "rate.seconds", "s", Round, "The time that the rates of the round are of: the last of the start.";
+    RATE_STEADY: bool = "rate.steady", "", Round, "Whether the rates were steady in it, or the time was over before.";
+    RATE_USER: f64 = "rate.user", "1", Round, "CPU seconds in user code for each second, of the program and all that it started.";
+    RATE_SYSTEM: f64 = "rate.system", "1", Round, "The same in the kernel.";
+    RATE_FAULTS: f64 = "rate.faults", "1/s", Round, "Page faults for each second, minor and major.";
+    RATE_RESIDENT: f64 = "rate.resident", "B", Round, "Memory that its processes had at the end, pages that they share counted for each.";
 }

@@ -1,6 +1,6 @@
 //! Did the allocator that was asked for serve the program?
 
-use figure::evidence::{LIBRARY, PROGRAM, PROGRAM_PROCESSES};
+use figure::evidence::{ALLOCATOR, LIBRARY, PROGRAM, PROGRAM_PROCESSES};
 
 use crate::check::{Answer, Check, Subject, always, measured, observed};
 
@@ -9,9 +9,11 @@ use crate::check::{Answer, Check, Subject, always, measured, observed};
 pub const CHECK: Check = Check {
     id: "allocator-proved",
     question: "Was it this allocator that served the program, and nobody else?",
-    reads: &[PROGRAM.name, LIBRARY.name, PROGRAM_PROCESSES.name],
+    reads: &[PROGRAM.name, ALLOCATOR.name, LIBRARY.name, PROGRAM_PROCESSES.name],
     page: include_str!("../../../../docs/checks/allocator-proved.md"),
-    applies: |subject| measured(subject) && subject.condition(PROGRAM).is_some(),
+    applies: |subject| {
+        measured(subject) && subject.condition(PROGRAM).is_some() && subject.condition(ALLOCATOR).is_some()
+    },
     essential: always,
     rule,
 };

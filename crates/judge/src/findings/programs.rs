@@ -1,6 +1,6 @@
 //! Which allocator is best for a program of the user's: against the first of them, pair by pair of rounds.
 
-use figure::evidence::{Key, PROGRAM, PROGRAM_PEAK, PROGRAM_WALL};
+use figure::evidence::{ALLOCATOR, Key, PROGRAM, PROGRAM_PEAK, PROGRAM_WALL};
 use figure::format::percent;
 use figure::series::CoordinateValue;
 use figure::stats::{Ratio, paired_ratio};
@@ -26,8 +26,7 @@ struct Rival<'a> {
 
 /// One sentence or two; `None` with fewer than two allocators, or too few rounds.
 pub(super) fn best(record: &Record) -> Option<Finding> {
-    let mut figures =
-        record.figures.iter().filter(|figure| sound(figure) && figure.conditions.get(PROGRAM).is_some());
+    let mut figures = record.figures.iter().filter(|figure| sound(figure) && is_under_an_allocator(figure));
     let first = figures.next()?;
     let reference = name(first)?;
     let rivals: Vec<Rival> = figures
@@ -70,6 +69,10 @@ pub(super) fn best(record: &Record) -> Option<Finding> {
         text += &format!(" Stay with {reference}.");
     }
     Some(finding(Severity::Note, text, &cited))
+}
+
+fn is_under_an_allocator(figure: &Figure) -> bool {
+    figure.conditions.get(PROGRAM).is_some() && figure.conditions.get(ALLOCATOR).is_some()
 }
 
 fn name(figure: &Figure) -> Option<&str> {

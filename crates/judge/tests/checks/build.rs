@@ -256,6 +256,13 @@ impl Case {
         self
     }
 
+    /// The same beside another figure, in place of those that were there.
+    pub fn beside(mut self, other: Figure) -> Self {
+        self.0.figures.truncate(1);
+        self.0.figures.push(other);
+        self
+    }
+
     /// A share of the time of one CPU, in every round.
     pub fn of_time(self, key: Key<f64>, share: f64) -> Self {
         self.with(key, share * ROUND_SECONDS)

@@ -11,7 +11,7 @@ use crate::copies::{busy, copies};
 use crate::edges::{edge, unadvertised};
 use crate::noise::noise;
 use crate::prices::price;
-use crate::programs::program;
+use crate::programs::{lever, levers, program};
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -136,6 +136,7 @@ fn situations() -> Vec<Case> {
         unadvertised(20.0),
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
+    all.extend(levers());
     all.extend([
         program(),
         price("minor.write"),
@@ -260,6 +261,8 @@ fn without_evidence_nothing_passes_that_needs_it() {
         let counters = counted().only(&conditions);
         let several = copies("syscall", 2.0).only(&conditions);
         let tried = program().only(&conditions);
+        let with_lever = lever().only(&conditions);
+        let rated = program().with(RATE_TIME, 30.0).only(&conditions);
         let making = copies("process", 1.0).only(&conditions);
         let priced = price("minor.write").only(&conditions);
         let team = quiet_vm().with(TEAM, "t2".into()).only(&conditions);
@@ -270,6 +273,8 @@ fn without_evidence_nothing_passes_that_needs_it() {
             reads if reads.contains(&THREAD_OVERLAP.name) => &team,
             reads if reads.contains(&PROGRAM.name) => &tried,
             reads if reads.contains(&PRICE_UNITS.name) => &priced,
+            reads if reads.contains(&LEVER.name) => &with_lever,
+            reads if reads.contains(&RATE_TIME.name) => &rated,
             _ => &blind,
         };
         assert_eq!(blind.says(check.id), Outcome::Unknown, "{}", check.id);

@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
-use alloc::attempt::{MODE, Options, Program};
+use alloc::attempt::{MODE, Options};
 use alloc::find::{self, Places};
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 
 use super::TIMES;
 use crate::args::Alloc;
-use crate::commands::program;
 use crate::failure::Failure;
 use crate::plans::{carry_out, plans};
+use crate::program;
 
 /// What is said where there is no command.
 const HOW: &str =
@@ -22,7 +22,9 @@ const HOW: &str =
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitCode, Failure> {
-    let Some(command) = arguments.command.first() else { return Err(Failure::usage(HOW)) };
+    if arguments.command.is_empty() {
+        return Err(Failure::usage(HOW));
+    }
     if let Some(option) = of_load(arguments) {
         return Err(Failure::usage(format!(
             "{option} is of the load, and try runs a program of yours instead: leave it out (CPUs are chosen by taskset -c \
@@ -30,7 +32,7 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
         )));
     }
     let allocators = find::chosen(words, places).map_err(Failure::usage)?;
-    let file = program::find(command)?;
+    let program = program::of(&arguments.command)?;
     // The worker may be killed at any time; what is in here goes with us.
     let directory = tempfile::Builder::new().prefix("truebench-try-").tempdir();
     let directory =
@@ -38,7 +40,7 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
         allocators: allocators.clone(),
-        program: Program { file: file.clone(), arguments: arguments.command.clone() },
+        program: program.clone(),
         directory: directory.path().to_owned(),
         rules,
     };

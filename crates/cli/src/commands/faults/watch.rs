@@ -15,9 +15,9 @@ use machine::{Asked, Tree};
 
 use super::stream::Stream;
 use crate::args::faults::Watch;
-use crate::commands::program;
 use crate::failure::Failure;
 use crate::output::Destination;
+use crate::program;
 use crate::run::tool;
 
 /// What is said where there is neither a program nor another thing to do.
@@ -85,11 +85,12 @@ fn whom(arguments: &Watch) -> Result<(Whom, String), Failure> {
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
         return Ok((Whom::Process(process), figure::format::plain_to(name.trim_end(), 60)));
     }
-    let Some(command) = arguments.command.first() else { return Err(Failure::usage(HOW)) };
-    let file = program::find(command)?;
-    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-    let name = figure::format::plain_to(&name, 60);
-    Ok((Whom::Command { file, arguments: arguments.command.clone() }, name))
+    if arguments.command.is_empty() {
+        return Err(Failure::usage(HOW));
+    }
+    let program = program::of(&arguments.command)?;
+    let name = program.name();
+    Ok((Whom::Command { file: program.file, arguments: program.arguments }, name))
 }
 
 /// A program's status as an exit code: its own, or 128 and the signal, as shells have it.

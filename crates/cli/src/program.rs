@@ -1,24 +1,28 @@
-//! The file that a command of the user's means.
+//! A program of the user's: from the words of the command line to its file.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use lab::start::Program;
+
 use crate::failure::Failure;
 
-/// Finds it as a shell does.
+/// The program that a command means.
 ///
 /// # Errors
-/// Wrong usage: there is none.
-pub fn find(command: &OsStr) -> Result<PathBuf, Failure> {
+/// Wrong usage: there is none of this name.
+pub fn of(command: &[OsString]) -> Result<Program, Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    file(command, &path).ok_or_else(|| {
-        let told = figure::format::plain_to(&command.to_string_lossy(), 80);
+    let name = command.first().map(OsString::as_os_str).unwrap_or_default();
+    let file = file(name, &path).ok_or_else(|| {
+        let told = figure::format::plain_to(&name.to_string_lossy(), 80);
         Failure::usage(format!("{told}: no such program; a shell's own commands need sh -c '…'"))
-    })
+    })?;
+    Ok(Program { file, arguments: command.to_vec() })
 }
 
-/// One with a slash itself, any other the first of its name in PATH.
+/// The file that a command means: one with a slash itself, any other the first of its name in PATH.
 fn file(command: &OsStr, path: &OsStr) -> Option<PathBuf> {
     let is_program = |file: &Path| {
         file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

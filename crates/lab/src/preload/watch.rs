@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use procfs_core::FromBufRead;
 use procfs_core::process::{MMapPath, MemoryMaps};
 
-use super::image::Image;
-use crate::owner::{is_libc, is_same};
+use super::{is_libc, is_same};
+use crate::image::Image;
 
 /// Programs that were seen, with what is wrong with them.
 #[derive(Debug, Default)]

@@ -2,13 +2,13 @@
 //! of a process calls.
 //!
 //! Only the C functions matter. C++'s operators get their memory from somewhere: from malloc, whose binding is looked at, or
-//! from an allocator of their own, which [`image`](super::image) looks for.
+//! from an allocator of their own, which [`image`](crate::image) looks for.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Error};
 use std::path::Path;
 
-use crate::owner::{is_libc, is_same};
+use super::{is_libc, is_same};
 
 /// Functions of which one library must have all that a process uses: a block of one is freed by another of them.
 const FUNCTIONS: &[&str] = &[

@@ -8,12 +8,12 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::bindings::{self, Binding};
-use super::image::Image;
-use super::start::{Ended, Stage, Start};
 use super::watch::Watch;
-use crate::find::Installed;
+use crate::image::Image;
+use crate::start::{Ended, Stage, Start, assignment};
 
 /// What the dynamic linker may write before the start is stopped: a program that starts ten thousand others comes to that.
 const MOST_BYTES: u64 = 2 << 30;
@@ -35,24 +35,31 @@ pub enum Proof {
     Failed(String),
 }
 
-/// Makes the proof for an allocator; without one, sees whether the program runs at all.
+/// Makes the proof for a library that `environment` preloads, or for the C library's own malloc. `directory` is an empty one for
+/// what the dynamic linker tells. A program that does not end by itself is told to after `enough`.
 ///
 /// # Errors
 /// Why the program could not be started, in words for the user.
-pub fn prove(stage: &Stage, allocator: Option<&Installed>, directory: &Path) -> Result<Proof, String> {
+pub fn prove(
+    stage: &Stage,
+    asked: Option<&Path>,
+    environment: &[OsString],
+    directory: &Path,
+    enough: Option<Duration>,
+) -> Result<Proof, String> {
     let mut prefix = OsString::from(directory);
     prefix.push("/");
     prefix.push(PREFIX);
-    let variables = [
-        ("LD_DEBUG", OsString::from("bindings")),
-        ("LD_DEBUG_OUTPUT", prefix),
-        ("LD_BIND_NOW", OsString::from("1")),
-    ];
-    let asked = allocator.and_then(|allocator| allocator.library.as_deref());
+    let mut environment = environment.to_vec();
+    environment.extend([
+        assignment("LD_DEBUG", "bindings".as_ref()),
+        assignment("LD_DEBUG_OUTPUT", &prefix),
+        assignment("LD_BIND_NOW", "1".as_ref()),
+    ]);
     let mut watch = Watch::default();
     let mut looks = 0u32;
-    let start = Start::begin(stage, allocator, &variables)?;
-    let ended = start.run(|group| {
+    let start = Start::begin(stage, environment)?;
+    let look = |group| {
         watch.look(group, asked);
         looks += 1;
         if looks.is_multiple_of(SELDOM) && written(directory) > MOST_BYTES {
@@ -61,7 +68,11 @@ pub fn prove(stage: &Stage, allocator: Option<&Installed>, directory: &Path) -> 
             );
         }
         Ok(())
-    });
+    };
+    let ended = match enough {
+        Some(enough) => start.run_for(enough, look),
+        None => start.run(look),
+    };
     let told = files(directory);
     let proof = ended.and_then(|ended| judge(stage, asked, &ended, &told, &watch));
     for file in told {

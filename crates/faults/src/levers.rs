@@ -1,0 +1,298 @@
+//! Levers: what can be set, or written, so that a program takes fewer page faults; by who manages its memory, and by the mechanism.
+//! Pure.
+//!
+//! The tables say what a lever is, what it costs, and whether what it keeps is bounded. Whether it helps a program is proved by
+//! running it ([`prove`](crate::prove)), never assumed: no lever is known to help by its name. A manager is a file, and a line in
+//! [`of_manager`].
+
+mod any;
+mod glibc;
+mod go;
+mod jemalloc;
+mod jvm;
+mod mimalloc;
+mod scudo;
+mod tbbmalloc;
+mod tcmalloc;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use figure::faults::{Manager, Mechanism};
+
+/// The word of the arm without a lever.
+pub const BASE: &str = "base";
+
+/// A version: major and minor.
+pub type Version = (u32, u32);
+/// Later than any.
+const NEVER: Version = (u32::MAX, u32::MAX);
+
+/// One lever.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Lever {
+    /// Its word on the command line, in ids and conditions; one of a manager's.
+    pub word: &'static str,
+    /// What it does.
+    pub told: &'static str,
+    /// How it is set for one run, by version; the first that fits is taken. Empty: only by code.
+    pub ways: &'static [Way],
+    /// What to write into the program for good; empty if there is nothing but [`ways`](Self::ways).
+    pub code: &'static str,
+    /// What it costs.
+    pub price: &'static str,
+    /// Whether what it keeps from the kernel has a bound, in bytes or in time.
+    pub is_bounded: bool,
+    /// Whether it is one of several that are meant to be used together, and there to show what it does alone.
+    pub is_part: bool,
+    /// Mechanisms against which it may help.
+    pub against: &'static [Mechanism],
+}
+
+/// How a lever is set from one version on, until another.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The first version that has it.
+    pub since: Version,
+    /// The first that does not any more.
+    pub until: Version,
+    /// What is set.
+    pub settings: &'static [Setting],
+}
+
+/// One option of a variable.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The environment variable.
+    pub variable: &'static str,
+    /// The option in it; empty if the variable holds one value.
+    pub option: &'static str,
+    /// What it is set to.
+    pub value: &'static str,
+}
+
+/// How options stand in a variable.
+struct Syntax {
+    variable: &'static str,
+    /// Between two options.
+    between: u8,
+    /// Between an option and its value.
+    assigns: &'static str,
+}
+
+/// Variables that hold several options; all others hold one value.
+const LISTS: &[Syntax] = &[
+    Syntax { variable: glibc::TUNABLES, between: b':', assigns: "=" },
+    Syntax { variable: jemalloc::CONF, between: b',', assigns: ":" },
+    Syntax { variable: scudo::OPTIONS, between: b':', assigns: "=" },
+    Syntax { variable: go::DEBUG, between: b',', assigns: "=" },
+    Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
+];
+
+/// What there is against a mechanism.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// Levers, those with a bound first.
+    Levers(Vec<&'static Lever>),
+    /// None, and why.
+    None(&'static str),
+}
+
+impl Lever {
+    /// How it is set in this version; where that is not known, in the newest. `None` if this version has it not, or none has.
+    pub fn way(&self, version: Option<Version>) -> Option<&'static Way> {
+        match version {
+            Some(version) => self.ways.iter().find(|way| way.since <= version && version < way.until),
+            None => self.ways.first(),
+        }
+    }
+
+    /// Whether it can be tried without a change of the program.
+    pub fn is_set_from_outside(&self) -> bool {
+        !self.ways.is_empty()
+    }
+}
+
+/// A manager's own levers, in the order in which they are tried.
+pub fn of_manager(manager: Manager) -> &'static [Lever] {
+    match manager {
+        Manager::Glibc => glibc::LEVERS,
+        Manager::Jemalloc => jemalloc::LEVERS,
+        Manager::Mimalloc => mimalloc::LEVERS,
+        Manager::Tcmalloc => tcmalloc::LEVERS,
+        Manager::GoogleTcmalloc => tcmalloc::GOOGLE,
+        Manager::Tbbmalloc => tbbmalloc::LEVERS,
+        Manager::Scudo => scudo::LEVERS,
+        Manager::Go => go::LEVERS,
+        Manager::Jvm => jvm::LEVERS,
+        // None of these has a setting that keeps free memory: what is left is the program, or another allocator.
+        Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Rpmalloc | Manager::Program => &[],
+    }
+}
+
+/// What there is against a mechanism of a manager in this version: its own levers, then what a program can do whoever manages its
+/// memory; bounded ones first, parts of others last.
+pub fn against(manager: Manager, mechanism: Mechanism, version: Option<Version>) -> Advice {
+    let exists = |lever: &&Lever| !lever.is_set_from_outside() || lever.way(version).is_some();
+    let of_all = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
+    let mut levers: Vec<&'static Lever> = of_manager(manager)
+        .iter()
+        .chain(of_all)
+        .filter(|lever| lever.against.contains(&mechanism))
+        .filter(exists)
+        .collect();
+    // Stable: within these the tables' order stays.
+    levers.sort_by_key(|lever| (lever.is_part, !lever.is_bounded));
+    if levers.is_empty() { Advice::None(any::why_none(mechanism)) } else { Advice::Levers(levers) }
+}
+
+/// Levers that can be tried from outside: a manager's, against any of these mechanisms (none: against all).
+pub fn to_try(
+    manager: Manager,
+    mechanisms: &[Mechanism],
+    version: Option<Version>,
+) -> Vec<(&'static Lever, &'static Way)> {
+    let fits =
+        |lever: &&Lever| mechanisms.is_empty() || lever.against.iter().any(|one| mechanisms.contains(one));
+    let own = of_manager(manager).iter().filter(fits);
+    own.filter_map(|lever| Some((lever, lever.way(version)?))).collect()
+}
+
+/// The variables that set it, as NAME and value. What the user has set is kept: of a variable with options only those of the same
+/// name are replaced.
+pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
+    let mut all: Vec<(String, OsString)> = Vec::new();
+    for setting in way.settings {
+        let syntax = LISTS.iter().find(|syntax| syntax.variable == setting.variable);
+        let known = all.iter().position(|(name, _)| name == setting.variable);
+        let before = match known {
+            Some(index) => Some(all[index].1.clone()),
+            None => present(setting.variable),
+        };
+        let value = match syntax {
+            Some(syntax) => merged(syntax, before, setting),
+            None => OsString::from(setting.value),
+        };
+        match known {
+            Some(index) => all[index].1 = value,
+            None => all.push((setting.variable.to_owned(), value)),
+        }
+    }
+    all
+}
+
+/// An option among those that a variable has already.
+fn merged(syntax: &Syntax, before: Option<OsString>, setting: &Setting) -> OsString {
+    let name = format!("{}{}", setting.option, syntax.assigns);
+    let before = before.unwrap_or_default();
+    let others = before.as_bytes().split(|byte| *byte == syntax.between);
+    let others = others.filter(|option| !option.is_empty() && !option.starts_with(name.as_bytes()));
+    let own = format!("{name}{}", setting.value);
+    let all: Vec<&[u8]> = others.chain([own.as_bytes()]).collect();
+    OsString::from_vec(all.join(&syntax.between))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn levers() -> impl Iterator<Item = (Manager, &'static Lever)> {
+        Manager::ALL.iter().flat_map(|manager| of_manager(*manager).iter().map(|lever| (*manager, lever)))
+    }
+
+    #[test]
+    fn there_is_a_lever_against_everything_or_a_reason() {
+        for manager in Manager::ALL {
+            for mechanism in Mechanism::ALL {
+                match against(*manager, *mechanism, None) {
+                    Advice::Levers(levers) => {
+                        assert!(!levers.is_empty());
+                        assert!(levers.iter().all(|lever| lever.against.contains(mechanism)));
+                        let order: Vec<_> =
+                            levers.iter().map(|lever| (lever.is_part, !lever.is_bounded)).collect();
+                        assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
+                    }
+                    Advice::None(reason) => assert!(reason.len() > 20, "{manager} {mechanism}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_lever_is_whole() {
+        for (manager, lever) in levers() {
+            let all = of_manager(manager).iter().chain(any::LEVERS);
+            assert_eq!(all.filter(|other| other.word == lever.word).count(), 1, "{manager} {}", lever.word);
+            assert!(lever.word != BASE && !lever.against.is_empty(), "{}", lever.word);
+            assert!(lever.word.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", lever.word);
+            assert!(!lever.told.is_empty() && !lever.price.is_empty(), "{}", lever.word);
+            assert!(lever.is_set_from_outside() || !lever.code.is_empty(), "{}", lever.word);
+            for way in lever.ways {
+                assert!(way.since < way.until && !way.settings.is_empty(), "{}", lever.word);
+                for setting in way.settings {
+                    let is_list = LISTS.iter().any(|syntax| syntax.variable == setting.variable);
+                    assert_eq!(is_list, !setting.option.is_empty(), "{}", setting.variable);
+                }
+            }
+            let overlap = lever.ways.iter().enumerate().any(|(index, way)| {
+                lever.ways[..index].iter().any(|other| way.since < other.until && other.since < way.until)
+            });
+            assert!(!overlap, "{}: two ways in one version", lever.word);
+        }
+    }
+
+    #[test]
+    fn what_the_user_set_is_kept() {
+        let way =
+            glibc::LEVERS.iter().find(|lever| lever.word == "both").unwrap().way(Some((2, 36))).unwrap();
+        let set = |before: Option<&str>| {
+            let all = environment(way, |name| before.filter(|_| name == glibc::TUNABLES).map(OsString::from));
+            assert_eq!(all.len(), 1);
+            all[0].1.to_str().unwrap().to_owned()
+        };
+        let own = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=-1";
+        assert_eq!(set(None), own);
+        assert_eq!(set(Some("glibc.malloc.check=3")), format!("glibc.malloc.check=3:{own}"));
+        assert_eq!(set(Some("glibc.malloc.mmap_max=7:a=b")), format!("a=b:{own}"));
+        assert_eq!(set(Some(own)), own, "set once");
+        // What is no text is kept as it is.
+        let odd = OsString::from_vec(b"x=\xff:glibc.malloc.mmap_max=1".to_vec());
+        let all = environment(way, |_| Some(odd.clone()));
+        assert!(all[0].1.as_bytes().starts_with(b"x=\xff:glibc.malloc.mmap_max=0"));
+    }
+
+    #[test]
+    fn versions_have_what_they_have() {
+        let words = |manager, version| -> Vec<&str> {
+            to_try(manager, &[], version).iter().map(|(lever, _)| lever.word).collect()
+        };
+        assert!(words(Manager::Glibc, Some((2, 36))).contains(&"hugetlb"));
+        assert!(!words(Manager::Glibc, Some((2, 31))).contains(&"hugetlb"));
+        let old = of_manager(Manager::Glibc)[0].way(Some((2, 17))).unwrap();
+        assert!(
+            old.settings.iter().all(|setting| setting.variable.starts_with("MALLOC_")),
+            "no tunables yet"
+        );
+        let of = |version| {
+            let lever = of_manager(Manager::Mimalloc)[0].way(Some(version));
+            lever.map(|way| way.settings[0].variable)
+        };
+        assert_eq!(of((2, 0)), Some("MIMALLOC_DECOMMIT_DELAY"));
+        assert_eq!(of((3, 3)), Some("MIMALLOC_PURGE_DELAY"));
+        assert!(words(Manager::Musl, None).is_empty() && words(Manager::Program, None).is_empty());
+    }
+
+    #[test]
+    fn only_what_may_help_is_tried() {
+        let words = |mechanisms: &[Mechanism]| -> Vec<&str> {
+            to_try(Manager::Glibc, mechanisms, None).iter().map(|(lever, _)| lever.word).collect()
+        };
+        let all = words(&[]);
+        for word in ["thresholds", "top-pad", "both", "mmap-max", "trim", "hugetlb"] {
+            assert!(all.contains(&word), "{word}");
+        }
+        let growth = words(&[Mechanism::Growth]);
+        assert!(growth.contains(&"hugetlb") && !growth.contains(&"trim"), "{growth:?}");
+        assert!(words(&[Mechanism::CopyOnWrite]).is_empty());
+    }
+}

@@ -1,0 +1,111 @@
+//! What a program can do whoever manages its memory. All of it is code.
+
+use figure::faults::Manager;
+use figure::faults::Mechanism::{
+    self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MapChurn, NumaHinting, Purge, Stacks,
+};
+
+use super::Lever;
+
+/// One that is code.
+const fn code(
+    word: &'static str,
+    told: &'static str,
+    code: &'static str,
+    price: &'static str,
+    against: &'static [Mechanism],
+) -> Lever {
+    Lever { word, told, ways: &[], code, price, is_bounded: true, is_part: false, against }
+}
+
+/// Levers that only runtimes with a heap of their own cannot use.
+const OF_C: &[&str] = &["preload"];
+
+pub(super) const LEVERS: &[Lever] = &[
+    code(
+        "reuse",
+        "large buffers are kept and used again instead of freed: one for each thread, or a pool",
+        "static _Thread_local struct { char *data; size_t size; } buffer; /* grown when too small, never freed */",
+        "the largest buffer of each thread stays",
+        &[MapChurn, HeapTrim, ArenaTrim, Purge],
+    ),
+    code(
+        "preload",
+        "another allocator, preloaded or linked",
+        "truebench alloc try -- COMMAND (which is best for this program); then LD_PRELOAD=…, or linked",
+        "another allocator's memory",
+        &[MapChurn, HeapTrim, ArenaTrim, Purge],
+    ),
+    code(
+        "prefault",
+        "memory that will be used is brought in at once, before it is needed, instead of page by page",
+        "mmap(…, MAP_POPULATE, …), or madvise(p, n, MADV_POPULATE_WRITE) from Linux 5.14 on; check the return value",
+        "all of it is resident, used or not; the work is done earlier, not saved",
+        &[Growth, File],
+    ),
+    code(
+        "huge-pages",
+        "large memory is in huge pages, of which one fault brings 2 MiB",
+        "p = aligned_alloc(2 << 20, n); madvise(p, n, MADV_HUGEPAGE);",
+        "memory in steps of the huge page, zeroed whole",
+        &[Growth, MapChurn],
+    ),
+    code(
+        "spawn",
+        "other programs are started without a copy of the page tables",
+        "posix_spawn(3), or vfork(2) with execve at once, instead of fork(2)",
+        "none",
+        &[CopyOnWrite],
+    ),
+    code(
+        "keep-from-child",
+        "large memory that a child does not need is not shared with it",
+        "madvise(p, n, MADV_DONTFORK);",
+        "the child must not touch it",
+        &[CopyOnWrite],
+    ),
+    code(
+        "thread-pool",
+        "threads are kept and given new work instead of started anew, so that their stacks stay",
+        "a pool of threads; with pthread_attr_setstacksize as small as the work allows",
+        "the stacks of idle threads stay",
+        &[Stacks],
+    ),
+    code(
+        "read",
+        "files are read into a buffer that is kept, or mapped once",
+        "read(2) into a kept buffer; or mmap once with MAP_POPULATE, or madvise(p, n, MADV_WILLNEED)",
+        "a copy of what is read",
+        &[File],
+    ),
+    code(
+        "bind",
+        "memory is bound to where its threads run, so that the kernel has nothing to find out",
+        "set_mempolicy(2) with MPOL_BIND, or numactl --cpunodebind=N --membind=N COMMAND",
+        "memory of that node alone",
+        &[NumaHinting],
+    ),
+    code(
+        "no-huge-pages",
+        "the program takes no transparent huge pages",
+        "prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* children inherit it */",
+        "more faults, each of a small page; more misses of the TLB",
+        &[HugePages],
+    ),
+];
+
+/// Whether a lever can be used where this one manages memory.
+pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
+    let is_c = !matches!(manager, Manager::Go | Manager::Jvm | Manager::Program);
+    is_c || !OF_C.contains(&lever.word)
+}
+
+/// Why there is none.
+pub(super) fn why_none(mechanism: Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::Unexplained => {
+            "no lever is named for what is not explained: a guess would have to be proved first"
+        }
+        _ => "nothing is known that helps against it without a change of what the program does",
+    }
+}

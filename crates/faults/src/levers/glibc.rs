@@ -1,0 +1,135 @@
+//! The GNU C library's malloc.
+//!
+//! Setting any of its thresholds freezes the others at what they are (mallopt(3): dynamic adjustment ends), so that one of the two
+//! alone may be worse than none. Tunables exist from 2.26 on; before, and still besides, variables of their own names. Until 2.34 a
+//! threshold for mmap above 32 MiB was refused (HEAP_MAX_SIZE / 2); where it is refused the other is set all the same.
+
+use figure::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
+
+use super::{Lever, NEVER, Setting, Version, Way};
+
+/// ld.so(8).
+pub const TUNABLES: &str = "GLIBC_TUNABLES";
+
+/// The first with tunables; the first that takes a high threshold; the first with huge pages.
+const WITH_TUNABLES: Version = (2, 26);
+const WITHOUT_LIMIT: Version = (2, 35);
+const WITH_HUGE: Version = (2, 35);
+
+const CHURN: &[Mechanism] = &[MapChurn, HeapTrim, ArenaTrim];
+
+const fn tunable(option: &'static str, value: &'static str) -> Setting {
+    Setting { variable: TUNABLES, option, value }
+}
+
+const fn alias(variable: &'static str, value: &'static str) -> Setting {
+    Setting { variable, option: "", value }
+}
+
+const fn since(since: Version, settings: &'static [Setting]) -> Way {
+    Way { since, until: NEVER, settings }
+}
+
+/// By the variables of old.
+const fn before_tunables(settings: &'static [Setting]) -> Way {
+    Way { since: (2, 0), until: WITH_TUNABLES, settings }
+}
+
+pub(super) const LEVERS: &[Lever] = &[
+    Lever {
+        word: "thresholds",
+        told: "blocks up to 64 MiB come from the heap, of which up to 128 MiB stay when they are free",
+        ways: &[
+            since(
+                WITHOUT_LIMIT,
+                &[
+                    tunable("glibc.malloc.mmap_threshold", "67108864"),
+                    tunable("glibc.malloc.trim_threshold", "134217728"),
+                ],
+            ),
+            Way {
+                since: WITH_TUNABLES,
+                until: WITHOUT_LIMIT,
+                settings: &[
+                    tunable("glibc.malloc.mmap_threshold", "33554432"),
+                    tunable("glibc.malloc.trim_threshold", "134217728"),
+                ],
+            },
+            before_tunables(&[
+                alias("MALLOC_MMAP_THRESHOLD_", "33554432"),
+                alias("MALLOC_TRIM_THRESHOLD_", "134217728"),
+            ]),
+        ],
+        code: "#include <malloc.h>, and first in main: if ((!mallopt(M_MMAP_THRESHOLD, 64 << 20) && !mallopt(M_MMAP_THRESHOLD, \
+               32 << 20)) || !mallopt(M_TRIM_THRESHOLD, 128 << 20)) abort();",
+        price: "up to 128 MiB of free memory at the end of each heap stay with the program; what calloc gives again must be zeroed",
+        is_bounded: true,
+        is_part: false,
+        against: CHURN,
+    },
+    Lever {
+        word: "top-pad",
+        told: "the heap grows and shrinks in steps of 64 MiB",
+        ways: &[
+            since(WITH_TUNABLES, &[tunable("glibc.malloc.top_pad", "67108864")]),
+            before_tunables(&[alias("MALLOC_TOP_PAD_", "67108864")]),
+        ],
+        code: "#include <malloc.h>, and first in main: if (!mallopt(M_TOP_PAD, 64 << 20)) abort();",
+        price: "up to 64 MiB of free memory stay with the program; the thresholds are frozen as they are then",
+        is_bounded: true,
+        is_part: false,
+        against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
+    },
+    Lever {
+        word: "both",
+        told: "no block comes from mmap, and the heap never shrinks",
+        ways: &[
+            since(
+                WITH_TUNABLES,
+                &[tunable("glibc.malloc.mmap_max", "0"), tunable("glibc.malloc.trim_threshold", "-1")],
+            ),
+            before_tunables(&[alias("MALLOC_MMAP_MAX_", "0"), alias("MALLOC_TRIM_THRESHOLD_", "-1")]),
+        ],
+        code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0) || !mallopt(M_TRIM_THRESHOLD, -1)) abort();",
+        price: "what was once used stays with the program for ever, without a bound; what calloc gives again must be zeroed",
+        is_bounded: false,
+        is_part: false,
+        against: CHURN,
+    },
+    Lever {
+        word: "hugetlb",
+        told: "malloc asks for transparent huge pages, of which one fault brings 2 MiB",
+        ways: &[since(WITH_HUGE, &[tunable("glibc.malloc.hugetlb", "1")])],
+        code: "",
+        price: "memory in steps of the huge page; pages are zeroed all the same, and small blocks may take whole huge pages",
+        is_bounded: true,
+        is_part: false,
+        against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
+    },
+    Lever {
+        word: "mmap-max",
+        told: "no block comes from mmap",
+        ways: &[
+            since(WITH_TUNABLES, &[tunable("glibc.malloc.mmap_max", "0")]),
+            before_tunables(&[alias("MALLOC_MMAP_MAX_", "0")]),
+        ],
+        code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0)) abort();",
+        price: "the heap still shrinks, at a threshold that no longer adapts; large blocks may split it up",
+        is_bounded: true,
+        is_part: true,
+        against: CHURN,
+    },
+    Lever {
+        word: "trim",
+        told: "the heap never shrinks",
+        ways: &[
+            since(WITH_TUNABLES, &[tunable("glibc.malloc.trim_threshold", "-1")]),
+            before_tunables(&[alias("MALLOC_TRIM_THRESHOLD_", "-1")]),
+        ],
+        code: "#include <malloc.h>, and first in main: if (!mallopt(M_TRIM_THRESHOLD, -1)) abort();",
+        price: "the heap keeps what was once used; large blocks still come from mmap, at a threshold that no longer adapts",
+        is_bounded: false,
+        is_part: true,
+        against: CHURN,
+    },
+];

@@ -1,0 +1,41 @@
+//! Go's runtime: the heap grows until the next collection, and free pages are given back in the background.
+
+use figure::faults::Mechanism::{self, Growth, Purge};
+
+use super::{Lever, NEVER, Setting, Way};
+
+/// The runtime's package documentation.
+pub const DEBUG: &str = "GODEBUG";
+
+const HEAP: &[Mechanism] = &[Purge, Growth];
+
+pub(super) const LEVERS: &[Lever] = &[
+    Lever {
+        word: "gogc",
+        told: "the heap may grow to five times what is live before it is collected (GOGC=400), so that it is used again less often",
+        ways: &[Way {
+            since: (1, 0),
+            until: NEVER,
+            settings: &[Setting { variable: "GOGC", option: "", value: "400" }],
+        }],
+        code: "debug.SetGCPercent(400) // runtime/debug; with debug.SetMemoryLimit (GOMEMLIMIT) as the bound",
+        price: "up to two and a half times the memory of before; set GOMEMLIMIT as well, to what may be used",
+        is_bounded: true,
+        is_part: false,
+        against: HEAP,
+    },
+    Lever {
+        word: "lazy",
+        told: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
+        ways: &[Way {
+            since: (1, 12),
+            until: NEVER,
+            settings: &[Setting { variable: DEBUG, option: "madvdontneed", value: "0" }],
+        }],
+        code: "//go:debug madvdontneed=0",
+        price: "what was freed counts as resident until the kernel takes it",
+        is_bounded: true,
+        is_part: false,
+        against: &[Purge],
+    },
+];

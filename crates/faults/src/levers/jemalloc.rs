@@ -1,0 +1,61 @@
+//! jemalloc: free pages are given back as they decay. The options are those of 5.0 and later.
+
+use figure::faults::Mechanism::{self, MapChurn, Purge};
+
+use super::{Lever, NEVER, Setting, Way};
+
+/// Its manual, TUNING.
+pub const CONF: &str = "MALLOC_CONF";
+
+const CHURN: &[Mechanism] = &[Purge, MapChurn];
+
+const fn set(option: &'static str, value: &'static str) -> Setting {
+    Setting { variable: CONF, option, value }
+}
+
+const fn since_five(settings: &'static [Setting]) -> Way {
+    Way { since: (5, 0), until: NEVER, settings }
+}
+
+pub(super) const LEVERS: &[Lever] = &[
+    Lever {
+        word: "decay",
+        told: "free pages stay for 30 s instead of 10 s, and are then given back lazily",
+        ways: &[since_five(&[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000")])],
+        code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000\";",
+        price: "memory of a peak goes back to the kernel up to a minute later; blocks of 8 MiB and more are not affected",
+        is_bounded: true,
+        is_part: false,
+        against: CHURN,
+    },
+    Lever {
+        word: "background",
+        told: "free pages are given back by threads of the allocator's own",
+        ways: &[since_five(&[set("background_thread", "true")])],
+        code: "const char *malloc_conf = \"background_thread:true\";",
+        price: "up to a thread for each CPU; pages that come back fault as before",
+        is_bounded: true,
+        is_part: false,
+        against: &[Purge],
+    },
+    Lever {
+        word: "no-decay",
+        told: "free pages are never given back",
+        ways: &[since_five(&[set("dirty_decay_ms", "-1"), set("muzzy_decay_ms", "-1")])],
+        code: "const char *malloc_conf = \"dirty_decay_ms:-1,muzzy_decay_ms:-1\";",
+        price: "what was once used stays with the program for ever, without a bound",
+        is_bounded: false,
+        is_part: false,
+        against: CHURN,
+    },
+    Lever {
+        word: "thp",
+        told: "the allocator asks for transparent huge pages",
+        ways: &[since_five(&[set("thp", "always")])],
+        code: "const char *malloc_conf = \"thp:always\";",
+        price: "memory in steps of the huge page, zeroed whole",
+        is_bounded: true,
+        is_part: false,
+        against: &[Purge, MapChurn, Mechanism::Growth],
+    },
+];

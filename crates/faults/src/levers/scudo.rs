@@ -1,0 +1,39 @@
+//! LLVM's hardened allocator. Blocks above the largest that its cache takes are mapped each time, whatever is set.
+
+use figure::faults::Mechanism::{MapChurn, Purge};
+
+use super::{Lever, NEVER, Setting, Way};
+
+/// Its documentation, Options.
+pub const OPTIONS: &str = "SCUDO_OPTIONS";
+
+const fn release(value: &'static [Setting]) -> Way {
+    Way { since: (0, 0), until: NEVER, settings: value }
+}
+
+pub(super) const LEVERS: &[Lever] = &[
+    Lever {
+        word: "release-interval",
+        told: "free pages are given back after 30 s",
+        ways: &[release(&[Setting {
+            variable: OPTIONS,
+            option: "release_to_os_interval_ms",
+            value: "30000",
+        }])],
+        code: "const char *__scudo_default_options(void) { return \"release_to_os_interval_ms=30000\"; }",
+        price: "memory of a peak goes back to the kernel half a minute later",
+        is_bounded: true,
+        is_part: false,
+        against: &[Purge, MapChurn],
+    },
+    Lever {
+        word: "no-release",
+        told: "free pages are never given back",
+        ways: &[release(&[Setting { variable: OPTIONS, option: "release_to_os_interval_ms", value: "-1" }])],
+        code: "const char *__scudo_default_options(void) { return \"release_to_os_interval_ms=-1\"; }",
+        price: "what was once used stays with the program for ever, without a bound",
+        is_bounded: false,
+        is_part: false,
+        against: &[Purge, MapChurn],
+    },
+];

@@ -1,0 +1,148 @@
+//! When a program that does not end by itself runs steadily, and how fast it uses CPU time and faults then. Pure.
+
+use figure::{Evidence, evidence as key, stats};
+use lab::tree::Used;
+
+/// Rates are of blocks of this many seconds: CPU time is counted in ticks of 10 ms.
+const BLOCK: f64 = 0.5;
+/// Blocks of which the latest are looked at.
+const BLOCKS: usize = 10;
+/// Least blocks that a rate can be of where the time is over.
+const LEAST: usize = 4;
+/// The half-width of the interval of their rates below which they are steady, as a share; and what is as good as nothing: CPUs,
+/// faults a second.
+const NARROW: f64 = 0.05;
+const NO_CPU: f64 = 0.005;
+const NO_FAULTS: f64 = 20.0;
+
+/// What was used by a moment, in seconds since the start.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    time: f64,
+    used: Used,
+}
+
+/// What a start is watched for.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Ends of blocks, the first the begin of the first.
+    marks: Vec<Sample>,
+}
+
+/// The rates of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// Seconds.
+    pub seconds: f64,
+    /// Whether they were steady.
+    pub is_steady: bool,
+    /// CPU seconds in user code and in the kernel, for each second.
+    pub cpu: (f64, f64),
+    /// Minor and major faults for each second.
+    pub faults: (f64, f64),
+    /// Bytes in memory at the end.
+    pub resident: f64,
+}
+
+impl Watch {
+    /// Takes what was used by now.
+    pub fn take(&mut self, time: f64, used: Used) {
+        if self.marks.last().is_none_or(|last| time - last.time >= BLOCK) {
+            self.marks.push(Sample { time, used });
+        }
+    }
+
+    /// The rates of the latest blocks; `None` before there are any.
+    pub fn rates(&self) -> Option<Rates> {
+        let window = &self.marks[self.marks.len().saturating_sub(BLOCKS + 1)..];
+        let (first, last) = (window.first()?, window.last()?);
+        if window.len() <= LEAST {
+            return None;
+        }
+        let seconds = last.time - first.time;
+        let rate = |of: fn(&Used) -> f64| (of(&last.used) - of(&first.used)).max(0.0) / seconds;
+        let blocks = |of: fn(&Used) -> f64| -> Vec<f64> {
+            window
+                .windows(2)
+                .map(|pair| (of(&pair[1].used) - of(&pair[0].used)) / (pair[1].time - pair[0].time))
+                .collect()
+        };
+        let is_steady = window.len() > BLOCKS
+            && is_narrow(&blocks(|used| used.user + used.system), NO_CPU)
+            && is_narrow(&blocks(|used| used.minor + used.major), NO_FAULTS);
+        Some(Rates {
+            seconds,
+            is_steady,
+            cpu: (rate(|used| used.user), rate(|used| used.system)),
+            faults: (rate(|used| used.minor), rate(|used| used.major)),
+            resident: last.used.resident,
+        })
+    }
+}
+
+/// Whether rates are the same to within what is asked for, or as good as nothing.
+fn is_narrow(rates: &[f64], nothing: f64) -> bool {
+    let (Some(value), Some(interval)) = (stats::median(rates), stats::median_interval(rates)) else {
+        return false;
+    };
+    (interval.high - interval.low) / 2.0 <= (NARROW * value.abs()).max(nothing)
+}
+
+impl Rates {
+    /// CPUs kept busy.
+    pub fn busy(&self) -> f64 {
+        self.cpu.0 + self.cpu.1
+    }
+
+    /// Writes what a round saw.
+    pub fn write(&self, evidence: &mut Evidence) {
+        evidence.put(key::RATE_SECONDS, self.seconds);
+        evidence.put(key::RATE_STEADY, self.is_steady);
+        evidence.put(key::RATE_USER, self.cpu.0);
+        evidence.put(key::RATE_SYSTEM, self.cpu.1);
+        evidence.put(key::RATE_FAULTS, self.faults.0 + self.faults.1);
+        evidence.put(key::RATE_RESIDENT, self.resident);
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    /// Looked at ten times a second; `speed` by the time.
+    fn watched(seconds: f64, speed: impl Fn(f64) -> f64) -> Watch {
+        let (mut watch, mut used) = (Watch::default(), Used { resident: 1e6, ..Used::default() });
+        for step in 0..(seconds * 10.0) as u32 {
+            let time = f64::from(step) * 0.1;
+            used.user += 0.02 * speed(time);
+            used.system += 0.01 * speed(time);
+            used.minor += 100.0 * speed(time);
+            watch.take(time, used);
+        }
+        watch
+    }
+
+    #[test]
+    fn a_steady_program_has_rates() {
+        let rates = watched(8.0, |_| 1.0).rates().unwrap();
+        assert!(rates.is_steady && (rates.busy() - 0.3).abs() < 0.01, "{rates:?}");
+        assert!((rates.faults.0 - 1000.0).abs() < 30.0 && rates.resident == 1e6, "{rates:?}");
+        assert!((rates.seconds - 5.0).abs() < 0.2, "{rates:?}");
+    }
+
+    #[test]
+    fn the_start_is_left_out() {
+        let rates = watched(10.0, |time| if time < 3.0 { 20.0 } else { 1.0 }).rates().unwrap();
+        assert!(rates.is_steady && (rates.busy() - 0.3).abs() < 0.01, "{rates:?}");
+        assert!(!watched(4.5, |time| if time < 3.0 { 20.0 } else { 1.0 }).rates().unwrap().is_steady);
+    }
+
+    #[test]
+    fn too_little_or_too_wild_is_not_steady() {
+        assert_eq!(watched(1.0, |_| 1.0).rates(), None);
+        assert!(!watched(3.0, |_| 1.0).rates().unwrap().is_steady, "too short");
+        let wild = watched(20.0, |time| if (time as u32).is_multiple_of(2) { 3.0 } else { 1.0 });
+        assert!(!wild.rates().unwrap().is_steady);
+        assert!(watched(8.0, |_| 0.0).rates().unwrap().is_steady, "nothing is as steady as nothing");
+    }
+}

@@ -1,0 +1,168 @@
+//! Levers on a program of the user's: which to take, what it costs, and the twin records on which the answer must change.
+
+mod relations_records;
+
+use figure::evidence::*;
+use figure::levers::{BASE, CALLS};
+use figure::{Better, Figure, Outcome, Record, Unit, Verdict};
+use relations_records::*;
+
+/// Six rounds with a lever: CPU seconds, bytes, faults, and calls of munmap.
+fn tried(name: &str, cpu: f64, peak: f64, faults: f64, munmap: f64) -> Figure {
+    let mut figure =
+        Figure::planned(format!("faults.prove.cpu.{name}"), "faults", name, Unit::SECONDS, Better::Lower);
+    figure.conditions.set(PROGRAM, "program".to_owned());
+    figure.conditions.set(TEST_CLASS, "program".to_owned());
+    figure.conditions.set(LEVER, name.to_owned());
+    if name != BASE {
+        figure.conditions.set(LEVER_MANAGER, "glibc".to_owned());
+        figure.conditions.set(LEVER_ENVIRONMENT, format!("SET={name}"));
+        figure.conditions.set(LEVER_CODE, format!("set({name});"));
+        figure.conditions.set(LEVER_PRICE, format!("the price of {name}"));
+        figure.conditions.set(LEVER_BOUNDED, name.starts_with("bounded"));
+    }
+    let mut calls = vec![0.0; CALLS.len()];
+    calls[1] = munmap;
+    figure.evidence.put(LEVER_CALLS, calls.clone());
+    calls[1] = 600.0;
+    figure.evidence.put(LEVER_CALLS_BASE, calls.clone());
+    figure.evidence.put(LEVER_CALLS_AGAIN, calls);
+    figure.evidence.put(LEVER_MANAGERS, "glibc".to_owned());
+    figure.rounds = bandwidth("read", "none", &six(cpu)).rounds;
+    for round in &mut figure.rounds {
+        let seconds = round.value().unwrap();
+        round.evidence.put(COPY_USER, seconds * 0.5);
+        round.evidence.put(COPY_SYSTEM, seconds * 0.5);
+        round.evidence.put(PROGRAM_WALL, seconds * 1.1);
+        round.evidence.put(PROGRAM_PEAK, peak);
+        round.evidence.put(FAULT_MINOR, faults);
+        round.evidence.put(FAULT_MAJOR, 0.0);
+    }
+    figure.summarise();
+    figure
+}
+
+fn base() -> Figure {
+    tried(BASE, 2.0, 100e6, 1000.0, 600.0)
+}
+
+fn judged(figures: Vec<Figure>) -> Record {
+    let mut record = record(figures);
+    judge::judge(&mut record);
+    record
+}
+
+#[track_caller]
+fn says(figures: Vec<Figure>, sentences: &[&str]) {
+    let record = judged(figures);
+    let told: Vec<&str> = record.findings.iter().map(|finding| finding.text.as_str()).collect();
+    for sentence in sentences {
+        assert!(told.iter().any(|text| text.contains(sentence)), "{sentence}: {told:#?}");
+    }
+}
+
+#[test]
+fn of_those_that_are_as_good_the_bounded_one_is_advised() {
+    let unbounded = tried("both", 0.998, 120e6, 9.0, 6.0);
+    let bounded = tried("bounded", 1.0, 110e6, 9.0, 6.0);
+    says(
+        vec![base(), unbounded.clone(), bounded.clone()],
+        &[
+            "bounded helps: 0.500x [",
+            "1.100x the memory, bounded: the price of bounded. Not to be told from it: both (without a bound).",
+            "How to set bounded: for today, SET=bounded COMMAND; for good, set(bounded);",
+        ],
+    );
+    // Clearly better is better, whatever it keeps.
+    let better = tried("both", 0.6, 120e6, 9.0, 6.0);
+    says(vec![base(), better, bounded], &["both helps: 0.300x [", "without a bound: the price of both"]);
+}
+
+#[test]
+fn fewer_faults_alone_are_no_help() {
+    let saving = tried("both", 2.0, 100e6, 9.0, 6.0);
+    says(
+        vec![base(), saving],
+        &[
+            "No lever helps this program",
+            "both is no benefit (1.000x the CPU time, with 0.009x the page faults). Fewer faults are no gain by themselves.",
+        ],
+    );
+    let worse = tried("both", 9.0, 100e6, 9.0, 6.0);
+    says(
+        vec![base(), worse],
+        &["No lever helps", "both is worse (4.500x the CPU time, with 0.009x the page faults)"],
+    );
+    let faster = tried("bounded", 1.0, 100e6, 9.0, 6.0);
+    let alone = tried("trim", 2.0, 100e6, 1000.0, 900.0);
+    says(
+        vec![base(), faster, alone],
+        &["bounded helps", "Of the others, trim is no benefit (1.000x the CPU time)."],
+    );
+}
+
+fn check(record: &Record, lever: &str) -> (Outcome, String) {
+    let figure = record.figure(&format!("faults.prove.cpu.{lever}")).unwrap();
+    let check = figure.checks.iter().find(|check| check.id == "lever-took").unwrap();
+    (check.outcome, check.detail.clone())
+}
+
+#[test]
+fn a_lever_that_did_not_take_is_void_with_the_cause() {
+    let mut other = tried("bounded", 1.0, 100e6, 1000.0, 600.0);
+    other.evidence.put(LEVER_MANAGERS, "jemalloc".to_owned());
+    let record = judged(vec![base(), other]);
+    let (outcome, detail) = check(&record, "bounded");
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(detail.contains("managed by jemalloc, and this is a lever of glibc's malloc"), "{detail}");
+    assert_eq!(record.figure("faults.prove.cpu.bounded").unwrap().verdict, Some(Verdict::Invalid));
+    assert!(
+        record.findings.iter().all(|finding| !finding.text.contains("bounded helps")),
+        "{:?}",
+        record.findings
+    );
+
+    let record = judged(vec![base(), tried("bounded", 1.0, 100e6, 1000.0, 600.0)]);
+    assert_eq!(check(&record, "bounded").0, Outcome::Unknown);
+    let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
+    assert!(why.contains("Void: the program asks the kernel for memory as often"), "{why}");
+    says(record.figures, &["With bounded the program asks the kernel for memory as often as without it"]);
+
+    let record = judged(vec![base(), tried("bounded", 1.0, 100e6, 1000.0, 6.0)]);
+    assert_eq!(check(&record, "bounded"), (Outcome::Pass, "it took: munmap: 6 instead of 600".to_owned()));
+    let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
+    assert!(why.starts_with("Helps: 0.500x [") && why.contains("(munmap: 6 instead of 600)"), "{why}");
+    assert!(
+        record.figure("faults.prove.cpu.base").unwrap().checks.iter().all(|check| check.id != "lever-took")
+    );
+}
+
+#[test]
+fn what_is_disturbed_gives_no_advice() {
+    let mut disturbed = base();
+    for round in &mut disturbed.rounds {
+        round.evidence.put(CPU_STEAL, round.duration);
+    }
+    let record = judged(vec![disturbed, tried("bounded", 1.0, 100e6, 9.0, 6.0)]);
+    assert_eq!(record.figure("faults.prove.cpu.base").unwrap().verdict, Some(Verdict::Invalid));
+    assert!(record.findings.iter().all(|finding| !finding.text.contains("helps")), "{:?}", record.findings);
+}
+
+#[test]
+fn two_times_from_start_to_start_are_told() {
+    let mut restless = tried("bounded", 1.0, 100e6, 9.0, 6.0);
+    let one = restless.rounds[0].clone();
+    restless.rounds = (0..12)
+        .map(|round| {
+            let mut one = one.clone();
+            one.samples = vec![if round % 2 == 0 { 1.0 } else { 1.15 } + f64::from(round) * 1e-3];
+            one
+        })
+        .collect();
+    restless.summarise();
+    let mut steady = base();
+    let one = steady.rounds[0].clone();
+    steady.rounds = vec![one; 12];
+    steady.summarise();
+    says(vec![steady, restless], &["takes one of two times with bounded"]);
+}

@@ -1,0 +1,248 @@
+//! `faults --prove`: programs of all sorts without a lever and with each.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use figure::levers::{Effect, Took, Trial, trial};
+use figure::{Outcome, Record, Status, evidence};
+
+use crate::bench::{figure, record, run, stderr, stdout, truebench};
+
+/// Three live blocks of 2 MiB, touched, and given back: what glibc alone does worst.
+const THREE: &str = "
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	for (int turn = 0; turn < 60; turn++) {
+		char *blocks[3];
+		for (int i = 0; i < 3; i++)
+			memset(blocks[i] = malloc(2 << 20), 1, 2 << 20);
+		for (int i = 0; i < 3; i++)
+			free(blocks[i]);
+	}
+	return 0;
+}
+";
+
+/// Large blocks of zeros, of which hardly a page is used: what is given again must be zeroed.
+const SPARSE: &str = "
+#include <stdlib.h>
+int main(void)
+{
+	for (int turn = 0; turn < 30; turn++) {
+		volatile char *block = calloc(1, 48 << 20);
+		block[100] = block[5 << 20] = 1;
+		free((void *)block);
+	}
+	return 0;
+}
+";
+
+/// An allocator of its own, of memory that it never gives back, in a program that is linked statically without a C library.
+const OWN: &str = "
+static char memory[1 << 20];
+void _start(void)
+{
+	for (int turn = 0; turn < 20; turn++)
+		for (unsigned i = 0; i < sizeof memory; i += 64)
+			((volatile char *)memory)[i] = 1;
+#if defined(__x86_64__)
+	__asm__ volatile(\"syscall\" : : \"a\"(60), \"D\"(0));
+#else
+	register long number __asm__(\"x8\") = 93, code __asm__(\"x0\") = 0;
+	__asm__ volatile(\"svc 0\" : : \"r\"(number), \"r\"(code));
+#endif
+	for (;;)
+		;
+}
+";
+
+/// A program of this source.
+fn program(directory: &Path, source: &str, options: &[&str]) -> PathBuf {
+    let (file, program) = (directory.join("program.c"), directory.join("program"));
+    std::fs::write(&file, source).unwrap();
+    let built = Command::new("cc")
+        .args(["-O1", "-fno-builtin", "-o"])
+        .arg(&program)
+        .arg(&file)
+        .args(options)
+        .status();
+    assert!(built.expect("a C compiler").success());
+    program
+}
+
+/// Runs the proof with these options.
+fn proof(options: &[&str], command: &[&str]) -> Output {
+    run(&[&["faults", "--prove", "--rounds", "6", "--format", "json"], options, &["--"], command].concat())
+}
+
+/// What a proof gives of a program of this source.
+fn proved(source: &str, build: &[&str], options: &[&str]) -> Record {
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), source, build);
+    record(&proof(options, &[program.to_str().unwrap()]))
+}
+
+/// CPU time with a lever for that without; wide bounds only, as others work beside us.
+fn cpu(record: &Record, lever: &str) -> f64 {
+    figure(record, &format!("faults.levers.cpu.{lever}")).value.unwrap()
+}
+
+#[track_caller]
+fn took<'a>(trial: &'a Trial, lever: &str) -> &'a Took {
+    &trial.arms.iter().find(|arm| arm.name == lever).unwrap_or_else(|| panic!("no {lever}")).took
+}
+
+#[test]
+fn both_thresholds_together_help_and_one_alone_does_not() {
+    let record = proved(THREE, &[], &["--lever", "both,thresholds,mmap-max,trim"]);
+    let trial = trial(&record).unwrap();
+    for lever in ["both", "thresholds", "mmap-max", "trim"] {
+        assert!(matches!(took(&trial, lever), Took::Yes(_)), "{lever}: {:?}", took(&trial, lever));
+        let figure = figure(&record, &format!("faults.prove.cpu.{lever}"));
+        assert_eq!(figure.kept().count(), 6);
+        assert!(figure.conditions.get(evidence::LEVER_ENVIRONMENT).unwrap().starts_with("GLIBC_TUNABLES="));
+        assert!(figure.conditions.get(evidence::LEVER_CODE).unwrap().contains("mallopt(M_"));
+        for what in ["system", "wall", "memory", "faults"] {
+            crate::bench::figure(&record, &format!("faults.prove.{what}.{lever}"));
+        }
+    }
+    for lever in ["both", "thresholds"] {
+        let ratio = figure(&record, &format!("faults.levers.cpu.{lever}"));
+        assert!(ratio.interval.as_ref().unwrap().high < 0.7, "{lever}: {ratio:?}");
+        assert!(figure(&record, &format!("faults.levers.faults.{lever}")).value.unwrap() < 0.2);
+    }
+    for lever in ["mmap-max", "trim"] {
+        assert!(cpu(&record, lever) > 0.7, "{lever}: {}", cpu(&record, lever));
+        let arm = trial.arms.iter().find(|arm| arm.name == lever).unwrap();
+        assert_ne!(arm.effect, Some(Effect::Helps), "{lever}");
+    }
+}
+
+#[test]
+fn what_saves_faults_may_cost_time() {
+    let record = proved(SPARSE, &[], &["--lever", "both"]);
+    let faults = figure(&record, "faults.levers.faults.both").value.unwrap();
+    assert!(cpu(&record, "both") > 2.0, "{} with {faults} of the faults", cpu(&record, "both"));
+}
+
+#[test]
+fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
+    let record = proved(THREE, &["-static"], &["--lever", "both"]);
+    assert!(matches!(took(&trial(&record).unwrap(), "both"), Took::Yes(_)));
+    assert!(cpu(&record, "both") < 0.7);
+
+    let record = proved(
+        OWN,
+        &["-static", "-nostdlib", "-fno-stack-protector"],
+        &["--manager", "glibc", "--lever", "both"],
+    );
+    let both = figure(&record, "faults.prove.cpu.both");
+    let check = both.checks.iter().find(|check| check.id == "lever-took").unwrap();
+    assert!(matches!(check.outcome, Outcome::Fail | Outcome::Unknown), "{check:?}");
+    assert_eq!(trial(&record).unwrap().arms[0].effect, None, "void");
+
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), OWN, &["-static", "-nostdlib", "-fno-stack-protector"]);
+    let refused = proof(&[], &[program.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("does not tell who manages its memory"), "{}", stderr(&refused));
+}
+
+#[test]
+fn another_allocator_is_a_lever_that_is_proved() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = crate::alloc::library(directory.path(), "valid");
+    let mine = format!("mine={}", library.display());
+    let record = proved(THREE, &[], &["--lever", "trim", "--allocator", &mine]);
+    let figure = figure(&record, "faults.prove.cpu.mine");
+    assert_eq!(figure.status, Status::Measured, "{:?}", figure.reason);
+    assert!(matches!(took(&trial(&record).unwrap(), "mine"), Took::Yes(told) if told.contains("libvalid")));
+
+    let record = proved(THREE, &["-static"], &["--lever", "trim", "--allocator", &mine]);
+    let void = crate::bench::figure(&record, "faults.prove.cpu.mine");
+    assert_eq!(void.status, Status::Failed);
+    assert!(void.reason.as_ref().unwrap().contains("linked statically"), "{:?}", void.reason);
+}
+
+#[test]
+fn a_program_that_clears_its_environment_is_seen() {
+    let record = record(&proof(&["--lever", "both"], &["sh", "-c", "env -i sleep 0.5"]));
+    let both = figure(&record, "faults.prove.cpu.both");
+    assert!(
+        both.evidence.get(evidence::LEVER_LOST).value().is_some_and(|lost| lost.contains("sleep")),
+        "{:?}",
+        both.evidence
+    );
+    let check = both.checks.iter().find(|check| check.id == "lever-took").unwrap();
+    assert_ne!(check.outcome, Outcome::Pass, "{check:?}");
+}
+
+#[test]
+fn a_program_that_fails_is_not_compared() {
+    let record = record(&proof(&["--lever", "both"], &["sh", "-c", "echo wrong number >&2; exit 3"]));
+    for arm in ["base", "both"] {
+        let figure = figure(&record, &format!("faults.prove.cpu.{arm}"));
+        assert_eq!(figure.status, Status::Failed);
+        let reason = figure.reason.as_ref().unwrap();
+        assert!(reason.contains("the program itself fails: exit code 3; it said: wrong number"), "{reason}");
+    }
+}
+
+#[test]
+fn a_program_that_does_not_end_is_compared_by_its_rates() {
+    let source = THREE
+        .replace("turn < 60", "1")
+        .replace("#include <string.h>", "#include <string.h>\n#include <unistd.h>");
+    let source = source.replace("free(blocks[i]);\n\t}", "free(blocks[i]);\n\t\tusleep(20000);\n\t}");
+    let directory = tempfile::tempdir().unwrap();
+    let program = program(directory.path(), &source, &[]);
+    let options = ["--lever", "both", "--until-rate=4s", "--rounds", "2"];
+    let output =
+        truebench(&["faults", "--prove", "--format", "json"]).args(options).arg("--").arg(&program).output();
+    let record = record(&output.unwrap());
+    let (base, both) = (figure(&record, "faults.prove.cpu.base"), figure(&record, "faults.prove.cpu.both"));
+    assert_eq!(base.status, Status::Measured, "{:?}", base.reason);
+    assert_eq!(base.unit.symbol(), "CPUs");
+    let faults = |figure: &figure::Figure| figure.largest(evidence::RATE_FAULTS).into_value().unwrap();
+    assert!(faults(base) > 5000.0 && faults(both) < 0.3 * faults(base), "{} {}", faults(base), faults(both));
+    assert!(base.checks.iter().any(|check| check.id == "rates-steady"));
+    let left = Command::new("sh").args(["-c", "ls -l /proc/*/exe 2>/dev/null"]).output().unwrap();
+    assert!(!stdout(&left).contains(program.to_str().unwrap()), "left behind");
+
+    let ended = crate::bench::record(&proof(&["--lever", "both", "--until-rate=4s"], &["true"]));
+    let reason = figure(&ended, "faults.prove.cpu.base").reason.clone().unwrap();
+    assert!(reason.contains("it ended by itself"), "{reason}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (arguments, words) in [
+        (&["--prove"][..], "truebench faults --prove -- COMMAND"),
+        (&["--prove", "--", "/nowhere/program"], "no such program"),
+        (&["--prove", "--lever", "decay", "--", "true"], "there are thresholds, top-pad, both"),
+        (&["--prove", "--manager", "nobody", "--", "true"], "there are glibc, musl"),
+        (&["--prove", "--manager", "musl", "--", "true"], "--allocator jemalloc"),
+        (&["--prove", "--allocator", "nomalloc", "--", "true"], "NAME=/path/lib.so"),
+        (&["--prove", "--allocator", "glibc", "--", "true"], "what the program has without it"),
+        (&["--lever", "both", "--", "true"], "--prove"),
+    ] {
+        let output = truebench(&["faults", "--dry-run"]).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+    let planned = run(&["faults", "--prove", "--dry-run", "--", "ls", "-l"]);
+    assert!(planned.status.success(), "{}", stderr(&planned));
+    assert!(stdout(&planned).contains("ls -l") && stdout(&planned).contains("managed by glibc's malloc"));
+}
+
+/// What `record.rs` looks at: a record in which all that checks read of levers is written.
+pub fn short() -> [Record; 2] {
+    let once = ["--lever", "both", "--rounds", "1"];
+    let run = |options: &[&str], command: &[&str]| {
+        let all = [&["faults", "--prove", "--format", "json"], &once[..], options, &["--"], command].concat();
+        record(&crate::bench::run(&all))
+    };
+    [run(&[], &["true"]), run(&["--until-rate=3s"], &["sleep", "600"])]
+}
