@@ -13,13 +13,16 @@ use crate::mark;
 const KEY: &str = "faults.walk";
 /// Columns between two columns of the drawing.
 const GAP: usize = 2;
-/// The longest name of a step that is shown.
+/// The longest name of a step that is shown, and that on a narrow page.
 const MAX_NAME: usize = 16;
+const MAX_NARROW: usize = 12;
 /// Width of the numbers: bytes in memory, faults.
 const MEMORY: usize = 7;
 const FAULTS: usize = 6;
 /// A narrower page goes without faults.
 const WIDTH_FOR_FAULTS: usize = 52;
+/// Heads of the bars, which are no narrower.
+const HEADS: [&str; 2] = ["heap", "mapped"];
 /// What a column stands for is a multiple of this: of a page, mostly.
 const GRAIN: f64 = 4096.0;
 
@@ -74,8 +77,9 @@ struct Scale {
 impl Scale {
     fn of(arms: &[Arm], width: usize) -> Scale {
         let steps = || arms.iter().flat_map(|arm| &arm.steps);
-        let names = steps().map(|step| textwrap::core::display_width(&label(step))).max().unwrap_or(0);
         let faults = width + INDENT >= WIDTH_FOR_FAULTS;
+        let most = if faults { MAX_NAME } else { MAX_NARROW };
+        let names = steps().map(|step| textwrap::core::display_width(&label(step, most))).max().unwrap_or(0);
         let numbers = GAP + MEMORY + if faults { GAP + FAULTS } else { 0 };
         let room = width.saturating_sub(names + GAP + numbers).max(GAP + 4);
         let heap = steps().map(|step| step.end).fold(0.0, f64::max);
@@ -85,8 +89,9 @@ impl Scale {
         let mut column = (all / room as f64 / GRAIN).ceil().max(1.0) * GRAIN;
         loop {
             let scale = |heap, mappings| Scale { column, names, heap, mappings, faults };
-            let heap = columns(heap, column) + 1;
+            let heap = (columns(heap, column) + 1).max(HEADS[0].len());
             let mappings = steps().map(|step| mapped(step, column).chars().count()).max().unwrap_or(0);
+            let mappings = if mappings > 0 { mappings.max(HEADS[1].len()) } else { 0 };
             if heap + GAP + mappings <= room || column > 2.0 * all {
                 return scale(heap, mappings);
             }
@@ -118,17 +123,17 @@ fn lay(page: &mut Page, arm: &Arm, scale: &Scale) {
     let Scale { names, heap, mappings, .. } = *scale;
     let gap = " ".repeat(GAP);
     let faults = |text: &str| if scale.faults { format!("{gap}{text:>FAULTS$}") } else { String::new() };
-    page.line(&format!("{:INDENT$}{}", "", page.paint(anstyle::Style::new().bold(), &told(&arm.word))));
-    // A word that is longer than its columns takes those beside it, if they are free.
+    let pad = " ".repeat(INDENT);
+    page.paragraph(&pad, &pad, &told(&arm.word));
     let head = if mappings > 0 {
-        format!("{:heap$}{gap}{:<mappings$}", "heap", "mapped")
+        format!("{:heap$}{gap}{:<mappings$}", HEADS[0], HEADS[1])
     } else {
-        format!("{:heap$}", "heap")
+        format!("{:heap$}", HEADS[0])
     };
     let line = format!("{:names$}{gap}{head}{gap}{:>MEMORY$}{}", "", "memory", faults("faults"));
     page.line(&format!("{:INDENT$}{}", "", page.paint(anstyle::Style::new().dimmed(), &line)));
     for step in &arm.steps {
-        let name = label(step);
+        let name = label(step, if scale.faults { MAX_NAME } else { MAX_NARROW });
         let memory = step.figure.value.map(bytes).unwrap_or_default();
         let mapped = if mappings > 0 {
             format!("{gap}{:mappings$}", mapped(step, scale.column))
@@ -145,8 +150,8 @@ fn lay(page: &mut Page, arm: &Arm, scale: &Scale) {
 }
 
 /// A step's name, with a mark unless its figure is valid.
-fn label(step: &Step) -> String {
-    let name = plain_to(step.name, MAX_NAME);
+fn label(step: &Step, most: usize) -> String {
+    let name = plain_to(step.name, most);
     match step.figure.verdict.filter(|verdict| *verdict != Verdict::Valid) {
         Some(verdict) => format!("{} {name}", mark::of(verdict)),
         None => name,
