@@ -13,6 +13,7 @@ mod defects;
 mod ending;
 mod faults_demo;
 mod faults_prices;
+mod faults_watch;
 mod faults_prove;
 #[cfg(target_arch = "x86_64")]
 mod guest;

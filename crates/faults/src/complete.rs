@@ -1,9 +1,11 @@
 //! The figures of a program that was watched. Pure.
 
 use figure::evidence::*;
+use figure::faults::{Manager, Mechanism};
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
 use figure::{Better, Evidence, Figure, Round, Status, Unit, stats};
 
+use crate::levers::{self, Advice};
 use crate::rates::Row;
 use crate::watch::{Watched, Window};
 use crate::{COVERAGE, GAIN, MAJOR, MINOR, SUITE};
@@ -32,6 +34,7 @@ pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
     if let Ok(facts) = watched.facts {
         figures.extend(facts.found);
     }
+    figures.iter_mut().for_each(advise);
     for figure in &mut figures {
         if figure.conditions.get(WATCHED).is_none() {
             figure.conditions.set(WATCHED, program.to_owned());
@@ -39,6 +42,32 @@ pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
     }
     figures.push(price);
     figures
+}
+
+/// Writes down what may help against a mechanism: of what can be set from outside the first with a bound, else what is to be written.
+/// Whether it helps is to be proved.
+fn advise(figure: &mut Figure) {
+    let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
+    let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
+    let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
+    let Advice::Levers(levers) = levers::against(manager.unwrap_or(Manager::Program), mechanism, None) else {
+        return;
+    };
+    let outside = levers.iter().find(|lever| lever.is_set_from_outside() && lever.is_bounded);
+    let Some(lever) = outside.or(levers.first()) else { return };
+    let set: Vec<String> = lever
+        .way(None)
+        .map(|way| levers::environment(way, |_| None))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
+        .collect();
+    let conditions = &mut figure.conditions;
+    conditions.set(LEVER_ABOUT, lever.told.to_owned());
+    conditions.set(LEVER_ENVIRONMENT, set.join(" "));
+    conditions.set(LEVER_CODE, lever.code.to_owned());
+    conditions.set(LEVER_PRICE, lever.price.to_owned());
+    conditions.set(LEVER_BOUNDED, lever.is_bounded);
 }
 
 /// Windows of the usual length, or of less where the whole is short, or of more where there would be too many.

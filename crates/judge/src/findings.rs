@@ -32,7 +32,6 @@ const PAGE_GAIN: f64 = 0.03;
 /// The findings of a judged record, most important first.
 pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(faults::watched(record));
     findings.extend(causes(record, Verdict::Invalid));
     findings.extend(cores::topology(record));
     findings.extend(causes(record, Verdict::Suspect));
@@ -52,8 +51,11 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(causes(record, Verdict::Unverified));
     // Stable: within one severity the order above stays.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    findings.truncate(MOST);
-    findings
+    // What is asked of a program that was watched comes first, whatever else is to be said.
+    let mut all = faults::watched(record);
+    all.extend(findings);
+    all.truncate(MOST);
+    all
 }
 
 fn finding(severity: Severity, text: String, figures: &[&Figure]) -> Finding {

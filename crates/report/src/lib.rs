@@ -14,6 +14,7 @@ use figure::Record;
 mod alloc_test;
 mod csv;
 mod digits;
+mod folded;
 mod grid;
 pub mod host;
 mod json;
@@ -52,6 +53,7 @@ pub const FORMATS: &[Format] = &[
     stream::FORMAT,
     unixbench::FORMAT,
     alloc_test::FORMAT,
+    folded::FORMAT,
     svg::FORMAT,
 ];
 

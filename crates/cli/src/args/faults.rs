@@ -83,10 +83,35 @@ pub struct Prove {
 /// What `truebench faults` does besides watching a program. A new one is a line here, and a file in `commands/faults`.
 #[derive(Debug, Subcommand)]
 pub enum What {
+    /// Programs that show the disease on this machine, each in one way, under the doctor's eyes
+    Demo(Demo),
     /// What page faults, and the calls around them, cost on this machine
     Prices(Prices),
     /// What malloc does with four blocks here, step by step: heap, mappings, pages in memory
     Walk(Walk),
+}
+
+/// `truebench faults demo`.
+#[derive(Debug, ClapArgs)]
+pub struct Demo {
+    /// Which: server is that of study 4; --list shows all
+    #[arg(long, value_name = "SHAPE", default_value = "server")]
+    pub shape: String,
+    /// Show all shapes, and what each does
+    #[arg(long)]
+    pub list: bool,
+    /// So many iterations, as fast as they go [default: some seconds]
+    #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: Option<u64>,
+    /// So many iterations a second
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub rate: Option<u64>,
+    /// For so many seconds, with --rate
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "rate", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: u64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
 }
 
 /// `truebench faults walk`.

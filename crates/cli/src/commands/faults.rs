@@ -1,5 +1,6 @@
 //! `truebench faults`.
 
+mod demo;
 mod prices;
 mod prove;
 mod stream;
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     match &arguments.what {
+        Some(What::Demo(arguments)) => demo::run(arguments),
         Some(What::Prices(arguments)) => prices::run(arguments),
         Some(What::Walk(arguments)) => walk::run(arguments),
         None if arguments.watch.prove.prove => prove::run(&arguments.watch),

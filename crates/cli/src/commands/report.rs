@@ -17,7 +17,7 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
     let path = options.record.display();
     let text = std::fs::read(&options.record)
         .map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
-    let record: Record = serde_json::from_slice(&text)
+    let record = record(&text)
         .map_err(|error| Failure::usage(format!("{path}: is no truebench record: {error}")))?;
     if record.schema > SCHEMA {
         return Err(Failure::usage(format!(
@@ -27,4 +27,12 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
     }
     Destination::open(&options.output)?.write(&record)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The record that a file holds: all of it, or its last line (what `truebench faults --format json` streams).
+fn record(text: &[u8]) -> serde_json::Result<Record> {
+    serde_json::from_slice(text).or_else(|error| {
+        let last = text.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).unwrap_or_default();
+        serde_json::from_slice(last).map_err(|_| error)
+    })
 }

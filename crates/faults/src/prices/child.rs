@@ -81,12 +81,17 @@ impl Drop for Child {
     }
 }
 
+/// Forks protect the pages of the whole process: a test that counts its own faults reads this, one that forks writes.
+#[cfg(test)]
+pub(crate) static FORKING: std::sync::RwLock<()> = std::sync::RwLock::new(());
+
 #[cfg(test)]
 mod unit {
     use super::*;
 
     #[test]
     fn a_child_lives_until_it_is_let_go() {
+        let _alone = FORKING.write();
         let (child, used) = Child::fork().unwrap();
         let process = child.process;
         // SAFETY: signal 0 only asks.

@@ -68,6 +68,7 @@ pub fn fill(region: &Mapping) {
 #[cfg(test)]
 mod unit {
     use super::*;
+    use crate::prices::child::FORKING;
 
     #[test]
     fn laps_add_up_and_what_touching_costs_is_taken_off() {
@@ -80,11 +81,14 @@ mod unit {
 
     #[test]
     fn every_first_touch_is_a_fault() {
+        let _nobody_forks = FORKING.read();
         let region = Mapping::anonymous(1 << 20).unwrap();
         let lap = touched(&region, 1, Mapping::write);
-        assert_eq!((lap.units, lap.again.minor), (region.pages() as f64, 0.0));
-        assert_eq!(lap.used.minor, lap.units, "{lap:?}");
+        assert_eq!(lap.units, region.pages() as f64);
+        // Code that runs for the first time may fault: not more than a few of 256 pages.
+        let few = |faults: f64| (0.0..8.0).contains(&faults);
+        assert!(few(lap.used.minor - lap.units) && few(lap.again.minor), "{lap:?}");
         // Planted: pages that are there already.
-        assert_eq!(touched(&region, 1, Mapping::write).used.minor, 0.0);
+        assert!(few(touched(&region, 1, Mapping::write).used.minor));
     }
 }

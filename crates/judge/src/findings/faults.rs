@@ -20,8 +20,24 @@ pub(super) fn watched(record: &Record) -> Vec<Finding> {
         figure.conditions.get(WATCHED).is_some() && figure.series.is_none() && mechanism(figure).is_some()
     };
     let mechanisms = record.figures.iter().filter(is_mechanism);
-    all.extend(mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).map(cause));
+    let mechanisms: Vec<&Figure> =
+        mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).collect();
+    all.extend(mechanisms.iter().map(|figure| cause(figure)));
+    if gain.value.is_some_and(|value| value >= NOTHING) {
+        all.extend(mechanisms.first().and_then(|figure| lever(figure)));
+    }
     all
+}
+
+/// What may be done about a mechanism, and how to find out whether it helps.
+fn lever(figure: &Figure) -> Option<Finding> {
+    let of = |key| figure.conditions.get(key).filter(|text: &String| !text.is_empty());
+    let (about, price) = (of(LEVER_ABOUT)?, of(LEVER_PRICE)?);
+    let how = match of(LEVER_ENVIRONMENT) {
+        Some(set) => format!("{set} for one run; whether it helps: truebench faults --prove -- COMMAND"),
+        None => format!("in the program: {}", of(LEVER_CODE)?),
+    };
+    Some(finding(Severity::Note, format!("What may help: {about}. {how}. It costs: {price}."), &[figure]))
 }
 
 fn mechanism(figure: &Figure) -> Option<Mechanism> {

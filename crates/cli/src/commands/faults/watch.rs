@@ -15,6 +15,7 @@ use machine::{Asked, Tree};
 
 use super::stream::Stream;
 use crate::args::faults::Watch;
+use crate::args::{Measuring, Output};
 use crate::failure::Failure;
 use crate::output::Destination;
 use crate::program;
@@ -28,19 +29,56 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
+    if let Some(option) = of_proof(&arguments.measuring) {
+        return Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")));
+    }
     let (whom, name) = whom(arguments)?;
+    let settings = Settings { duration: arguments.duration, looks: !arguments.rates };
+    watched(whom, &name, &settings, &arguments.output)
+}
+
+/// How to watch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// Seconds after which a process is left alone.
+    pub duration: Option<f64>,
+    /// Whether it is looked where faults come from.
+    pub looks: bool,
+}
+
+/// An option that was given although nothing is measured in rounds.
+fn of_proof(measuring: &Measuring) -> Option<&'static str> {
+    let given = [
+        ("--quick", measuring.quick),
+        ("--thorough", measuring.thorough),
+        ("--rounds", measuring.rounds.is_some()),
+        ("--max-time", measuring.max_time.is_some()),
+        ("--target", measuring.target.is_some()),
+        ("--dry-run", measuring.dry_run),
+        ("--strict", measuring.strict),
+    ];
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+}
+
+/// Watches one, judges, reports.
+pub(super) fn watched(
+    whom: Whom,
+    name: &str,
+    settings: &Settings,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
     let is_ours = matches!(whom, Whom::Process(_));
-    let mut stream = Stream::open(&arguments.output, is_ours)?;
+    let mut stream = Stream::open(output, is_ours)?;
     let destination = match (stream.is_for_programs(), is_ours) {
         (true, _) => None,
-        (false, true) => Some(Destination::open(&arguments.output)?),
-        (false, false) => Some(Destination::beside(&arguments.output)?),
+        (false, true) => Some(Destination::open(output)?),
+        (false, false) => Some(Destination::beside(output)?),
     };
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: arguments.duration, looks: !arguments.rates };
+    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
         |error| match error {
             WatchError::System(_) => Failure::measuring(error),
@@ -59,7 +97,7 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         interrupted: None,
         observer: Observer::default(),
-        figures: complete::figures(watched, &name, price),
+        figures: complete::figures(watched, name, price),
         findings: Vec::new(),
     };
     judge::judge(&mut record);

@@ -1,0 +1,316 @@
+//! `truebench faults -- COMMAND` and `-p PID`: what programs take, where it comes from, and that they are left as they are.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use faults::demo::{Amount, command, find};
+use figure::Record;
+use figure::evidence::{FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, MEMORY_KIND, SITE_CALLS};
+use figure::faults::{Manager, Mechanism};
+
+use crate::bench::{figure, run, stderr, stdout, truebench};
+
+/// The record at the end of what was streamed.
+fn streamed(text: &str) -> Record {
+    let last = text.lines().rfind(|line| !line.is_empty()).expect("a line");
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A shape under the doctor's eyes, with what malloc reads from the environment left out.
+fn demo(name: &str, iterations: u64) -> Record {
+    let (file, arguments) = command(&find(name).unwrap(), Amount::Iterations(iterations)).unwrap();
+    let mut command = truebench(&["faults", "--format", "json", "--"]);
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("MALLOC_") {
+            command.env_remove(&variable);
+        }
+    }
+    let output = command.arg(file).args(&arguments[1..]).env_remove("GLIBC_TUNABLES").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).starts_with(name), "its output is its own: {}", stdout(&output));
+    streamed(&stderr(&output))
+}
+
+/// The mechanism with the largest share, whose it is, and the share.
+fn main_of(record: &Record) -> (Mechanism, Option<Manager>, f64) {
+    let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
+    let first = mechanisms.max_by(|a, b| a.value.partial_cmp(&b.value).unwrap()).expect("a mechanism");
+    let mechanism = Mechanism::of(&first.conditions.get(MECHANISM).unwrap()).unwrap();
+    (mechanism, first.conditions.get(MANAGER).and_then(|word| Manager::of(&word)), first.value.unwrap())
+}
+
+/// Whether the kernel's events can be had at all; where not, the record must say why.
+fn can_look(record: &Record) -> bool {
+    let coverage = figure(record, "faults.coverage");
+    if coverage.value.is_none() {
+        let reason = coverage.reason.as_deref().unwrap_or_default();
+        assert!(reason.starts_with("where faults come from: "), "{reason}");
+        eprintln!("not looked: {reason}");
+    }
+    coverage.value.is_some()
+}
+
+#[test]
+fn each_shape_is_told_by_its_mechanism() {
+    if !cfg!(target_env = "gnu") {
+        return;
+    }
+    let glibc = Some(Manager::Glibc);
+    let program = Some(Manager::Program);
+    let shapes = [
+        ("two-blocks", 200, Mechanism::HeapTrim, glibc),
+        ("eight-blocks", 60, Mechanism::HeapTrim, glibc),
+        ("frozen-threshold", 400, Mechanism::MapChurn, glibc),
+        ("huge-block", 30, Mechanism::MapChurn, glibc),
+        ("thread-arena", 150, Mechanism::ArenaTrim, glibc),
+        ("calloc", 1000, Mechanism::MapChurn, glibc),
+        ("map-churn", 400, Mechanism::MapChurn, program),
+        ("purge", 400, Mechanism::Purge, program),
+        ("growth", 2000, Mechanism::Growth, None),
+        ("fork", 100, Mechanism::CopyOnWrite, None),
+        ("stacks", 2000, Mechanism::Stacks, None),
+        ("file", 500, Mechanism::File, None),
+    ];
+    for (name, iterations, mechanism, manager) in shapes {
+        let record = demo(name, iterations);
+        if !can_look(&record) {
+            return;
+        }
+        let (found, whose, share) = main_of(&record);
+        assert_eq!((found, whose), (mechanism, manager), "{name}: {share}");
+        assert!(share > 0.6, "{name}: {share}");
+        let minor = figure(&record, "faults.minor");
+        assert!(minor.evidence.get(FAULT_TOTAL).into_value().unwrap() > 1000.0, "{name}");
+        let coverage = figure(&record, "faults.coverage");
+        let of = |key| coverage.evidence.get(key).into_value().unwrap();
+        assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.05, "{name}: more seen than there was");
+        let first = record.findings.first().expect("an answer");
+        assert!(first.text.contains("of the program's CPU time"), "{name}: {}", first.text);
+        // A figure's price is measured afterwards, in the same run.
+        assert!(figure(&record, faults::PRICE).value.is_some_and(|price| price > 50.0));
+    }
+}
+
+#[test]
+fn a_program_is_left_as_it_is() {
+    let script = "read line; echo out $line; echo err >&2; exit 7";
+    let mut child = truebench(&["faults", "--", "sh", "-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    use std::io::Write;
+    child.stdin.take().unwrap().write_all(b"mine\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(stdout(&output), "out mine\n", "nothing of ours");
+    assert!(stderr(&output).starts_with("err\n"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Processes"), "{}", stderr(&output));
+    let killed = run(&["faults", "-q", "--rates", "--", "sh", "-c", "kill -9 $$"]);
+    assert_eq!(killed.status.code(), Some(137));
+}
+
+#[test]
+fn records_go_to_files_and_streams_to_programs() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("record.json");
+    let path = file.to_str().unwrap();
+    let output = run(&["faults", "-q", "-o", path, "--", "true"]);
+    assert_eq!((output.status.code(), stdout(&output), stderr(&output)), (Some(0), String::new(), String::new()));
+    let whole: Record = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(figure(&whole, "faults.minor").value.is_some());
+    let lines = directory.path().join("lines.json");
+    let path = lines.to_str().unwrap();
+    let output = run(&["faults", "--format", "json", "-o", path, "--", "sleep", "1.3"]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let text = std::fs::read_to_string(&lines).unwrap();
+    let second: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert!(second["second"]["processes"][0]["minflt"].as_f64().unwrap() > 0.0, "{second}");
+    let again = run(&["report", path]);
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+    assert!(stdout(&again).contains("Program   sleep"), "{}", stdout(&again));
+    let rows = run(&["faults", "--rates", "--format", "csv", "--", "sleep", "1.3"]);
+    assert!(stderr(&rows).starts_with("seconds,minor_per_s,major_per_s,user,"), "{}", stderr(&rows));
+    assert_eq!(stderr(&rows).lines().count(), 2);
+}
+
+#[test]
+fn stacks_are_folded_for_flame_graphs() {
+    let record = demo("two-blocks", 200);
+    if !can_look(&record) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("record.json");
+    std::fs::write(&file, serde_json::to_vec(&record).unwrap()).unwrap();
+    let folded = run(&["report", file.to_str().unwrap(), "--format", "folded"]);
+    assert_eq!(folded.status.code(), Some(0), "{}", stderr(&folded));
+    let text = stdout(&folded);
+    let first = text.lines().next().expect("a stack");
+    let (stack, count) = first.rsplit_once(' ').unwrap();
+    assert!(stack.starts_with("truebench-cell;") && count.parse::<u64>().unwrap() > 100, "{first}");
+    let none = run(&["faults", "-q", "--rates", "--format", "folded", "--", "true"]);
+    assert!(stderr(&none).contains("holds no stacks"), "{}", stderr(&none));
+}
+
+/// A program that churns until it is killed, and is killed in the end whatever happens.
+struct Churning(Child);
+
+impl Churning {
+    fn start() -> Churning {
+        let (file, arguments) = command(&find("two-blocks").unwrap(), Amount::Iterations(100_000_000)).unwrap();
+        Churning(Command::new(file).args(&arguments[1..]).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    fn id(&self) -> String {
+        self.0.id().to_string()
+    }
+}
+
+impl Drop for Churning {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_process_is_watched_and_left_alone() {
+    let mut churning = Churning::start();
+    let output = run(&["faults", "-p", &churning.id(), "-d", "2s", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record = streamed(&stdout(&output));
+    assert!(churning.0.try_wait().unwrap().is_none(), "it goes on");
+    if can_look(&record) && cfg!(target_env = "gnu") {
+        assert_eq!(main_of(&record).0, Mechanism::HeapTrim);
+    }
+    let minor = figure(&record, "faults.minor");
+    assert!(minor.rounds.len() >= 6 && minor.value.is_some_and(|rate| rate > 1000.0), "{minor:?}");
+}
+
+#[test]
+fn ctrl_c_ends_the_watching_alone() {
+    let mut churning = Churning::start();
+    let mut watching = truebench(&["faults", "-p", &churning.id(), "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has begun when it has told of a second.
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(watching.stdout.take().unwrap()));
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.starts_with("{\"second\""), "{first}");
+    let process = rustix::process::Pid::from_raw(watching.id() as i32).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(watching.wait().unwrap().code(), Some(0));
+    assert!(streamed(rest.last().unwrap()).interrupted.is_none());
+    assert!(churning.0.try_wait().unwrap().is_none(), "it goes on");
+}
+
+#[test]
+fn who_is_not_there_is_told() {
+    let wrong = |arguments: &[&str], words: &str| {
+        let output: Output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words) && stdout(&output).is_empty(), "{}", stderr(&output));
+    };
+    wrong(&["faults"], "needs a program");
+    wrong(&["faults", "-p", "4194304"], "no process 4194304");
+    wrong(&["faults", "--", "/nonexistent/program"], "no such program");
+    wrong(&["faults", "--quick", "--", "true"], "--quick is of the proof");
+    wrong(&["faults", "demo", "--shape", "none"], "there are server");
+    if std::fs::read_link("/proc/2/exe").is_err() && std::path::Path::new("/proc/2/stat").exists() {
+        wrong(&["faults", "-p", "2"], "process 2 is the kernel's own");
+    }
+}
+
+/// Builds a C program; `None` where that cannot be done.
+fn built(source: &str, flags: &[&str]) -> Option<(tempfile::TempDir, std::path::PathBuf)> {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, program) = (directory.path().join("program.c"), directory.path().join("program"));
+    std::fs::write(&file, source).unwrap();
+    let done = Command::new("cc").args(flags).arg("-o").arg(&program).arg(&file).arg("-pthread").status();
+    done.is_ok_and(|status| status.success()).then_some((directory, program))
+}
+
+/// Three blocks of 2 MiB, live at once, taken, touched and freed again and again: by as many threads as it is told, each in its turn.
+const CHURN: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static void __attribute__((noinline)) touch_blocks(int times) {
+    for (int i = 0; i < times; i++) {
+        volatile char *blocks[3];
+        for (int b = 0; b < 3; b++) {
+            blocks[b] = malloc(2 << 20);
+            for (int at = 0; at < 2 << 20; at += 4096) blocks[b][at] = 1;
+        }
+        for (int b = 0; b < 3; b++) free((void *)blocks[b]);
+    }
+}
+static void *work(void *times) { touch_blocks(*(int *)times); return 0; }
+int main(int count, char **words) {
+    int threads = count > 1 ? atoi(words[1]) : 1, times = 200 / threads + 1;
+    pthread_t all[256];
+    if (threads == 1) { touch_blocks(200); return 0; }
+    for (int t = 0; t < threads; t++) pthread_create(&all[t], 0, work, &times);
+    for (int t = 0; t < threads; t++) pthread_join(all[t], 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_hides_is_seen() {
+    let watched = |flags: &[&str], threads: &str| {
+        let (_directory, program) = built(CHURN, flags)?;
+        let output = run(&["faults", "--format", "json", "--", program.to_str().unwrap(), threads]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        Some(streamed(&stderr(&output))).filter(can_look)
+    };
+    let calls = |record: &Record| figure(record, "faults.site.1").conditions.get(SITE_CALLS).unwrap();
+    let glibc = cfg!(target_env = "gnu");
+    // Without frame pointers, and without anything but what unwinding needs.
+    if let Some(record) = watched(&["-O2", "-fomit-frame-pointer"], "1") {
+        assert!(calls(&record).contains("touch_blocks < main"), "{}", calls(&record));
+        assert!(!glibc || main_of(&record).0 == Mechanism::HeapTrim, "{:?}", main_of(&record));
+    }
+    if let Some(record) = watched(&["-O2", "-s"], "1") {
+        assert!(calls(&record).contains("[program]"), "{}", calls(&record));
+        assert!(!glibc || main_of(&record).0 == Mechanism::HeapTrim, "{:?}", main_of(&record));
+    }
+    if let Some(record) = watched(&["-O2", "-static"], "1") {
+        assert!(calls(&record).contains("touch_blocks"), "{}", calls(&record));
+        assert!(!glibc || main_of(&record).0 == Mechanism::HeapTrim, "{:?}", main_of(&record));
+    }
+    if let Some(record) = watched(&["-O2"], "200") {
+        let of = |id: &str| figure(&record, id).conditions.get(MEMORY_KIND).unwrap();
+        assert!(calls(&record).contains("touch_blocks"), "{}: {}", calls(&record), of("faults.site.1"));
+        assert!(figure(&record, "faults.coverage").value.is_some_and(|share| share > 0.2));
+    }
+}
+
+/// Looking may slow a program down; how much is held against the same program alone, in turns, and by CPU time.
+#[test]
+fn looking_costs_little() {
+    let (file, arguments) = command(&find("frozen-threshold").unwrap(), Amount::Iterations(300)).unwrap();
+    let used = |mut command: Command| {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let line = stdout(&output);
+        let numbers: Vec<f64> = line.split([' ', ',', ';']).filter_map(|word| word.parse().ok()).collect();
+        numbers[numbers.len() - 2] + numbers[numbers.len() - 1]
+    };
+    let begun = Instant::now();
+    let mut ratios = Vec::new();
+    while ratios.len() < 7 && begun.elapsed() < Duration::from_secs(60) {
+        let mut alone = Command::new(&file);
+        alone.args(&arguments[1..]);
+        let alone = used(alone);
+        let mut watched = truebench(&["faults", "-q", "-o", "/dev/null", "--"]);
+        watched.arg(&file).args(&arguments[1..]);
+        ratios.push(used(watched) / alone);
+    }
+    // What it really is, is measured on a quiet machine: docs/methods/faults.md.
+    let ratio = figure::stats::median(&ratios).unwrap();
+    assert!(ratio < 1.6, "{ratios:?}");
+}
