@@ -28,8 +28,9 @@ const FEW_CALLS: f64 = 4.0;
 /// … or by this share; and by this one where they are counted for a time and not for a piece of work.
 const SAME_CALLS: f64 = 0.05;
 const SAME_RATE: f64 = 0.25;
-/// A ratio of faults from which on a lever did something.
+/// Faults that differ by less than this share, or by fewer than so many (a longer environment alone takes a page or two), are the same.
 const SAME_FAULTS: f64 = 0.05;
+const FEW_FAULTS: f64 = 100.0;
 
 /// A gain below this share is not worth a setting; a loss below it is not worth a word.
 const WORTH: f64 = 0.02;
@@ -260,7 +261,9 @@ pub fn took(figure: &Figure, base: &Figure) -> Took {
         return Took::Yes(changed.clone());
     }
     let faults = Quantity::Faults.ratio(figure, base).filter(|ratio| !ratio.same(SAME_FAULTS));
-    if let Some(ratio) = faults {
+    let typical = |figure| stats::median(&Quantity::Faults.values(figure)?);
+    let by = typical(figure).zip(typical(base)).map_or(0.0, |(own, other)| (own - other).abs());
+    if let Some(ratio) = faults.filter(|_| by >= FEW_FAULTS) {
         return Took::Yes(format!("{:.3}x the page faults", ratio.value));
     }
     let lost = figure.evidence.get(LEVER_LOST).into_value().filter(|lost| !lost.is_empty());

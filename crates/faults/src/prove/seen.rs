@@ -33,7 +33,8 @@ impl Seen {
         let start = Start::counted(stage, environment.to_vec())?;
         let look = |cell: u32| {
             for process in tree::processes_below(cell) {
-                let Ok(program) = std::fs::read_link(format!("/proc/{process}/exe")) else { continue };
+                let exe = || std::fs::read_link(format!("/proc/{process}/exe")).ok();
+                let Some(program) = exe() else { continue };
                 // Between fork and exec it is still ours.
                 let is_ours = program.file_name().is_some_and(|name| name == cell::NAME);
                 if is_ours || known.contains(&(process, program.clone())) {
@@ -41,7 +42,12 @@ impl Seen {
                 }
                 // While it is being executed it has neither libraries nor variables yet.
                 let Some(manager) = manager::of_process(process) else { continue };
-                if lost.is_none() && has_all(process, environment) == Some(false) {
+                let has_all = has_all(process, environment);
+                if exe().as_ref() != Some(&program) {
+                    // It became another one meanwhile.
+                    continue;
+                }
+                if lost.is_none() && has_all == Some(false) {
                     lost = Some(figure::format::plain_to(&program.to_string_lossy(), 120));
                 }
                 managers.insert(manager.word());
@@ -76,11 +82,13 @@ impl Seen {
     }
 }
 
-/// Whether a process was started with all these variables; `None` if that cannot be read.
+/// Whether a process was started with all these variables; `None` if that cannot be read. Their names tell: the dynamic linker writes
+/// into the value of GLIBC_TUNABLES as it reads it.
 fn has_all(process: u32, environment: &[OsString]) -> Option<bool> {
     let text = std::fs::read(format!("/proc/{process}/environ")).ok()?;
-    let own: BTreeSet<&[u8]> = text.split(|byte| *byte == 0).collect();
-    Some(environment.iter().all(|variable| own.contains(variable.as_bytes())))
+    let name = |variable: &[u8]| variable.split(|byte| *byte == b'=').next().map(<[u8]>::to_vec);
+    let own: BTreeSet<Option<Vec<u8>>> = text.split(|byte| *byte == 0).map(name).collect();
+    Some(environment.iter().all(|variable| own.contains(&name(variable.as_bytes()))))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub fn lever() -> Case {
         .with(LEVER_CALLS_AGAIN, calls(600.0))
         .with(LEVER_LOST, String::new())
         .with(LEVER_MANAGERS, "glibc".into())
-        .with(RATE_FAULTS, 50.0);
+        .with(RATE_FAULTS, 500.0);
     let base = without_lever(&mut case);
     case.beside(base)
 }
@@ -60,7 +60,7 @@ pub fn levers() -> Vec<Case> {
         lever().with(LIBRARY, "/opt/libmine.so".into()),
         lever().unknown(LEVER_CALLS, "no seccomp"),
         rate(),
-        rate().with(RATE_FAULTS, 5.0),
+        rate().with(RATE_FAULTS, 50.0),
         rate().with(RATE_STEADY, false),
     ]
 }
