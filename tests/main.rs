@@ -12,6 +12,7 @@ mod cross;
 mod defects;
 mod ending;
 mod faults_demo;
+mod faults_walk;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
