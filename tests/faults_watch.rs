@@ -117,7 +117,10 @@ fn records_go_to_files_and_streams_to_programs() {
     let file = directory.path().join("record.json");
     let path = file.to_str().unwrap();
     let output = run(&["faults", "-q", "-o", path, "--", "true"]);
-    assert_eq!((output.status.code(), stdout(&output), stderr(&output)), (Some(0), String::new(), String::new()));
+    assert_eq!(
+        (output.status.code(), stdout(&output), stderr(&output)),
+        (Some(0), String::new(), String::new())
+    );
     let whole: Record = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert!(figure(&whole, "faults.minor").value.is_some());
     let lines = directory.path().join("lines.json");
@@ -159,7 +162,8 @@ struct Churning(Child);
 
 impl Churning {
     fn start() -> Churning {
-        let (file, arguments) = command(&find("two-blocks").unwrap(), Amount::Iterations(100_000_000)).unwrap();
+        let (file, arguments) =
+            command(&find("two-blocks").unwrap(), Amount::Iterations(100_000_000)).unwrap();
         Churning(Command::new(file).args(&arguments[1..]).stdout(Stdio::null()).spawn().unwrap())
     }
 

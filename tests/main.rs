@@ -13,8 +13,9 @@ mod defects;
 mod ending;
 mod faults_demo;
 mod faults_prices;
-mod faults_watch;
 mod faults_prove;
+mod faults_walk;
+mod faults_watch;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;

@@ -17,7 +17,7 @@ const WRITING: Failure =
     c"truebench-cell: a file could not be written to the directory for temporary files (TMPDIR names another)\n";
 
 /// Maps a file of so many bytes, reads a byte of every page, and unmaps it; before that, if asked, the kernel is told to forget
-/// it, so that it comes from the disk.
+/// it, so that it comes from the disk, and not to read ahead, as for a large file of which one needs a page here and there.
 ///
 /// # Errors
 /// What the directory for temporary files does not bear.
@@ -38,6 +38,10 @@ pub fn run(pace: Pace, bytes: usize, is_dropped: bool) -> Result<(), Failure> {
             unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_PRIVATE, file, 0) };
         if base == libc::MAP_FAILED {
             return Err(c"truebench-cell: the file could not be mapped\n");
+        }
+        // SAFETY: just mapped.
+        if is_dropped && unsafe { libc::madvise(base, bytes, libc::MADV_RANDOM) } != 0 {
+            return Err(c"truebench-cell: madvise(MADV_RANDOM) was refused\n");
         }
         let mut at = 0;
         while at < bytes {

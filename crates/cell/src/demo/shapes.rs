@@ -145,8 +145,8 @@ shapes! {
     Pace::work(2000), Work::File(16 * MIB, false);
 
     "file-dropped", by "file",
-    "the same with 4 MiB that the page cache was told to forget: major faults, which wait for the disk":
-    Pace::rate(20, 10), Work::File(4 * MIB, true);
+    "maps a file of 1 MiB that the page cache was told to forget, and reads it page by page: major faults, which wait for the disk":
+    Pace::rate(10, 10), Work::File(MIB, true);
 
     "purge", by "purge",
     "touches 2 MiB and gives the pages back by madvise, as allocators with a purge and garbage collectors do":

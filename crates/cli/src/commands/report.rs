@@ -17,8 +17,8 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
     let path = options.record.display();
     let text = std::fs::read(&options.record)
         .map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
-    let record = record(&text)
-        .map_err(|error| Failure::usage(format!("{path}: is no truebench record: {error}")))?;
+    let record =
+        record(&text).map_err(|error| Failure::usage(format!("{path}: is no truebench record: {error}")))?;
     if record.schema > SCHEMA {
         return Err(Failure::usage(format!(
             "{path}: has record format {}, this truebench knows {SCHEMA}; use a newer truebench",

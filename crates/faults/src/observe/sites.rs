@@ -18,11 +18,13 @@ const LEAST: f64 = 0.005;
 /// Functions of each.
 const CALLS: usize = 6;
 
+/// A place: the group that it is in, and what is shown of it.
+type Place<'a> = (u32, Vec<&'a str>);
+
 /// A figure for each place: its share of all minor faults.
 pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
     let (samples, seen, _) = traced.collector.minor;
-    // A place is what is shown of it, and the group that it is in.
-    let mut places: HashMap<(u32, Vec<&str>), (f64, Option<&str>)> = HashMap::new();
+    let mut places: HashMap<Place, (f64, Option<&str>)> = HashMap::new();
     for (site, _) in heaviest(&traced.collector) {
         let (minor, _) = traced.collector.sites.get(site).copied().unwrap_or_default();
         let functions = functions(site, names);
@@ -33,7 +35,8 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
     }
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
-    let of = |(place, ((group, calls), (faults, line))): (usize, ((u32, Vec<&str>), (f64, Option<&str>)))| {
+    let of = |(place, found_there): (usize, (Place, (f64, Option<&str>)))| {
+        let ((group, calls), (faults, line)) = found_there;
         let told = calls.join(" < ");
         let id = format!("{SUITE}.site.{}", place + 1);
         let mut figure = Figure::planned(id, SUITE, told.clone(), Unit::ONE, Better::Neither);
