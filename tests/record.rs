@@ -64,7 +64,8 @@ fn every_key_that_a_check_reads_is_written() {
     let copies = crate::system::short();
     let (noise, cores) = (crate::noise::short(), crate::cores::short());
     let (tried, loaded) = (crate::alloc_try::short(), crate::alloc::short());
-    let suites = [&record, &cross, &counted, &switch, &cores, &noise, &copies, &tried, &loaded];
+    let priced = crate::faults_prices::short();
+    let suites = [&record, &cross, &counted, &switch, &cores, &noise, &copies, &tried, &loaded, priced];
     for figure in suites.iter().flat_map(|record| &record.figures) {
         written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));
         written.extend(figure.conditions.iter().map(|(name, _)| name.to_owned()));
