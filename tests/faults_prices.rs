@@ -21,7 +21,7 @@ __attribute__((constructor)) static void populate(void) { mlockall(MCL_FUTURE); 
 ";
 
 /// One run for all that only look.
-fn short() -> &'static Record {
+pub fn short() -> &'static Record {
     static RECORD: OnceLock<Record> = OnceLock::new();
     RECORD.get_or_init(|| record(&run(SHORT)))
 }

@@ -31,6 +31,11 @@ fn demo(name: &str, iterations: u64) -> Record {
     streamed(&stderr(&output))
 }
 
+/// A record of a program that was watched.
+pub fn short() -> Record {
+    demo("two-blocks", 100)
+}
+
 /// The mechanism with the largest share, whose it is, and the share.
 fn main_of(record: &Record) -> (Mechanism, Option<Manager>, f64) {
     let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
