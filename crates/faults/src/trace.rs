@@ -29,9 +29,9 @@ pub mod tasks;
 pub mod unwind;
 
 /// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
-const AIM: f64 = 700.0;
+const AIM: f64 = 250.0;
 /// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
-const FIRST: u64 = 7;
+const FIRST: u64 = 11;
 /// Time between two looks at the number of samples; the first comes sooner.
 const CONTROL: Duration = Duration::from_millis(250);
 const FIRST_CONTROL: Duration = Duration::from_millis(50);
@@ -362,9 +362,9 @@ mod unit {
     fn periods_are_primes_and_follow_the_samples() {
         assert_eq!([0, 1, 2, 8, 512, 1000].map(prime_from), [1, 1, 2, 11, 521, 1009]);
         let mut control = Control { is_first: true, longest: u64::MAX };
-        assert_eq!(control.adapted(7, 700.0, 4900.0), None);
-        assert_eq!(control.adapted(7, 70_000.0, 490_000.0), Some(701));
-        assert_eq!(control.adapted(701, 100.0, 70_100.0), Some(101));
+        assert_eq!(control.adapted(7, AIM, AIM * 7.0), None);
+        assert_eq!(control.adapted(7, 70_000.0, AIM * 700.0), Some(701));
+        assert_eq!(control.adapted(701, AIM / 5.0, AIM * 100.0), Some(101));
         assert_eq!(control.adapted(7, 0.0, 0.0), Some(1));
         assert_eq!(control.adapted(1, 0.0, 0.0), None);
         assert_eq!(control.longest, u64::MAX);
@@ -373,12 +373,12 @@ mod unit {
     #[test]
     fn tasks_that_do_not_live_long_enough_for_the_period_shorten_it_for_good() {
         let mut control = Control { is_first: true, longest: u64::MAX };
-        // 2500 threads a second of 60 faults each.
-        let seen = |period: u64| if period > 60 { 0.0 } else { (60 / period * 2500) as f64 };
+        // 900 threads a second of 60 faults each.
+        let seen = |period: u64| if period > 60 { 0.0 } else { (60 / period * 900) as f64 };
         let mut period = FIRST;
         for _ in 0..10 {
-            period = control.adapted(period, seen(period), 150_000.0).unwrap_or(period);
+            period = control.adapted(period, seen(period), 54_000.0).unwrap_or(period);
         }
-        assert!((20..=60).contains(&period), "{period}");
+        assert!((11..=60).contains(&period), "{period}");
     }
 }

@@ -71,6 +71,7 @@ fn a_writer_that_fails_is_reported() {
         "lps",
         [12440.0, 2_221_775.6, 1786.0],
     ));
+    record.figures.push(sample::watched::stacks());
     for format in FORMATS {
         let error = (format.write)(&record, &Options::default(), &mut Full).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StorageFull, "{}", format.name);

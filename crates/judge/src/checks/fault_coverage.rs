@@ -1,8 +1,6 @@
 //! Do the samples stand for the faults that the program took?
 
-use figure::evidence::{
-    FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL, WATCHED,
-};
+use figure::evidence::{FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL};
 use figure::{Outcome, format};
 
 use crate::check::{Answer, Check, Subject, always, observed};
@@ -19,7 +17,6 @@ pub const CHECK: Check = Check {
     id: "fault-coverage",
     question: "Do the samples stand for the faults that the program took?",
     reads: &[
-        WATCHED.name,
         FAULT_TOTAL.name,
         FAULT_COUNTED.name,
         FAULT_SEEN.name,
@@ -28,10 +25,7 @@ pub const CHECK: Check = Check {
         FAULT_IN_KERNEL.name,
     ],
     page: include_str!("../../../../docs/checks/fault-coverage.md"),
-    applies: |subject| {
-        subject.condition(WATCHED).is_some()
-            && subject.figure.evidence.iter().any(|(name, _)| name == FAULT_COUNTED.name)
-    },
+    applies: |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_COUNTED.name),
     essential: always,
     rule,
 };

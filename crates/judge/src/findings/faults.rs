@@ -37,7 +37,7 @@ fn lever(figure: &Figure) -> Option<Finding> {
         Some(set) => format!("{set} for one run; whether it helps: truebench faults --prove -- COMMAND"),
         None => format!("in the program: {}", of(LEVER_CODE)?),
     };
-    Some(finding(Severity::Note, format!("What may help: {about}. {how}. It costs: {price}."), &[figure]))
+    Some(finding(Severity::Note, format!("What may help: {about}; {how}. It costs: {price}."), &[figure]))
 }
 
 fn mechanism(figure: &Figure) -> Option<Mechanism> {

@@ -311,11 +311,15 @@ impl Case {
         self
     }
 
-    /// Keeps only facts and conditions of these names: what a rule that declares them may see.
+    /// Keeps only facts and conditions of these names: what a rule that declares them may see. Whether a program is watched decides
+    /// for all of them whether there is anything to ask ([`judge::check::measured`]).
     pub fn only(mut self, names: &[&str]) -> Self {
         let mut json = serde_json::to_value(self.figure()).unwrap();
         let keep = |facts: &mut serde_json::Value| {
-            facts.as_object_mut().unwrap().retain(|name, _| names.contains(&name.as_str()));
+            facts
+                .as_object_mut()
+                .unwrap()
+                .retain(|name, _| names.contains(&name.as_str()) || name == WATCHED.name);
         };
         keep(&mut json["conditions"]);
         keep(&mut json["evidence"]);

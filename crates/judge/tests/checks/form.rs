@@ -12,6 +12,7 @@ use crate::edges::{edge, unadvertised};
 use crate::noise::noise;
 use crate::prices::price;
 use crate::programs::{lever, levers, program};
+use crate::watched::watched;
 
 #[test]
 fn names_are_kebab_case_and_distinct() {
@@ -139,6 +140,10 @@ fn situations() -> Vec<Case> {
     all.extend(levers());
     all.extend([
         program(),
+        watched(),
+        watched().with(FAULT_COUNTED, 8_000.0).with(FAULT_SEEN, 6_000.0).with(FAULT_LOST, 500.0),
+        watched().with(FAULT_COUNTED, 8_000.0).with(FAULT_IN_KERNEL, false),
+        watched().with(FAULT_SAMPLES, 5.0),
         price("minor.write"),
         price("minor.write").with(PRICE_MINOR, 900.0),
         price("minor.write").with(PRICE_MAJOR, 90.0),
@@ -265,6 +270,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
         let rated = program().with(RATE_TIME, 30.0).only(&conditions);
         let making = copies("process", 1.0).only(&conditions);
         let priced = price("minor.write").only(&conditions);
+        let looked_at = watched().only(&[FAULT_COUNTED.name]);
         let team = quiet_vm().with(TEAM, "t2".into()).only(&conditions);
         let blind = match check.reads {
             reads if reads.contains(&TRAFFIC_PART.name) => &counters,
@@ -273,6 +279,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             reads if reads.contains(&THREAD_OVERLAP.name) => &team,
             reads if reads.contains(&PROGRAM.name) => &tried,
             reads if reads.contains(&PRICE_UNITS.name) => &priced,
+            reads if reads.contains(&FAULT_COUNTED.name) => &looked_at,
             reads if reads.contains(&LEVER.name) => &with_lever,
             reads if reads.contains(&RATE_TIME.name) => &rated,
             _ => &blind,

@@ -19,3 +19,4 @@ mod programs;
 mod threads;
 mod time;
 mod traffic;
+mod watched;

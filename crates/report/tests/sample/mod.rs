@@ -12,6 +12,7 @@ use figure::{
 pub mod alloc;
 pub mod modes;
 pub mod walk;
+pub mod watched;
 
 /// Bytes of each array.
 pub const ARRAY: f64 = (480u64 << 20) as f64;

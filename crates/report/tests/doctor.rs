@@ -1,0 +1,33 @@
+//! A program that was watched for its page faults, as text and for flame graphs.
+
+mod sample;
+
+use report::{Options, format};
+
+fn written(name: &str, options: &Options) -> String {
+    let mut text = Vec::new();
+    (format(name).unwrap().write)(&sample::watched::watched(), options, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn within_80_columns() {
+    insta::assert_snapshot!(written("text", &Options::new(80)));
+}
+
+#[test]
+fn within_60_columns_and_less() {
+    insta::assert_snapshot!(written("text", &Options::new(60)));
+    for width in [40, 50, 200] {
+        let text = written("text", &Options::new(width));
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= width, "{longest} of {width}:\n{text}");
+        assert!(!text.contains('\u{1b}'), "text of a process is untrusted");
+    }
+}
+
+#[test]
+fn folded_stacks_are_counts() {
+    let text = written("folded", &Options::default());
+    assert_eq!(text, "server;main;handle;memset 30000\nserver;main;parse 10000\n");
+}

@@ -1,0 +1,84 @@
+//! A program that was watched for its page faults.
+
+use figure::series::{Coordinate, CoordinateValue, Part};
+use figure::{CheckResult, Outcome, Severity, Status};
+
+use super::*;
+
+fn measured(id: &str, name: &str, unit: Unit, value: f64) -> Figure {
+    let mut figure = Figure::planned(id, "faults", name, unit, Better::Neither);
+    (figure.value, figure.status, figure.verdict) = (Some(value), Status::Measured, Some(Verdict::Valid));
+    figure.conditions.set(WATCHED, "server".to_owned());
+    figure
+}
+
+fn part(name: &str, value: f64) -> Part {
+    Part { name: name.to_owned(), value, share: 0.5 }
+}
+
+/// Stacks, as flame graphs have them.
+pub fn stacks() -> Figure {
+    let mut figure = measured("faults.stacks", "faults whose stacks are kept", Unit::ONE, 1.0);
+    figure.evidence.put(FAULT_SEEN, 40_000.0);
+    figure.parts = vec![part("server;main;handle;memset", 0.75), part("server;main;parse", 0.25)];
+    figure
+}
+
+/// All of it.
+pub fn watched() -> Record {
+    let mut record = empty();
+    let mut minor = measured("faults.minor", "minor faults", Unit::PER_S, 10_010.0);
+    for (key, value) in [
+        (FAULT_TOTAL, 40_040.0),
+        (FAULT_MAJORS, 2.0),
+        (PROGRAM_SECONDS, 4.0),
+        (PROGRAM_USER, 0.2),
+        (PROGRAM_SYSTEM, 0.4),
+        (PROGRAM_RESIDENT, 3e6),
+    ] {
+        minor.evidence.put(key, value);
+    }
+    minor.parts = vec![part("4711 server", 10_000.0), part("4712 helper\u{1b}[31m", 10.0)];
+    let mut major = measured("faults.major", "major faults", Unit::PER_S, 0.5);
+    major.parts = vec![part("4711 server", 0.5)];
+    let mut coverage = measured("faults.coverage", "faults that samples stand for", Unit::ONE, 0.99);
+    coverage.evidence.put(WATCH_CPU, 0.05);
+    coverage.checks.push(CheckResult {
+        id: "fault-coverage".to_owned(),
+        outcome: Outcome::Pass,
+        essential: true,
+        detail: "2400 samples stand for 99 % of 40040 minor faults".to_owned(),
+        fix: None,
+    });
+    let mut churn = measured(
+        "faults.mechanism.map-churn.glibc",
+        "blocks mapped and unmapped for each use (glibc's malloc)",
+        Unit::ONE,
+        0.97,
+    );
+    churn.conditions.set(MECHANISM, "map-churn".to_owned());
+    churn.conditions.set(MEMORY_KIND, "mapping".to_owned());
+    churn.interval = figure::stats::share_interval(0.97, 2400);
+    let mut site = measured("faults.site.1", "memset < handle < main", Unit::ONE, 0.75);
+    site.series = Some("faults.sites".to_owned());
+    site.at.insert("rank".to_owned(), Coordinate { value: CoordinateValue::Number(1.0), unit: None });
+    site.conditions
+        .set(SITE_CALLS, "__memset_avx512_unaligned_erms < handle_request < serve < main".to_owned());
+    site.conditions.set(SITE_LINE, "server.c:42".to_owned());
+    site.conditions.set(MEMORY_KIND, "mapping".to_owned());
+    site.conditions.set(MECHANISM, "map-churn".to_owned());
+    site.evidence.put(FAULT_BLOCK, 24576.0);
+    let mut file = measured("faults.file.1", "/usr/bin/server", Unit::ONE, 0.02);
+    file.series = Some("faults.files".to_owned());
+    file.at.insert("rank".to_owned(), Coordinate { value: CoordinateValue::Number(1.0), unit: None });
+    file.conditions.set(FAULT_FILE, "/usr/bin/server".to_owned());
+    file.evidence.put(FAULT_MAJORS, 2.0);
+    let price = measured("faults.prices.minor.write", "first write", Unit::NANOSECONDS, 1500.0);
+    record.figures = vec![minor, major, coverage, churn, site, file, stacks(), price];
+    record.findings.push(Finding {
+        text: "At most 10 % of the program's CPU time could be gained: 40040 minor faults at 1.5 us each, of 600 ms of CPU time.".to_owned(),
+        severity: Severity::Warning,
+        figures: vec!["faults.minor".to_owned()],
+    });
+    record
+}
