@@ -116,7 +116,7 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Win
     figure.evidence.put(PROGRAM_USER, totals.user);
     figure.evidence.put(PROGRAM_SYSTEM, totals.system);
     figure.evidence.put(PROGRAM_SECONDS, watched.seconds);
-    let peak = watched.windows.iter().map(|window| window.look.resident).fold(0.0, f64::max);
+    let peak = watched.windows.iter().map(|window| window.look.totals.resident).fold(0.0, f64::max);
     figure.evidence.put(PROGRAM_RESIDENT, peak);
     figure
 }
@@ -162,7 +162,7 @@ fn timeline(windows: &[Window]) -> Timeline {
             column("major", Unit::PER_S, |window| window.used.major / window.seconds),
             column("user", Unit::ONE, |window| window.used.user / window.seconds),
             column("system", Unit::ONE, |window| window.used.system / window.seconds),
-            column("resident", Unit::BYTES, |window| window.look.resident),
+            column("resident", Unit::BYTES, |window| window.look.totals.resident),
             column("processes", Unit::ONE, |window| window.look.processes as f64),
             column("threads", Unit::ONE, |window| window.look.threads as f64),
         ],

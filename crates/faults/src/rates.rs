@@ -3,68 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use procfs_core::FromRead;
-use procfs_core::process::Stat;
-
-/// Sums over a tree of processes since each of them was started, what its waited-for children used included.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Totals {
-    /// Minor faults.
-    pub minor: f64,
-    /// Major faults.
-    pub major: f64,
-    /// CPU seconds in user mode.
-    pub user: f64,
-    /// CPU seconds in the kernel.
-    pub system: f64,
-}
-
-impl Totals {
-    /// How far it went since an earlier look; what seems to have run backwards stood: a child that ends is for a moment in
-    /// nobody's books.
-    pub fn since(&self, before: &Totals) -> Totals {
-        let grown = |now: f64, then: f64| (now - then).max(0.0);
-        Totals {
-            minor: grown(self.minor, before.minor),
-            major: grown(self.major, before.major),
-            user: grown(self.user, before.user),
-            system: grown(self.system, before.system),
-        }
-    }
-
-    /// Both together.
-    pub fn plus(&self, other: &Totals) -> Totals {
-        Totals {
-            minor: self.minor + other.minor,
-            major: self.major + other.major,
-            user: self.user + other.user,
-            system: self.system + other.system,
-        }
-    }
-
-    /// CPU seconds.
-    pub fn cpu(&self) -> f64 {
-        self.user + self.system
-    }
-
-    fn add(&mut self, stat: &Stat, tick: f64) {
-        let waited = |ticks: i64| ticks.max(0) as f64;
-        self.minor += (stat.minflt + stat.cminflt) as f64;
-        self.major += (stat.majflt + stat.cmajflt) as f64;
-        self.user += (stat.utime as f64 + waited(stat.cutime)) / tick;
-        self.system += (stat.stime as f64 + waited(stat.cstime)) / tick;
-    }
-
-    /// The larger of each.
-    pub fn at_least(&self, before: &Totals) -> Totals {
-        Totals {
-            minor: self.minor.max(before.minor),
-            major: self.major.max(before.major),
-            user: self.user.max(before.user),
-            system: self.system.max(before.system),
-        }
-    }
-}
+use lab::tree::{Used, stat};
 
 /// One process of the tree, as `ps -o majflt,minflt` shows it: its own faults, without its children's.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,9 +22,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
     /// Sums.
-    pub totals: Totals,
-    /// Bytes resident, of all processes together: what they share counts for each.
-    pub resident: f64,
+    pub totals: Used,
     /// Processes.
     pub processes: usize,
     /// Threads.
@@ -99,9 +36,7 @@ pub struct Look {
 pub struct Tree {
     root: u32,
     known: Vec<u32>,
-    tick: f64,
-    page: f64,
-    last: Totals,
+    last: Used,
     /// The most that each process showed, also of those that have ended.
     rows: BTreeMap<u32, Row>,
 }
@@ -109,14 +44,7 @@ pub struct Tree {
 impl Tree {
     /// The tree that grows from a process.
     pub fn of(root: u32) -> Tree {
-        Tree {
-            root,
-            known: vec![root],
-            tick: rustix::param::clock_ticks_per_second() as f64,
-            page: rustix::param::page_size() as f64,
-            last: Totals::default(),
-            rows: BTreeMap::new(),
-        }
+        Tree { root, known: vec![root], last: Used::default(), rows: BTreeMap::new() }
     }
 
     /// Looks for processes that are new: all descendants by /proc/PID/task/TID/children.
@@ -141,8 +69,7 @@ impl Tree {
         let mut look = Look::default();
         for process in &self.known {
             let Some(stat) = stat(*process) else { continue };
-            look.totals.add(&stat, self.tick);
-            look.resident += stat.rss as f64 * self.page;
+            look.totals = look.totals.plus(&Used::of(&stat));
             look.processes += 1;
             look.threads += stat.num_threads.max(0) as usize;
             let row = Row {
@@ -165,11 +92,6 @@ impl Tree {
         rows.sort_by(|a, b| (b.minor + b.major).total_cmp(&(a.minor + a.major)));
         rows
     }
-}
-
-/// The books of a process; `None` of one that is gone.
-pub fn stat(process: u32) -> Option<Stat> {
-    Stat::from_read(fs::File::open(format!("/proc/{process}/stat")).ok()?).ok()
 }
 
 /// Children of a process: of each of its threads (CONFIG_PROC_CHILDREN).
@@ -207,10 +129,14 @@ mod unit {
             }
         }
         assert!(look.totals.minor > 250.0 && before > 0.0, "{look:?}");
-        assert!(look.resident > 0.0 && look.processes == 1 && look.threads == 1, "{look:?}");
+        assert!(look.totals.resident > 0.0 && look.processes == 1 && look.threads == 1, "{look:?}");
         drop(child.stdin.take());
         child.wait().unwrap();
-        assert_eq!(tree.look().totals, look.totals, "one that has ended takes nothing away");
+        assert_eq!(
+            tree.look().totals,
+            Used { resident: 0.0, ..look.totals },
+            "one that has ended takes nothing away"
+        );
         assert_eq!(tree.rows()[0].name, "sh");
     }
 

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 
 use figure::CpuList;
 use lab::interrupt::Interrupt;
+use lab::tree::Used;
 use lab::worker::{Facts, Reply, Request, Worker};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::observe::Setup;
-use crate::rates::{Look, Row, Totals, Tree};
+use crate::rates::{Look, Row, Tree};
 use crate::target::Held;
 
 /// Between two looks at the books.
@@ -63,7 +64,7 @@ pub struct Window {
     /// Seconds that it lasted.
     pub seconds: f64,
     /// What was used in it.
-    pub used: Totals,
+    pub used: Used,
     /// At its end.
     pub look: Look,
 }
@@ -78,7 +79,7 @@ pub struct Watched {
     /// What was used from one look to the next.
     pub windows: Vec<Window>,
     /// What was used in all.
-    pub totals: Totals,
+    pub totals: Used,
     /// How the program ended, if it was started here.
     pub status: Option<ExitStatus>,
     /// What the worker found, or why it found nothing.
@@ -138,13 +139,13 @@ pub fn watch(
     session.run(process, child.as_mut(), second)?;
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
-    let mut totals = session.windows.iter().fold(Totals::default(), |sum, window| sum.plus(&window.used));
+    let mut totals = session.windows.iter().fold(Used::default(), |sum, window| sum.plus(&window.used));
     let status = match child {
         Some(mut child) => {
-            let before = used_by_children();
+            let before = Used::of_children();
             let status = child.wait()?;
             // Those that it waited for are in its own books; others' faults the looks saw.
-            totals = used_by_children().since(&before).at_least(&totals);
+            totals = Used::of_children().since(&before).at_least(&totals);
             Some(status)
         }
         None => None,
@@ -220,7 +221,7 @@ impl Session<'_> {
         let mut of_second = before.clone();
         // A program that is started here has used nothing yet.
         if is_ours {
-            before.1.totals = Totals::default();
+            before.1.totals = Used::default();
             of_second = before.clone();
         }
         for turn in 1u32.. {
@@ -301,21 +302,4 @@ fn group_of(process: u32) -> Result<u32, WatchError> {
         return Err(WatchError::Kernel(process));
     }
     Ok(field("Tgid:").and_then(|group| group.parse().ok()).unwrap_or(process))
-}
-
-/// What children that were waited for used.
-fn used_by_children() -> Totals {
-    // SAFETY: all zeros is a valid rusage, and the call only writes to it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
-    Totals {
-        minor: usage.ru_minflt as f64,
-        major: usage.ru_majflt as f64,
-        user: seconds(usage.ru_utime),
-        system: seconds(usage.ru_stime),
-    }
 }

@@ -18,6 +18,7 @@ use figure::{CpuList, Evidence, Reading};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::affinity;
+use crate::thread_counters::{seconds, usage};
 use watched::Watched;
 
 mod watched;
@@ -224,11 +225,6 @@ fn kill(process: Pid) {
     let _ = kill_process_group(process, Signal::KILL);
 }
 
-/// CPU seconds of all children that were waited for so far, and of those that these waited for (getrusage(2), RUSAGE_CHILDREN).
-pub fn children_cpu() -> f64 {
-    children().cpu
-}
-
 /// What all waited-for children used so far.
 struct Children {
     cpu: f64,
@@ -236,13 +232,7 @@ struct Children {
 }
 
 fn children() -> Children {
-    // SAFETY: all zeros is a valid rusage, and the call only writes to it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    let usage = usage(libc::RUSAGE_CHILDREN);
     Children { cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), switches: usage.ru_nivcsw as f64 }
 }
 

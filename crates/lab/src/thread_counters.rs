@@ -116,7 +116,8 @@ pub fn children_cpu_time() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-fn usage(who: libc::c_int) -> libc::rusage {
+/// What this process, thread or its children used so far (getrusage(2)).
+pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.
     unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -125,7 +126,8 @@ fn usage(who: libc::c_int) -> libc::rusage {
     }
 }
 
-fn seconds(time: libc::timeval) -> f64 {
+/// A time of a rusage in seconds.
+pub(crate) fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
 

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use figure::Reading;
 use procfs_core::FromRead;
 use procfs_core::process::Stat;
+use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::thread_counters::{seconds, usage};
 
 /// What processes together used so far. Those that have ended count, where somebody below waited for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,31 +21,80 @@ pub struct Used {
     pub minor: f64,
     /// Major faults.
     pub major: f64,
-    /// Bytes that they have in memory, pages that they share counted for each.
+    /// Bytes that they have in memory now, pages that they share counted for each.
     pub resident: f64,
+}
+
+impl Used {
+    /// What a process used, and its children that it waited for.
+    pub fn of(stat: &Stat) -> Used {
+        let tick = clock_ticks_per_second() as f64;
+        let seconds = |own: u64, waited: i64| (own as f64 + waited.max(0) as f64) / tick;
+        Used {
+            user: seconds(stat.utime, stat.cutime),
+            system: seconds(stat.stime, stat.cstime),
+            minor: stat.minflt as f64 + stat.cminflt as f64,
+            major: stat.majflt as f64 + stat.cmajflt as f64,
+            resident: stat.rss as f64 * page_size() as f64,
+        }
+    }
+
+    /// What all children of this process used that it has waited for; nothing is in memory of them.
+    pub fn of_children() -> Used {
+        let usage = usage(libc::RUSAGE_CHILDREN);
+        Used {
+            user: seconds(usage.ru_utime),
+            system: seconds(usage.ru_stime),
+            minor: usage.ru_minflt as f64,
+            major: usage.ru_majflt as f64,
+            resident: 0.0,
+        }
+    }
+
+    /// CPU seconds.
+    pub fn cpu(&self) -> f64 {
+        self.user + self.system
+    }
+
+    /// Both together.
+    pub fn plus(&self, other: &Used) -> Used {
+        self.with(other, |own, other| own + other, self.resident + other.resident)
+    }
+
+    /// How far it went since an earlier look; what seems to have run backwards stood: a child that ends is for a moment in
+    /// nobody's books. In memory is what is there now.
+    pub fn since(&self, before: &Used) -> Used {
+        self.with(before, |now, then| (now - then).max(0.0), self.resident)
+    }
+
+    /// The larger of each. In memory is what is there now.
+    pub fn at_least(&self, before: &Used) -> Used {
+        self.with(before, f64::max, self.resident)
+    }
+
+    fn with(&self, other: &Used, join: fn(f64, f64) -> f64, resident: f64) -> Used {
+        Used {
+            user: join(self.user, other.user),
+            system: join(self.system, other.system),
+            minor: join(self.minor, other.minor),
+            major: join(self.major, other.major),
+            resident,
+        }
+    }
+}
+
+/// The books of a process (/proc/PID/stat); `None` of one that is gone.
+pub fn stat(process: u32) -> Option<Stat> {
+    Stat::from_read(std::fs::File::open(format!("/proc/{process}/stat")).ok()?).ok()
 }
 
 /// What all processes below `root` used, itself left out.
 pub fn used(root: u32) -> Reading<Used> {
-    // SAFETY: constants of the system.
-    let (tick, page) = unsafe { (libc::sysconf(libc::_SC_CLK_TCK), libc::sysconf(libc::_SC_PAGESIZE)) };
-    if tick <= 0 || page <= 0 {
-        return Reading::unknown("sysconf does not tell the clock's tick");
-    }
     let below = below(root);
     if below.is_empty() {
         return Reading::unknown("no process is there");
     }
-    let seconds = |own: u64, waited: i64| (own as f64 + waited.max(0) as f64) / tick as f64;
-    let mut all = Used::default();
-    for stat in below {
-        all.user += seconds(stat.utime, stat.cutime);
-        all.system += seconds(stat.stime, stat.cstime);
-        all.minor += stat.minflt as f64 + stat.cminflt as f64;
-        all.major += stat.majflt as f64 + stat.cmajflt as f64;
-        all.resident += stat.rss as f64 * page as f64;
-    }
-    Reading::Value(all)
+    Reading::Value(below.iter().map(Used::of).fold(Used::default(), |all, one| all.plus(&one)))
 }
 
 /// Kills all processes below `root`, and not itself.
@@ -62,10 +114,7 @@ pub fn processes_below(root: u32) -> Vec<u32> {
 fn below(root: u32) -> Vec<Stat> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let stats = numbers.filter_map(|process| {
-        let file = std::fs::File::open(format!("/proc/{process}/stat")).ok()?;
-        Stat::from_read(file).ok()
-    });
+    let stats = numbers.filter_map(stat);
     let mut children: BTreeMap<i32, Vec<Stat>> = BTreeMap::new();
     for stat in stats {
         children.entry(stat.ppid).or_default().push(stat);

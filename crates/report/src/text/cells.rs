@@ -1,7 +1,9 @@
 //! What a cell says of a figure, and how cells make a table.
 
 use anstyle::AnsiColor;
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle,
+};
 use figure::format::{percent, plain, plain_to};
 use figure::{Figure, Verdict};
 
@@ -39,6 +41,19 @@ pub(super) fn empty(page: &Page) -> Table {
 pub(super) fn print(page: &mut Page, table: &Table) {
     for line in table.lines() {
         page.line(&format!("{:INDENT$}{line}", ""));
+    }
+}
+
+/// Lays columns out: numbers stand to the right, within no more space than they need.
+pub(super) fn lay(table: &mut Table, is_number: impl Fn(usize) -> bool) {
+    let last = table.column_count().saturating_sub(1);
+    for at in 0..=last {
+        let Some(column) = table.column_mut(at) else { continue };
+        column.set_padding((0, if at == last { 0 } else { 1 }));
+        if is_number(at) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A program that was watched for its page faults: the answer, the mechanisms, the places, the processes.
 
-use comfy_table::{Cell, CellAlignment, ColumnConstraint, Table};
+use comfy_table::Cell;
 use figure::evidence::*;
 use figure::faults::{Mechanism, Memory};
 use figure::format::{bytes, number, plain, plain_to, seconds};
@@ -120,7 +120,7 @@ fn mechanisms(page: &mut Page, record: &Record) {
         row.push(cells::verdict(figure, page.width()));
         table.add_row(row);
     }
-    laid(&mut table, &[0, 1]);
+    cells::lay(&mut table, |at| at < 2);
     cells::print(page, &table);
 }
 
@@ -165,7 +165,7 @@ fn files(page: &mut Page, record: &Record) {
         let name = figure.conditions.get(FAULT_FILE).unwrap_or_default();
         table.add_row([Cell::new(share(figure)), Cell::new(number(majors(figure))), Cell::new(plain(&name))]);
     }
-    laid(&mut table, &[0, 1]);
+    cells::lay(&mut table, |at| at < 2);
     cells::print(page, &table);
 }
 
@@ -186,22 +186,9 @@ fn processes(page: &mut Page, record: &Record) {
         let count = |rate: f64| Cell::new(format!("{:.0}", rate * time));
         table.add_row([Cell::new(plain(process)), count(of), count(part.value), Cell::new(plain(name))]);
     }
-    laid(&mut table, &[0, 1, 2]);
+    cells::lay(&mut table, |at| at < 3);
     cells::print(page, &table);
     if minor.parts.len() > MOST {
         page.aside(&format!("{} more are in the record", minor.parts.len() - MOST));
-    }
-}
-
-/// Numbers to the right, and no more space than is needed.
-fn laid(table: &mut Table, numbers: &[usize]) {
-    let last = table.column_count().saturating_sub(1);
-    for at in 0..=last {
-        let Some(column) = table.column_mut(at) else { continue };
-        column.set_padding((0, if at == last { 0 } else { 1 }));
-        if numbers.contains(&at) {
-            column.set_constraint(ColumnConstraint::ContentWidth);
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint};
+use comfy_table::{Attribute, Cell, Color};
 use figure::format::plain_to;
 use figure::levers::{Arm, Effect, Quantity, Took, trial};
 use figure::{Record, Verdict};
@@ -30,14 +30,7 @@ pub(super) fn table(page: &mut Page, record: &Record, mode: &Mode) -> bool {
     for arm in &trial.arms {
         table.add_row(columns.iter().map(|column| (column.cell)(arm, width)));
     }
-    for (at, column) in columns.iter().enumerate() {
-        let Some(laid) = table.column_mut(at) else { continue };
-        laid.set_padding((0, if at + 1 == columns.len() { 0 } else { 1 }));
-        if column.right {
-            laid.set_constraint(ColumnConstraint::ContentWidth);
-            laid.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    cells::lay(&mut table, |at| columns[at].right);
     cells::print(page, &table);
     page.aside(
         "cpu, system, time, memory, faults: start by start for those without a lever, 1 is the same; [ ]: 95 % interval; void: it did not \

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use comfy_table::{Cell, CellAlignment, ColumnConstraint};
+use comfy_table::Cell;
 use figure::Record;
 use figure::format::{number, percent, plain_to};
 use figure::ranking::{Place, Ranking, rankings, wasted};
@@ -104,14 +104,7 @@ fn table(page: &mut Page, ranking: &Ranking) {
     for place in &ranking.places {
         table.add_row(columns.iter().map(|column| (column.cell)(place, width)));
     }
-    for (at, column) in columns.iter().enumerate() {
-        let Some(laid) = table.column_mut(at) else { continue };
-        laid.set_padding((0, if at + 1 == columns.len() { 0 } else { 1 }));
-        if column.right {
-            laid.set_constraint(ColumnConstraint::ContentWidth);
-            laid.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    cells::lay(&mut table, |at| columns[at].right);
     cells::print(page, &table);
 }
 

@@ -9,7 +9,7 @@ use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
 use lab::measure;
 use lab::pool::Pool;
-use lab::program::children_cpu;
+use lab::thread_counters::children_cpu_time;
 use lab::worker::Facts;
 use machine::Tree;
 use machine::counters::Watch;
@@ -109,11 +109,11 @@ impl Passes {
         };
         let copies = Copies::start(&self.cell, &ask)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
-        let (ready, before) = (copies.used(), children_cpu());
+        let (ready, before) = (copies.used(), children_cpu_time());
         let body = || {
             let result = copies.run();
             // Until they end: what a copy does when its time is over (a last script, a look at what it copied) is ours as well.
-            (result, (children_cpu() - before - ready).max(0.0))
+            (result, (children_cpu_time() - before - ready).max(0.0))
         };
         let (copies, around) =
             measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;

@@ -76,7 +76,7 @@ impl Stream {
             Kind::Silent => return,
             Kind::Csv => format!(
                 "{:.3},{minor:.1},{major:.1},{user:.3},{system:.3},{},{},{}\n",
-                window.end, look.resident, look.processes, look.threads
+                window.end, look.totals.resident, look.processes, look.threads
             ),
             Kind::Json => {
                 let processes: Vec<_> = look
@@ -88,7 +88,7 @@ impl Stream {
                     .collect();
                 let second = serde_json::json!({"second": {
                     "seconds": window.end, "minor_per_s": minor, "major_per_s": major, "user": user, "system": system,
-                    "resident_bytes": look.resident, "threads": look.threads, "processes": processes,
+                    "resident_bytes": look.totals.resident, "threads": look.threads, "processes": processes,
                 }});
                 format!("{second}\n")
             }
@@ -105,7 +105,7 @@ impl Stream {
                     number(major),
                     user * 100.0,
                     system * 100.0,
-                    bytes(look.resident),
+                    bytes(look.totals.resident),
                     named(window),
                 )
             }
