@@ -35,16 +35,19 @@ const FIRST: u64 = 11;
 /// Time between two looks at the number of samples; the first comes sooner.
 const CONTROL: Duration = Duration::from_millis(250);
 const FIRST_CONTROL: Duration = Duration::from_millis(50);
+/// So many samples since the last look are a storm, which is looked at with the next drain.
+const STORM: f64 = AIM / 2.0;
 /// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
 const SEEN: f64 = 0.25;
 /// Between two drains of the rings, and the same in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
-/// The longest burst, and the most faults that it should see.
+/// The longest burst, and the most faults that it should see: what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
-const BURST_FAULTS: f64 = 4000.0;
-/// The first burst begins so soon; each later one after twice the time, and then every second.
+const BURST_FAULTS: f64 = 2000.0;
+/// The first burst begins so soon; each later one after three times the pause, and then every second.
 const FIRST_BURST: Duration = Duration::from_millis(20);
+const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
 /// New mappings a second from which on they are looked at in bursts alone.
 const MANY_MAPS: f64 = 5000.0;
@@ -167,6 +170,8 @@ struct Bursts {
     ends: Option<Instant>,
     next: Instant,
     pause: Duration,
+    /// Faults that it saw, lost ones included.
+    faults: f64,
 }
 
 impl Loop {
@@ -185,7 +190,7 @@ impl Loop {
             maps: 0.0,
             looked: now,
             rate: 0.0,
-            bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST },
+            bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
             trouble: None,
             happened: machine_events(),
@@ -194,12 +199,12 @@ impl Loop {
 
     fn run(mut self, stop: &AtomicBool) -> Traced {
         while !stop.load(Ordering::Acquire) {
-            let pause = if self.bursts.ends.is_some() { DRAIN_IN_BURST } else { DRAIN };
-            std::thread::sleep(pause);
+            let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
+            std::thread::sleep(self.bursts.ends.map_or(DRAIN, rest));
             self.pass();
             self.burst();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
-            if self.looked.elapsed() >= pause {
+            if self.samples > STORM || self.looked.elapsed() >= pause {
                 self.adapt();
             }
         }
@@ -236,7 +241,9 @@ impl Loop {
         for entry in &self.pending[before..] {
             match &entry.what {
                 What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
+                What::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
                 What::Lost { set: Set::Minor, records, .. } => self.samples += *records as f64,
+                What::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 What::Map(map) if map.name == "//anon" => self.maps += 1.0,
                 _ => {}
             }
@@ -253,14 +260,14 @@ impl Loop {
     fn burst(&mut self) {
         let now = Instant::now();
         match self.bursts.ends {
-            Some(end) if now >= end => {
+            Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
                 self.pass();
                 self.collector.runs.end();
                 if !self.sees_all_maps {
                     self.events.turn(Set::Maps, false);
                 }
-                self.bursts.pause = (self.bursts.pause * 2).min(BURST_EVERY);
+                self.bursts.pause = (self.bursts.pause * BURST_LATER).min(BURST_EVERY);
                 (self.bursts.ends, self.bursts.next) = (None, now + self.bursts.pause);
             }
             None if now >= self.bursts.next => {
@@ -269,7 +276,7 @@ impl Loop {
                 }
                 self.events.turn(Set::Burst, true);
                 let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
-                self.bursts.ends = Some(now + fits.min(BURST));
+                (self.bursts.ends, self.bursts.faults) = (Some(now + fits.min(BURST)), 0.0);
             }
             _ => {}
         }
