@@ -145,9 +145,14 @@ fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
 
     let directory = tempfile::tempdir().unwrap();
     let program = program(directory.path(), OWN, &["-static", "-nostdlib", "-fno-stack-protector"]);
-    let refused = proof(&[], &[program.to_str().unwrap()]);
+    let refused = proof(&["--mechanism", "growth"], &[program.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr(&refused).contains("does not tell who manages its memory"), "{}", stderr(&refused));
+    // Without being told what to try it is looked at, and what is found is told all the same.
+    let seen = crate::bench::record(&proof(&[], &[program.to_str().unwrap()]));
+    let tried = figure(&seen, "faults.levers");
+    assert_eq!(tried.status, Status::NotAvailable);
+    assert!(tried.reason.is_some() && seen.figure("faults.minor").is_some(), "{tried:?}");
 }
 
 #[test]
@@ -214,6 +219,21 @@ fn a_program_that_does_not_end_is_compared_by_its_rates() {
     let ended = crate::bench::record(&proof(&["--lever", "both", "--until-rate=4s"], &["true"]));
     let reason = figure(&ended, "faults.prove.cpu.base").reason.clone().unwrap();
     assert!(reason.contains("it ended by itself"), "{reason}");
+}
+
+/// The doctor looks at one start, and what is tried is against what it found.
+#[test]
+fn what_was_found_is_what_is_tried() {
+    let record = proved(THREE, &[], &[]);
+    let trial = trial(&record).expect("levers were tried");
+    assert!(trial.arms.iter().any(|arm| arm.name == "thresholds"));
+    assert!(figure(&record, "faults.gain").value.is_some(), "{:?}", figure(&record, "faults.gain").reason);
+    assert!(record.findings[0].text.contains("of the program's CPU time could be gained"));
+    let is_told = |words: &str| record.findings.iter().any(|finding| finding.text.contains(words));
+    assert!(!is_told("whether it helps: truebench"), "it was tried: {:?}", record.findings);
+    // Nothing is looked for that is known already.
+    let told = proved(THREE, &[], &["--lever", "thresholds"]);
+    assert!(told.figure("faults.gain").is_none());
 }
 
 #[test]

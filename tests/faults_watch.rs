@@ -162,6 +162,32 @@ fn stacks_are_folded_for_flame_graphs() {
     assert!(stderr(&none).contains("holds no stacks"), "{}", stderr(&none));
 }
 
+#[test]
+fn stacks_are_exported_beside_the_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, arguments) = command(&find("two-blocks").unwrap(), Amount::Iterations(200)).unwrap();
+    let record = directory.path().join("record.json");
+    let [folded, packed] = ["stacks.folded", "stacks.pb.gz"].map(|name| directory.path().join(name));
+    let export = format!("folded={},pprof={}", folded.display(), packed.display());
+    let mut watched = truebench(&["faults", "-q", "--export", &export, "-o"]);
+    let output = watched.arg(&record).arg("--").arg(&file).args(&arguments[1..]).output().unwrap();
+    if !can_look(&serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap()) {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let stacks = std::fs::read_to_string(folded).unwrap();
+    assert!(stacks.starts_with("truebench-cell;"), "{stacks}");
+    let again = run(&["report", record.to_str().unwrap(), "--format", "pprof"]).stdout;
+    assert_eq!(std::fs::read(&packed).unwrap(), again, "the same from the record");
+    // Go's own reader, where there is one.
+    if let Ok(read) = Command::new("go").args(["tool", "pprof", "-top"]).arg(&packed).output() {
+        assert!(stdout(&read).contains("Type: faults"), "{}{}", stdout(&read), stderr(&read));
+    }
+    let wrong = run(&["faults", "--export", "svg", "--", "true"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("folded and pprof"), "{}", stderr(&wrong));
+}
+
 /// A program that churns until it is killed, and is killed in the end whatever happens.
 struct Churning(Child);
 
@@ -322,7 +348,13 @@ fn looking_costs_little() {
         watched.arg(&file).args(&arguments[1..]);
         ratios.push(used(watched) / alone);
     }
-    // What it really is, is measured on a quiet machine: docs/methods/faults.md.
+    // What it really is, is measured on a quiet machine, and told in each run.
     let ratio = figure::stats::median(&ratios).unwrap();
     assert!(ratio < 1.6, "{ratios:?}");
+    let record = demo("frozen-threshold", 300);
+    if can_look(&record) {
+        let told = figure(&record, "faults.slowdown").value.expect("a program of some hundred ms");
+        assert!((0.0..0.6).contains(&told), "{told}");
+        assert!(figure(&record, "faults.slowdown").derived_from.len() == 4);
+    }
 }

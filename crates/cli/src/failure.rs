@@ -40,6 +40,11 @@ impl Failure {
         self
     }
 
+    /// The message.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the message and gives the exit code.
     pub fn report(self) -> ExitCode {
         // Nothing can be done where even stderr is closed.

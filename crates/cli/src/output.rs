@@ -145,6 +145,14 @@ impl Target {
         builder.tempfile_in(directory.unwrap_or(Path::new(".")))
     }
 
+    /// Writes a record in a format.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn export(&self, format: &report::Format, record: &Record) -> Result<(), Failure> {
+        self.write(format, record).map_err(|error| unwritable(&self.asked, &error))
+    }
+
     /// Writes a text.
     ///
     /// # Errors

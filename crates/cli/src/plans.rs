@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use figure::format::{percent, seconds};
-use figure::{Machine, Status, evidence};
+use figure::{Figure, Machine, Status, evidence};
 use lab::mode::{Mode, Planned};
 use lab::schedule::Rules;
 
@@ -64,6 +64,20 @@ pub fn carry_out<O, E>(
     measuring: &Measuring,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
+    carry_on(plans, Vec::new(), machine, measuring, output)
+}
+
+/// The same, where figures were measured before that belong to the record.
+///
+/// # Errors
+/// What could not be measured or written.
+pub fn carry_on<O, E>(
+    plans: Vec<Ready<O, E>>,
+    figures: Vec<Figure>,
+    machine: Machine,
+    measuring: &Measuring,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
     if measuring.dry_run {
         let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
         output::print(text.join("\n").as_bytes())?;
@@ -71,7 +85,7 @@ pub fn carry_out<O, E>(
     }
     let destination = Destination::open(output)?;
     let suites = plans.into_iter().map(|(mode, plan)| Suite { plan: plan.suite, complete: mode.complete });
-    let record = run::measure(suites.collect(), machine, output.quiet)?;
+    let record = run::measure(suites.collect(), figures, machine, output.quiet)?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, measuring.strict)))
 }

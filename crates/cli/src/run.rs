@@ -19,11 +19,16 @@ pub struct Suite {
     pub complete: fn(&mut Vec<Figure>, &Machine),
 }
 
-/// Measures suites one after the other and judges what came of it. An interrupt ends all.
+/// Measures suites one after the other and judges what came of it, together with figures that were there before. An interrupt ends all.
 ///
 /// # Errors
 /// When not even a signal handler can be installed or a thread started.
-pub fn measure(suites: Vec<Suite>, machine: Machine, quiet: bool) -> Result<Record, Failure> {
+pub fn measure(
+    suites: Vec<Suite>,
+    mut figures: Vec<Figure>,
+    machine: Machine,
+    quiet: bool,
+) -> Result<Record, Failure> {
     let started = lab::timestamp();
     let begun = Instant::now();
     let interrupt = Interrupt::install()
@@ -38,7 +43,7 @@ pub fn measure(suites: Vec<Suite>, machine: Machine, quiet: bool) -> Result<Reco
     });
     let watching = watching
         .map_err(|error| Failure::measuring(format!("no thread could be started for the view: {error}")))?;
-    let (mut figures, mut interrupted) = (Vec::new(), None);
+    let mut interrupted = None;
     for suite in suites {
         if interrupted.is_some() {
             figures.extend(suite.plan.figures);

@@ -3,12 +3,14 @@
 use figure::evidence::*;
 use figure::faults::{Manager, Mechanism};
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
-use figure::{Better, Evidence, Figure, Round, Status, Unit, stats};
+use figure::{Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
 
 use crate::levers::{self, Advice};
+use crate::prices::catalogue;
+use crate::prices::plan::named;
 use crate::rates::Row;
 use crate::watch::{Watched, Window};
-use crate::{COVERAGE, GAIN, MAJOR, MINOR, SUITE};
+use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
 
 /// Seconds of a window where there is time enough: a rate of a tenth of a second is not steady.
 const USUAL: f64 = 1.0;
@@ -18,8 +20,9 @@ const WANTED: f64 = 8.0;
 /// Processes that are told of.
 const MOST_ROWS: usize = 20;
 
-/// The figures: the most that could be gained, rates, how much was seen, what was found; and `price`, what a minor fault costs here.
-pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
+/// The figures: the most that could be gained, rates, how much was seen, what was found; and `prices`, what a minor fault costs here and
+/// what its being watched.
+pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figure> {
     let mut windows = wide(&watched.windows, watched.seconds);
     if windows.is_empty() {
         windows = watched.windows.clone();
@@ -29,8 +32,8 @@ pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
     minor.timeline = Some(timeline(&windows));
     minor.parts = parts(&watched, |row| row.minor);
     major.parts = parts(&watched, |row| row.major);
-    let gain = gain(&watched, &price);
-    let mut figures = vec![gain, minor, major, coverage(&watched)];
+    let mut figures =
+        vec![gain(&watched, &prices), minor, major, coverage(&watched), slowdown(&watched, &prices)];
     if let Ok(facts) = watched.facts {
         figures.extend(facts.found);
     }
@@ -40,7 +43,7 @@ pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
             figure.conditions.set(WATCHED, program.to_owned());
         }
     }
-    figures.push(price);
+    figures.extend(prices);
     figures
 }
 
@@ -170,13 +173,16 @@ fn timeline(windows: &[Window]) -> Timeline {
 }
 
 /// The most that could be gained: what all minor faults cost, as a share of the CPU time.
-fn gain(watched: &Watched, price: &Figure) -> Figure {
+fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     let mut figure =
         Figure::planned(GAIN, SUITE, "the most that could be gained", Unit::ONE, Better::Neither);
     let cpu = watched.totals.cpu();
     if cpu <= 0.0 {
         return figure.not_available("the program used no CPU time that the kernel's clock ticks could see");
     }
+    let Some(price) = prices.iter().find(|figure| figure.id == PRICE) else {
+        return figure.not_available("the price of a fault is not known");
+    };
     let shares: Vec<f64> = price
         .kept_values()
         .iter()
@@ -188,5 +194,42 @@ fn gain(watched: &Watched, price: &Figure) -> Figure {
     figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
     figure.evidence.put(PROGRAM_CPU, cpu);
     figure.evidence.put(PROGRAM_SYSTEM, watched.totals.system);
+    figure
+}
+
+/// What watching added to the program's CPU time: the prices of that, times what happened.
+fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
+    let name = "what watching added to the CPU time";
+    let mut figure = Figure::planned(SLOWDOWN, SUITE, name, Unit::ONE, Better::Lower);
+    let facts = match &watched.facts {
+        Ok(facts) => facts,
+        Err(reason) => return figure.not_available(format!("the kernel's events were not used: {reason}")),
+    };
+    let of = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
+    let switches = watched.switches.unwrap_or(0.0);
+    let happened = [of(FAULT_COUNTED), of(FAULT_SAMPLES), of(FAULT_BURST), switches];
+    let cpu = watched.totals.cpu();
+    let priced = |word: &str| prices.iter().find(|figure| figure.id == named(word));
+    let Some(prices) = catalogue::WATCHED.iter().map(|word| priced(word)).collect::<Option<Vec<_>>>() else {
+        return figure.not_available("what watching costs is not known");
+    };
+    let rounds: Vec<Vec<f64>> = prices.iter().map(|price| price.kept_values()).collect();
+    let shares: Vec<f64> = (0..rounds.iter().map(Vec::len).min().unwrap_or(0))
+        .filter_map(|round| {
+            // What is too small to be told from nothing may come out below it.
+            let added: f64 =
+                rounds.iter().zip(happened).map(|(price, count)| price[round].max(0.0) * 1e-9 * count).sum();
+            (cpu > added).then(|| added / (cpu - added))
+        })
+        .collect();
+    if figure.derive(&shares, &prices).is_none() {
+        return figure.not_available("the program used too little CPU time to tell");
+    }
+    figure.evidence.put(FAULT_COUNTED, happened[0]);
+    figure.evidence.put(FAULT_SAMPLES, happened[1]);
+    figure.evidence.put(FAULT_BURST, happened[2]);
+    let unknown = || Reading::unknown("its tasks could not be read");
+    figure.evidence.put_reading(PROGRAM_SWITCHES, watched.switches.map_or_else(unknown, Reading::Value));
+    figure.evidence.put(PROGRAM_CPU, cpu);
     figure
 }

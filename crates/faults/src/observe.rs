@@ -71,6 +71,7 @@ fn conclude(traced: Traced) -> Found {
     evidence.put(FAULT_SEEN, seen);
     evidence.put(FAULT_SAMPLES, samples);
     evidence.put(FAULT_LOST, lost);
+    evidence.put(FAULT_BURST, traced.collector.burst);
     evidence.put(FAULT_PERIOD, traced.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.sees_kernel);
     evidence.put(WATCH_CPU, traced.cpu_seconds);

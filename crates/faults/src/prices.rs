@@ -16,6 +16,7 @@ pub mod here;
 pub mod lap;
 pub mod plan;
 pub mod together;
+pub mod watching;
 
 /// What the user asked for, and what was found here.
 #[derive(Clone, Debug)]

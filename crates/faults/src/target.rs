@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -20,16 +20,20 @@ pub struct Held {
 }
 
 impl Held {
-    /// Starts it: with our standard input, output and error, our directory, our environment.
+    /// Starts it: with our standard input, output and error, our directory, our environment; with `is_quiet` it has nothing to read,
+    /// and what it writes is dropped.
     ///
     /// # Errors
     /// What the system said.
-    pub fn start(file: &Path, arguments: &[OsString]) -> io::Result<Held> {
+    pub fn start(file: &Path, arguments: &[OsString], is_quiet: bool) -> io::Result<Held> {
         let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
         let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(file);
         if let Some((name, others)) = arguments.split_first() {
             command.arg0(name).args(others);
+        }
+        if is_quiet {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         }
         let (ours, theirs) = ([told.as_raw_fd(), go.as_raw_fd()], (tell, wait));
         let hold = move || {
@@ -82,7 +86,7 @@ mod unit {
     #[test]
     fn it_waits_and_then_runs_in_the_same_process() {
         let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
-        let held = Held::start(Path::new("/bin/sh"), &arguments).unwrap();
+        let held = Held::start(Path::new("/bin/sh"), &arguments, false).unwrap();
         let process = held.process();
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
         assert_ne!(name.trim(), "sh", "it has not begun");
@@ -93,13 +97,13 @@ mod unit {
 
     #[test]
     fn what_cannot_be_executed_is_told() {
-        let held = Held::start(Path::new("/nonexistent"), &[]).unwrap();
+        let held = Held::start(Path::new("/nonexistent"), &[], false).unwrap();
         assert_eq!(held.let_go().unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn one_that_is_never_let_go_ends() {
-        let held = Held::start(Path::new("/bin/sh"), &["sh".into()]).unwrap();
+        let held = Held::start(Path::new("/bin/sh"), &["sh".into()], true).unwrap();
         let Held { go, starting, .. } = held;
         drop(go);
         assert!(starting.join().unwrap().is_err());

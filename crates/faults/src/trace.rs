@@ -5,6 +5,7 @@
 //! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. The loop is here: it drains the rings, holds the
 //! number of samples near its aim, and lets every fault be seen for moments.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,10 +94,10 @@ impl<R: Send + 'static> Trace<R> {
         };
         let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = stop.clone();
+        let (asked, first) = (stop.clone(), target.tasks().to_vec());
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
-            .spawn(move || conclude(Loop::new(events).run(&asked)))
+            .spawn(move || conclude(Loop::new(events, first).run(&asked)))
             .map_err(|error| format!("no thread to look from: {error}"))?;
         Ok(Trace { stop, thread })
     }
@@ -112,7 +113,7 @@ impl<R: Send + 'static> Trace<R> {
 }
 
 /// Why there are no events, in words for the user.
-fn told(error: &io::Error, tasks: usize, cpus: usize) -> String {
+pub fn told(error: &io::Error, tasks: usize, cpus: usize) -> String {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
             "the kernel forbids it (perf_event_open): for programs of your own sysctl -w \
@@ -162,6 +163,8 @@ struct Loop {
     trouble: Option<String>,
     /// Events of the machine when it began.
     happened: [u64; 2],
+    /// Tasks that were there when it began.
+    first: Vec<u32>,
 }
 
 /// When bursts begin and end.
@@ -175,7 +178,7 @@ struct Bursts {
 }
 
 impl Loop {
-    fn new(events: Events) -> Loop {
+    fn new(events: Events, first: Vec<u32>) -> Loop {
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         Loop {
@@ -194,6 +197,7 @@ impl Loop {
             sees_all_maps: true,
             trouble: None,
             happened: machine_events(),
+            first,
         }
     }
 
@@ -305,9 +309,11 @@ impl Loop {
         }
     }
 
-    /// All tasks that are there.
+    /// All tasks that are there: those that it began with too, of which the first records may still be unread.
     fn tasks(&self) -> Vec<u32> {
-        self.collector.tasks.processes().flat_map(tasks_of).collect()
+        let known = self.collector.tasks.processes().flat_map(tasks_of);
+        let all: BTreeSet<u32> = known.chain(self.first.iter().copied()).collect();
+        all.into_iter().collect()
     }
 }
 

@@ -6,15 +6,17 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
 use lab::interrupt::Interrupt;
+use lab::thread_counters::children_switches;
 use lab::tree::Used;
 use lab::worker::{Facts, Reply, Request, Worker};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::observe::Setup;
@@ -28,6 +30,8 @@ const GROW: u32 = 5;
 /// How long the worker may take to get ready, and to put names to what it saw.
 const READY: Duration = Duration::from_secs(10);
 const NAMES: Duration = Duration::from_secs(120);
+/// Seconds that a program gets to end when it is told to.
+const ENDING: i64 = 5;
 
 /// Whom to watch.
 #[derive(Clone, Debug)]
@@ -50,8 +54,10 @@ pub struct Options {
     pub whom: Whom,
     /// CPUs that are there.
     pub cpus: CpuList,
-    /// Seconds after which watching ends; of a program that was started the end is waited for.
+    /// Seconds after which watching ends; of a program that was started the end is waited for, unless it is to be ended.
     pub duration: Option<f64>,
+    /// Whether a program that was started is one of many starts: it has no terminal, and is told to end when the time is over.
+    pub is_trial: bool,
     /// Whether it is looked where faults come from.
     pub looks: bool,
 }
@@ -80,6 +86,8 @@ pub struct Watched {
     pub windows: Vec<Window>,
     /// What was used in all.
     pub totals: Used,
+    /// Times that its tasks left their CPU, as far as that is known.
+    pub switches: Option<f64>,
     /// How the program ended, if it was started here.
     pub status: Option<ExitStatus>,
     /// What the worker found, or why it found nothing.
@@ -118,10 +126,11 @@ pub fn watch(
 ) -> Result<Watched, WatchError> {
     let started = lab::timestamp();
     let mut worker = options.looks.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
+    let mut before = Vec::new();
     let (process, mut child, facts) = match &options.whom {
         Whom::Command { file, arguments } => {
             let told = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
-            let held = Held::start(file, arguments).map_err(told)?;
+            let held = Held::start(file, arguments, options.is_trial).map_err(told)?;
             let process = held.process();
             let facts = begin(&mut worker, vec![process], true, options);
             (process, Some(held.let_go().map_err(told)?), facts)
@@ -131,6 +140,7 @@ pub fn watch(
             let mut tree = Tree::of(process);
             tree.grow();
             let facts = begin(&mut worker, tree.processes().to_vec(), false, options);
+            before = switches(tree.processes());
             (process, None, facts)
         }
     };
@@ -140,26 +150,39 @@ pub fn watch(
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
     let mut totals = session.windows.iter().fold(Used::default(), |sum, window| sum.plus(&window.used));
-    let status = match child {
+    let (status, switches) = match child {
         Some(mut child) => {
-            let before = Used::of_children();
+            let (before, switches) = (Used::of_children(), children_switches());
             let status = child.wait()?;
             // Those that it waited for are in its own books; others' faults the looks saw.
             totals = Used::of_children().since(&before).at_least(&totals);
-            Some(status)
+            (Some(status), Some(children_switches() - switches))
         }
-        None => None,
+        None => (None, switched(&before, session.tree.processes())),
     };
     Ok(Watched {
         started,
         seconds,
         windows: session.windows,
         totals,
+        switches,
         status,
         facts,
         rows: session.tree.rows(),
         interrupted: interrupt.requested(),
     })
+}
+
+/// How often the tasks of each of these processes had left their CPU.
+fn switches(processes: &[u32]) -> Vec<(u32, f64)> {
+    processes.iter().filter_map(|process| Some((*process, lab::tree::switches(*process)?))).collect()
+}
+
+/// How often they did since, of those that are still there.
+fn switched(before: &[(u32, f64)], processes: &[u32]) -> Option<f64> {
+    let then = |process| before.iter().find(|(known, _)| *known == process).map_or(0.0, |(_, count)| *count);
+    let now = switches(processes);
+    (!now.is_empty()).then(|| now.iter().map(|(process, count)| (count - then(*process)).max(0.0)).sum())
 }
 
 /// The worker: suite and name.
@@ -207,6 +230,18 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Ends a program that does not end by itself, and all that it started.
+    fn end(&self, ended: &impl AsFd, pid: Pid) -> Result<(), WatchError> {
+        let _ = kill_process(pid, Signal::TERM);
+        let patience = Timespec { tv_sec: ENDING, tv_nsec: 0 };
+        let has_ended = poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&patience)).is_ok_and(|n| n > 0);
+        lab::tree::kill_below(pid.as_raw_nonzero().get().unsigned_abs());
+        if !has_ended {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        Ok(())
+    }
+
     /// Looks until the process has ended, or enough is seen.
     fn run(
         &mut self,
@@ -238,6 +273,9 @@ impl Session<'_> {
             let is_over = self.options.duration.is_some_and(|duration| now.0 >= duration);
             if has_ended || (!is_ours && (is_over || self.interrupt.requested().is_some())) {
                 return Ok(());
+            }
+            if self.options.is_trial && is_over {
+                return self.end(&ended, pid);
             }
             before = now;
         }

@@ -39,7 +39,9 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     findings.extend(programs::best(record));
     findings.extend(prices::prices(record));
     findings.extend(walk::thresholds(record));
-    findings.extend(levers::levers(record));
+    let (watched, levers) = (faults::watched(record), levers::levers(record));
+    let is_watched = !watched.is_empty();
+    findings.extend(levers.iter().filter(|_| !is_watched).cloned());
     findings.extend(moves(record));
     findings.extend(mixes_and_loads(record));
     findings.extend(write_allocate(record));
@@ -52,7 +54,8 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     // Stable: within one severity the order above stays.
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     // What is asked of a program that was watched comes first, whatever else is to be said.
-    let mut all = faults::watched(record);
+    let mut all = watched;
+    all.extend(levers.into_iter().filter(|_| is_watched));
     all.extend(findings);
     all.truncate(MOST);
     all

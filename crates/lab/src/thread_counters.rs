@@ -116,6 +116,12 @@ pub fn children_cpu_time() -> f64 {
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
+/// How often the tasks of the children of this process that were waited for left their CPU.
+pub fn children_switches() -> f64 {
+    let usage = usage(libc::RUSAGE_CHILDREN);
+    (usage.ru_nvcsw + usage.ru_nivcsw) as f64
+}
+
 /// What this process, thread or its children used so far (getrusage(2)).
 pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.

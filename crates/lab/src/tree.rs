@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use figure::Reading;
 use procfs_core::FromRead;
-use procfs_core::process::Stat;
+use procfs_core::process::{Stat, Status};
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -86,6 +86,17 @@ impl Used {
 /// The books of a process (/proc/PID/stat); `None` of one that is gone.
 pub fn stat(process: u32) -> Option<Stat> {
     Stat::from_read(std::fs::File::open(format!("/proc/{process}/stat")).ok()?).ok()
+}
+
+/// How often the tasks of a process that are there left their CPU (/proc/PID/task/TID/status); `None` of one that is gone.
+pub fn switches(process: u32) -> Option<f64> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
+    let of = |task: std::fs::DirEntry| {
+        let status = Status::from_read(std::fs::File::open(task.path().join("status")).ok()?).ok()?;
+        Some((status.voluntary_ctxt_switches? + status.nonvoluntary_ctxt_switches?) as f64)
+    };
+    let counts: Vec<f64> = tasks.filter_map(of).collect();
+    (!counts.is_empty()).then(|| counts.iter().sum())
 }
 
 /// What all processes below `root` used, itself left out.

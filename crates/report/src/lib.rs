@@ -22,6 +22,7 @@ mod mark;
 mod markdown;
 mod names;
 mod outline;
+mod pprof;
 mod reasons;
 mod stream;
 mod summary;
@@ -54,6 +55,7 @@ pub const FORMATS: &[Format] = &[
     unixbench::FORMAT,
     alloc_test::FORMAT,
     folded::FORMAT,
+    pprof::FORMAT,
     svg::FORMAT,
 ];
 

@@ -34,6 +34,9 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     header::header(&mut page, record);
     if doctor::is_watched(record) {
         doctor::page(&mut page, record);
+        for mode in &grid::modes(record) {
+            levers::table(&mut page, record, mode);
+        }
         body::causes(&mut page, record);
         body::next(&mut page, record, options.saved_to.as_deref().map(plain).as_deref());
         return out.write_all(page.text().as_bytes());

@@ -33,6 +33,10 @@ pub struct Watch {
     /// Rates alone: do not look where the faults come from
     #[arg(long)]
     pub rates: bool,
+    /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool pprof), to FILE
+    /// [default: faults.folded, faults.pb.gz]
+    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = export, conflicts_with_all = ["rates", "prove"])]
+    pub export: Vec<Export>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,
@@ -47,8 +51,27 @@ pub struct Watch {
     pub command: Vec<OsString>,
 }
 
+/// Stacks in another format, beside the report.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// The format.
+    pub format: &'static report::Format,
+    /// The file.
+    pub file: PathBuf,
+}
+
+/// The formats that stacks may have, with the names of their files where none is said.
+const EXPORTS: [(&str, &str); 2] = [("folded", "faults.folded"), ("pprof", "faults.pb.gz")];
+
+fn export(text: &str) -> Result<Export, String> {
+    let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
+    let known = EXPORTS.iter().find(|(known, _)| *known == name).zip(report::format(name));
+    let ((_, usual), format) = known.ok_or("there are folded and pprof, as in --export pprof=FILE")?;
+    Ok(Export { format, file: PathBuf::from(file.filter(|file| !file.is_empty()).unwrap_or(usual)) })
+}
+
 /// The proof that a lever helps.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Proof that a lever helps")]
 pub struct Prove {
     /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time and memory
@@ -109,6 +132,12 @@ pub struct Demo {
     /// For so many seconds, with --rate
     #[arg(long, value_name = "N", default_value_t = 10, requires = "rate", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
+    /// Prove which lever helps, after a look at one start: start it again and again, without a lever and with each in turn
+    #[arg(long)]
+    pub prove: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: Output,

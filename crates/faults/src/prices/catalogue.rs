@@ -8,7 +8,7 @@ use super::ground::Ground;
 use super::here::Here;
 use super::lap::Lap;
 use super::together::Meeting;
-use super::{anonymous, calls, files, together};
+use super::{anonymous, calls, files, together, watching};
 
 /// By which clock something is priced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub enum Needs {
     Files,
     /// A file whose pages can be put out of memory.
     Disk,
+    /// The kernel's events.
+    Events,
 }
 
 impl Needs {
@@ -69,6 +71,7 @@ impl Needs {
             Needs::Free => here.free.clone().err(),
             Needs::Files => here.around.clone().err(),
             Needs::Disk => here.disk.clone().err(),
+            Needs::Events => here.events.clone().err(),
         }
     }
 }
@@ -118,6 +121,8 @@ pub struct Price {
     pub region: fn(&Ground) -> usize,
     /// One lap.
     pub lap: fn(&Ground) -> io::Result<Lap>,
+    /// Seconds that a round lasts, about.
+    pub round: f64,
 }
 
 impl Price {
@@ -133,6 +138,13 @@ const FILE: &str = "file";
 const DISK: &str = "disk";
 const WHOLE: &str = "whole";
 const CALL: &str = "call";
+/// What watching a program costs it.
+pub const WATCHING: &str = "watching";
+
+/// Fifteen clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+const ROUND: f64 = 0.15;
+/// Of what is the difference of two in the same lap: what disturbs meets both.
+const SHORT_ROUND: f64 = 0.05;
 
 const fn minor(word: &'static str, row: &'static str, lap: fn(&Ground) -> io::Result<Lap>) -> Price {
     Price {
@@ -145,6 +157,7 @@ const fn minor(word: &'static str, row: &'static str, lap: fn(&Ground) -> io::Re
         due: Due::Minor(1.0),
         region: |ground| ground.region,
         lap,
+        round: ROUND,
     }
 }
 
@@ -162,6 +175,10 @@ const fn call(word: &'static str, row: &'static str, lap: fn(&Ground) -> io::Res
     Price { series: CALL, due: Due::Minor(0.0), ..minor(word, row, lap) }
 }
 
+const fn watching(word: &'static str, row: &'static str, lap: fn(&Ground) -> io::Result<Lap>) -> Price {
+    Price { series: WATCHING, needs: Needs::Events, round: SHORT_ROUND, ..minor(word, row, lap) }
+}
+
 /// Words that others look for.
 pub const WRITE: &str = "minor.write";
 /// A fault of a huge page.
@@ -170,6 +187,8 @@ pub const HUGE: &str = "huge";
 pub const COLD: &str = "scan.cold";
 /// The same in the page cache.
 pub const WARM: &str = "scan.warm";
+/// What watching adds to each fault, each sample, each fault in a burst, each task switch.
+pub const WATCHED: [&str; 4] = ["watching.fault", "watching.sample", "watching.burst", "watching.switch"];
 
 /// All that one thread can find, in the order in which they are shown.
 pub static ALONE: &[Price] = &[
@@ -210,6 +229,18 @@ pub static ALONE: &[Price] = &[
         due: Due::Cached,
         clock: Clock::Wall,
         ..disk(WARM, "page by page, in the page cache", files::warm)
+    },
+    watching(WATCHED[0], "a fault is counted", watching::counted),
+    Price {
+        unit: Unit::Call,
+        due: Due::Minor(watching::SAMPLED as f64),
+        ..watching(WATCHED[1], "a fault is sampled, with its stack", watching::sampled)
+    },
+    watching(WATCHED[2], "a fault is seen in a burst", watching::burst),
+    Price {
+        unit: Unit::Call,
+        due: Due::Any,
+        ..watching(WATCHED[3], "the task leaves its CPU and comes back", watching::switched)
     },
 ];
 

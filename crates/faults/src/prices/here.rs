@@ -14,6 +14,7 @@ use rustix::mm::{Advice, MapFlags};
 use serde::{Deserialize, Serialize};
 
 use super::lap::{fill, timed, touched};
+use super::watching;
 use crate::mapping::{Mapping, page_size};
 
 /// Bytes of the files that are looked at.
@@ -43,6 +44,8 @@ pub struct Here {
     pub disk: Found<usize>,
     /// Whether madvise knows MADV_FREE.
     pub free: Found<()>,
+    /// Whether a program can be watched by the kernel's events.
+    pub events: Found<()>,
 }
 
 impl Here {
@@ -55,6 +58,7 @@ impl Here {
             around: around(directory),
             disk: disk(directory, largest),
             free: free(),
+            events: watching::look(),
         }
     }
 }
@@ -70,6 +74,7 @@ impl Here {
             around: Err(none()),
             disk: Err(none()),
             free: Err(none()),
+            events: watching::look(),
         }
     }
 }

@@ -84,14 +84,17 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes: notes(here, &ground, &cpus) })
 }
 
-/// The price of a minor fault alone, as a program is held against it: 6 rounds, a second.
+/// The price of a minor fault, as a program is held against it, and what its watching cost: 6 rounds, two seconds.
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn of_a_fault(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
     let mut suite = plan(machine, &Options { here: Here::without_files(), rules })?.suite;
-    suite.figures.retain(|figure| figure.id == crate::PRICE);
+    let is_wanted = |figure: &Figure| {
+        figure.id == crate::PRICE || figure.series.as_deref() == Some(&named(catalogue::WATCHING))
+    };
+    suite.figures.retain(is_wanted);
     suite.preparing = "the price of a page fault".to_owned();
     Ok(suite)
 }
@@ -225,6 +228,7 @@ mod unit {
             around: Ok(16.0),
             disk: Ok(FILE),
             free: Ok(()),
+            events: Ok(()),
         };
         change(&mut here);
         let rules = Rules { least: 8, most: 60, target: 0.01, max_time: 60.0, repeats: 2 };

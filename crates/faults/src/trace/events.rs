@@ -54,7 +54,8 @@ pub enum Target {
 }
 
 impl Target {
-    fn tasks(&self) -> &[u32] {
+    /// The tasks.
+    pub fn tasks(&self) -> &[u32] {
         match self {
             Target::Starting(task) => std::slice::from_ref(task),
             Target::Running(tasks) => tasks,

@@ -359,6 +359,7 @@ keys! {
     FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";
     FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period.";
     FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
+    FAULT_BURST: f64 = "fault.burst", "1", Figure, "Minor faults that were seen in bursts, each without its stack.";
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
     FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
@@ -366,6 +367,7 @@ keys! {
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";
     PROGRAM_SECONDS: f64 = "program.seconds", "s", Figure, "Time for which the program was watched.";
     PROGRAM_RESIDENT: f64 = "program.resident", "B", Figure, "The most that all its processes together had in memory at a look (ten a second); what they share counts for each.";
+    PROGRAM_SWITCHES: f64 = "program.switches", "1", Figure, "Times that a task of the program left its CPU while it was watched; of those that ended under another parent nothing is known.";
     PROGRAM_CPU: f64 = "program.cpu", "s", Figure, "CPU time of the program while it was watched, in user mode and in the kernel.";
 
     // Cross-check: another program beside ours.

@@ -1,7 +1,7 @@
 //! Do the rounds agree?
 
-use figure::evidence::{NOISE, TARGET};
-use figure::{format, stats};
+use figure::evidence::{NOISE, PRICE_AGAIN, TARGET};
+use figure::{Unit, format, stats};
 
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Levels, Subject, measured, never};
@@ -25,7 +25,7 @@ const FAIL: f64 = 0.25;
 pub const CHECK: Check = Check {
     id: "rounds-agree",
     question: "Do the rounds agree with one another?",
-    reads: &[TARGET.name, NOISE.name],
+    reads: &[TARGET.name, NOISE.name, PRICE_AGAIN.name],
     page: include_str!("../../../../docs/checks/rounds-agree.md"),
     applies: measured,
     essential: never,
@@ -43,7 +43,11 @@ fn rule(subject: &Subject) -> Answer {
     // and goes is noise all the same: never more than a warning, and who made it is told.
     let (whole, levels, of) = match subject.condition(NOISE) {
         Some(_) => (100.0, Levels { fail: f64::INFINITY, ..LOST_TIME }, " of the time"),
-        None => (value, Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL }, ""),
+        None => (
+            value.abs() + taken_off(subject),
+            Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL },
+            "",
+        ),
     };
     let half_width = interval.relative_half_width(whole);
     let quartile = |q| stats::quantile(&values, q).unwrap_or(value);
@@ -64,4 +68,10 @@ fn rule(subject: &Subject) -> Answer {
         "look for what changes from round to round; more rounds make the interval narrower: --rounds N, \
          --max-time",
     )
+}
+
+/// What was taken off from what was timed, in the figure's unit: a difference is as uncertain as its parts, however small it is.
+fn taken_off(subject: &Subject) -> f64 {
+    let off = subject.typical(PRICE_AGAIN).into_value().unwrap_or(0.0);
+    if subject.figure.unit == Unit::of("us") { off * 1e-3 } else { off }
 }

@@ -23,7 +23,9 @@ pub(super) fn watched(record: &Record) -> Vec<Finding> {
     let mechanisms: Vec<&Figure> =
         mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).collect();
     all.extend(mechanisms.iter().map(|figure| cause(figure)));
-    if gain.value.is_some_and(|value| value >= NOTHING) {
+    // What was tried is told by what came of it.
+    let is_tried = figure::levers::trial(record).is_some();
+    if !is_tried && gain.value.is_some_and(|value| value >= NOTHING) {
         all.extend(mechanisms.first().and_then(|figure| lever(figure)));
     }
     all

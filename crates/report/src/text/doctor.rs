@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use figure::evidence::*;
 use figure::faults::{Mechanism, Memory};
-use figure::format::{bytes, number, plain, plain_to, seconds};
+use figure::format::{bytes, number, percent, plain, plain_to, seconds};
 use figure::{Figure, Record};
 
 use super::page::{INDENT, Page};
@@ -65,11 +65,25 @@ fn program(page: &mut Page, record: &Record) {
             Some(check) => {
                 let watch = fact(coverage, WATCH_CPU)
                     .map_or_else(String::new, |time| format!("; looking took {} of CPU time", seconds(time)));
-                format!("{}{watch}", plain(&check.detail))
+                format!("{}{watch}{}", plain(&check.detail), slowdown(record))
             }
             None => plain(coverage.reason.as_deref().unwrap_or("not known")),
         };
         page.entry(0, "Seen", NAMES, &text);
+    }
+}
+
+/// What watching added to its CPU time.
+fn slowdown(record: &Record) -> String {
+    let Some(figure) = record.figure("faults.slowdown") else { return String::new() };
+    match (figure.value, &figure.interval) {
+        (Some(share), Some(interval)) => format!(
+            " and slowed the program by {} [{}, {}]",
+            percent(share),
+            percent(interval.low),
+            percent(interval.high)
+        ),
+        _ => String::new(),
     }
 }
 

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use faults::demo::{self, Amount};
 use faults::watch::Whom;
+use lab::start::Program;
 use textwrap::Options;
 
-use super::watch;
-use crate::args::faults::Demo;
+use super::{prove, watch};
+use crate::args::faults::{Demo, Prove};
 use crate::failure::Failure;
 use crate::output;
 
@@ -27,8 +28,18 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
         (None, None) => Amount::Usual,
     };
     let (file, words) = demo::command(&shape, amount).map_err(Failure::measuring)?;
+    if arguments.prove {
+        let program = Program { file, arguments: words };
+        return prove::proved(&program, &Prove::default(), &arguments.measuring, &arguments.output);
+    }
+    watch::refuse(&arguments.measuring)?;
     let whom = Whom::Command { file, arguments: words };
-    watch::watched(whom, shape.name, &watch::Settings { duration: None, looks: true }, &arguments.output)
+    watch::watched(
+        whom,
+        shape.name,
+        &watch::Settings { duration: None, looks: true, exports: Vec::new() },
+        &arguments.output,
+    )
 }
 
 /// All shapes, each with what it does.

@@ -1,22 +1,34 @@
-//! `truebench faults --prove`: which lever helps a program of the user's.
+//! `truebench faults --prove`: which lever helps a program of the user's. One start under the doctor's eyes comes first, unless it is said
+//! what to try: then the levers are those against what was found.
 
 use std::process::ExitCode;
 
 use alloc::find::{self, Places};
-use faults::manager;
 use faults::prove::{MODE, Options, Preloaded};
-use figure::faults::Manager;
+use faults::{SUITE, manager};
+use figure::evidence::{MANAGER, MECHANISM};
+use figure::faults::{Manager, Mechanism};
+use figure::{Better, Figure, Machine, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use machine::{Asked, Tree};
 
-use crate::args::faults::Watch;
+use super::watch;
+use crate::args::faults::{Prove, Watch};
+use crate::args::{Measuring, Output};
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, plans};
+use crate::plans::{Ready, Times, carry_on, plans};
 use crate::program;
 
 /// With --quick a minute and a half.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
+
+/// The figure that says why no lever was tried.
+const LEVERS: &str = "faults.levers";
+/// How long a program that does not end by itself is looked at first, in seconds.
+const LOOK: f64 = 10.0;
+/// Against mechanisms with a smaller share of the faults nothing is tried.
+const LEAST: f64 = 0.1;
 
 /// What is said where there is no command.
 const HOW: &str =
@@ -31,28 +43,94 @@ pub(super) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(HOW));
     }
     let program = program::of(&arguments.command)?;
-    let asked = &arguments.prove;
+    proved(&program, &arguments.prove, &arguments.measuring, &arguments.output)
+}
+
+/// The same for a program that was found.
+///
+/// # Errors
+/// Wrong usage; what could not be measured or written.
+pub(super) fn proved(
+    program: &Program,
+    asked: &Prove,
+    measuring: &Measuring,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
     let allocators = allocators(&asked.allocators)?;
-    let manager = asked.manager.map_or_else(|| managed_by(&program), Ok)?;
-    let version = version(manager, &program);
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let is_told = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.levers.is_empty();
+    let mut figures = Vec::new();
+    if !is_told && !measuring.dry_run {
+        if !output.quiet {
+            anstream::eprintln!("truebench: one start of {} first, to see what to try", program.name());
+        }
+        let (seen, interrupted) =
+            watch::trial(program, asked.until_rate.map(|time| time.min(LOOK)), &machine)?;
+        if interrupted.is_some() {
+            return carry_on(none(), seen, machine, measuring, output);
+        }
+        figures = seen;
+    }
+    let (found, seen) = against(&figures);
+    let mechanisms = if asked.mechanisms.is_empty() { found } else { asked.mechanisms.clone() };
+    let manager = match asked.manager.or(seen).map_or_else(|| managed_by(program), Ok) {
+        Ok(manager) => manager,
+        Err(failure) => return untried(failure, figures, machine, measuring, output),
+    };
     // The worker may be killed at any time; what is in here goes with us.
     let directory = tempfile::Builder::new().prefix("truebench-prove-").tempdir();
     let directory =
         directory.map_err(|error| Failure::measuring(format!("a directory for the proof: {error}")))?;
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
         program: program.clone(),
         manager,
-        version,
-        mechanisms: asked.mechanisms.clone(),
+        version: version(manager, program),
+        mechanisms: mechanisms.clone(),
         only: asked.levers.clone(),
         allocators: allocators.clone(),
         until_rate: asked.until_rate,
         directory: directory.path().to_owned(),
         rules,
     };
-    let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    match plans(vec![&MODE], &machine, measuring, TIMES, &options) {
+        Ok(plans) => carry_on(plans, figures, machine, measuring, output),
+        Err(failure) => untried(failure, figures, machine, measuring, output),
+    }
+}
+
+/// Nothing can be tried. What was found by a look is told all the same.
+fn untried(
+    why: Failure,
+    mut figures: Vec<Figure>,
+    machine: Machine,
+    measuring: &Measuring,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
+    if figures.is_empty() {
+        return Err(why);
+    }
+    let tried = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
+    figures.push(tried.not_available(why.message()));
+    carry_on(none(), figures, machine, measuring, output)
+}
+
+/// No plan.
+fn none() -> Vec<Ready<Options, faults::prove::PlanError>> {
+    Vec::new()
+}
+
+/// The mechanisms that were found, and who manages the memory that most faults by them met.
+fn against(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
+    let mechanism = |figure: &&Figure| figure.series.is_none() && figure.conditions.get(MECHANISM).is_some();
+    let share = |figure: &&Figure| figure.value.unwrap_or(0.0);
+    let mut found: Vec<&Figure> =
+        figures.iter().filter(mechanism).filter(|one| share(one) >= LEAST).collect();
+    found.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let manager = found.iter().find_map(|figure| Manager::of(&figure.conditions.get(MANAGER)?));
+    let mut mechanisms: Vec<Mechanism> =
+        found.iter().filter_map(|figure| Mechanism::of(&figure.conditions.get(MECHANISM)?)).collect();
+    mechanisms.dedup();
+    (mechanisms, manager)
 }
 
 /// Who manages the program's memory, by its file and what is preloaded.

@@ -11,13 +11,14 @@ use figure::{Figure, Machine, Record};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::session;
+use lab::start::Program;
 use machine::{Asked, Tree};
 
 use super::stream::Stream;
-use crate::args::faults::Watch;
+use crate::args::faults::{Export, Watch};
 use crate::args::{Measuring, Output};
 use crate::failure::Failure;
-use crate::output::Destination;
+use crate::output::{Destination, Target};
 use crate::program;
 use crate::run::tool;
 
@@ -29,21 +30,35 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
-    if let Some(option) = of_proof(&arguments.measuring) {
-        return Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")));
-    }
+    refuse(&arguments.measuring)?;
     let (whom, name) = whom(arguments)?;
-    let settings = Settings { duration: arguments.duration, looks: !arguments.rates };
+    let exports = arguments.export.clone();
+    let settings = Settings { duration: arguments.duration, looks: !arguments.rates, exports };
     watched(whom, &name, &settings, &arguments.output)
 }
 
 /// How to watch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// Seconds after which a process is left alone.
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Files of stacks.
+    pub exports: Vec<Export>,
+}
+
+/// Nothing is measured in rounds here.
+///
+/// # Errors
+/// An option that says how.
+pub(super) fn refuse(measuring: &Measuring) -> Result<(), Failure> {
+    match of_proof(measuring) {
+        Some(option) => {
+            Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// An option that was given although nothing is measured in rounds.
@@ -74,20 +89,17 @@ pub(super) fn watched(
         (false, true) => Some(Destination::open(output)?),
         (false, false) => Some(Destination::beside(output)?),
     };
+    let check = |export: &Export| Ok((Target::check(&export.file)?, export.format));
+    let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, Failure>>()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks };
-    let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
-        |error| match error {
-            WatchError::System(_) => Failure::measuring(error),
-            _ => Failure::usage(error),
-        },
-    )?;
+    let options = Options { whom, cpus, duration: settings.duration, is_trial: false, looks: settings.looks };
+    let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
-    let price = price(&machine)?;
+    let prices = prices(&machine)?;
     let mut record = Record {
         schema: SCHEMA,
         tool: tool(),
@@ -97,7 +109,7 @@ pub(super) fn watched(
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         interrupted: None,
         observer: Observer::default(),
-        figures: complete::figures(watched, name, price),
+        figures: complete::figures(watched, name, prices),
         findings: Vec::new(),
     };
     judge::judge(&mut record);
@@ -105,16 +117,41 @@ pub(super) fn watched(
     if let Some(destination) = destination {
         destination.write(&record)?;
     }
+    exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
     Ok(status.map_or(ExitCode::SUCCESS, code))
 }
 
-/// What a minor fault costs here, with all that is known of that.
-fn price(machine: &Machine) -> Result<Figure, Failure> {
+/// One start under the doctor's eyes, of many: the program has no terminal, and is ended after so many seconds if it does not end by
+/// itself. Its figures, and the signal by which the user ended it.
+pub(super) fn trial(
+    program: &Program,
+    seconds: Option<f64>,
+    machine: &Machine,
+) -> Result<(Vec<Figure>, Option<&'static str>), Failure> {
+    let whom = Whom::Command { file: program.file.clone(), arguments: program.arguments.clone() };
+    let interrupt = Interrupt::install()
+        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let cpus = machine.topology.online.clone();
+    let options = Options { whom, cpus, duration: seconds, is_trial: true, looks: true };
+    let watched = watch::watch(&options, &interrupt, &mut |_| {}).map_err(failure)?;
+    let interrupted = watched.interrupted;
+    Ok((complete::figures(watched, &program.name(), prices(machine)?), interrupted))
+}
+
+fn failure(error: WatchError) -> Failure {
+    match error {
+        WatchError::System(_) => Failure::measuring(error),
+        _ => Failure::usage(error),
+    }
+}
+
+/// What a minor fault costs here, and being watched, with all that is known of that.
+fn prices(machine: &Machine) -> Result<Vec<Figure>, Failure> {
     let plan = of_a_fault(machine).map_err(Failure::usage)?;
     let never = Interrupt::never().map_err(Failure::measuring)?;
     let (events, _) = Events::channel();
     let outcome = session::run(&plan, judge::gate, &events, &never);
-    outcome.figures.into_iter().next().ok_or_else(|| Failure::measuring("no price of a fault"))
+    Ok(outcome.figures)
 }
 
 /// Whom to watch, and what it is called.
