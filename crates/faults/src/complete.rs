@@ -31,8 +31,12 @@ pub fn figures(watched: Watched, program: &str, price: Figure) -> Vec<Figure> {
     major.parts = parts(&watched, |row| row.major);
     let gain = gain(&watched, &price);
     let mut figures = vec![gain, minor, major, coverage(&watched)];
+    let trouble = watched.facts.as_ref().err().cloned();
     if let Ok(facts) = watched.facts {
         figures.extend(facts.found);
+    }
+    if let Some(blocks) = &watched.blocks {
+        blocks.complete(&mut figures, trouble.as_deref());
     }
     figures.iter_mut().for_each(advise);
     for figure in &mut figures {

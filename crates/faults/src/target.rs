@@ -20,14 +20,15 @@ pub struct Held {
 }
 
 impl Held {
-    /// Starts it: with our standard input, output and error, our directory, our environment.
+    /// Starts it: with our standard input, output and error, our directory, our environment and what is added to that.
     ///
     /// # Errors
     /// What the system said.
-    pub fn start(file: &Path, arguments: &[OsString]) -> io::Result<Held> {
+    pub fn start(file: &Path, arguments: &[OsString], added: Vec<(OsString, OsString)>) -> io::Result<Held> {
         let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
         let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(file);
+        command.envs(added);
         if let Some((name, others)) = arguments.split_first() {
             command.arg0(name).args(others);
         }
@@ -82,7 +83,7 @@ mod unit {
     #[test]
     fn it_waits_and_then_runs_in_the_same_process() {
         let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
-        let held = Held::start(Path::new("/bin/sh"), &arguments).unwrap();
+        let held = Held::start(Path::new("/bin/sh"), &arguments, Vec::new()).unwrap();
         let process = held.process();
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
         assert_ne!(name.trim(), "sh", "it has not begun");
@@ -93,13 +94,13 @@ mod unit {
 
     #[test]
     fn what_cannot_be_executed_is_told() {
-        let held = Held::start(Path::new("/nonexistent"), &[]).unwrap();
+        let held = Held::start(Path::new("/nonexistent"), &[], Vec::new()).unwrap();
         assert_eq!(held.let_go().unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn one_that_is_never_let_go_ends() {
-        let held = Held::start(Path::new("/bin/sh"), &["sh".into()]).unwrap();
+        let held = Held::start(Path::new("/bin/sh"), &["sh".into()], Vec::new()).unwrap();
         let Held { go, starting, .. } = held;
         drop(go);
         assert!(starting.join().unwrap().is_err());

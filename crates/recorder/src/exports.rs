@@ -6,11 +6,18 @@ use core::ffi::{c_int, c_void};
 
 use crate::{arena, next, start};
 
-fn born(block: *mut c_void, size: usize) -> *mut c_void {
+/// A block of so many bytes that `give` gives.
+#[inline(always)]
+fn born(size: usize, give: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    if !start::concerns(size) {
+        return give();
+    }
+    let begun = start::sink().map_or(0, |sink| sink.begun());
+    let block = give();
     if !block.is_null()
-        && let Some(book) = start::book()
+        && let Some(sink) = start::sink()
     {
-        book.born(block as usize, size, false);
+        sink.born(block as usize, size, begun, false);
     }
     block
 }
@@ -26,7 +33,7 @@ fn none() -> *mut c_void {
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
     match next::malloc() {
         // SAFETY: handed on.
-        Some(next) => born(unsafe { next(size) }, size),
+        Some(next) => born(size, || unsafe { next(size) }),
         None => arena::take(size),
     }
 }
@@ -36,7 +43,7 @@ pub extern "C" fn malloc(size: usize) -> *mut c_void {
 pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match (next::calloc(), count.checked_mul(size)) {
         // SAFETY: handed on.
-        (Some(next), all) => born(unsafe { next(count, size) }, all.unwrap_or(usize::MAX)),
+        (Some(next), all) => born(all.unwrap_or(usize::MAX), || unsafe { next(count, size) }),
         (None, Some(all)) => arena::take(all),
         (None, None) => none(),
     }
@@ -53,8 +60,8 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
     }
     // Whoever is not yet known did not give it.
     let Some(next) = next::free() else { return };
-    if let Some(book) = start::book() {
-        book.ended(block as usize);
+    if let Some(sink) = start::sink() {
+        sink.ended(block as usize);
     }
     // SAFETY: handed on.
     unsafe { next(block) };
@@ -98,20 +105,21 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
         return moved;
     }
     let Some(next) = next::realloc() else { return none() };
-    let Some(book) = start::book() else {
+    let Some(sink) = start::sink() else {
         // SAFETY: handed on.
         return unsafe { next(block, size) };
     };
-    let taken = book.taken(block as usize);
+    let taken = sink.taken(block as usize);
+    let begun = if start::concerns(size) { sink.begun() } else { 0 };
     // SAFETY: handed on.
     let moved = unsafe { next(block, size) };
     if moved.is_null() && size != 0 {
-        book.restore(taken);
+        sink.restore(taken);
         return moved;
     }
-    book.confirm(taken);
-    if !moved.is_null() {
-        book.born(moved as usize, size, true);
+    sink.confirm(taken);
+    if !moved.is_null() && start::concerns(size) {
+        sink.born(moved as usize, size, begun, true);
     }
     moved
 }
@@ -136,12 +144,13 @@ pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let Some(next) = next::posix_memalign() else { return libc::ENOMEM };
-    // SAFETY: handed on.
-    let error = unsafe { next(to, alignment, size) };
-    if error == 0 {
+    let mut error = 0;
+    born(size, || {
+        // SAFETY: handed on.
+        error = unsafe { next(to, alignment, size) };
         // SAFETY: it was written.
-        born(unsafe { *to }, size);
-    }
+        if error == 0 { unsafe { *to } } else { core::ptr::null_mut() }
+    });
     error
 }
 
@@ -151,7 +160,7 @@ macro_rules! aligned {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(alignment: usize, size: usize) -> *mut c_void {
             // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(unsafe { next(alignment, size) }, size))
+            next::$name().map_or_else(none, |next| born(size, || unsafe { next(alignment, size) }))
         }
     )*};
 }
@@ -164,7 +173,7 @@ macro_rules! paged {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
             // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(unsafe { next(size) }, size))
+            next::$name().map_or_else(none, |next| born(size, || unsafe { next(size) }))
         }
     )*};
 }
@@ -173,7 +182,7 @@ paged!(valloc pvalloc);
 
 extern "C" fn loaded() {
     next::malloc();
-    start::book();
+    start::sink();
 }
 
 extern "C" fn unloaded() {

@@ -33,6 +33,18 @@ pub struct Watch {
     /// Rates alone: do not look where the faults come from
     #[arg(long)]
     pub rates: bool,
+    /// Preload a recorder into the program, and tell which faults are in which large blocks of malloc, who allocates them and who
+    /// touches them first; large are those from SIZE on [64KiB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "64KiB",
+        value_parser = values::block,
+        conflicts_with_all = ["rates", "prove"]
+    )]
+    pub allocs: Option<f64>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,

@@ -95,6 +95,16 @@ impl Image {
         Some(Image { path, _file: file, sections, segments })
     }
 
+    /// What is added, in a mapping of a range of its bytes that begins at `start`, to the addresses that the file states. The first
+    /// page may hold the end of the part before as well, so it is by the part that most of the range is of.
+    pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
+        let common = |(from, size, _): &&(u64, u64, u64)| {
+            from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
+        };
+        let (from, _, stated) = self.segments.iter().max_by_key(common).filter(|part| common(part) > 0)?;
+        Some(start.wrapping_add(*from).wrapping_sub(range.start).wrapping_sub(*stated))
+    }
+
     /// The address, as the file states it, of a byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
         let holds =
@@ -167,8 +177,8 @@ fn build(process: u32, space: &Space, images: &mut Images) -> Unwinder<Part> {
     let mut unwinder = Unwinder::new();
     for (start, area) in space.areas().filter(|(_, area)| area.is_code) {
         let Some(image) = area.file().and_then(|name| images.get(process, name)) else { continue };
-        let Some(stated) = image.stated(area.offset) else { continue };
-        let base = start.wrapping_sub(stated);
+        let range = area.offset..area.offset.saturating_add(area.end - start);
+        let Some(base) = image.base(start, range) else { continue };
         let module = Module::new(area.name.to_string(), start..area.end, base, image.sections.clone());
         unwinder.add_module(module);
     }

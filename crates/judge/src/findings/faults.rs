@@ -23,6 +23,7 @@ pub(super) fn watched(record: &Record) -> Vec<Finding> {
     let mechanisms: Vec<&Figure> =
         mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).collect();
     all.extend(mechanisms.iter().map(|figure| cause(figure)));
+    all.extend(super::blocks::blocks(record));
     if gain.value.is_some_and(|value| value >= NOTHING) {
         all.extend(mechanisms.first().and_then(|figure| lever(figure)));
     }

@@ -32,8 +32,15 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
     if let Some(option) = of_proof(&arguments.measuring) {
         return Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")));
     }
+    if let (Some(process), Some(_)) = (arguments.pid, arguments.allocs) {
+        return Err(Failure::usage(format!(
+            "--allocs is for a program that is started: nothing can be preloaded into process {process}, which runs; \
+             truebench faults --allocs -- COMMAND starts one"
+        )));
+    }
     let (whom, name) = whom(arguments)?;
-    let settings = Settings { duration: arguments.duration, looks: !arguments.rates };
+    let settings =
+        Settings { duration: arguments.duration, looks: !arguments.rates, blocks: arguments.allocs };
     watched(whom, &name, &settings, &arguments.output)
 }
 
@@ -44,6 +51,8 @@ pub(super) struct Settings {
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Bytes from which on a block is large, where faults are held against blocks.
+    pub blocks: Option<f64>,
 }
 
 /// An option that was given although nothing is measured in rounds.
@@ -78,10 +87,11 @@ pub(super) fn watched(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks };
+    let (duration, looks, blocks) = (settings.duration, settings.looks, settings.blocks);
+    let options = Options { whom, cpus, duration, looks, blocks };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
         |error| match error {
-            WatchError::System(_) => Failure::measuring(error),
+            WatchError::System(_) | WatchError::Recorder(_) => Failure::measuring(error),
             _ => Failure::usage(error),
         },
     )?;
