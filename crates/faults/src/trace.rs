@@ -274,7 +274,7 @@ impl Loop {
         ring.drain(now(), true, &mut rest);
         rest.into_iter().for_each(|entry| self.collector.take(entry));
         if let Some(blocks) = &mut self.collector.blocks {
-            blocks.lost = (ring.lost(), ring.untold());
+            (blocks.greeted, blocks.lost) = (ring.programs(), (ring.lost(), ring.untold()));
             blocks.end();
         }
     }

@@ -6,20 +6,22 @@ use core::ffi::{c_int, c_void};
 
 use crate::{arena, next, start};
 
-/// A block of so many bytes that `give` gives.
-#[inline(always)]
-fn born(size: usize, give: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    if !start::concerns(size) {
-        return give();
-    }
-    let begun = start::sink().map_or(0, |sink| sink.begun());
-    let block = give();
-    if !block.is_null()
+/// A block of so many bytes came to be; `begun`: see there, or 0.
+#[inline]
+fn born(block: *mut c_void, size: usize, begun: u64) -> *mut c_void {
+    if start::concerns(size)
+        && !block.is_null()
         && let Some(sink) = start::sink()
     {
         sink.born(block as usize, size, begun, false);
     }
     block
+}
+
+/// When a block is asked for that will be touched before it is there, zeroed or copied; 0 if nobody wants to know.
+#[inline]
+fn begun(size: usize) -> u64 {
+    if start::concerns(size) { start::sink().map_or(0, |sink| sink.begun()) } else { 0 }
 }
 
 fn none() -> *mut c_void {
@@ -33,7 +35,7 @@ fn none() -> *mut c_void {
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
     match next::malloc() {
         // SAFETY: handed on.
-        Some(next) => born(size, || unsafe { next(size) }),
+        Some(next) => born(unsafe { next(size) }, size, 0),
         None => arena::take(size),
     }
 }
@@ -42,8 +44,12 @@ pub extern "C" fn malloc(size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match (next::calloc(), count.checked_mul(size)) {
-        // SAFETY: handed on.
-        (Some(next), all) => born(all.unwrap_or(usize::MAX), || unsafe { next(count, size) }),
+        (Some(next), all) => {
+            let all = all.unwrap_or(usize::MAX);
+            let begun = begun(all);
+            // SAFETY: handed on.
+            born(unsafe { next(count, size) }, all, begun)
+        }
         (None, Some(all)) => arena::take(all),
         (None, None) => none(),
     }
@@ -110,7 +116,7 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
         return unsafe { next(block, size) };
     };
     let taken = sink.taken(block as usize);
-    let begun = if start::concerns(size) { sink.begun() } else { 0 };
+    let begun = begun(size);
     // SAFETY: handed on.
     let moved = unsafe { next(block, size) };
     if moved.is_null() && size != 0 {
@@ -144,13 +150,12 @@ pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let Some(next) = next::posix_memalign() else { return libc::ENOMEM };
-    let mut error = 0;
-    born(size, || {
-        // SAFETY: handed on.
-        error = unsafe { next(to, alignment, size) };
+    // SAFETY: handed on.
+    let error = unsafe { next(to, alignment, size) };
+    if error == 0 {
         // SAFETY: it was written.
-        if error == 0 { unsafe { *to } } else { core::ptr::null_mut() }
-    });
+        born(unsafe { *to }, size, 0);
+    }
     error
 }
 
@@ -160,7 +165,7 @@ macro_rules! aligned {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(alignment: usize, size: usize) -> *mut c_void {
             // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(size, || unsafe { next(alignment, size) }))
+            next::$name().map_or_else(none, |next| born(unsafe { next(alignment, size) }, size, 0))
         }
     )*};
 }
@@ -173,7 +178,7 @@ macro_rules! paged {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
             // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(size, || unsafe { next(size) }))
+            next::$name().map_or_else(none, |next| born(unsafe { next(size) }, size, 0))
         }
     )*};
 }

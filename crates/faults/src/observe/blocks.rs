@@ -80,8 +80,7 @@ pub fn blocks(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
     };
     let (samples, ..) = collector.minor;
     let all = blocks.faults();
-    let of_row = |of: fn(&Row) -> f64| blocks.rows.values().map(of).sum::<f64>();
-    let inside = of_row(|row| row.faults);
+    let inside = blocks.sum(|row| row.faults);
     let name = "faults in large blocks";
     let mut whole = Figure::planned(IN_BLOCKS, SUITE, name, Unit::ONE, Better::Neither);
     let (value, interval) = share(inside, all, samples);
@@ -97,7 +96,7 @@ pub fn blocks(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
         part("in programs without the recorder", blocks.untold),
     ];
     let evidence = &mut whole.evidence;
-    evidence.put(FAULT_SAMPLES, of_row(|row| row.samples));
+    evidence.put(FAULT_SAMPLES, blocks.sum(|row| row.samples));
     evidence.put(BLOCKS_TOLD, blocks.born.0 as f64);
     evidence.put(BLOCKS_STACKS, blocks.born.1 as f64);
     evidence.put(BLOCKS_LOST, (blocks.lost.0 + blocks.lost.1) as f64);

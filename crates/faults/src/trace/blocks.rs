@@ -61,6 +61,14 @@ struct Process {
     before: f64,
 }
 
+impl Process {
+    /// The recorder is in it. The faults that it took before.
+    fn greeted(&mut self) -> f64 {
+        self.is_told = true;
+        std::mem::take(&mut self.before)
+    }
+}
+
 /// What faults are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
@@ -133,10 +141,7 @@ impl Blocks {
     /// was that they were asked for.
     pub fn told(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
-            Kind::Hello => {
-                self.greeted += 1;
-                Step::Hello
-            }
+            Kind::Hello => Step::Hello,
             Kind::Ended => Step::Ended(entry.address),
             Kind::Born => {
                 self.born = (self.born.0 + 1, self.born.1 + u64::from(stack.is_some()));
@@ -164,7 +169,12 @@ impl Blocks {
 
     /// All faults that were joined, in blocks or not.
     pub fn faults(&self) -> f64 {
-        self.outside + self.untold + self.rows.values().map(|row| row.faults).sum::<f64>()
+        self.outside + self.untold + self.sum(|row| row.faults)
+    }
+
+    /// Something, of all rows together.
+    pub fn sum(&self, of: fn(&Row) -> f64) -> f64 {
+        self.rows.values().map(of).fold(0.0, |sum, one| sum + one)
     }
 
     fn origin(&mut self, frames: Box<[Frame]>) -> Option<u32> {
@@ -198,11 +208,10 @@ impl Blocks {
     fn join(&mut self, time: u64, number: u32, step: Step) {
         let process = self.processes.entry(number).or_default();
         match step {
-            Step::Hello => {
-                process.is_told = true;
-                self.outside += std::mem::take(&mut process.before);
-            }
+            Step::Hello => self.outside += process.greeted(),
             Step::Born(address, live) => {
+                // Its greeting may have been lost.
+                self.outside += process.greeted();
                 born(Rc::make_mut(&mut process.blocks), address, live);
                 if let Some((origin, _)) = live.origin {
                     self.lives.entry((origin, class(live.end - address))).or_default().0 += 1;

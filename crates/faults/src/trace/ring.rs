@@ -96,6 +96,11 @@ impl Ring {
         self.lost
     }
 
+    /// Executed programs that have greeted.
+    pub fn programs(&self) -> u64 {
+        self.blocks.head().programs.load(Ordering::Relaxed)
+    }
+
     /// Large blocks that a process could not keep in mind.
     pub fn untold(&self) -> u64 {
         self.blocks.head().untold.load(Ordering::Relaxed)

@@ -88,7 +88,7 @@ fn notes(page: &mut Page, whole: &Figure) {
     let (told, lost) = (fact(whole, BLOCKS_TOLD).unwrap_or(0.0), fact(whole, BLOCKS_LOST).unwrap_or(0.0));
     if lost > told * MANY {
         page.aside(&format!(
-            "{} births and ends of blocks were lost, of {} births: shares are a lower bound",
+            "{} births and ends of blocks were lost, of {} births: the shares are rough",
             number(lost),
             number(told + lost)
         ));
