@@ -340,7 +340,7 @@ mod unit {
         let first = write(9);
         assert_eq!(blocks.read_stack(first, &mut bytes), Some(Stack { regs, length: 100, chance: 0.25 }));
         assert!(bytes[..100] == [9; 100] && bytes[100..] == [0; STACK - 100]);
-        let later = (0..STACKS).map(|_| write(8)).last().unwrap();
+        let later = (0..STACKS).map(|_| write(8)).fold(0, |_, number| number);
         assert_eq!(blocks.read_stack(first, &mut bytes), None, "overwritten");
         assert!(blocks.read_stack(later, &mut bytes).is_some() && bytes[0] == 8);
         crate::sys::unmap(blocks.base, BYTES);
