@@ -24,30 +24,27 @@ const CALLS: usize = 6;
 const TOUCHES: usize = 5;
 /// Stacks of allocations that get names, those with most faults.
 const NAMED: usize = 1000;
-/// Functions that hand an allocation on: of the languages' libraries. Whoever calls them is who allocates.
+/// Functions of the languages' libraries, which hand on what they are asked for: by the beginnings of their names.
 const HAND_ON: &[&str] = &[
     "operator new",
     "std::",
     "__gnu_cxx::",
-    "void std::",
+    "_ZSt",
+    "_ZNSt",
+    "_ZN9__gnu_cxx",
     "alloc::",
-    "<alloc::",
     "core::",
-    "<core::",
     "__rust_",
     "__rustc",
     "__rdl_",
     "hashbrown::",
-    "malloc",
-    "calloc",
-    "realloc",
-    "reallocarray",
     "aligned_alloc",
     "posix_memalign",
     "memalign",
     "valloc",
-    "pvalloc",
 ];
+/// In the names of functions that do so in programs and other libraries, such as xmalloc, g_malloc or zcalloc.
+const OF_MALLOC: &[&str] = &["malloc", "calloc", "realloc", "palloc"];
 
 /// What is shown of an allocation: its calls, who allocates, and where that is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -168,11 +165,25 @@ fn functions<'a>(frames: &[Frame], names: &'a Names) -> Vec<&'a Function> {
     all
 }
 
-/// The innermost of them; what comes before main is left out.
+/// The innermost of them, and then those that hand nothing on; what comes before main is left out.
 fn calls(functions: &[&Function]) -> String {
-    let names = functions.iter().map(|function| function.name.as_str());
-    let names: Vec<&str> = names.take_while(|name| !is_start(name)).take(CALLS).collect();
+    let names = functions.iter().map(|function| function.name.as_str()).take_while(|name| !is_start(name));
+    let told = names.enumerate().filter(|(place, name)| *place == 0 || !hands_on(name));
+    let names: Vec<&str> = told.map(|(_, name)| name).take(CALLS).collect();
     names.join(" < ")
+}
+
+/// Whether a function hands on what it is asked for: whoever calls it is who allocates, or touches.
+fn hands_on(name: &str) -> bool {
+    // Of a trait's function the type that it is of; without arguments of templates and functions, and the type of the result.
+    let of = name.strip_prefix('<').and_then(|name| Some(name.split_once(" as ")?.0)).unwrap_or(name);
+    let head = of.split(['<', '(']).next().unwrap_or_default();
+    let last = head.rsplit(' ').next().unwrap_or_default();
+    let is_of_malloc = || {
+        let name = last.to_ascii_lowercase();
+        OF_MALLOC.iter().any(|part| name.contains(part))
+    };
+    HAND_ON.iter().any(|begin| head.starts_with(begin) || last.starts_with(begin)) || is_of_malloc()
 }
 
 fn is_start(name: &str) -> bool {
@@ -187,8 +198,8 @@ fn origin(frames: &[Frame], names: &Names, collector: &Collector) -> Origin {
     };
     let ours = frames.iter().take_while(is_ours).count();
     let functions = functions(&frames[ours..], names);
-    let hands_on = |function: &&&Function| HAND_ON.iter().any(|begin| function.name.starts_with(begin));
-    let own = functions.iter().find(|function| !hands_on(function)).or(functions.first());
+    let own = functions.iter().find(|function| !hands_on(&function.name) && !is_start(&function.name));
+    let own = own.or(functions.first());
     let site = own.map_or_else(String::new, |function| match &function.line {
         Some(line) => format!("{} ({line})", function.name),
         None => function.name.clone(),
@@ -267,5 +278,50 @@ impl Shown {
             None => evidence.put_unknown(BLOCK_AGE, "no sample"),
         }
         figure
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn who_hands_on_is_not_who_allocates() {
+        let own = [
+            "main",
+            "Server::answer(int)",
+            "<server::Cache as core::fmt::Debug>::fmt",
+            "bytearray___init__",
+            "load_std",
+        ];
+        assert!(own.iter().all(|name| !hands_on(name)));
+        let others = [
+            "operator new(unsigned long)",
+            "std::_Vector_base<double, std::allocator<double> >::_M_allocate(unsigned long)",
+            "double* std::fill_n<double*, unsigned long, double>(double*)",
+            "void std::vector<int>::_M_realloc_insert<int>(int)",
+            "_ZSt9__fill_a1IPddE",
+            "<alloc::vec::Vec<T> as core::clone::Clone>::clone",
+            "alloc::raw_vec::finish_grow",
+            "_PyObject_Malloc",
+            "zmalloc",
+        ];
+        others.iter().for_each(|name| assert!(hands_on(name), "{name}"));
+    }
+
+    #[test]
+    fn of_those_who_hand_on_the_innermost_alone_is_shown() {
+        let names = [
+            "operator new(unsigned long)",
+            "std::allocate",
+            "answer",
+            "std::call",
+            "main",
+            "__libc_start_main_impl",
+            "_start",
+        ];
+        let all: Vec<Function> =
+            names.iter().map(|name| Function { name: (*name).to_owned(), line: None }).collect();
+        assert_eq!(calls(&all.iter().collect::<Vec<_>>()), "operator new(unsigned long) < answer < main");
     }
 }
