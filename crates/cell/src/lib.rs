@@ -10,12 +10,13 @@
 //! The code is careful not to panic (no indexing, no arithmetic that is checked): the machinery of panics would be linked
 //! in, and with it a second library.
 //!
-//! [`recording`] is not for the cell: it is the memory that truebench shares with the library that it preloads to record
-//! allocations, which lives under the same rules.
+//! [`recording`] and [`blocks`] are not for the cell: they are the memory that truebench shares with the library that it preloads
+//! to record allocations, which lives under the same rules.
 
 #![cfg_attr(not(test), no_std)]
 
 pub mod attempt;
+pub mod blocks;
 pub mod demo;
 mod file_copy;
 #[cfg(test)]

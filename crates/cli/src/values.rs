@@ -56,6 +56,19 @@ pub fn bytes(text: &str) -> Result<f64, String> {
     }
 }
 
+/// From how many bytes on a block is large: a page at least.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn block(text: &str) -> Result<f64, String> {
+    bytes(text).ok().filter(|bytes| *bytes >= LEAST_BLOCK).ok_or_else(|| {
+        format!("'{text}' is no size of a block of 4096 bytes and more: write 64KiB, 1MiB or 8192")
+    })
+}
+
+/// Bytes below which a block has no page of its own.
+const LEAST_BLOCK: f64 = 4096.0;
+
 /// What is done with a block.
 ///
 /// # Errors

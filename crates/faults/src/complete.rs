@@ -34,8 +34,12 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
     major.parts = parts(&watched, |row| row.major);
     let mut figures =
         vec![gain(&watched, &prices), minor, major, coverage(&watched), slowdown(&watched, &prices)];
+    let trouble = watched.facts.as_ref().err().cloned();
     if let Ok(facts) = watched.facts {
         figures.extend(facts.found);
+    }
+    if let Some(blocks) = &watched.blocks {
+        blocks.complete(&mut figures, trouble.as_deref());
     }
     figures.iter_mut().for_each(advise);
     for figure in &mut figures {

@@ -4,12 +4,14 @@
 //! - [`watch`] looks at a program from its start ([`target`]) to its end: [`rates`] by the kernel's books, and beside it a worker,
 //!   [`observe`], that looks where the faults come from ([`trace`]).
 //! - [`classify`] goes from what was seen to mechanisms, [`manager`] to who manages the memory. Pure. [`complete`] makes figures of it all.
+//! - [`blocks`] are large blocks that a preloaded recorder tells of: which faults are in which.
 //! - [`prices`] is the mode of what faults, and the calls around them, cost here.
 //! - [`levers`] is what can be set or written against it, [`prove`] the mode that runs a program with each and without.
 //! - [`demo`] are programs that fault, each in one way.
 //! - [`walk`] is the mode that shows what malloc does with four blocks.
 //! - [`mapping`] and [`clocks`] are what prices are measured with.
 
+pub mod blocks;
 pub mod classify;
 pub mod clocks;
 pub mod complete;

@@ -1,14 +1,18 @@
 //! The worker that looks where a program's faults come from. It begins when it is prepared and ends when it is to finish; what it gives
 //! are figures that nobody could plan. Rounds are not its business: rates are taken by whoever started it.
 
+use std::path::PathBuf;
+
 use figure::evidence::*;
 use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::worker::{Bench, Facts};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::events::Target;
+use crate::trace::ring::Ring;
 use crate::trace::{Trace, Traced, tasks_of};
 
+mod blocks;
 mod shares;
 mod sites;
 mod stacks;
@@ -25,6 +29,8 @@ pub struct Setup {
     pub is_starting: bool,
     /// CPUs that are there.
     pub cpus: CpuList,
+    /// Where a recorder that is preloaded tells of large blocks.
+    pub blocks: Option<PathBuf>,
 }
 
 /// What was found.
@@ -48,7 +54,8 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
         [process] if setup.is_starting => Target::Starting(*process),
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
-    let trace = Trace::begin(&target, &setup.cpus, conclude)?;
+    let ring = setup.blocks.as_deref().map(Ring::open).transpose()?;
+    let trace = Trace::begin(&target, &setup.cpus, ring, conclude)?;
     Ok((Box::new(Observer(Some(trace))), Facts::default()))
 }
 
@@ -81,5 +88,6 @@ fn conclude(traced: Traced) -> Found {
     let names = stacks::names(&traced.collector);
     figures.extend(sites::sites(&groups, &traced, &names));
     figures.extend(stacks::stacks(&traced, &names));
+    figures.extend(blocks::blocks(&groups, &traced));
     Found { evidence, figures }
 }

@@ -20,15 +20,21 @@ pub struct Held {
 }
 
 impl Held {
-    /// Starts it: with our standard input, output and error, our directory, our environment; with `is_quiet` it has nothing to read,
-    /// and what it writes is dropped.
+    /// Starts it: with our standard input, output and error, our directory, our environment and what is added to that; with `is_quiet`
+    /// it has nothing to read, and what it writes is dropped.
     ///
     /// # Errors
     /// What the system said.
-    pub fn start(file: &Path, arguments: &[OsString], is_quiet: bool) -> io::Result<Held> {
+    pub fn start(
+        file: &Path,
+        arguments: &[OsString],
+        added: Vec<(OsString, OsString)>,
+        is_quiet: bool,
+    ) -> io::Result<Held> {
         let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
         let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(file);
+        command.envs(added);
         if let Some((name, others)) = arguments.split_first() {
             command.arg0(name).args(others);
         }
@@ -86,7 +92,7 @@ mod unit {
     #[test]
     fn it_waits_and_then_runs_in_the_same_process() {
         let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
-        let held = Held::start(Path::new("/bin/sh"), &arguments, false).unwrap();
+        let held = Held::start(Path::new("/bin/sh"), &arguments, Vec::new(), false).unwrap();
         let process = held.process();
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
         assert_ne!(name.trim(), "sh", "it has not begun");
@@ -97,13 +103,13 @@ mod unit {
 
     #[test]
     fn what_cannot_be_executed_is_told() {
-        let held = Held::start(Path::new("/nonexistent"), &[], false).unwrap();
+        let held = Held::start(Path::new("/nonexistent"), &[], Vec::new(), false).unwrap();
         assert_eq!(held.let_go().unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn one_that_is_never_let_go_ends() {
-        let held = Held::start(Path::new("/bin/sh"), &["sh".into()], true).unwrap();
+        let held = Held::start(Path::new("/bin/sh"), &["sh".into()], Vec::new(), true).unwrap();
         let Held { go, starting, .. } = held;
         drop(go);
         assert!(starting.join().unwrap().is_err());

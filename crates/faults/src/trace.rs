@@ -2,7 +2,8 @@
 //!
 //! [`events`] opens and reads the kernel's events, [`record`] is what they hold. [`collect`] puts them together in the order of their
 //! times, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in again), [`runs`] (how
-//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. The loop is here: it drains the rings, holds the
+//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. Where a recorder is preloaded, its [`ring`] tells of large
+//! [`blocks`], and each fault is joined to its own. The loop is here: it drains the rings, holds the
 //! number of samples near its aim, and lets every fault be seen for moments.
 
 use std::collections::BTreeSet;
@@ -18,11 +19,14 @@ use rustix::time::{ClockId, clock_gettime};
 use collect::Collector;
 use events::{Events, Set, Target};
 use record::{Entry, What};
+use ring::Ring;
 
+pub mod blocks;
 pub mod collect;
 pub mod events;
 pub mod pages;
 pub mod record;
+pub mod ring;
 pub mod runs;
 pub mod space;
 pub mod symbols;
@@ -83,11 +87,17 @@ pub struct Trace<R> {
 }
 
 impl<R: Send + 'static> Trace<R> {
-    /// Begins to look at a target. `conclude` is called where the looking was done, for what was seen stays there.
+    /// Begins to look at a target; a recorder that is preloaded into it tells of large blocks in `ring`. `conclude` is called where
+    /// the looking was done, for what was seen stays there.
     ///
     /// # Errors
     /// What the kernel said, in words for the user.
-    pub fn begin(target: &Target, cpus: &CpuList, conclude: fn(Traced) -> R) -> Result<Trace<R>, String> {
+    pub fn begin(
+        target: &Target,
+        cpus: &CpuList,
+        ring: Option<Ring>,
+        conclude: fn(Traced) -> R,
+    ) -> Result<Trace<R>, String> {
         let tasks = match target {
             Target::Starting(_) => 1,
             Target::Running(tasks) => tasks.len(),
@@ -97,7 +107,7 @@ impl<R: Send + 'static> Trace<R> {
         let (asked, first) = (stop.clone(), target.tasks().to_vec());
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
-            .spawn(move || conclude(Loop::new(events, first).run(&asked)))
+            .spawn(move || conclude(Loop::new(events, first, ring).run(&asked)))
             .map_err(|error| format!("no thread to look from: {error}"))?;
         Ok(Trace { stop, thread })
     }
@@ -143,6 +153,7 @@ fn nanoseconds(time: rustix::time::Timespec) -> u64 {
 
 struct Loop {
     events: Events,
+    ring: Option<Ring>,
     collector: Collector,
     /// Read from the rings and not yet put together: records of different CPUs come out of order.
     pending: Vec<Entry>,
@@ -178,12 +189,15 @@ struct Bursts {
 }
 
 impl Loop {
-    fn new(events: Events, first: Vec<u32>) -> Loop {
+    fn new(events: Events, first: Vec<u32>, ring: Option<Ring>) -> Loop {
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
+        let mut collector = Collector::new(page);
+        collector.blocks = ring.as_ref().map(|_| blocks::Blocks::default());
         Loop {
             events,
-            collector: Collector::new(page),
+            ring,
+            collector,
             pending: Vec::new(),
             drained: 0,
             begun: now,
@@ -217,6 +231,7 @@ impl Loop {
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().for_each(|entry| self.collector.take(entry));
         self.collector.runs.end();
+        self.end_blocks();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
         let happened = machine_events();
@@ -242,6 +257,9 @@ impl Loop {
         let begins = now();
         let before = self.pending.len();
         self.events.drain(&mut self.pending);
+        if let Some(ring) = &mut self.ring {
+            ring.drain(begins, false, &mut self.pending);
+        }
         for entry in &self.pending[before..] {
             match &entry.what {
                 What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
@@ -258,6 +276,18 @@ impl Loop {
             self.collector.take(entry);
         }
         self.drained = begins;
+    }
+
+    /// Takes the last that the recorder told, and joins what waits.
+    fn end_blocks(&mut self) {
+        let Some(mut ring) = self.ring.take() else { return };
+        let mut rest = Vec::new();
+        ring.drain(now(), true, &mut rest);
+        rest.into_iter().for_each(|entry| self.collector.take(entry));
+        if let Some(blocks) = &mut self.collector.blocks {
+            (blocks.greeted, blocks.lost) = (ring.programs(), (ring.lost(), ring.untold()));
+            blocks.end();
+        }
     }
 
     /// Lets every fault be seen for a moment, now and then.

@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 
 use figure::CpuList;
 use lab::interrupt::Interrupt;
+use lab::preload::recorder::RecorderError;
 use lab::thread_counters::children_switches;
 use lab::tree::Used;
 use lab::worker::{Facts, Reply, Request, Worker};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use crate::blocks::Recording;
 use crate::observe::Setup;
 use crate::rates::{Look, Row, Tree};
 use crate::target::Held;
@@ -60,6 +62,8 @@ pub struct Options {
     pub is_trial: bool,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Of a program that is started: bytes from which on a block is large, and faults are held against it.
+    pub blocks: Option<f64>,
 }
 
 /// What happened between two looks.
@@ -94,6 +98,8 @@ pub struct Watched {
     pub facts: Result<Facts, String>,
     /// Every process that was seen.
     pub rows: Vec<Row>,
+    /// What tells of large blocks, if that was asked for.
+    pub blocks: Option<Recording>,
     /// The signal by which the user ended it.
     pub interrupted: Option<&'static str>,
 }
@@ -110,6 +116,9 @@ pub enum WatchError {
     /// It has no memory of its own.
     #[error("process {0} is the kernel's own: it has no memory that could be faulted in")]
     Kernel(u32),
+    /// There is no recorder of large blocks.
+    #[error(transparent)]
+    Recorder(#[from] RecorderError),
     /// The system would not have it.
     #[error("{0}")]
     System(#[from] io::Error),
@@ -126,20 +135,26 @@ pub fn watch(
 ) -> Result<Watched, WatchError> {
     let started = lab::timestamp();
     let mut worker = options.looks.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
+    let blocks = match (&options.whom, options.blocks) {
+        (Whom::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
+        _ => None,
+    };
     let mut before = Vec::new();
     let (process, mut child, facts) = match &options.whom {
         Whom::Command { file, arguments } => {
             let told = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
-            let held = Held::start(file, arguments, options.is_trial).map_err(told)?;
+            let added = blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.recorder.environment());
+            let held = Held::start(file, arguments, added, options.is_trial).map_err(told)?;
             let process = held.process();
-            let facts = begin(&mut worker, vec![process], true, options);
+            let told_at = blocks.as_ref().map(|blocks| blocks.recorder.path());
+            let facts = begin(&mut worker, vec![process], true, told_at, options);
             (process, Some(held.let_go().map_err(told)?), facts)
         }
         Whom::Process(process) => {
             let process = group_of(*process)?;
             let mut tree = Tree::of(process);
             tree.grow();
-            let facts = begin(&mut worker, tree.processes().to_vec(), false, options);
+            let facts = begin(&mut worker, tree.processes().to_vec(), false, None, options);
             before = switches(tree.processes());
             (process, None, facts)
         }
@@ -169,6 +184,7 @@ pub fn watch(
         status,
         facts,
         rows: session.tree.rows(),
+        blocks,
         interrupted: interrupt.requested(),
     })
 }
@@ -193,9 +209,10 @@ fn begin(
     worker: &mut Option<Result<Worker, String>>,
     processes: Vec<u32>,
     is_starting: bool,
+    blocks: Option<PathBuf>,
     options: &Options,
 ) -> Result<(), String> {
-    let setup = Setup { processes, is_starting, cpus: options.cpus.clone() };
+    let setup = Setup { processes, is_starting, cpus: options.cpus.clone(), blocks };
     let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }

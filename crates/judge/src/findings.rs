@@ -2,6 +2,7 @@
 
 mod alignment;
 mod allocators;
+mod blocks;
 mod cores;
 mod faults;
 mod levers;

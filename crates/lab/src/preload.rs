@@ -1,8 +1,10 @@
 //! Libraries that are preloaded into a program (ld.so(8), LD_PRELOAD), and the proof that they serve: what the dynamic linker says
-//! it bound ([`bindings`]), in a start of its own ([`prove`]), at which every process is looked at.
+//! it bound ([`bindings`]), in a start of its own ([`prove`]), at which every process is looked at. One of them is our own: the
+//! [`recorder`].
 
 mod bindings;
 mod proof;
+pub mod recorder;
 mod watch;
 
 use std::ffi::OsString;
@@ -14,12 +16,17 @@ use crate::start::assignment;
 
 /// The variable that makes a library serve, as NAME=VALUE. What is preloaded anyway stays so, behind it.
 pub fn variable(library: &Path, preloaded: Option<OsString>) -> OsString {
+    assignment("LD_PRELOAD", &before(library, preloaded))
+}
+
+/// The value of that variable.
+fn before(library: &Path, preloaded: Option<OsString>) -> OsString {
     let mut value = library.as_os_str().to_owned();
     if let Some(preloaded) = preloaded.filter(|preloaded| !preloaded.is_empty()) {
         value.push(":");
         value.push(preloaded);
     }
-    assignment("LD_PRELOAD", &value)
+    value
 }
 
 /// Whether a file is the C library, by its name.

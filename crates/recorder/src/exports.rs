@@ -6,13 +6,22 @@ use core::ffi::{c_int, c_void};
 
 use crate::{arena, next, start};
 
-fn born(block: *mut c_void, size: usize) -> *mut c_void {
-    if !block.is_null()
-        && let Some(book) = start::book()
+/// A block of so many bytes came to be; `begun`: see there, or 0.
+#[inline]
+fn born(block: *mut c_void, size: usize, begun: u64) -> *mut c_void {
+    if start::concerns(size)
+        && !block.is_null()
+        && let Some(sink) = start::sink()
     {
-        book.born(block as usize, size, false);
+        sink.born(block as usize, size, begun, false);
     }
     block
+}
+
+/// When a block is asked for that will be touched before it is there, zeroed or copied; 0 if nobody wants to know.
+#[inline]
+fn begun(size: usize) -> u64 {
+    if start::concerns(size) { start::sink().map_or(0, |sink| sink.begun()) } else { 0 }
 }
 
 fn none() -> *mut c_void {
@@ -26,7 +35,7 @@ fn none() -> *mut c_void {
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
     match next::malloc() {
         // SAFETY: handed on.
-        Some(next) => born(unsafe { next(size) }, size),
+        Some(next) => born(unsafe { next(size) }, size, 0),
         None => arena::take(size),
     }
 }
@@ -35,8 +44,12 @@ pub extern "C" fn malloc(size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match (next::calloc(), count.checked_mul(size)) {
-        // SAFETY: handed on.
-        (Some(next), all) => born(unsafe { next(count, size) }, all.unwrap_or(usize::MAX)),
+        (Some(next), all) => {
+            let all = all.unwrap_or(usize::MAX);
+            let begun = begun(all);
+            // SAFETY: handed on.
+            born(unsafe { next(count, size) }, all, begun)
+        }
         (None, Some(all)) => arena::take(all),
         (None, None) => none(),
     }
@@ -53,8 +66,8 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
     }
     // Whoever is not yet known did not give it.
     let Some(next) = next::free() else { return };
-    if let Some(book) = start::book() {
-        book.ended(block as usize);
+    if let Some(sink) = start::sink() {
+        sink.ended(block as usize);
     }
     // SAFETY: handed on.
     unsafe { next(block) };
@@ -98,20 +111,21 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
         return moved;
     }
     let Some(next) = next::realloc() else { return none() };
-    let Some(book) = start::book() else {
+    let Some(sink) = start::sink() else {
         // SAFETY: handed on.
         return unsafe { next(block, size) };
     };
-    let taken = book.taken(block as usize);
+    let taken = sink.taken(block as usize);
+    let begun = begun(size);
     // SAFETY: handed on.
     let moved = unsafe { next(block, size) };
     if moved.is_null() && size != 0 {
-        book.restore(taken);
+        sink.restore(taken);
         return moved;
     }
-    book.confirm(taken);
-    if !moved.is_null() {
-        book.born(moved as usize, size, true);
+    sink.confirm(taken);
+    if !moved.is_null() && start::concerns(size) {
+        sink.born(moved as usize, size, begun, true);
     }
     moved
 }
@@ -140,7 +154,7 @@ pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, 
     let error = unsafe { next(to, alignment, size) };
     if error == 0 {
         // SAFETY: it was written.
-        born(unsafe { *to }, size);
+        born(unsafe { *to }, size, 0);
     }
     error
 }
@@ -151,7 +165,7 @@ macro_rules! aligned {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(alignment: usize, size: usize) -> *mut c_void {
             // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(unsafe { next(alignment, size) }, size))
+            next::$name().map_or_else(none, |next| born(unsafe { next(alignment, size) }, size, 0))
         }
     )*};
 }
@@ -164,7 +178,7 @@ macro_rules! paged {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
             // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(unsafe { next(size) }, size))
+            next::$name().map_or_else(none, |next| born(unsafe { next(size) }, size, 0))
         }
     )*};
 }
@@ -173,7 +187,7 @@ paged!(valloc pvalloc);
 
 extern "C" fn loaded() {
     next::malloc();
-    start::book();
+    start::sink();
 }
 
 extern "C" fn unloaded() {

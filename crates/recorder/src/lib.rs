@@ -1,5 +1,6 @@
 //! The library that `truebench alloc record` preloads: it stands before malloc and its kin, hands each call on to whoever would
-//! have served it, and counts by size how many blocks there were and how long they lived ([`cell::recording`]).
+//! have served it, and counts by size how many blocks there were and how long they lived ([`cell::recording`]). For
+//! `truebench faults --allocs` it tells of large blocks alone, at once, and of some of them who allocates ([`cell::blocks`]).
 //!
 //! It lives inside a program that is not ours, so
 //!
@@ -10,7 +11,9 @@
 //!   and the parent's blocks, which the parent counts, are unknown.
 //!
 //! [`exports`] are the functions; [`next`] finds those behind them; [`arena`] serves while these are looked for; [`start`] finds
-//! the shared memory; [`book`] keeps the blocks that live, in [`table`]s behind a [`lock`] each.
+//! the shared memory, which says what is recorded: all blocks or large ones ([`sink`]). [`book`] keeps all that live, in [`table`]s
+//! behind a [`lock`] each; [`large`] tells of large ones, keeps those that [`live`] and chooses, at its [`pace`], whose stack is
+//! taken.
 
 #![cfg_attr(all(not(test), panic = "abort"), no_std)]
 
@@ -20,9 +23,14 @@ mod book;
 // The tests' own malloc is not to be this one.
 #[cfg(not(test))]
 mod exports;
+mod large;
+mod live;
 mod lock;
 #[cfg_attr(test, allow(dead_code))]
 mod next;
+mod pace;
+#[cfg_attr(test, allow(dead_code))]
+mod sink;
 #[cfg_attr(test, allow(dead_code))]
 mod start;
 mod table;

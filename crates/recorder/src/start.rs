@@ -1,13 +1,16 @@
 //! Finds the memory that truebench shares, at the first call that can.
 
 use core::ffi::{CStr, c_char, c_int};
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use cell::recording::{BYTES, MAGIC, Recording, VARIABLE};
+use cell::blocks::{self, Blocks};
+use cell::recording::{self, Recording, VARIABLE};
 use cell::sys;
 
 use crate::book::{Book, Own};
+use crate::large::Large;
 use crate::next;
+use crate::sink::Sink;
 
 /// Whether calls are recorded.
 static STATE: AtomicU32 = AtomicU32::new(BEFORE);
@@ -15,7 +18,11 @@ const BEFORE: u32 = 0;
 const STARTING: u32 = 1;
 const ON: u32 = 2;
 const OFF: u32 = 3;
+/// Those of large blocks.
+const LARGE: u32 = 4;
 
+/// Bytes of the smallest block whose birth is recorded, as far as is known.
+static LEAST: AtomicUsize = AtomicUsize::new(0);
 static SHARED: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 static OWN: AtomicPtr<Own> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -23,20 +30,28 @@ unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
+/// Whether the birth of a block of so many bytes may have to be recorded.
+#[inline]
+pub fn concerns(size: usize) -> bool {
+    size >= LEAST.load(Ordering::Relaxed)
+}
+
 /// Where to write; `None` if nothing is recorded, or not yet, or no longer.
 #[inline]
-pub fn book() -> Option<Book> {
+pub fn sink() -> Option<Sink> {
     match STATE.load(Ordering::Acquire) {
-        ON => open(),
+        // SAFETY: it was stored before the state said so, and lives as long as the process.
+        LARGE => Some(Sink::Large(Large::new(unsafe { Blocks::over(SHARED.load(Ordering::Relaxed)) }))),
+        ON => open().map(Sink::All),
         BEFORE => begin(),
         _ => None,
     }
 }
 
-/// The same, for the last time: from now on nothing is recorded. `None` in a process that did not record itself, such as a
-/// vfork child, whose memory is its parent's.
+/// The same, where all blocks are counted, for the last time: from now on nothing is recorded. `None` in a process that did not
+/// record itself, such as a vfork child, whose memory is its parent's.
 pub fn last() -> Option<Book> {
-    let book = book()?;
+    let Some(Sink::All(book)) = sink() else { return None };
     if !book.is_of(sys::process()) {
         return None;
     }
@@ -51,7 +66,7 @@ fn open() -> Option<Book> {
 }
 
 #[cold]
-fn begin() -> Option<Book> {
+fn begin() -> Option<Sink> {
     // Before the C library has begun there is no environment to look at.
     // SAFETY: a word of the C library's, that nobody writes meanwhile.
     let environment = unsafe { environ };
@@ -64,21 +79,37 @@ fn begin() -> Option<Book> {
     let errno = sys::errno();
     // SAFETY: as the C library keeps it.
     let found = unsafe { path(environment) }.and_then(shared);
-    let ready = found.and_then(|shared| {
-        let own = Own::map();
-        if own.is_none() {
-            shared.head().refused.store(sys::errno() as u64, Ordering::Relaxed);
-        }
-        Some((shared, own?))
-    });
-    if let Some((shared, own)) = ready {
-        SHARED.store(shared.base(), Ordering::Relaxed);
-        OWN.store(core::ptr::from_ref(own).cast_mut(), Ordering::Relaxed);
+    let state = match found {
+        Some(Shared::All(shared)) => count_all(shared),
+        Some(Shared::Large(shared)) => tell_large(shared),
+        None => OFF,
+    };
+    if state == OFF {
+        LEAST.store(usize::MAX, Ordering::Relaxed);
     }
-    STATE.store(if ready.is_some() { ON } else { OFF }, Ordering::Release);
+    STATE.store(state, Ordering::Release);
     // SAFETY: always a valid location.
     unsafe { *libc::__errno_location() = errno };
-    ready.and_then(|_| open())
+    if state == OFF { None } else { sink() }
+}
+
+/// Gets ready to count all blocks; the state from now on.
+fn count_all(shared: Recording) -> u32 {
+    let Some(own) = Own::map() else {
+        shared.head().refused.store(sys::errno() as u64, Ordering::Relaxed);
+        return OFF;
+    };
+    SHARED.store(shared.base(), Ordering::Relaxed);
+    OWN.store(core::ptr::from_ref(own).cast_mut(), Ordering::Relaxed);
+    ON
+}
+
+/// Gets ready to tell of large blocks; the state from now on.
+fn tell_large(shared: Blocks) -> u32 {
+    SHARED.store(shared.base(), Ordering::Relaxed);
+    LEAST.store(shared.head().least.load(Ordering::Relaxed) as usize, Ordering::Relaxed);
+    Large::new(shared).greet();
+    LARGE
 }
 
 /// The value of [`VARIABLE`].
@@ -102,24 +133,39 @@ unsafe fn path(mut environment: *const *const c_char) -> Option<&'static CStr> {
     }
 }
 
+/// The memory, which says what is to be recorded.
+enum Shared {
+    All(Recording),
+    Large(Blocks),
+}
+
 /// Maps it, if it is what it should be: by then the path may lead elsewhere.
-fn shared(path: &CStr) -> Option<Recording> {
+fn shared(path: &CStr) -> Option<Shared> {
     // SAFETY: a string.
     let descriptor = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOCTTY) };
     if descriptor < 0 {
         return None;
     }
-    let shared = if is_as_large(descriptor) { Recording::map(descriptor) } else { None };
+    let shared = match size(descriptor) {
+        Some(recording::BYTES) => Recording::map(descriptor)
+            .filter(|shared| shared.head().magic.load(Ordering::Relaxed) == recording::MAGIC)
+            .map(Shared::All),
+        Some(blocks::BYTES) => Blocks::map(descriptor)
+            .filter(|shared| shared.head().magic.load(Ordering::Relaxed) == blocks::MAGIC)
+            .map(Shared::Large),
+        _ => None,
+    };
     // SAFETY: ours.
     unsafe { libc::close(descriptor) };
-    shared.filter(|shared| shared.head().magic.load(Ordering::Relaxed) == MAGIC)
+    shared
 }
 
-fn is_as_large(descriptor: c_int) -> bool {
+fn size(descriptor: c_int) -> Option<usize> {
     // SAFETY: all zero is a valid status.
     let mut status: libc::stat = unsafe { core::mem::zeroed() };
     // SAFETY: ours to write.
-    unsafe { libc::fstat(descriptor, &mut status) == 0 && status.st_size == BYTES as libc::off_t }
+    let is_told = unsafe { libc::fstat(descriptor, &mut status) } == 0;
+    is_told.then_some(status.st_size as usize)
 }
 
 #[cfg(test)]

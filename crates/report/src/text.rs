@@ -12,6 +12,7 @@ use figure::format::plain;
 use crate::{Format, MIN_WIDTH, Options, grid, outline};
 
 mod bars;
+mod blocks;
 mod body;
 mod cells;
 mod curves;

@@ -10,6 +10,28 @@ fn written(name: &str, options: &Options) -> String {
     String::from_utf8(text).unwrap()
 }
 
+fn text(record: &figure::Record, width: usize) -> String {
+    let mut text = Vec::new();
+    (format("text").unwrap().write)(record, &Options::new(width), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn large_blocks() {
+    let whole = text(&sample::watched::with_blocks(), 80);
+    let begins = whole.find("Which large blocks").unwrap();
+    let ends = begins + whole[begins..].find("\n\n").unwrap();
+    insta::assert_snapshot!(&whole[begins..ends]);
+    for width in [40, 60, 200] {
+        let text = text(&sample::watched::with_blocks(), width);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        assert!(!text.contains('\u{1b}'), "text of a process is untrusted");
+    }
+    let none = text(&sample::watched::without_blocks(), 80);
+    assert!(none.contains("server is linked statically"), "{none}");
+    assert!(!text(&sample::watched::watched(), 80).contains("Which large blocks"));
+}
+
 #[test]
 fn within_80_columns() {
     insta::assert_snapshot!(written("text", &Options::new(80)));

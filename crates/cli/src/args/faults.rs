@@ -37,6 +37,18 @@ pub struct Watch {
     /// [default: faults.folded, faults.pb.gz]
     #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = export, conflicts_with_all = ["rates", "prove"])]
     pub export: Vec<Export>,
+    /// Preload a recorder into the program, and tell which faults are in which large blocks of malloc, who allocates them and who
+    /// touches them first; large are those from SIZE on [64KiB]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "64KiB",
+        value_parser = values::block,
+        conflicts_with_all = ["rates", "prove"]
+    )]
+    pub allocs: Option<f64>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use figure::faults::Memory;
 
+use super::blocks::Blocks;
 use super::events::Set;
 use super::pages::Pages;
 use super::record::{Entry, Fault, What};
+use super::ring::Told;
 use super::runs::Runs;
 use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
@@ -116,6 +118,8 @@ pub struct Collector {
     pub pages: Pages,
     /// Runs, of bursts.
     pub runs: Runs,
+    /// Large blocks with their faults, where a recorder tells of them.
+    pub blocks: Option<Blocks>,
     /// Samples of minor faults; faults that they stand for; faults that the lost ones stood for.
     pub minor: (f64, f64, f64),
     /// Records lost that tell of processes and mappings.
@@ -138,7 +142,11 @@ impl Collector {
     /// One more.
     pub fn take(&mut self, entry: Entry) {
         let time = entry.time;
+        if let Some(blocks) = &mut self.blocks {
+            blocks.news(&entry);
+        }
         match entry.what {
+            What::Block(told) => self.block(&told, time),
             What::Fault(fault) => self.fault(&fault, time),
             What::Map(map) => self.tasks.map(&map, time),
             What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
@@ -162,11 +170,12 @@ impl Collector {
         if fault.is_burst {
             return;
         }
-        let frames =
-            process.stacks.borrow_mut().unwind(fault, &process.space, &mut self.files, &mut self.rules);
-        let frames = frames.into_iter().map(|address| self.frame(fault.process, &process, address)).collect();
+        let frames = self.frames(fault, &process);
         let thread = self.tasks.name_of(fault.process, fault.thread);
         let site = Site { group, thread, frames };
+        if let (Some(blocks), false) = (&mut self.blocks, fault.is_major) {
+            blocks.fault(fault, time, &site);
+        }
         let weight = fault.weight as f64;
         let (minor, major) = if fault.is_major { (0.0, weight) } else { (weight, 0.0) };
         if self.sites.len() < MOST_STACKS || self.sites.contains_key(&site) {
@@ -175,6 +184,24 @@ impl Collector {
         } else {
             self.other_sites += minor + major;
         }
+    }
+
+    /// What the recorder tells of a large block.
+    fn block(&mut self, told: &Told, time: u64) {
+        let stack = told.stack.as_ref().map(|(stack, chance)| {
+            let process = self.tasks.get(stack.process, time).clone();
+            (self.frames(stack, &process), *chance)
+        });
+        if let Some(blocks) = &mut self.blocks {
+            blocks.told(&told.entry, stack);
+        }
+    }
+
+    /// The calls that led to a fault, the innermost first.
+    fn frames(&mut self, fault: &Fault, process: &Process) -> Box<[Frame]> {
+        let frames =
+            process.stacks.borrow_mut().unwind(fault, &process.space, &mut self.files, &mut self.rules);
+        frames.into_iter().map(|address| self.frame(fault.process, process, address)).collect()
     }
 
     /// Adds a fault to its group.

@@ -5,6 +5,7 @@ use perf_event::data::{
 };
 
 use super::events::Set;
+use super::ring::Told;
 
 /// Which registers come with a sample, in the order of their bits (asm/perf_regs.h).
 pub mod registers {
@@ -81,6 +82,8 @@ pub enum What {
         /// How many events they stand for.
         events: u64,
     },
+    /// A large block, as the preloaded recorder tells.
+    Block(Box<Told>),
 }
 
 /// A fault.

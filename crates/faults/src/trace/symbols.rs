@@ -5,6 +5,7 @@ use std::path::Path;
 
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
+use cell::recording::LIBRARY;
 use figure::format::plain_to;
 
 use super::collect::{Collector, Frame};
@@ -47,7 +48,11 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
             .file_name()
             .map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());
         for (place, address) in addresses.iter().enumerate() {
-            let functions = found.get(place).map(functions).unwrap_or_default();
+            let mut functions = found.get(place).map(functions).unwrap_or_default();
+            if short == LIBRARY {
+                // Of the recorder the function that was called: the rest is nobody's business.
+                functions.drain(..functions.len().saturating_sub(1));
+            }
             let nameless = || vec![Function { name: format!("[{}]", plain_to(&short, MOST)), line: None }];
             let functions = if functions.is_empty() { nameless() } else { functions };
             names.insert((Some(image), *address), functions);

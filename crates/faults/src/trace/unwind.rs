@@ -95,12 +95,26 @@ impl Image {
         Some(Image { path, _file: file, sections, segments })
     }
 
+    /// What is added, in a mapping of a range of its bytes that begins at `start`, to the addresses that the file states.
+    pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
+        base(&self.segments, start, range)
+    }
+
     /// The address, as the file states it, of a byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
         let holds =
             |(start, size, _): &&(u64, u64, u64)| (*start..start.saturating_add(*size)).contains(&offset);
         self.segments.iter().find(holds).map(|(start, _, address)| (offset - start).wrapping_add(*address))
     }
+}
+
+/// By the part that most of the range is of: its first page may hold the end of the part before as well, as linkers save room.
+fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
+    let common = |(from, size, _): &&(u64, u64, u64)| {
+        from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
+    };
+    let (from, _, stated) = segments.iter().max_by_key(common).filter(|part| common(part) > 0)?;
+    Some(start.wrapping_add(*from).wrapping_sub(range.start).wrapping_sub(*stated))
 }
 
 /// Files by their names in a process: opened once, while the process lives.
@@ -167,8 +181,8 @@ fn build(process: u32, space: &Space, images: &mut Images) -> Unwinder<Part> {
     let mut unwinder = Unwinder::new();
     for (start, area) in space.areas().filter(|(_, area)| area.is_code) {
         let Some(image) = area.file().and_then(|name| images.get(process, name)) else { continue };
-        let Some(stated) = image.stated(area.offset) else { continue };
-        let base = start.wrapping_sub(stated);
+        let range = area.offset..area.offset.saturating_add(area.end - start);
+        let Some(base) = image.base(start, range) else { continue };
         let module = Module::new(area.name.to_string(), start..area.end, base, image.sections.clone());
         unwinder.add_module(module);
     }
@@ -202,4 +216,22 @@ fn frames(unwinder: &Unwinder<Part>, rules: &mut Rules, regs: Regs, stack: &[u8]
 /// The calls of a chain: its first address is where it stands, all others are returned to.
 fn calls(chain: &[u64]) -> Vec<u64> {
     chain.iter().enumerate().map(|(index, address)| address.saturating_sub(u64::from(index > 0))).collect()
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn code_that_shares_a_page_with_what_comes_before() {
+        // As lld links: the code begins within the page where the part before ends, and is stated a page later.
+        let parts = [(0, 0x12db0, 0), (0x12db0, 0x3c4d0, 0x13db0), (0x4f280, 0x23b0, 0x51280)];
+        let load = 0x7f00_0000_0000;
+        assert_eq!(base(&parts, load + 0x13000, 0x12000..0x50000), Some(load));
+        assert_eq!(base(&parts, load, 0..0x13000), Some(load));
+        // As GNU ld does: each part has pages of its own.
+        let parts = [(0, 0x628, 0x40_0000), (0x1000, 0x5f1, 0x40_1000)];
+        assert_eq!(base(&parts, 0x40_1000, 0x1000..0x2000), Some(0));
+        assert_eq!(base(&parts, 0x40_5000, 0x9000..0xa000), None);
+    }
 }

@@ -23,6 +23,7 @@ pub(super) fn watched(record: &Record) -> Vec<Finding> {
     let mechanisms: Vec<&Figure> =
         mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).collect();
     all.extend(mechanisms.iter().map(|figure| cause(figure)));
+    all.extend(super::blocks::blocks(record));
     // What was tried is told by what came of it.
     let is_tried = figure::levers::trial(record).is_some();
     if !is_tried && gain.value.is_some_and(|value| value >= NOTHING) {

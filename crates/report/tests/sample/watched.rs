@@ -82,3 +82,44 @@ pub fn watched() -> Record {
     });
     record
 }
+
+/// The same, with the large blocks that the faults are in.
+pub fn with_blocks() -> Record {
+    let mut record = watched();
+    let mut whole = measured("faults.in_blocks", "faults in large blocks", Unit::ONE, 0.9);
+    whole.conditions.set(BLOCKS_LEAST, 65_536.0);
+    whole.conditions.set(BLOCKS_BESIDES, "it has an allocator of its own (mi_malloc)".to_owned());
+    whole.evidence.put(BLOCKS_TOLD, 900.0);
+    whole.evidence.put(BLOCKS_LOST, 100.0);
+    let share = |name: &str, share: f64| Part { name: name.to_owned(), value: share, share };
+    whole.parts = vec![share("in large blocks of malloc", 0.9), share("elsewhere: smaller blocks", 0.1)];
+    let mut row = measured("faults.block.1", "answer < serve < main", Unit::ONE, 0.62);
+    row.series = Some("faults.blocks".to_owned());
+    row.conditions.set(BLOCK_CALLS, "operator new < Server::answer\u{1b}[31m < serve < main".to_owned());
+    row.conditions.set(BLOCK_SITE, "Server::answer (server.cpp:41)".to_owned());
+    row.conditions.set(SITE_CALLS, "memset < Server::answer < serve < main".to_owned());
+    row.parts = vec![share("memset < Server::answer < serve < main", 0.93)];
+    for (key, value) in [(BLOCK_LEAST, 2097152.0), (BLOCK_MOST, 3145728.0), (BLOCK_AGE, 0.0002)] {
+        row.evidence.put(key, value);
+    }
+    let mut unknown = measured("faults.block.2", "not known", Unit::ONE, 0.2);
+    unknown.series = Some("faults.blocks".to_owned());
+    unknown.evidence.put(BLOCK_LEAST, 65_536.0);
+    unknown.evidence.put(BLOCK_MOST, 65_536.0);
+    record.figures.extend([whole, row, unknown]);
+    record
+}
+
+/// The same, of a program into which nothing can be preloaded.
+pub fn without_blocks() -> Record {
+    let mut record = watched();
+    let mut whole =
+        Figure::planned("faults.in_blocks", "faults", "faults in large blocks", Unit::ONE, Better::Neither);
+    whole.conditions.set(BLOCKS_LEAST, 65_536.0);
+    record.figures.push(
+        whole.not_available(
+            "blocks of 64 KiB and more: server is linked statically: nothing can be preloaded",
+        ),
+    );
+    record
+}

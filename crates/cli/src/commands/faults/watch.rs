@@ -31,9 +31,15 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
     refuse(&arguments.measuring)?;
+    if let (Some(process), Some(_)) = (arguments.pid, arguments.allocs) {
+        return Err(Failure::usage(format!(
+            "--allocs is for a program that is started: nothing can be preloaded into process {process}, which runs; \
+             truebench faults --allocs -- COMMAND starts one"
+        )));
+    }
     let (whom, name) = whom(arguments)?;
-    let exports = arguments.export.clone();
-    let settings = Settings { duration: arguments.duration, looks: !arguments.rates, exports };
+    let (looks, blocks, exports) = (!arguments.rates, arguments.allocs, arguments.export.clone());
+    let settings = Settings { duration: arguments.duration, looks, blocks, exports };
     watched(whom, &name, &settings, &arguments.output)
 }
 
@@ -44,6 +50,8 @@ pub(super) struct Settings {
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Bytes from which on a block is large, where faults are held against blocks.
+    pub blocks: Option<f64>,
     /// Files of stacks.
     pub exports: Vec<Export>,
 }
@@ -95,7 +103,8 @@ pub(super) fn watched(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: settings.duration, is_trial: false, looks: settings.looks };
+    let (duration, looks, blocks) = (settings.duration, settings.looks, settings.blocks);
+    let options = Options { whom, cpus, duration, is_trial: false, looks, blocks };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
@@ -132,7 +141,7 @@ pub(super) fn trial(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: seconds, is_trial: true, looks: true };
+    let options = Options { whom, cpus, duration: seconds, is_trial: true, looks: true, blocks: None };
     let watched = watch::watch(&options, &interrupt, &mut |_| {}).map_err(failure)?;
     let interrupted = watched.interrupted;
     Ok((complete::figures(watched, &program.name(), prices(machine)?), interrupted))
@@ -140,7 +149,7 @@ pub(super) fn trial(
 
 fn failure(error: WatchError) -> Failure {
     match error {
-        WatchError::System(_) => Failure::measuring(error),
+        WatchError::System(_) | WatchError::Recorder(_) => Failure::measuring(error),
         _ => Failure::usage(error),
     }
 }

@@ -1,0 +1,425 @@
+//! Which faults are in which large blocks: by the time of both, for each process. Pure.
+//!
+//! Two things come late and are waited for. What calloc zeroes and realloc copies is touched before the recorder knows where the
+//! block is: a block counts from the time when it was asked for. And what is read from the rings of several CPUs is in order for
+//! each of them alone. So all that happens is put in order over a second, and then joined.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use cell::blocks::Kind;
+
+use super::collect::{Frame, Site};
+use super::record::{Entry, Fault, What};
+
+/// Nanoseconds over which all is put in order.
+const LAG: u64 = 1_000_000_000;
+/// Things that wait to be put in order, at most.
+const MOST_WAITING: usize = 200_000;
+/// Different stacks of allocations that are kept at most.
+const MOST_ORIGINS: usize = 50_000;
+/// Ages that are kept of a row, and different places that touch its blocks.
+const MOST_AGES: usize = 2000;
+const MOST_TOUCHES: usize = 1000;
+
+/// What happens.
+#[derive(Clone, Debug)]
+enum Step {
+    /// The recorder is in this process.
+    Hello,
+    Born(u64, Live),
+    Ended(u64),
+    /// It has the blocks of this one.
+    Fork(u32),
+    /// It executes another program.
+    Exec,
+    Exit,
+    Fault {
+        address: u64,
+        weight: f64,
+        touch: Box<Site>,
+    },
+}
+
+/// A block that lives.
+#[derive(Clone, Copy, Debug)]
+struct Live {
+    end: u64,
+    /// When it was asked for, and when it was there.
+    begun: u64,
+    since: u64,
+    /// Who allocated it, if the stack was taken, and how likely that was.
+    origin: Option<(u32, f64)>,
+}
+
+/// A process.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    is_told: bool,
+    blocks: Rc<BTreeMap<u64, Live>>,
+    /// Faults before the recorder was in it.
+    before: f64,
+}
+
+impl Process {
+    /// The recorder is in it. The faults that it took before.
+    fn greeted(&mut self) -> f64 {
+        self.is_told = true;
+        std::mem::take(&mut self.before)
+    }
+}
+
+/// What faults are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The group of the place that touched the block, which stands for the program and the kind of memory.
+    pub group: u32,
+    /// The size of the block, rounded down to a power of two: its exponent.
+    pub class: u32,
+    /// Who allocated it, if that is known.
+    pub origin: Option<u32>,
+}
+
+/// Faults in blocks of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Faults.
+    pub faults: f64,
+    /// Faults, by how likely it was that the stack of their block was taken.
+    pub scaled: f64,
+    /// Samples.
+    pub samples: f64,
+    /// Sizes of the smallest and the largest, in bytes.
+    pub sizes: Option<(u64, u64)>,
+    /// How old the blocks were, in seconds: of as many faults as are kept.
+    pub ages: Vec<f64>,
+    /// Where they were touched, with faults.
+    pub touches: HashMap<Site, f64>,
+}
+
+/// All that was joined.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    waiting: BTreeMap<(u64, u64), (u32, Step)>,
+    number: u64,
+    latest: u64,
+    processes: HashMap<u32, Process>,
+    by_frames: HashMap<Box<[Frame]>, u32>,
+    /// Stacks of allocations, by number.
+    pub origins: Vec<Box<[Frame]>>,
+    /// Faults in blocks.
+    pub rows: HashMap<Key, Row>,
+    /// Blocks by who allocated them and by the exponent of their size, where the stack was taken: how many there were, and how many
+    /// of them ended.
+    pub lives: HashMap<(u32, u32), (u64, u64)>,
+    /// Faults outside of them, of processes in which the recorder is.
+    pub outside: f64,
+    /// Faults of processes in which it is not.
+    pub untold: f64,
+    /// Programs that were started with it.
+    pub greeted: u64,
+    /// Blocks that were told, and those of which the stack was.
+    pub born: (u64, u64),
+    /// Entries that were not read in time; blocks that were not told at all.
+    pub lost: (u64, u64),
+}
+
+impl Blocks {
+    /// What becomes of processes.
+    pub fn news(&mut self, entry: &Entry) {
+        match &entry.what {
+            What::Fork { process, parent, .. } if process != parent => {
+                self.put(entry.time, *process, Step::Fork(*parent));
+            }
+            What::Name { process, exec: true, .. } => self.put(entry.time, *process, Step::Exec),
+            What::Exit { process, thread } if process == thread => self.put(entry.time, *process, Step::Exit),
+            _ => {}
+        }
+    }
+
+    /// What the recorder told of a block; `stack`: the calls that led to the allocation, the innermost first, and how likely it
+    /// was that they were asked for.
+    pub fn told(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
+        let step = match entry.kind {
+            Kind::Hello => Step::Hello,
+            Kind::Ended => Step::Ended(entry.address),
+            Kind::Born => {
+                self.born = (self.born.0 + 1, self.born.1 + u64::from(stack.is_some()));
+                let origin = stack.and_then(|(frames, chance)| Some((self.origin(frames)?, chance)));
+                let end = entry.address.saturating_add(entry.size);
+                Step::Born(entry.address, Live { end, begun: entry.begun, since: entry.time, origin })
+            }
+        };
+        self.put(entry.begun, entry.process, step);
+    }
+
+    /// A minor fault at a place.
+    pub fn fault(&mut self, fault: &Fault, time: u64, touch: &Site) {
+        let (address, weight) = (fault.address, fault.weight as f64);
+        self.put(time, fault.process, Step::Fault { address, weight, touch: Box::new(touch.clone()) });
+    }
+
+    /// Nothing comes any more.
+    pub fn end(&mut self) {
+        while let Some(((time, _), (process, step))) = self.waiting.pop_first() {
+            self.join(time, process, step);
+        }
+        self.untold += self.processes.drain().map(|(_, process)| process.before).sum::<f64>();
+    }
+
+    /// All faults that were joined, in blocks or not.
+    pub fn faults(&self) -> f64 {
+        self.outside + self.untold + self.sum(|row| row.faults)
+    }
+
+    /// Something, of all rows together.
+    pub fn sum(&self, of: fn(&Row) -> f64) -> f64 {
+        self.rows.values().map(of).fold(0.0, |sum, one| sum + one)
+    }
+
+    fn origin(&mut self, frames: Box<[Frame]>) -> Option<u32> {
+        if let Some(known) = self.by_frames.get(&frames) {
+            return Some(*known);
+        }
+        if self.origins.len() >= MOST_ORIGINS {
+            return None;
+        }
+        let number = self.origins.len() as u32;
+        self.origins.push(frames.clone());
+        self.by_frames.insert(frames, number);
+        Some(number)
+    }
+
+    fn put(&mut self, time: u64, process: u32, step: Step) {
+        self.number += 1;
+        self.waiting.insert((time, self.number), (process, step));
+        self.latest = self.latest.max(time);
+        while let Some(first) = self.waiting.first_entry() {
+            let time = first.key().0;
+            if time.saturating_add(LAG) > self.latest && self.waiting.len() <= MOST_WAITING {
+                return;
+            }
+            if let Some((_, (process, step))) = self.waiting.pop_first() {
+                self.join(time, process, step);
+            }
+        }
+    }
+
+    fn join(&mut self, time: u64, number: u32, step: Step) {
+        let process = self.processes.entry(number).or_default();
+        match step {
+            Step::Hello => self.outside += process.greeted(),
+            Step::Born(address, live) => {
+                // Its greeting may have been lost.
+                self.outside += process.greeted();
+                born(Rc::make_mut(&mut process.blocks), address, live);
+                if let Some((origin, _)) = live.origin {
+                    self.lives.entry((origin, class(live.end - address))).or_default().0 += 1;
+                }
+            }
+            Step::Ended(address) => {
+                // One that is there since may have its address again by now.
+                let Some(live) = process.blocks.get(&address).filter(|live| live.since <= time) else {
+                    return;
+                };
+                if let Some((origin, _)) = live.origin {
+                    self.lives.entry((origin, class(live.end - address))).or_default().1 += 1;
+                }
+                Rc::make_mut(&mut process.blocks).remove(&address);
+            }
+            Step::Fork(parent) => {
+                let from = self.processes.get(&parent).cloned().unwrap_or_default();
+                self.processes.insert(number, Process { before: 0.0, ..from });
+            }
+            Step::Exec => {
+                self.untold += process.before;
+                *process = Process::default();
+            }
+            Step::Exit => {
+                self.untold += process.before;
+                self.processes.remove(&number);
+            }
+            Step::Fault { address, weight, touch } => self.touched(time, number, address, weight, *touch),
+        }
+    }
+
+    fn touched(&mut self, time: u64, number: u32, address: u64, weight: f64, touch: Site) {
+        let Some(process) = self.processes.get_mut(&number) else { return };
+        let found = process.blocks.range(..=address).next_back().filter(|(_, live)| address < live.end);
+        let Some((start, live)) = found else {
+            *(if process.is_told { &mut self.outside } else { &mut process.before }) += weight;
+            return;
+        };
+        let size = live.end - start;
+        let origin = live.origin.map(|(origin, _)| origin);
+        let row = self.rows.entry(Key { group: touch.group, class: class(size), origin }).or_default();
+        row.faults += weight;
+        row.scaled += live.origin.map_or(0.0, |(_, chance)| weight / chance);
+        row.samples += 1.0;
+        let (least, most) = row.sizes.unwrap_or((size, size));
+        row.sizes = Some((least.min(size), most.max(size)));
+        if row.ages.len() < MOST_AGES {
+            row.ages.push(time.saturating_sub(live.begun) as f64 * 1e-9);
+        }
+        if row.touches.len() < MOST_TOUCHES || row.touches.contains_key(&touch) {
+            *row.touches.entry(touch).or_default() += weight;
+        }
+    }
+}
+
+/// The exponent of the power of two that is in a size.
+fn class(size: u64) -> u32 {
+    size.max(1).ilog2()
+}
+
+/// A block takes the place of those whose end was not told.
+fn born(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
+    let below = blocks.range(..live.end).rev();
+    let gone: Vec<u64> = below.take_while(|(_, old)| old.end > address).map(|(start, _)| *start).collect();
+    for start in gone {
+        blocks.remove(&start);
+    }
+    blocks.insert(address, live);
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+    const ONE: u32 = 1;
+
+    fn told(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> cell::blocks::Entry {
+        cell::blocks::Entry { kind, process, address, size, begun, time, stack: 0 }
+    }
+
+    fn by(place: u64) -> Option<(Box<[Frame]>, f64)> {
+        Some(([(None, place)].into(), 1.0))
+    }
+
+    fn touch(blocks: &mut Blocks, process: u32, address: u64, time: u64) {
+        let fault = Fault { process, address, weight: 10, ..Fault::default() };
+        blocks.fault(&fault, time, &Site { group: 0, thread: "x".into(), frames: [(None, 77)].into() });
+    }
+
+    /// Faults by who allocated the block, and outside of blocks.
+    fn result(mut blocks: Blocks) -> (BTreeMap<Option<u64>, f64>, f64, f64) {
+        blocks.end();
+        let mut all = BTreeMap::new();
+        for (key, row) in &blocks.rows {
+            let place = key.origin.map(|origin| blocks.origins[origin as usize][0].1);
+            *all.entry(place).or_default() += row.faults;
+        }
+        (all, blocks.outside, blocks.untold)
+    }
+
+    fn greeted() -> Blocks {
+        let mut blocks = Blocks::default();
+        blocks.told(&told(Kind::Hello, ONE, 0, 0, 1, 1), None);
+        blocks
+    }
+
+    #[test]
+    fn a_fault_belongs_to_the_block_that_lives_there() {
+        let mut blocks = greeted();
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, 2 * MIB, 10, 11), by(1));
+        touch(&mut blocks, ONE, 4 * MIB, 20);
+        touch(&mut blocks, ONE, 6 * MIB - 1, 21);
+        touch(&mut blocks, ONE, 6 * MIB, 22);
+        blocks.told(&told(Kind::Ended, ONE, 4 * MIB, 0, 30, 30), None);
+        touch(&mut blocks, ONE, 4 * MIB, 31);
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 40, 41), by(2));
+        touch(&mut blocks, ONE, 4 * MIB, 50);
+        touch(&mut blocks, ONE, 5 * MIB, 51);
+        // Of another one's.
+        touch(&mut blocks, 9, 4 * MIB, 52);
+        assert_eq!(blocks.rows.len(), 0, "nothing is joined before its time");
+        blocks.end();
+        assert_eq!(blocks.lives, HashMap::from([((0, 21), (1, 1)), ((1, 20), (1, 0))]));
+        let (all, outside, untold) = result(blocks);
+        assert_eq!(all, BTreeMap::from([(Some(1), 20.0), (Some(2), 10.0)]));
+        assert_eq!((outside, untold), (30.0, 10.0));
+    }
+
+    #[test]
+    fn order_is_that_of_the_times() {
+        let mut blocks = greeted();
+        // calloc: touched before it is known, told afterwards; and its address was another's to the last.
+        touch(&mut blocks, ONE, 4 * MIB, 25);
+        touch(&mut blocks, ONE, 4 * MIB, 15);
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 20, 30), by(2));
+        blocks.told(&told(Kind::Ended, ONE, 4 * MIB, 0, 22, 22), None);
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
+        touch(&mut blocks, ONE, 4 * MIB, 40);
+        let (all, outside, _) = result(blocks);
+        assert_eq!((all, outside), (BTreeMap::from([(Some(1), 10.0), (Some(2), 20.0)]), 0.0));
+    }
+
+    #[test]
+    fn what_is_old_is_joined_and_what_is_many_too() {
+        let mut blocks = greeted();
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
+        touch(&mut blocks, ONE, 4 * MIB, 20);
+        touch(&mut blocks, ONE, 4 * MIB, 20 + LAG);
+        assert_eq!(blocks.rows.len(), 1);
+        for time in 0..MOST_WAITING as u64 * 2 {
+            touch(&mut blocks, ONE, 0, LAG + time);
+        }
+        assert!(blocks.waiting.len() <= MOST_WAITING);
+        assert_eq!(blocks.faults() + 10.0 * blocks.waiting.len() as f64, 20.0 + 20.0 * MOST_WAITING as f64);
+    }
+
+    #[test]
+    fn ends_that_nobody_told_make_way() {
+        let mut blocks = greeted();
+        for place in 1..=3 {
+            blocks.told(&told(Kind::Born, ONE, place * MIB, MIB, place, place), by(place));
+        }
+        blocks.told(&told(Kind::Born, ONE, 3 * MIB / 2, MIB, 10, 10), by(9));
+        for address in [MIB, 3 * MIB / 2, 2 * MIB, 5 * MIB / 2, 3 * MIB] {
+            touch(&mut blocks, ONE, address, 20);
+        }
+        let (all, outside, _) = result(blocks);
+        assert_eq!((all, outside), (BTreeMap::from([(Some(3), 10.0), (Some(9), 20.0)]), 20.0));
+    }
+
+    #[test]
+    fn a_child_has_its_parents_blocks_until_it_executes_another_program() {
+        let mut blocks = greeted();
+        let news = |time, what| Entry { time, what };
+        touch(&mut blocks, ONE, 0, 0);
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
+        blocks.news(&news(20, What::Fork { process: 2, parent: ONE, thread: 2 }));
+        blocks.told(&told(Kind::Ended, ONE, 4 * MIB, 0, 25, 25), None);
+        touch(&mut blocks, 2, 4 * MIB, 30);
+        touch(&mut blocks, ONE, 4 * MIB, 30);
+        let exec = What::Name { process: 2, thread: 2, name: "other".to_owned(), exec: true };
+        blocks.news(&news(40, exec.clone()));
+        // Before it greets, and after; one that never does.
+        touch(&mut blocks, 2, 4 * MIB, 41);
+        blocks.told(&told(Kind::Hello, 2, 0, 0, 45, 45), None);
+        blocks.news(&news(50, exec));
+        touch(&mut blocks, 2, 4 * MIB, 51);
+        blocks.news(&news(60, What::Exit { process: 2, thread: 2 }));
+        let (all, outside, untold) = result(blocks);
+        assert_eq!(all, BTreeMap::from([(Some(1), 10.0)]));
+        assert_eq!((outside, untold), (30.0, 10.0));
+    }
+
+    #[test]
+    fn blocks_without_a_stack_are_told_apart() {
+        let mut blocks = greeted();
+        blocks.told(&told(Kind::Born, ONE, 4 * MIB, 3 * MIB, 10, 10), None);
+        blocks.told(&told(Kind::Born, ONE, 8 * MIB, 2 * MIB, 10, 10), Some(([(None, 5)].into(), 0.25)));
+        touch(&mut blocks, ONE, 4 * MIB, 2_000_000_010);
+        touch(&mut blocks, ONE, 8 * MIB, 2_000_000_010);
+        blocks.end();
+        let row = |origin| &blocks.rows[&Key { group: 0, class: 21, origin }];
+        assert_eq!(
+            (row(None).faults, row(None).scaled, row(None).sizes),
+            (10.0, 0.0, Some((3 * MIB, 3 * MIB)))
+        );
+        assert_eq!((row(Some(0)).faults, row(Some(0)).scaled, row(Some(0)).ages[0]), (10.0, 40.0, 2.0));
+        assert_eq!((blocks.born, row(Some(0)).touches.len()), ((2, 1), 1));
+    }
+}

@@ -1,0 +1,188 @@
+//! Reads what the preloaded recorder tells of large blocks, while the program runs ([`cell::blocks`]).
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use cell::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
+
+use super::record::{Entry, Fault, Regs, What};
+
+/// Nanoseconds after which an entry that was begun is given up: whoever began it was killed.
+const PATIENCE: u64 = 100_000_000;
+
+/// What the recorder told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Of which block.
+    pub entry: cell::blocks::Entry,
+    /// The stack of its allocation, if it was taken, and how likely that was.
+    pub stack: Option<(Fault, f64)>,
+}
+
+/// The ring, from the first entry on.
+#[derive(Debug)]
+pub struct Ring {
+    blocks: Blocks,
+    next: u64,
+    /// Since when the next entry is begun and not there.
+    waiting: Option<u64>,
+    lost: u64,
+}
+
+impl Ring {
+    /// At a path that the recorder is given too.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn open(path: &Path) -> Result<Ring, String> {
+        let told = |error: std::io::Error| format!("memory of the recorder: {error}");
+        let file = File::options().read(true).write(true).open(path).map_err(told)?;
+        let is_whole = file.metadata().map_err(told)?.len() == BYTES as u64;
+        let blocks = Blocks::map(file.as_raw_fd()).ok_or_else(|| told(std::io::Error::last_os_error()))?;
+        if !is_whole || blocks.head().magic.load(Ordering::Acquire) != MAGIC {
+            return Err("memory of the recorder: it is none".to_owned());
+        }
+        Ok(Ring::over(blocks))
+    }
+
+    fn over(blocks: Blocks) -> Ring {
+        Ring { blocks, next: 0, waiting: None, lost: 0 }
+    }
+
+    /// Takes what is there at a time, in nanoseconds of CLOCK_MONOTONIC. `is_last`: nothing is waited for.
+    pub fn drain(&mut self, now: u64, is_last: bool, entries: &mut Vec<Entry>) {
+        let written = self.blocks.head().entries.load(Ordering::Acquire);
+        if written.saturating_sub(self.next) > ENTRIES {
+            // Those that may be overwritten while they are read are not worth the while.
+            let oldest = written - ENTRIES + ENTRIES / 8;
+            self.lost += oldest - self.next;
+            (self.next, self.waiting) = (oldest, None);
+        }
+        while self.next < written {
+            match self.blocks.read(self.next) {
+                Ok(entry) => {
+                    let stack = self.stack(&entry);
+                    let told = Told { entry, stack };
+                    entries.push(Entry { time: told.entry.time, what: What::Block(Box::new(told)) });
+                }
+                Err(Absent::Unwritten) => {
+                    let since = *self.waiting.get_or_insert(now);
+                    if !is_last && now.saturating_sub(since) < PATIENCE {
+                        return;
+                    }
+                    self.lost += 1;
+                }
+                Err(Absent::Overwritten | Absent::Torn) => self.lost += 1,
+            }
+            self.next += 1;
+            self.waiting = None;
+        }
+    }
+
+    fn stack(&self, entry: &cell::blocks::Entry) -> Option<(Fault, f64)> {
+        let mut bytes = [0; STACK];
+        let Stack { regs, length, chance } = self.blocks.read_stack(entry.stack, &mut bytes)?;
+        let stack = bytes.get(..length)?.to_vec();
+        let regs = Regs { pc: regs.pc, sp: regs.sp, fp: regs.fp, lr: regs.lr };
+        let fault =
+            Fault { process: entry.process, ip: regs.pc, regs: Some(regs), stack, ..Fault::default() };
+        Some((fault, chance))
+    }
+
+    /// Entries that were not read in time, or never written to the end.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Executed programs that have greeted.
+    pub fn programs(&self) -> u64 {
+        self.blocks.head().programs.load(Ordering::Relaxed)
+    }
+
+    /// Large blocks that a process could not keep in mind.
+    pub fn untold(&self) -> u64 {
+        self.blocks.head().untold.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use cell::blocks::Kind;
+
+    fn ring() -> Ring {
+        // SAFETY: mapped, of this size, and never unmapped.
+        Ring::over(unsafe { Blocks::over(cell::sys::share(BYTES).unwrap()) })
+    }
+
+    fn entry(number: u64) -> cell::blocks::Entry {
+        let (kind, address) = (Kind::Born, number << 16);
+        cell::blocks::Entry {
+            kind,
+            process: 5,
+            address,
+            size: 1 << 16,
+            begun: number,
+            time: number,
+            stack: 0,
+        }
+    }
+
+    fn times(ring: &mut Ring, now: u64, is_last: bool) -> Vec<u64> {
+        let mut entries = Vec::new();
+        ring.drain(now, is_last, &mut entries);
+        entries.iter().map(|entry| entry.time).collect()
+    }
+
+    #[test]
+    fn what_is_told_is_read_once_with_its_stack() {
+        let mut ring = ring();
+        let blocks = ring.blocks;
+        let regs = cell::blocks::Regs { pc: 1, sp: 2, fp: 3, lr: 4 };
+        let stack = blocks.stack(regs, 0.5, |_| 16);
+        blocks.write(&cell::blocks::Entry { stack, ..entry(7) });
+        let mut entries = Vec::new();
+        ring.drain(10, false, &mut entries);
+        let [Entry { time: 7, what: What::Block(told) }] = entries.as_slice() else {
+            panic!("{entries:?}");
+        };
+        let (fault, chance) = told.stack.as_ref().unwrap();
+        assert_eq!((fault.process, fault.ip, fault.stack.len(), *chance), (5, 1, 16, 0.5));
+        assert_eq!(fault.regs, Some(Regs { pc: 1, sp: 2, fp: 3, lr: 4 }));
+        assert!(times(&mut ring, 11, false).is_empty());
+        assert_eq!((ring.lost(), ring.untold()), (0, 0));
+    }
+
+    #[test]
+    fn what_was_not_read_in_time_is_counted() {
+        let mut ring = ring();
+        (0..ENTRIES + 100).for_each(|number| ring.blocks.write(&entry(number)));
+        let read = times(&mut ring, 1, false);
+        assert_eq!(read.len() as u64 + ring.lost(), ENTRIES + 100);
+        assert_eq!(read.last(), Some(&(ENTRIES + 99)));
+        assert!(ring.lost() >= 100);
+    }
+
+    #[test]
+    fn who_was_killed_halfway_is_not_waited_for_long() {
+        let mut ring = ring();
+        ring.blocks.write(&entry(1));
+        ring.blocks.head().entries.fetch_add(1, Ordering::Relaxed);
+        ring.blocks.write(&entry(3));
+        assert_eq!(times(&mut ring, 50, false), [1]);
+        assert!(times(&mut ring, 50 + PATIENCE / 2, false).is_empty());
+        assert_eq!(times(&mut ring, 50 + PATIENCE, false), [3]);
+        ring.blocks.head().entries.fetch_add(1, Ordering::Relaxed);
+        assert!(times(&mut ring, 51 + PATIENCE, true).is_empty());
+        assert_eq!(ring.lost(), 2);
+    }
+
+    #[test]
+    fn what_is_no_memory_of_the_recorder_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(Ring::open(file.path()).unwrap_err().contains("memory of the recorder"));
+        assert!(Ring::open(Path::new("/nonexistent")).is_err());
+    }
+}
