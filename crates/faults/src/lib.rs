@@ -37,6 +37,8 @@ pub const MAJOR: &str = "faults.major";
 pub const PRICE: &str = "faults.prices.minor.write";
 /// The share of the faults that samples stand for: what is found follows from it.
 pub const COVERAGE: &str = "faults.coverage";
+/// Calls for memory a second: one figure for each kind has its word behind it.
+pub const CALLS: &str = "faults.calls";
 /// The most that could be gained, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 

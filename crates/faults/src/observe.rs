@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::trace::events::Target;
 use crate::trace::{Trace, Traced, tasks_of};
 
+mod calls;
+mod owners;
 mod shares;
 mod sites;
 mod stacks;
@@ -25,6 +27,9 @@ pub struct Setup {
     pub is_starting: bool,
     /// CPUs that are there.
     pub cpus: CpuList,
+    /// Whether calls for memory are counted all the time, and not in moments.
+    #[serde(default)]
+    pub all_calls: bool,
 }
 
 /// What was found.
@@ -48,7 +53,7 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
         [process] if setup.is_starting => Target::Starting(*process),
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
-    let trace = Trace::begin(&target, &setup.cpus, conclude)?;
+    let trace = Trace::begin(&target, &setup.cpus, setup.all_calls, conclude)?;
     Ok((Box::new(Observer(Some(trace))), Facts::default()))
 }
 
@@ -74,10 +79,11 @@ fn conclude(traced: Traced) -> Found {
     evidence.put(FAULT_PERIOD, traced.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.sees_kernel);
     evidence.put(WATCH_CPU, traced.cpu_seconds);
-    let groups = shares::groups(&traced);
-    let mut figures = shares::mechanisms(&groups, &traced);
-    figures.extend(shares::files(&traced));
     let names = stacks::names(&traced.collector);
+    let groups = shares::groups(&traced, &names);
+    let mut figures = shares::mechanisms(&groups, &traced);
+    figures.extend(calls::calls(&traced, &names));
+    figures.extend(shares::files(&traced));
     figures.extend(sites::sites(&groups, &traced, &names));
     figures.extend(stacks::stacks(&traced, &names));
     Found { evidence, figures }

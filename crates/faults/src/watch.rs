@@ -54,6 +54,8 @@ pub struct Options {
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Whether calls for memory are counted all the time, and not in moments.
+    pub all_calls: bool,
 }
 
 /// What happened between two looks.
@@ -172,7 +174,8 @@ fn begin(
     is_starting: bool,
     options: &Options,
 ) -> Result<(), String> {
-    let setup = Setup { processes, is_starting, cpus: options.cpus.clone() };
+    let cpus = options.cpus.clone();
+    let setup = Setup { processes, is_starting, cpus, all_calls: options.all_calls };
     let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }

@@ -2,6 +2,7 @@
 
 mod alignment;
 mod allocators;
+mod calls;
 mod cores;
 mod faults;
 mod levers;

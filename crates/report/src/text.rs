@@ -13,6 +13,7 @@ use crate::{Format, MIN_WIDTH, Options, grid, outline};
 
 mod bars;
 mod body;
+mod calls;
 mod cells;
 mod curves;
 mod doctor;

@@ -33,6 +33,9 @@ pub struct Watch {
     /// Rates alone: do not look where the faults come from
     #[arg(long)]
     pub rates: bool,
+    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not a tenth of it; slows system calls down
+    #[arg(long, conflicts_with_all = ["rates", "prove"])]
+    pub calls: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,

@@ -361,6 +361,17 @@ keys! {
     FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
     FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
+    CALL: String = "call", "", Condition, "What a program asks of the kernel for its memory (a word of figure::faults::Call).";
+    CALL_VIA: String = "call.via", "", Condition, "Functions of the C library and of allocators between the call and the program's own code, the innermost first; untrusted.";
+    CALL_COUNT: f64 = "call.count", "1", Figure, "Calls while they were counted.";
+    CALL_BYTES: f64 = "call.bytes", "B/s", Figure, "Bytes that such calls were about, a second.";
+    CALL_EACH: f64 = "call.each", "B", Figure, "Bytes of the average of these calls.";
+    CALL_SECONDS: f64 = "call.seconds", "s", Figure, "Time in which calls were counted: the whole, or moments.";
+    CALL_LOST: f64 = "call.lost", "1", Figure, "Calls of any kind, of any program, that were not counted for want of room.";
+    CALL_SAMPLES: f64 = "call.samples", "1", Figure, "Calls whose stacks were seen.";
+    CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the calls by which such memory is given back (munmap or madvise) the share that the C library makes by itself, as its malloc does.";
+    CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator or a runtime makes.";
+    FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults that told what they met the share that wrote to a page which was there, so that it was copied or made writable (error code of page_fault_user).";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
     PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";

@@ -7,7 +7,7 @@ use figure::format::{bytes, number, plain, plain_to, seconds};
 use figure::{Figure, Record};
 
 use super::page::{INDENT, Page};
-use super::{body, cells};
+use super::{body, calls, cells};
 
 /// Processes that are shown.
 const MOST: usize = 8;
@@ -27,6 +27,7 @@ pub(super) fn page(page: &mut Page, record: &Record) {
     body::findings(page, record);
     mechanisms(page, record);
     sites(page, record);
+    calls::calls(page, record);
     files(page, record);
     processes(page, record);
 }

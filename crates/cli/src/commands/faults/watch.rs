@@ -33,7 +33,8 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")));
     }
     let (whom, name) = whom(arguments)?;
-    let settings = Settings { duration: arguments.duration, looks: !arguments.rates };
+    let settings =
+        Settings { duration: arguments.duration, looks: !arguments.rates, all_calls: arguments.calls };
     watched(whom, &name, &settings, &arguments.output)
 }
 
@@ -44,6 +45,8 @@ pub(super) struct Settings {
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Whether calls for memory are counted all the time.
+    pub all_calls: bool,
 }
 
 /// An option that was given although nothing is measured in rounds.
@@ -78,7 +81,8 @@ pub(super) fn watched(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks };
+    let Settings { duration, looks, all_calls } = *settings;
+    let options = Options { whom, cpus, duration, looks, all_calls };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
         |error| match error {
             WatchError::System(_) => Failure::measuring(error),
