@@ -11,6 +11,7 @@ mod counters;
 mod cross;
 mod defects;
 mod ending;
+mod faults_calls;
 mod faults_demo;
 mod faults_prices;
 mod faults_prove;
