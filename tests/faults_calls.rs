@@ -87,9 +87,10 @@ fn those_who_give_memory_back_are_named() {
         let each = fact(&record, id, CALL_BYTES) * fact(&record, id, CALL_SECONDS) / counted;
         assert!((0.7..1.3).contains(&(each / bytes)), "{id}: {each} bytes each");
     }
-    for (id, who, via) in
-        [("faults.caller.munmap.1", "answer < main", "free"), ("faults.caller.dontneed.1", "recycle < main", "madvise")]
-    {
+    for (id, who, via) in [
+        ("faults.caller.munmap.1", "answer < main", "free"),
+        ("faults.caller.dontneed.1", "recycle < main", "madvise"),
+    ] {
         let caller = figure(&record, id);
         let of = |key: Key<String>| caller.conditions.get(key).unwrap();
         assert!(of(SITE_CALLS).starts_with(who), "{}", of(SITE_CALLS));

@@ -33,7 +33,7 @@ pub struct Watch {
     /// Rates alone: do not look where the faults come from
     #[arg(long)]
     pub rates: bool,
-    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not a tenth of it; slows system calls down
+    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not in moments; all system calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
     #[command(flatten)]

@@ -11,25 +11,27 @@ use std::{io, mem};
 
 use figure::CpuList;
 use perf_event::data::parse::Parser;
-use perf_event::data::{Lost, LostSamples, RecordMetadata, Sample, Visitor};
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use perf_event_open_sys::bindings::perf_event_header;
 use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::record::{Asked, Call, Entry, Fault, What, registers, regs};
+use super::record::{Entry, What, registers};
 use super::tracefs::{Format, Tracefs};
 use super::{now, prime_from};
+use reader::Reader;
+
+mod reader;
 
 /// The calls that are traced.
 const TRACED: [&str; 5] = ["mmap", "munmap", "mremap", "brk", "madvise"];
 /// The first moment, so that a program of some tenths of a second is seen whole; each later one; from one to the next.
-const FIRST: Duration = Duration::from_millis(300);
-const MOMENT: Duration = Duration::from_millis(100);
+const FIRST: Duration = Duration::from_millis(200);
+const MOMENT: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_secs(1);
 /// Stacks of each call that are aimed at, for each second in which calls are counted: in moments, and all the time.
-const AIM: (f64, f64) = (500.0, 60.0);
+const AIM: (f64, f64) = (1000.0, 60.0);
 /// Of so many of each call in a second every one is written down; beyond, one in so many.
 const ALL: f64 = 5000.0;
 /// The first period of stacks.
@@ -308,116 +310,16 @@ fn told(error: &io::Error) -> String {
     }
 }
 
-/// Reads records.
-#[derive(Clone, Copy)]
-struct Reader<'a> {
-    set: Set,
-    formats: &'a [Format],
-    periods: &'a [u64],
-}
-
-impl Reader<'_> {
-    fn asked(&self, raw: &[u8]) -> Option<Asked> {
-        let id = self.formats.first()?.read("common_type", raw)?;
-        let call = self.formats.iter().position(|format| format.id == id)?;
-        let field = |name: &str| self.formats[call].read(name, raw);
-        asked(TRACED[call], field)
-    }
-}
-
-/// What was asked for, by the fields of the call's tracepoint.
-fn asked(call: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked> {
-    Some(match call {
-        "mmap" => {
-            Asked::Map { bytes: field("len")?, is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0 }
-        }
-        "munmap" => Asked::Unmap { bytes: field("len")? },
-        "mremap" => Asked::Remap { bytes: field("new_len")? },
-        "brk" => Asked::Break { end: field("brk")? },
-        // The length was called `len` in former kernels.
-        "madvise" => Asked::Advise {
-            bytes: field("len_in").or_else(|| field("len"))?,
-            advice: field("behavior")? as i32,
-        },
-        _ => return None,
-    })
-}
-
-impl<'r> Visitor<'r> for Reader<'_> {
-    type Output = Option<Entry>;
-
-    fn visit_unimplemented(self, _: RecordMetadata) -> Option<Entry> {
-        None
-    }
-
-    fn visit_sample(self, sample: Sample<'r>, _: RecordMetadata) -> Option<Entry> {
-        let (process, thread, raw) = (sample.pid()?, sample.tid()?, sample.raw()?);
-        let what = if self.set == Set::Codes {
-            let format = self.formats.first()?;
-            let (address, code) = (format.read("address", raw)?, format.read("error_code", raw)?);
-            What::Code { process, address, code }
-        } else {
-            let asked = self.asked(raw)?;
-            let chain = sample.callchain().unwrap_or_default();
-            let by = Fault {
-                process,
-                thread,
-                ip: sample.ip()?,
-                weight: self.periods[asked.place()],
-                chain: super::record::addresses(chain),
-                regs: sample.regs_user().and_then(regs),
-                stack: sample.stack_user().unwrap_or_default().to_vec(),
-                ..Fault::default()
-            };
-            What::Call(Box::new(Call { by, asked, has_stack: self.set == Set::Stacks }))
-        };
-        Some(Entry { time: sample.time()?, what })
-    }
-
-    fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        self.lost(lost.lost, &metadata)
-    }
-
-    fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        self.lost(lost.lost, &metadata)
-    }
-}
-
-impl Reader<'_> {
-    /// Calls that found no room; stacks and faults may, for they are samples.
-    fn lost(self, records: u64, metadata: &RecordMetadata) -> Option<Entry> {
-        let time = metadata.sample_id().time()?;
-        (self.set == Set::Counts).then_some(Entry { time, what: What::Uncounted(records) })
-    }
-}
-
 #[cfg(test)]
 mod unit {
+    use super::super::record::{Asked, Call};
     use super::*;
-
-    #[test]
-    fn what_is_asked_for() {
-        let of = |call: &str, fields: &[(&str, u64)]| {
-            asked(call, |name| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))
-        };
-        let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
-        assert_eq!(
-            of("mmap", &[("len", 4096), ("flags", anonymous)]),
-            Some(Asked::Map { bytes: 4096, is_file: false })
-        );
-        assert_eq!(of("mmap", &[("len", 1), ("flags", 2)]), Some(Asked::Map { bytes: 1, is_file: true }));
-        assert_eq!(of("brk", &[("brk", 7)]), Some(Asked::Break { end: 7 }));
-        let advice = Some(Asked::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
-        assert_eq!(of("madvise", &[("len_in", 5), ("behavior", 4)]), advice);
-        assert_eq!(of("madvise", &[("len", 5), ("behavior", 4)]), advice);
-        assert_eq!((of("munmap", &[]), of("read", &[])), (None, None));
-    }
 
     /// The kernel tells of this thread's own calls, with their sizes and stacks, or it is told why not.
     #[test]
     fn calls_of_this_process_are_counted() {
-        let cpus = CpuList::parse(std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap().trim())
-            .unwrap();
+        let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+        let cpus: CpuList = online.trim().parse().unwrap();
         let mut calls = match Calls::open(&cpus, true) {
             Ok(calls) => calls,
             Err(reason) => {
@@ -444,9 +346,8 @@ mod unit {
         let mut entries = Vec::new();
         calls.close(&mut entries);
         let own = |asked: Asked, has_stack: bool| {
-            let is_it = |entry: &&Entry| matches!(&entry.what, What::Call(call) if call.asked == asked && call.has_stack == has_stack);
-            let found: Vec<&Entry> = entries.iter().filter(is_it).collect();
-            found.len()
+            let is_it = |call: &Call| call.asked == asked && call.has_stack == has_stack;
+            entries.iter().filter(|entry| matches!(&entry.what, What::Call(call) if is_it(call))).count()
         };
         let bytes = ODD as u64;
         assert_eq!(own(Asked::Unmap { bytes }, false), 40, "every one");
