@@ -122,7 +122,7 @@ impl Format {
     }
 }
 
-/// `unsigned long addr;	offset:16;	size:8;	signed:0;`
+/// `unsigned long addr; offset:16; size:8; signed:0;`, with tabs between.
 fn field(line: &str) -> Option<Field> {
     let mut parts = line.split(';').map(str::trim);
     let name = parts.next()?.rsplit(' ').next()?.to_owned();
