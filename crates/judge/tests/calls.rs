@@ -3,6 +3,7 @@
 mod relations_records;
 
 use figure::evidence::*;
+use figure::series::Part;
 use figure::{Better, Figure, Record, Severity, Status, Unit};
 use relations_records::*;
 
@@ -19,6 +20,7 @@ fn calls(id: &str, count: f64) -> Figure {
     figure.evidence.put(CALL_COUNT, count);
     figure.evidence.put(CALL_SECONDS, 2.0);
     figure.evidence.put(CALL_BYTES, 8e9);
+    figure.evidence.put(CALL_LOST, 0.0);
     figure
 }
 
@@ -66,7 +68,21 @@ fn calls_bear_a_mechanism_out_or_do_not() {
         watched(vec![calls("faults.calls", 9000.0), calls("faults.calls.brk-down", 9000.0)], "glibc");
     let (text, severity) = told(&record).unwrap();
     assert_eq!(severity, Severity::Warning);
-    assert!(text.contains("do not bear that out: next to no munmap and mremap in the 2.00 s"), "{text}");
+    assert!(text.contains("do not bear that out: no munmap, no mremap in the 2.00 s"), "{text}");
+}
+
+#[test]
+fn too_little_to_tell_is_not_told() {
+    let with = |key, value| {
+        let mut all = calls("faults.calls", 9000.0);
+        all.evidence.put(key, value);
+        all
+    };
+    assert_eq!(told(&watched(vec![with(CALL_SECONDS, 0.4)], "glibc")), None, "half a moment");
+    assert_eq!(told(&watched(vec![with(CALL_LOST, 5.0)], "glibc")), None, "they may be among the lost");
+    let mut few = calls("faults.calls", 9000.0);
+    few.parts = vec![Part { name: "munmap".to_owned(), value: 1.5, share: 0.01 }];
+    assert_eq!(told(&watched(vec![few], "glibc")), None, "blocks may be large");
 }
 
 #[test]

@@ -21,8 +21,8 @@ const FUNCTIONS: usize = 5;
 /// A caller with a smaller share of the calls of its kind is not told.
 const LEAST: f64 = 0.02;
 
-/// A kind with fewer calls has no figure of its own: a program makes some of each as it begins and ends.
-const SOME: f64 = 20.0;
+/// A kind with fewer calls has no figure of its own: nothing follows from so few. It is a part of the whole.
+const SOME: f64 = 6.0;
 
 /// All of them; one that says why, where there are none.
 pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {

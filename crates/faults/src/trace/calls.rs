@@ -152,11 +152,9 @@ impl Calls {
     /// Ends the moment that is on.
     pub fn close(&mut self, entries: &mut Vec<Entry>) {
         self.drain(entries);
-        if let Some(mut moment) = self.open.take() {
+        if let Some(moment) = self.open.take() {
             entries.push(Entry { time: now(), what: What::Counting(false) });
-            for ring in moment.stacks.iter_mut().chain(&mut moment.counts) {
-                let _ = ring.ring.as_counter_mut().disable();
-            }
+            close(moment.stacks.into_iter().chain(moment.counts));
         }
     }
 
@@ -164,7 +162,7 @@ impl Calls {
     pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
         if !on {
             self.drain(entries);
-            self.faults.clear();
+            close(mem::take(&mut self.faults));
         } else if let Ok(format) = self.codes.clone() {
             match self.rings(Set::Codes, &[format]) {
                 Ok(rings) => self.faults = rings,
@@ -281,6 +279,23 @@ impl Ring {
                 entries.push(entry);
             }
         }
+    }
+}
+
+/// Closes them, aside: the kernel may take tens of milliseconds to be sure that nobody is within a tracepoint, and others' rings are to be
+/// drained meanwhile.
+fn close(rings: impl IntoIterator<Item = Ring>) {
+    let mut all: Vec<Counter> = Vec::new();
+    for Ring { ring, others } in rings {
+        all.push(ring.into_counter());
+        all.extend(others);
+    }
+    for counter in &mut all {
+        let _ = counter.disable();
+    }
+    if !all.is_empty() {
+        // Without a thread it is dropped here.
+        let _ = std::thread::Builder::new().name("close".to_owned()).spawn(move || drop(all));
     }
 }
 

@@ -83,7 +83,7 @@ impl Tracefs {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(format!("this kernel has no tracepoint {name}"))
             }
-            Err(error) => Err(format!("tracepoint {name}: {error}")),
+            Err(error) => Err(format!("tracepoint {name}: {error}: run truebench as root")),
         }
     }
 }

@@ -6,6 +6,9 @@ use figure::{Figure, Finding, Record, Severity, format};
 
 use super::finding;
 
+/// Seconds of counting in which a mechanism that matters makes at least one call.
+const LONG: f64 = 1.0;
+
 /// The calls by which a mechanism works, and whether they bear it out; `None`: nothing is known of them.
 pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Finding> {
     let kinds: &[Call] = match Mechanism::of(&mechanism.conditions.get(MECHANISM)?)? {
@@ -20,15 +23,18 @@ pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Finding> {
     let counted = |figure: &Figure| figure.evidence.get(CALL_COUNT).into_value().unwrap_or(0.0);
     let of = |call: &Call| record.figure(&format!("faults.calls.{call}")).map(|figure| (*call, figure));
     let most = kinds.iter().filter_map(of).max_by(|a, b| counted(a.1).total_cmp(&counted(b.1)));
-    // Too few have no figure.
+    // Few have no figure of their own.
     let Some((call, figure)) = most else {
+        let were_some = all.parts.iter().any(|part| kinds.iter().any(|call| call.told() == part.name));
+        let lost = all.evidence.get(CALL_LOST).into_value().is_none_or(|lost| lost > 0.0);
         let words: Vec<&str> = kinds.iter().map(|call| call.told()).collect();
-        let words = words.join(" and ");
         let text = format!(
-            "The calls do not bear that out: next to no {words} in the {} that they were counted.",
+            "The calls do not bear that out: no {} in the {} that they were counted.",
+            words.join(", no "),
             format::seconds(seconds)
         );
-        return Some(finding(Severity::Warning, text, &[all, mechanism]));
+        let is_told = !were_some && !lost && seconds >= LONG;
+        return is_told.then(|| finding(Severity::Warning, text, &[all, mechanism]));
     };
     let rate = format::number(counted(figure) / seconds.max(1e-9));
     let volume = figure.evidence.get(CALL_BYTES).into_value().filter(|bytes| *bytes > 0.0);
