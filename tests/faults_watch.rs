@@ -11,7 +11,7 @@ use figure::faults::{Manager, Mechanism};
 use crate::bench::{figure, run, stderr, stdout, truebench};
 
 /// The record at the end of what was streamed.
-fn streamed(text: &str) -> Record {
+pub fn streamed(text: &str) -> Record {
     let last = text.lines().rfind(|line| !line.is_empty()).expect("a line");
     serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
@@ -262,7 +262,7 @@ fn who_is_not_there_is_told() {
 }
 
 /// Builds a C program; `None` where that cannot be done.
-fn built(source: &str, flags: &[&str]) -> Option<(tempfile::TempDir, std::path::PathBuf)> {
+pub fn built(source: &str, flags: &[&str]) -> Option<(tempfile::TempDir, std::path::PathBuf)> {
     let directory = tempfile::tempdir().unwrap();
     let (file, program) = (directory.path().join("program.c"), directory.path().join("program"));
     std::fs::write(&file, source).unwrap();

@@ -12,6 +12,7 @@ mod cross;
 mod defects;
 mod ending;
 mod faults_allocs;
+mod faults_calls;
 mod faults_demo;
 mod faults_prices;
 mod faults_prove;

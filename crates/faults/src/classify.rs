@@ -14,6 +14,9 @@
 //! | any but a file | the kernel gave huge pages (thp_fault_alloc) | huge-pages |
 //! | any, for the first time | | growth |
 //!
+//! Where calls for memory were seen (tracefs), who makes them tells whose mappings come and go and by whose advice pages go; and a fault
+//! that wrote to a page which was there is copy-on-write, where the process had forked. No rule depends on it.
+//!
 //! What fits no row is unexplained, and is told as such.
 
 use std::collections::BTreeMap;
@@ -26,6 +29,9 @@ use crate::trace::collect::Again;
 const ENDED: u64 = 8;
 /// Of the first faults at fresh mappings so many are at a block's size field where glibc's malloc made them.
 const HEADERS: f64 = 0.3;
+
+/// Of the calls of a program so many must be one's own, for calls are not told apart by the memory that they are about.
+const MOST: f64 = 0.8;
 
 /// What is known of the faults of one program at one kind of memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +56,55 @@ pub struct Facts {
     pub huge: f64,
     /// The share of faults by which NUMA balancing looked for who uses a page, 0 to 1.
     pub hinting: f64,
+    /// What the kernel's tracepoints told besides.
+    pub told: Told,
+}
+
+/// What tracepoints tell, where they can be had.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Who unmaps memory (munmap); `None`: too little was seen of it.
+    pub unmapped: Option<Owners>,
+    /// Who gives pages back by advice (madvise).
+    pub advised: Option<Owners>,
+    /// The share of faults that wrote to a page which was there, 0 to 1.
+    pub copies: Option<f64>,
+    /// Whether the program has forked.
+    pub has_forked: bool,
+}
+
+/// Whose calls are: shares, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Owners {
+    /// The C library's own, as those of its malloc.
+    pub malloc: f64,
+    /// Another allocator's, or a runtime's.
+    pub allocator: f64,
+    /// The program's.
+    pub program: f64,
+}
+
+impl Owners {
+    /// Shares of the whole.
+    pub fn shares(self) -> Owners {
+        let Owners { malloc, allocator, program } = self;
+        let all = (malloc + allocator + program).max(f64::MIN_POSITIVE);
+        Owners { malloc: malloc / all, allocator: allocator / all, program: program / all }
+    }
+
+    /// Who makes nearly all of them: of the C library and of allocators the one that is known to manage the memory.
+    fn most(self, manager: Option<Manager>) -> Option<Manager> {
+        let own = manager.filter(|manager| *manager != Manager::Program);
+        if self.program > MOST {
+            Some(Manager::Program)
+        } else if self.malloc > MOST {
+            own.filter(|manager| matches!(manager, Manager::Glibc | Manager::Musl))
+        } else if self.allocator > MOST {
+            own.filter(|manager| !matches!(manager, Manager::Glibc | Manager::Musl))
+        } else {
+            None
+        }
+    }
 }
 
 /// Who a mechanism belongs to.
@@ -66,24 +121,35 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
     let (threads, ended) = facts.threads;
     match facts.memory {
         Memory::File => add(Mechanism::File, None, facts.minor),
-        _ if facts.is_inherited => add(Mechanism::CopyOnWrite, None, facts.minor),
+        _ if facts.is_inherited && facts.told.copies.is_none() => {
+            add(Mechanism::CopyOnWrite, None, facts.minor);
+        }
         Memory::ThreadStack if ended >= ENDED && ended * 2 >= threads => {
             add(Mechanism::Stacks, None, facts.minor);
         }
         _ => {
-            let huge = facts.minor * facts.huge.clamp(0.0, 1.0);
+            let copied = copied(facts);
+            add(Mechanism::CopyOnWrite, None, copied);
+            let others = facts.minor - copied;
+            let huge = others * facts.huge.clamp(0.0, 1.0);
             add(Mechanism::HugePages, None, huge);
-            let small = facts.minor - huge;
-            let again = small * facts.refaults;
+            let small = others - huge;
+            let again = match facts.told.copies {
+                // In a child pages that are copied are new, in its parent they had been there.
+                Some(_) if facts.is_inherited => (facts.minor * facts.refaults).min(small),
+                Some(_) => (facts.minor * facts.refaults - copied).clamp(0.0, small),
+                None => small * facts.refaults,
+            };
             let manager = facts.manager;
             let first =
                 if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
             add(first, None, small - again);
-            let sum = facts.again.sum();
+            let forked = if facts.told.copies.is_some() { 0.0 } else { facts.again.forked };
+            let sum = Again { forked, ..facts.again }.sum();
             let part = |seen: f64| if sum > 0.0 { again * seen / sum } else { 0.0 };
             add(Mechanism::MapChurn, who_maps(facts), part(facts.again.mapped));
             add(Mechanism::HeapTrim, manager, part(facts.again.cut));
-            add(Mechanism::CopyOnWrite, None, part(facts.again.forked));
+            add(Mechanism::CopyOnWrite, None, part(forked));
             let silently = if sum > 0.0 { part(facts.again.silently) } else { again };
             let hinted = silently * facts.hinting.clamp(0.0, 1.0);
             add(Mechanism::NumaHinting, None, hinted);
@@ -94,9 +160,18 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
     causes
 }
 
+/// Faults at which a page was copied, as they told themselves.
+fn copied(facts: &Facts) -> f64 {
+    let Told { copies, has_forked, .. } = facts.told;
+    let share = copies.filter(|_| facts.is_inherited || has_forked).unwrap_or(0.0);
+    facts.minor * share.clamp(0.0, 1.0)
+}
+
 /// Whose mappings come and go. glibc writes a block's size behind its first word before anyone else touches it.
 fn who_maps(facts: &Facts) -> Option<Manager> {
+    let seen = facts.told.unmapped.and_then(|owners| owners.most(facts.manager));
     match (facts.manager, facts.headers) {
+        _ if seen.is_some() => seen,
         (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
         (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
         (manager, _) => manager,
@@ -106,6 +181,10 @@ fn who_maps(facts: &Facts) -> Option<Manager> {
 /// By what pages were given back of which no mapping tells, and by whom. The C libraries' mallocs advise the kernel of their arenas
 /// alone: where another mapping is given back that way, the program has done it.
 fn given_back(facts: &Facts) -> Cause {
+    match facts.told.advised.and_then(|owners| owners.most(facts.manager)) {
+        None | Some(Manager::Glibc | Manager::Musl) => {}
+        who => return (Mechanism::Purge, who),
+    }
     match (facts.manager, facts.memory) {
         (Some(Manager::Glibc | Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, facts.manager),
         (Some(Manager::Glibc), Memory::Arena) => (Mechanism::ArenaTrim, facts.manager),
@@ -133,6 +212,7 @@ mod unit {
             threads: (0, 0),
             huge: 0.0,
             hinting: 0.0,
+            told: Told::default(),
         }
     }
 
@@ -195,5 +275,39 @@ mod unit {
         assert!((causes[&(Mechanism::MapChurn, GLIBC)] - 675.0).abs() < 1e-6);
         assert!((causes[&(Mechanism::HeapTrim, GLIBC)] - 225.0).abs() < 1e-6);
         assert!((causes[&(Mechanism::Growth, None)] - 100.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn calls_that_were_seen_tell_whose_they_are() {
+        let of = |malloc, allocator, program| Some(Owners { malloc, allocator, program }.shares());
+        let again = Again { mapped: 50.0, ..Again::default() };
+        let told = |unmapped, advised| Told { unmapped, advised, ..Told::default() };
+        let churn = Facts { headers: Some(0.0), ..facts(Memory::Mapping, GLIBC, again) };
+        let by = |unmapped| main_of(&Facts { told: told(unmapped, None), ..churn.clone() }).1;
+        assert_eq!(by(of(90.0, 0.0, 10.0)), GLIBC);
+        assert_eq!(by(of(10.0, 0.0, 90.0)), Some(Manager::Program));
+        assert_eq!(by(of(50.0, 0.0, 50.0)), Some(Manager::Program), "headers decide");
+        let silent = facts(Memory::Arena, GLIBC, Again { silently: 3.0, ..Again::default() });
+        let by = |advised| main_of(&Facts { told: told(None, advised), ..silent.clone() });
+        assert_eq!(by(of(1.0, 0.0, 0.0)), (Mechanism::ArenaTrim, GLIBC));
+        assert_eq!(by(of(0.0, 0.0, 1.0)), (Mechanism::Purge, Some(Manager::Program)));
+    }
+
+    #[test]
+    fn pages_that_are_copied_tell_so_themselves() {
+        let copies = |copies| Told { copies: Some(copies), has_forked: true, ..Told::default() };
+        let child =
+            Facts { is_inherited: true, refaults: 0.0, ..facts(Memory::Heap, GLIBC, Again::default()) };
+        assert_eq!(main_of(&Facts { told: copies(1.0), ..child.clone() }), (Mechanism::CopyOnWrite, None));
+        assert_eq!(
+            main_of(&Facts { told: copies(0.1), ..child }),
+            (Mechanism::Growth, None),
+            "never touched before"
+        );
+        let parent = facts(Memory::Heap, GLIBC, Again { forked: 9.0, ..Again::default() });
+        let told = causes(&Facts { told: copies(0.9), ..parent.clone() });
+        assert!((told[&(Mechanism::CopyOnWrite, None)] - 900.0).abs() < 1e-6, "{told:?}");
+        let alone = Facts { told: Told { has_forked: false, ..copies(0.9) }, ..parent };
+        assert!(main_of(&alone).0 != Mechanism::CopyOnWrite, "there is nobody to share pages with");
     }
 }

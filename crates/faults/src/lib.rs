@@ -41,6 +41,8 @@ pub const PRICE: &str = "faults.prices.minor.write";
 pub const COVERAGE: &str = "faults.coverage";
 /// What watching added to the program's CPU time, as a share of what it would have used without.
 pub const SLOWDOWN: &str = "faults.slowdown";
+/// Calls for memory a second: one figure for each kind has its word behind it.
+pub const CALLS: &str = "faults.calls";
 /// The most that could be gained, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 

@@ -48,6 +48,15 @@ const STATIC_GLIBC: &[u8] = b"GLIBC_TUNABLES";
 /// What glibc says of itself, before its version.
 const BANNER: &[u8] = b"GNU C Library";
 
+/// Whether a file is an allocator, or a runtime that has one, by its name: none of the C libraries.
+pub fn is_allocator(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_of = |(beginning, manager): &(&str, Manager)| {
+        name.starts_with(beginning) && !matches!(manager, Manager::Glibc | Manager::Musl)
+    };
+    LIBRARIES.iter().any(is_of)
+}
+
 /// Who it is by the program's image and the libraries that it has loaded, or will load; `None` if nothing tells.
 pub fn of<'a>(image: &Image, libraries: impl Iterator<Item = &'a str>) -> Option<Manager> {
     if image.is_go {

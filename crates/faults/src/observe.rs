@@ -13,6 +13,8 @@ use crate::trace::ring::Ring;
 use crate::trace::{Trace, Traced, tasks_of};
 
 mod blocks;
+mod calls;
+mod owners;
 mod shares;
 mod sites;
 mod stacks;
@@ -31,6 +33,9 @@ pub struct Setup {
     pub cpus: CpuList,
     /// Where a recorder that is preloaded tells of large blocks.
     pub blocks: Option<PathBuf>,
+    /// Whether calls for memory are counted all the time, and not in moments.
+    #[serde(default)]
+    pub all_calls: bool,
 }
 
 /// What was found.
@@ -55,7 +60,7 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
     let ring = setup.blocks.as_deref().map(Ring::open).transpose()?;
-    let trace = Trace::begin(&target, &setup.cpus, ring, conclude)?;
+    let trace = Trace::begin(&target, &setup.cpus, ring, setup.all_calls, conclude)?;
     Ok((Box::new(Observer(Some(trace))), Facts::default()))
 }
 
@@ -82,10 +87,11 @@ fn conclude(traced: Traced) -> Found {
     evidence.put(FAULT_PERIOD, traced.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.sees_kernel);
     evidence.put(WATCH_CPU, traced.cpu_seconds);
-    let groups = shares::groups(&traced);
-    let mut figures = shares::mechanisms(&groups, &traced);
-    figures.extend(shares::files(&traced));
     let names = stacks::names(&traced.collector);
+    let groups = shares::groups(&traced, &names);
+    let mut figures = shares::mechanisms(&groups, &traced);
+    figures.extend(calls::calls(&traced, &names));
+    figures.extend(shares::files(&traced));
     figures.extend(sites::sites(&groups, &traced, &names));
     figures.extend(stacks::stacks(&traced, &names));
     figures.extend(blocks::blocks(&groups, &traced));

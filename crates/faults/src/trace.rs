@@ -2,7 +2,8 @@
 //!
 //! [`events`] opens and reads the kernel's events, [`record`] is what they hold. [`collect`] puts them together in the order of their
 //! times, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in again), [`runs`] (how
-//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. Where a recorder is preloaded, its [`ring`] tells of large
+//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. [`calls`] are the calls for memory, by the tracepoints
+//! that [`tracefs`] tells of, and [`book`] where they are put together. Where a recorder is preloaded, its [`ring`] tells of large
 //! [`blocks`], and each fault is joined to its own. The loop is here: it drains the rings, holds the
 //! number of samples near its aim, and lets every fault be seen for moments.
 
@@ -16,12 +17,15 @@ use std::time::{Duration, Instant};
 use figure::CpuList;
 use rustix::time::{ClockId, clock_gettime};
 
+use calls::Calls;
 use collect::Collector;
 use events::{Events, Set, Target};
 use record::{Entry, What};
 use ring::Ring;
 
 pub mod blocks;
+pub mod book;
+pub mod calls;
 pub mod collect;
 pub mod events;
 pub mod pages;
@@ -31,6 +35,7 @@ pub mod runs;
 pub mod space;
 pub mod symbols;
 pub mod tasks;
+pub mod tracefs;
 pub mod unwind;
 
 /// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
@@ -77,6 +82,10 @@ pub struct Traced {
     pub seconds: f64,
     /// Why it ended before it should have.
     pub trouble: Option<String>,
+    /// Why calls for memory were not counted, if so.
+    pub calls: Result<(), String>,
+    /// Why faults did not say what page they met, if so.
+    pub codes: Result<(), String>,
 }
 
 /// A trace that runs. `R` is what is made of it in the end.
@@ -87,8 +96,8 @@ pub struct Trace<R> {
 }
 
 impl<R: Send + 'static> Trace<R> {
-    /// Begins to look at a target; a recorder that is preloaded into it tells of large blocks in `ring`. `conclude` is called where
-    /// the looking was done, for what was seen stays there.
+    /// Begins to look at a target; a recorder that is preloaded into it tells of large blocks in `ring`; `all_calls`: calls for memory are
+    /// counted all the time. `conclude` is called where the looking was done, for what was seen stays there.
     ///
     /// # Errors
     /// What the kernel said, in words for the user.
@@ -96,6 +105,7 @@ impl<R: Send + 'static> Trace<R> {
         target: &Target,
         cpus: &CpuList,
         ring: Option<Ring>,
+        all_calls: bool,
         conclude: fn(Traced) -> R,
     ) -> Result<Trace<R>, String> {
         let tasks = match target {
@@ -103,11 +113,16 @@ impl<R: Send + 'static> Trace<R> {
             Target::Running(tasks) => tasks.len(),
         };
         let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
+        let calls = Calls::open(cpus, all_calls);
+        let watched = match target {
+            Target::Starting(_) => Vec::new(),
+            Target::Running(tasks) => tasks.clone(),
+        };
         let stop = Arc::new(AtomicBool::new(false));
         let (asked, first) = (stop.clone(), target.tasks().to_vec());
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
-            .spawn(move || conclude(Loop::new(events, first, ring).run(&asked)))
+            .spawn(move || conclude(Loop::new(events, first, ring, calls, watched).run(&asked)))
             .map_err(|error| format!("no thread to look from: {error}"))?;
         Ok(Trace { stop, thread })
     }
@@ -172,6 +187,8 @@ struct Loop {
     bursts: Bursts,
     sees_all_maps: bool,
     trouble: Option<String>,
+    /// Calls for memory, or why there are none.
+    calls: Result<Calls, String>,
     /// Events of the machine when it began.
     happened: [u64; 2],
     /// Tasks that were there when it began.
@@ -189,15 +206,26 @@ struct Bursts {
 }
 
 impl Loop {
-    fn new(events: Events, first: Vec<u32>, ring: Option<Ring>) -> Loop {
+    fn new(
+        events: Events,
+        first: Vec<u32>,
+        ring: Option<Ring>,
+        calls: Result<Calls, String>,
+        watched: Vec<u32>,
+    ) -> Loop {
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         let mut collector = Collector::new(page);
         collector.blocks = ring.as_ref().map(|_| blocks::Blocks::default());
+        collector.book.watched = watched;
+        if calls.is_ok() {
+            collector.book.counting(true, self::now());
+        }
         Loop {
             events,
             ring,
             collector,
+            calls,
             pending: Vec::new(),
             drained: 0,
             begun: now,
@@ -228,6 +256,9 @@ impl Loop {
         }
         self.events.turn(Set::Burst, false);
         self.pass();
+        if let Ok(calls) = &mut self.calls {
+            calls.close(&mut self.pending);
+        }
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().for_each(|entry| self.collector.take(entry));
         self.collector.runs.end();
@@ -248,6 +279,8 @@ impl Loop {
             cpu_seconds: nanoseconds(used) as f64 * 1e-9,
             seconds: self.begun.elapsed().as_secs_f64(),
             trouble: self.trouble,
+            codes: self.calls.as_ref().map_err(Clone::clone).and_then(Calls::codes),
+            calls: self.calls.map(drop),
             collector: self.collector,
         }
     }
@@ -259,6 +292,11 @@ impl Loop {
         self.events.drain(&mut self.pending);
         if let Some(ring) = &mut self.ring {
             ring.drain(begins, false, &mut self.pending);
+        }
+        if let Ok(calls) = &mut self.calls
+            && let Err(reason) = calls.pass(&mut self.pending)
+        {
+            self.calls = Err(reason);
         }
         for entry in &self.pending[before..] {
             match &entry.what {
@@ -296,6 +334,7 @@ impl Loop {
         match self.bursts.ends {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
+                self.watch_codes(false);
                 self.pass();
                 self.collector.runs.end();
                 if !self.sees_all_maps {
@@ -308,11 +347,19 @@ impl Loop {
                 if !self.sees_all_maps {
                     self.events.turn(Set::Maps, true);
                 }
+                self.watch_codes(true);
                 self.events.turn(Set::Burst, true);
                 let fits = Duration::try_from_secs_f64(BURST_FAULTS / self.rate.max(1.0)).unwrap_or(BURST);
                 (self.bursts.ends, self.bursts.faults) = (Some(now + fits.min(BURST)), 0.0);
             }
             _ => {}
+        }
+    }
+
+    /// Lets faults say what page they met, or not any more.
+    fn watch_codes(&mut self, on: bool) {
+        if let Ok(calls) = &mut self.calls {
+            calls.watch_codes(on, &mut self.pending);
         }
     }
 

@@ -64,6 +64,8 @@ pub struct Options {
     pub looks: bool,
     /// Of a program that is started: bytes from which on a block is large, and faults are held against it.
     pub blocks: Option<f64>,
+    /// Whether calls for memory are counted all the time, and not in moments.
+    pub all_calls: bool,
 }
 
 /// What happened between two looks.
@@ -212,7 +214,8 @@ fn begin(
     blocks: Option<PathBuf>,
     options: &Options,
 ) -> Result<(), String> {
-    let setup = Setup { processes, is_starting, cpus: options.cpus.clone(), blocks };
+    let cpus = options.cpus.clone();
+    let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls };
     let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }

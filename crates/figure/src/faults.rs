@@ -99,6 +99,35 @@ words! {
 }
 
 words! {
+    /// What a program asks of the kernel for its memory.
+    Call {
+        /// Maps memory of no file.
+        Mmap = "mmap", "mmap";
+        /// Gives a mapping back.
+        Munmap = "munmap", "munmap";
+        /// Moves a mapping, or changes its size.
+        Mremap = "mremap", "mremap";
+        /// Moves the end of the heap up.
+        BrkUp = "brk-up", "brk up";
+        /// Moves the end of the heap down: gives it back.
+        BrkDown = "brk-down", "brk down";
+        /// Gives pages back, and keeps the mapping.
+        Dontneed = "dontneed", "madvise(DONTNEED)";
+        /// Lets the kernel have pages when it needs some, and keeps the mapping.
+        Free = "free", "madvise(FREE)";
+        /// Other advice, about huge pages and the like.
+        Advice = "advice", "madvise, other";
+    }
+}
+
+impl Call {
+    /// Whether it gives memory back.
+    pub fn gives_back(self) -> bool {
+        matches!(self, Call::Munmap | Call::BrkDown | Call::Dontneed | Call::Free)
+    }
+}
+
+words! {
     /// What kind of memory a page belongs to.
     Memory {
         /// The heap, which brk(2) moves.

@@ -10,7 +10,7 @@ pub use drift::{Drift, drift};
 pub use interval::median_interval;
 pub use modes::{Modes, modes};
 pub use paired::{Ratio, differences, paired_ratio};
-pub use share::share_interval;
+pub use share::{count_interval, share_interval};
 
 /// The middle value, or the mean of the two middle ones. `None` if empty or if a value is NaN.
 pub fn median(values: &[f64]) -> Option<f64> {

@@ -3,6 +3,7 @@
 mod alignment;
 mod allocators;
 mod blocks;
+mod calls;
 mod cores;
 mod faults;
 mod levers;

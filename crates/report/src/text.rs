@@ -14,6 +14,7 @@ use crate::{Format, MIN_WIDTH, Options, grid, outline};
 mod bars;
 mod blocks;
 mod body;
+mod calls;
 mod cells;
 mod curves;
 mod doctor;

@@ -53,3 +53,21 @@ fn folded_stacks_are_counts() {
     let text = written("folded", &Options::default());
     assert_eq!(text, "server;main;handle;memset 30000\nserver;main;parse 10000\n");
 }
+
+#[test]
+fn it_is_told_why_calls_were_not_counted() {
+    let mut record = sample::watched::watched();
+    record.figures.retain(|figure| !figure.id.starts_with("faults.call"));
+    let planned = figure::Figure::planned(
+        "faults.calls",
+        "faults",
+        "calls",
+        figure::Unit::PER_S,
+        figure::Better::Lower,
+    );
+    record.figures.push(planned.not_available("calls for memory: run truebench as root"));
+    let mut text = Vec::new();
+    (format("text").unwrap().write)(&record, &Options::new(80), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("not available: calls for memory: run truebench as root"), "{text}");
+}

@@ -49,6 +49,9 @@ pub struct Watch {
         conflicts_with_all = ["rates", "prove"]
     )]
     pub allocs: Option<f64>,
+    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not in moments; all system calls slow down
+    #[arg(long, conflicts_with_all = ["rates", "prove"])]
+    pub calls: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,

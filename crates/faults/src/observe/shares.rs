@@ -3,17 +3,22 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::*;
-use figure::faults::{Manager, Mechanism, Memory};
+use figure::faults::{Call, Manager, Mechanism, Memory};
 use figure::format::plain_to;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Figure, Interval, Status, Unit, stats};
+use figure::{Better, Evidence, Figure, Interval, Status, Unit, stats};
 
-use crate::classify::{Cause, Facts, causes};
+use super::owners::owners;
+use crate::classify::{Cause, Facts, Told, causes};
 use crate::manager;
 use crate::trace::Traced;
 use crate::trace::collect::{Group, Key};
+use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 use crate::{COVERAGE, SUITE};
+
+/// Faults that must have told what they met.
+const CODES: f64 = 20.0;
 
 /// A group with what follows from it.
 #[derive(Clone, Debug)]
@@ -35,12 +40,14 @@ pub struct Judged {
 }
 
 /// What follows from each group, in their order.
-pub fn groups(traced: &Traced) -> Vec<Judged> {
+pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
     let collector = &traced.collector;
     let (_, seen, _) = collector.minor;
     let share = if seen > 0.0 { collector.minor.0 / seen } else { 1.0 };
     let refaults = collector.pages.refaults(share);
     let page = rustix::param::page_size() as f64;
+    let unmapped = owners(collector, names, &[Call::Munmap]);
+    let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
     let judge = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
@@ -55,6 +62,12 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
             threads: (program.threads, program.threads_ended),
             hinting: traced.hinting,
             huge: traced.huge,
+            told: Told {
+                unmapped: unmapped.get(&key.program).copied(),
+                advised: advised.get(&key.program).copied(),
+                copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
+                has_forked: program.forks > 0,
+            },
         };
         Judged {
             causes: causes(&facts),
@@ -147,9 +160,27 @@ fn mechanism_figure(
             None => evidence.put_unknown(BLOCK_MAPPED, "the kernel told of no mapping of data"),
         }
     }
+    put_told(evidence, mechanism, main);
     evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
     evidence.put(PROGRAM_FORKS, main.forks);
     figure
+}
+
+/// What the kernel told of the calls by which such memory is given back, and of the pages that the faults met.
+fn put_told(evidence: &mut Evidence, mechanism: Mechanism, main: &Judged) {
+    let told = main.facts.told;
+    let owners = match mechanism {
+        Mechanism::MapChurn => told.unmapped,
+        Mechanism::ArenaTrim | Mechanism::Purge => told.advised,
+        _ => None,
+    };
+    if let Some(owners) = owners {
+        evidence.put(CALLS_OF_MALLOC, owners.malloc);
+        evidence.put(CALLS_OF_ALLOCATOR, owners.allocator);
+    }
+    if let Some(copies) = told.copies {
+        evidence.put(FAULT_COPIES, copies);
+    }
 }
 
 /// Files of which most faults were, each with its major faults, or its minor ones where there are none.

@@ -20,8 +20,9 @@ const MOST_CHARACTERS: usize = 4000;
 
 /// Names of the frames of the stacks that are kept.
 pub fn names(collector: &Collector) -> Names {
-    let frames: std::collections::HashSet<Frame> =
+    let mut frames: std::collections::HashSet<Frame> =
         heaviest(collector).iter().flat_map(|(site, _)| site.frames.iter().copied()).collect();
+    frames.extend(collector.book.callers.keys().flat_map(|caller| caller.frames.iter().copied()));
     symbols::names(frames, collector)
 }
 

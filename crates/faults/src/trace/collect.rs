@@ -8,9 +8,10 @@ use std::sync::Arc;
 use figure::faults::Memory;
 
 use super::blocks::Blocks;
+use super::book::{Book, Caller};
 use super::events::Set;
 use super::pages::Pages;
-use super::record::{Entry, Fault, What};
+use super::record::{Call, Entry, Fault, What};
 use super::ring::Told;
 use super::runs::Runs;
 use super::tasks::{Process, Tasks};
@@ -73,6 +74,8 @@ pub struct Group {
     headers: HashMap<u64, f64>,
     /// Instructions that met other pages: those of memset and memcpy are among them, those of malloc are not.
     others: HashSet<u64>,
+    /// Faults that told what page they met; those of them that wrote to a page that was there, and must be copied.
+    pub codes: (f64, f64),
     /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
@@ -126,6 +129,8 @@ pub struct Collector {
     pub lost_news: f64,
     /// Faults that bursts saw.
     pub burst: f64,
+    /// Calls for memory.
+    pub book: Book,
     files: Images,
     rules: Rules,
     by_key: HashMap<Key, u32>,
@@ -152,6 +157,10 @@ impl Collector {
             What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
             What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
             What::Exit { process, thread } => self.tasks.exit(process, thread),
+            What::Call(call) => self.call(&call, time),
+            What::Counting(on) => self.book.counting(on, time),
+            What::Uncounted(calls) => self.book.lost += calls as f64,
+            What::Code { process, address, code } => self.code(process, address, code),
             What::Lost { set: Set::Minor, events, .. } => self.minor.2 += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
             What::Lost { records, .. } => self.lost_news += records as f64,
@@ -260,6 +269,40 @@ impl Collector {
         }
     }
 
+    /// A call for memory, of whichever process: calls are told of all.
+    fn call(&mut self, call: &Call, time: u64) {
+        let number = call.by.process;
+        if !self.tasks.knows(number) && !self.book.watched.contains(&number) {
+            return;
+        }
+        let process = self.tasks.get(number, time).clone();
+        let heap = process.space.areas().find(|(_, area)| &*area.name == "[heap]").map(|(_, area)| area.end);
+        let Some((kind, bytes)) = self.book.kind(number, call.asked, heap) else { return };
+        let weight = call.by.weight as f64;
+        if !call.has_stack {
+            return self.book.count(kind, bytes, weight);
+        }
+        let frames =
+            process.stacks.borrow_mut().unwind(&call.by, &process.space, &mut self.files, &mut self.rules);
+        let frames = frames.into_iter().map(|address| self.frame(number, &process, address)).collect();
+        self.book.caller(Caller { program: process.program, call: kind, frames }, bytes, weight);
+    }
+
+    /// What a fault tells of the page that it met, whose ever it is.
+    fn code(&mut self, number: u32, address: u64, code: u64) {
+        const WRITES_TO_ONE_THAT_IS_THERE: u64 = 3;
+        if !self.tasks.knows(number) {
+            return;
+        }
+        let process = self.tasks.get(number, 0);
+        let key = key(process, &Fault { process: number, address, ..Fault::default() });
+        let known = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
+        if let Some(group) = known {
+            let copies = code & WRITES_TO_ONE_THAT_IS_THERE == WRITES_TO_ONE_THAT_IS_THERE;
+            group.codes = (group.codes.0 + 1.0, group.codes.1 + f64::from(u8::from(copies)));
+        }
+    }
+
     fn group(&mut self, key: Key) -> u32 {
         *self.by_key.entry(key).or_insert_with(|| {
             self.keys.push(key);
@@ -293,7 +336,7 @@ impl Collector {
 }
 
 /// Whether a file is a C library, by its name.
-fn is_c_library(path: &str) -> bool {
+pub fn is_c_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     ["libc.so", "libc-2.", "ld-musl", "libc.musl"].iter().any(|begin| name.starts_with(begin))
 }

@@ -73,6 +73,21 @@ pub enum What {
         /// The task.
         thread: u32,
     },
+    /// A call for memory.
+    Call(Box<Call>),
+    /// From now on calls are counted, or not any more.
+    Counting(bool),
+    /// Calls that were not counted: their records found no room.
+    Uncounted(u64),
+    /// What a fault says of the page that it met.
+    Code {
+        /// The process.
+        process: u32,
+        /// The address that was touched.
+        address: u64,
+        /// The error code of x86: bit 0 a page was there, bit 1 it was to be written.
+        code: u64,
+    },
     /// Records that found no room in a ring.
     Lost {
         /// In which.
@@ -111,6 +126,64 @@ pub struct Fault {
     pub regs: Option<Regs>,
     /// The stack from the stack pointer on.
     pub stack: Vec<u8>,
+}
+
+/// A call for memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Who called, and where: a fault at no address, with the stack of one that was sampled.
+    pub by: Fault,
+    /// What for.
+    pub asked: Asked,
+    /// Whether it is a sample, with a stack; else it is one of those that are counted.
+    pub has_stack: bool,
+}
+
+/// What a call for memory asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A mapping (mmap).
+    Map {
+        /// How many bytes.
+        bytes: u64,
+        /// Whether of a file.
+        is_file: bool,
+    },
+    /// That a mapping goes (munmap).
+    Unmap {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// That a mapping moves or has another size (mremap).
+    Remap {
+        /// How many bytes it is to have.
+        bytes: u64,
+    },
+    /// That the heap ends here (brk); 0 asks where it ends.
+    Break {
+        /// Where.
+        end: u64,
+    },
+    /// That the kernel knows how pages are used (madvise).
+    Advise {
+        /// How many bytes.
+        bytes: u64,
+        /// MADV_DONTNEED and so on.
+        advice: i32,
+    },
+}
+
+impl Asked {
+    /// The place of its system call among those that are traced.
+    pub fn place(self) -> usize {
+        match self {
+            Asked::Map { .. } => 0,
+            Asked::Unmap { .. } => 1,
+            Asked::Remap { .. } => 2,
+            Asked::Break { .. } => 3,
+            Asked::Advise { .. } => 4,
+        }
+    }
 }
 
 /// A mapping.
@@ -166,7 +239,7 @@ impl<'a> Visitor<'a> for Reader {
             is_major: self.set == Set::Rare,
             is_burst: self.set == Set::Burst,
             in_kernel: metadata.misc() & MODE == KERNEL,
-            chain: chain.iter().copied().filter(|address| *address < CONTEXT).collect(),
+            chain: addresses(chain),
             regs: sample.regs_user().and_then(regs),
             stack: sample.stack_user().unwrap_or_default().to_vec(),
         };
@@ -212,6 +285,11 @@ impl<'a> Visitor<'a> for Reader {
     }
 }
 
+/// Return addresses of a chain, without its marks.
+pub(super) fn addresses(chain: &[u64]) -> Vec<u64> {
+    chain.iter().copied().filter(|address| *address < CONTEXT).collect()
+}
+
 fn time(metadata: &RecordMetadata) -> Option<u64> {
     metadata.sample_id().time()
 }
@@ -221,7 +299,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn regs(all: &Registers) -> Option<Regs> {
+pub(super) fn regs(all: &Registers) -> Option<Regs> {
     if all.abi != SampleRegsAbi::ABI_64 {
         return None;
     }

@@ -80,6 +80,11 @@ impl Tasks {
         })
     }
 
+    /// Whether a process is known.
+    pub fn knows(&self, process: u32) -> bool {
+        self.processes.contains_key(&process)
+    }
+
     /// Processes that are known.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.processes.keys().copied()

@@ -374,6 +374,17 @@ keys! {
     BLOCK_MOST: f64 = "block.most", "B", Figure, "The largest of the blocks that were met.";
     BLOCK_FREED: f64 = "block.freed", "1", Figure, "Of such blocks the share that was freed while the program was watched.";
     BLOCK_AGE: f64 = "block.age", "s", Figure, "Time from the allocation of a block to a fault in it: the median.";
+    CALL: String = "call", "", Condition, "What a program asks of the kernel for its memory (a word of figure::faults::Call).";
+    CALL_VIA: String = "call.via", "", Condition, "Functions of the C library and of allocators between the call and the program's own code, the innermost first; untrusted.";
+    CALL_COUNT: f64 = "call.count", "1", Figure, "Calls while they were counted.";
+    CALL_BYTES: f64 = "call.bytes", "B/s", Figure, "Bytes that such calls were about, a second.";
+    CALL_EACH: f64 = "call.each", "B", Figure, "Bytes of the average of these calls.";
+    CALL_SECONDS: f64 = "call.seconds", "s", Figure, "Time in which calls were counted: the whole, or moments.";
+    CALL_LOST: f64 = "call.lost", "1", Figure, "Calls of any kind, of any program, that were not counted for want of room.";
+    CALL_SAMPLES: f64 = "call.samples", "1", Figure, "Calls whose stacks were seen.";
+    CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the calls by which such memory is given back (munmap or madvise) the share that the C library makes by itself, as its malloc does.";
+    CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator or a runtime makes.";
+    FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults that told what they met the share that wrote to a page which was there, so that it was copied or made writable (error code of page_fault_user).";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
     PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";

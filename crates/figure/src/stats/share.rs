@@ -1,4 +1,4 @@
-//! The interval of a share, by the number of samples.
+//! The interval of a share, by the number of samples, and that of a count.
 
 use crate::figure::Interval;
 
@@ -24,6 +24,17 @@ pub fn share_interval(share: f64, samples: usize) -> Option<Interval> {
     })
 }
 
+/// The 95 % interval of the mean of what was counted once, each independent of the others (Poisson; the score interval). `None` without
+/// any.
+pub fn count_interval(count: f64) -> Option<Interval> {
+    if !count.is_finite() || count < 1.0 {
+        return None;
+    }
+    let (centre, half) = (count + Z * Z / 2.0, Z * (count + Z * Z / 4.0).sqrt());
+    let (low, high) = (centre - half, centre + half);
+    Some(Interval { low, high, level: 0.95, method: "poisson".to_owned(), rounds: count as usize })
+}
+
 #[cfg(test)]
 mod unit {
     use super::*;
@@ -37,5 +48,15 @@ mod unit {
         let none = share_interval(0.0, 10).unwrap();
         assert!(none.low == 0.0 && (none.high - 0.277_532_8).abs() < 1e-6);
         assert_eq!((share_interval(0.5, 0), share_interval(1.5, 10)), (None, None));
+    }
+
+    #[test]
+    fn counts_have_the_spread_of_their_roots() {
+        // Each end is the mean from which the count is 1.96 of its standard deviations away.
+        let interval = count_interval(100.0).unwrap();
+        for mean in [interval.low, interval.high] {
+            assert!(((100.0 - mean).abs() / mean.sqrt() - Z).abs() < 1e-9, "{mean}");
+        }
+        assert_eq!((interval.rounds, count_interval(0.0), count_interval(f64::NAN)), (100, None, None));
     }
 }

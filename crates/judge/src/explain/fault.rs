@@ -50,7 +50,12 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
             again(AGAIN_SILENTLY)
         ),
         Mechanism::CopyOnWrite => {
-            format!("The program forked {} times while it was watched.", format::number(fact(PROGRAM_FORKS)?))
+            let copies = fact(FAULT_COPIES).map_or_else(String::new, |share| {
+                let share = format::percent(share);
+                format!(" Of the faults that told what they met {share} wrote to a page that was there.")
+            });
+            let forks = format::number(fact(PROGRAM_FORKS)?);
+            format!("The program forked {forks} times while it was watched.{copies}")
         }
         Mechanism::Growth => {
             format!("They met pages for the first time, most of them at the {memory}{runs}.")

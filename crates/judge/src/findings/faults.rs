@@ -4,7 +4,7 @@ use figure::evidence::*;
 use figure::faults::Mechanism;
 use figure::{Figure, Finding, Record, Severity, format};
 
-use super::finding;
+use super::{calls, finding};
 
 /// Below this share of the CPU time nothing is to be gained.
 const NOTHING: f64 = 0.02;
@@ -22,7 +22,10 @@ pub(super) fn watched(record: &Record) -> Vec<Finding> {
     let mechanisms = record.figures.iter().filter(is_mechanism);
     let mechanisms: Vec<&Figure> =
         mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).collect();
-    all.extend(mechanisms.iter().map(|figure| cause(figure)));
+    for figure in &mechanisms {
+        all.push(cause(figure));
+        all.extend(calls::told(record, figure));
+    }
     all.extend(super::blocks::blocks(record));
     // What was tried is told by what came of it.
     let is_tried = figure::levers::trial(record).is_some();

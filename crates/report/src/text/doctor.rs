@@ -7,7 +7,7 @@ use figure::format::{bytes, number, percent, plain, plain_to, seconds};
 use figure::{Figure, Record};
 
 use super::page::{INDENT, Page};
-use super::{blocks, body, cells};
+use super::{blocks, body, calls, cells};
 
 /// Processes that are shown.
 const MOST: usize = 8;
@@ -28,6 +28,7 @@ pub(super) fn page(page: &mut Page, record: &Record) {
     mechanisms(page, record);
     sites(page, record);
     blocks::blocks(page, record);
+    calls::calls(page, record);
     files(page, record);
     processes(page, record);
 }

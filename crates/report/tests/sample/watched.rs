@@ -73,8 +73,28 @@ pub fn watched() -> Record {
     file.at.insert("rank".to_owned(), Coordinate { value: CoordinateValue::Number(1.0), unit: None });
     file.conditions.set(FAULT_FILE, "/usr/bin/server".to_owned());
     file.evidence.put(FAULT_MAJORS, 2.0);
+    let calls = |id: &str, name: &str, count: f64| {
+        let mut figure = measured(id, name, Unit::PER_S, count / 2.0);
+        for (key, value) in
+            [(CALL_COUNT, count), (CALL_SECONDS, 2.0), (CALL_BYTES, count * 1e6), (CALL_LOST, 0.0)]
+        {
+            figure.evidence.put(key, value);
+        }
+        figure
+    };
+    let all = calls("faults.calls", "calls for memory", 16_400.0);
+    let (mapped, unmapped) =
+        (calls("faults.calls.mmap", "mmap", 8400.0), calls("faults.calls.munmap", "munmap", 8000.0));
+    let mut caller = measured("faults.caller.munmap.1", "handle_request < serve < main", Unit::ONE, 0.97);
+    caller.series = Some("faults.callers.munmap".to_owned());
+    caller.at = site.at.clone();
+    caller.conditions.set(SITE_CALLS, "handle_request < serve\u{1b}[31m < main".to_owned());
+    caller.conditions.set(CALL_VIA, "__munmap < munmap_chunk < __libc_free".to_owned());
+    caller.conditions.set(SITE_LINE, "server.c:44".to_owned());
+    caller.evidence.put(CALL_EACH, 2e6);
     let price = measured("faults.prices.minor.write", "first write", Unit::NANOSECONDS, 1500.0);
-    record.figures = vec![minor, major, coverage, churn, site, file, stacks(), price];
+    record.figures =
+        vec![minor, major, coverage, churn, all, mapped, unmapped, caller, site, file, stacks(), price];
     record.findings.push(Finding {
         text: "At most 10 % of the program's CPU time could be gained: 40040 minor faults at 1.5 us each, of 600 ms of CPU time.".to_owned(),
         severity: Severity::Warning,

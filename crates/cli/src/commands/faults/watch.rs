@@ -38,8 +38,13 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         )));
     }
     let (whom, name) = whom(arguments)?;
-    let (looks, blocks, exports) = (!arguments.rates, arguments.allocs, arguments.export.clone());
-    let settings = Settings { duration: arguments.duration, looks, blocks, exports };
+    let settings = Settings {
+        duration: arguments.duration,
+        looks: !arguments.rates,
+        blocks: arguments.allocs,
+        all_calls: arguments.calls,
+        exports: arguments.export.clone(),
+    };
     watched(whom, &name, &settings, &arguments.output)
 }
 
@@ -52,6 +57,8 @@ pub(super) struct Settings {
     pub looks: bool,
     /// Bytes from which on a block is large, where faults are held against blocks.
     pub blocks: Option<f64>,
+    /// Whether calls for memory are counted all the time.
+    pub all_calls: bool,
     /// Files of stacks.
     pub exports: Vec<Export>,
 }
@@ -103,8 +110,8 @@ pub(super) fn watched(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let (duration, looks, blocks) = (settings.duration, settings.looks, settings.blocks);
-    let options = Options { whom, cpus, duration, is_trial: false, looks, blocks };
+    let Settings { duration, looks, blocks, all_calls, .. } = *settings;
+    let options = Options { whom, cpus, duration, is_trial: false, looks, blocks, all_calls };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
@@ -141,7 +148,15 @@ pub(super) fn trial(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: seconds, is_trial: true, looks: true, blocks: None };
+    let options = Options {
+        whom,
+        cpus,
+        duration: seconds,
+        is_trial: true,
+        looks: true,
+        blocks: None,
+        all_calls: false,
+    };
     let watched = watch::watch(&options, &interrupt, &mut |_| {}).map_err(failure)?;
     let interrupted = watched.interrupted;
     Ok((complete::figures(watched, &program.name(), prices(machine)?), interrupted))

@@ -1,0 +1,251 @@
+//! Whose a call for memory is: of the frames that led to it, which are the C library's and the allocators' own, and which function
+//! of the program is behind them. By files, and where a program has them built in by the names of functions. Pure.
+
+use std::collections::HashMap;
+
+use figure::faults::Call;
+
+use crate::classify::Owners;
+use crate::manager::is_allocator;
+use crate::trace::book::{Book, Caller};
+use crate::trace::collect::{Collector, is_c_library};
+use crate::trace::symbols::{Function, Names};
+
+/// Who asked the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The C library by itself, as its malloc does.
+    Malloc,
+    /// Another allocator or a runtime.
+    Allocator,
+    /// The program.
+    Program,
+}
+
+/// The functions of a call, the innermost first, divided.
+#[derive(Clone, Debug)]
+pub struct Divided<'a> {
+    /// Who asked.
+    pub owner: Owner,
+    /// Those of the C library and of allocators, from the system call on.
+    pub via: Vec<&'a Function>,
+    /// Those of the program, from the first on.
+    pub own: Vec<&'a Function>,
+}
+
+/// Functions that do nothing but make the call.
+const WRAPPERS: &[&str] = &["mmap", "mmap64", "munmap", "mremap", "madvise", "brk", "sbrk", "syscall"];
+/// Functions of malloc, where it is linked statically, and of the languages above it.
+const OF_MALLOC: &[&str] = &[
+    "malloc",
+    "free",
+    "cfree",
+    "calloc",
+    "realloc",
+    "memalign",
+    "posix_memalign",
+    "aligned_alloc",
+    "valloc",
+    "reallocarray",
+    "malloc_trim",
+    "sysmalloc",
+    "sysmalloc_mmap",
+    "sysmalloc_mmap_fallback",
+    "systrim",
+    "munmap_chunk",
+    "mremap_chunk",
+    "heap_trim",
+    "grow_heap",
+    "shrink_heap",
+    "new_heap",
+    "alloc_new_heap",
+    "glibc_morecore",
+    "default_morecore",
+    "malloc_consolidate",
+];
+const OF_MALLOC_BEGIN: &[&str] = &["_int_", "tcache_", "arena_get", "ptmalloc_"];
+/// Functions of languages and their libraries between malloc and the program.
+const OF_LANGUAGES: &[&str] = &[
+    "operator new",
+    "operator delete",
+    "__rust_",
+    "__rdl_",
+    "__rg_",
+    "alloc::",
+    "<alloc::",
+    "core::ptr::",
+    "core::mem::drop",
+    "<core::",
+    "std::alloc",
+    "<std::alloc",
+    "std::sys::alloc",
+    "<std::sys::alloc",
+    "hashbrown::",
+    "<hashbrown::",
+    "std::vector<",
+    "std::__cxx11::basic_string<",
+    "std::__new_allocator<",
+    "std::allocator",
+    "std::_",
+    "__gnu_cxx::",
+];
+/// Functions of allocators and runtimes that are built in.
+const OF_ALLOCATORS: &[&str] = &[
+    "je_",
+    "_rjem_",
+    "mi_",
+    "_mi_",
+    "tc_",
+    "tcmalloc::",
+    "rpmalloc",
+    "sn_",
+    "snmalloc::",
+    "scudo",
+    "runtime.",
+];
+
+fn begins(name: &str, with: &[&str]) -> bool {
+    with.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// The name without the underscores and the prefix that a C library puts in front.
+fn plain(name: &str) -> &str {
+    let name = name.strip_prefix("__libc_").or_else(|| name.strip_prefix("__GI_")).unwrap_or(name);
+    name.trim_start_matches("__")
+}
+
+/// Divides the functions of a call.
+pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> Divided<'a> {
+    let (mut via, mut own): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
+    let mut owner = Owner::Program;
+    for frame in &caller.frames {
+        let file = frame.0.and_then(|image| collector.images.get(image as usize));
+        let file = file.map_or("", |(name, _)| &**name);
+        for function in names.get(frame).into_iter().flatten() {
+            let of = if own.is_empty() { role(&function.name, file) } else { Role::Program };
+            match of {
+                Role::Program => own.push(function),
+                _ => via.push(function),
+            }
+            owner = match (of, owner) {
+                (Role::Allocator, _) => Owner::Allocator,
+                (Role::Malloc, Owner::Program) => Owner::Malloc,
+                _ => owner,
+            };
+        }
+    }
+    via.dedup_by(|a, b| a.name == b.name);
+    own.dedup_by(|a, b| a.name == b.name);
+    Divided { owner, via, own }
+}
+
+/// What a function is to a call for memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Wrapper,
+    Malloc,
+    Language,
+    Allocator,
+    Program,
+}
+
+fn role(name: &str, file: &str) -> Role {
+    let short = plain(name);
+    if is_allocator(file) || begins(name, OF_ALLOCATORS) {
+        Role::Allocator
+    } else if WRAPPERS.contains(&short) {
+        Role::Wrapper
+    } else if OF_MALLOC.contains(&short) || begins(name, OF_MALLOC_BEGIN) {
+        Role::Malloc
+    } else if is_c_library(file) {
+        // Stacks of threads are the C library's as well, and no malloc's.
+        if short.contains("pthread") || short.contains("nptl") || short == "start_thread" {
+            Role::Wrapper
+        } else {
+            Role::Malloc
+        }
+    } else if begins(name, OF_LANGUAGES) {
+        Role::Language
+    } else {
+        Role::Program
+    }
+}
+
+/// Who gives memory back by these calls, for each program; of those of which enough was seen.
+pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, Owners> {
+    /// Samples that there must be.
+    const ENOUGH: f64 = 8.0;
+    let Book { callers, .. } = &collector.book;
+    let mut sums: HashMap<u32, (Owners, f64)> = HashMap::new();
+    for (caller, (sum, samples)) in callers.iter().filter(|(caller, _)| calls.contains(&caller.call)) {
+        let (owners, seen) = sums.entry(caller.program).or_default();
+        *seen += samples;
+        match divided(caller, names, collector).owner {
+            Owner::Malloc => owners.malloc += sum.calls,
+            Owner::Allocator => owners.allocator += sum.calls,
+            Owner::Program => owners.program += sum.calls,
+        }
+    }
+    let enough = sums.into_iter().filter(|(_, (_, seen))| *seen >= ENOUGH);
+    enough.map(|(program, (owners, _))| (program, owners.shares())).collect()
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn of(functions: &[(&str, &str)]) -> (Owner, Vec<String>, Vec<String>) {
+        let mut names = Names::new();
+        let mut frames = Vec::new();
+        for (address, (name, _)) in functions.iter().enumerate() {
+            let function = Function { name: (*name).to_owned(), line: None };
+            names.insert((None, address as u64), vec![function]);
+            frames.push((None, address as u64));
+        }
+        let caller = Caller { program: 0, call: Call::Munmap, frames: frames.into() };
+        let divided = divided(&caller, &names, &Collector::new(4096));
+        let told = |all: &[&Function]| all.iter().map(|function| function.name.clone()).collect();
+        (divided.owner, told(&divided.via), told(&divided.own))
+    }
+
+    #[test]
+    fn a_program_is_behind_its_allocator() {
+        let of = |names: &[&str]| of(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>());
+        let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            of(&["__munmap", "munmap_chunk", "__libc_free", "answer", "main"]),
+            (Owner::Malloc, words(&["__munmap", "munmap_chunk", "__libc_free"]), words(&["answer", "main"]))
+        );
+        assert_eq!(of(&["__brk", "__sbrk", "main"]).0, Owner::Program);
+        assert_eq!(
+            of(&["__brk", "__sbrk", "__glibc_morecore", "systrim", "_int_free", "main"]).0,
+            Owner::Malloc
+        );
+        assert_eq!(
+            of(&["munmap", "answer", "free"]),
+            (Owner::Program, words(&["munmap"]), words(&["answer", "free"]))
+        );
+        assert_eq!(of(&["runtime.madvise", "runtime.sysUnused", "main.main"]).0, Owner::Allocator);
+        assert_eq!(
+            of(&["madvise", "_rjem_je_pages_purge_forced", "alloc::alloc::dealloc", "serve"]).2,
+            words(&["serve"])
+        );
+        assert_eq!(of(&["madvise", "_rjem_je_pages_purge_forced", "serve"]).0, Owner::Allocator);
+        assert_eq!(
+            of(&["munmap", "__libc_free", "core::ptr::drop_in_place<x>", "Server::answer"]).2,
+            words(&["Server::answer"])
+        );
+    }
+
+    #[test]
+    fn files_tell_as_well() {
+        assert_eq!(role("_nl_load_locale", "/lib/libc.so.6"), Role::Malloc, "by itself");
+        assert_eq!(
+            role("__nptl_free_stacks", "/lib/libc.so.6"),
+            Role::Wrapper,
+            "stacks are none of malloc's"
+        );
+        assert_eq!(role("os::commit_memory", "/jvm/libjvm.so"), Role::Allocator);
+        assert_eq!(role("answer", "/usr/bin/server"), Role::Program);
+    }
+}

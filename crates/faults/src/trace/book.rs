@@ -1,0 +1,184 @@
+//! The book of calls for memory: how many of each kind there were while they were counted, how many bytes, and from where. Pure.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use figure::faults::Call;
+
+use super::collect::Frame;
+use super::record::Asked;
+
+/// Different stacks that are kept at most.
+const MOST_STACKS: usize = 20_000;
+/// MADV_FREE, MADV_DONTNEED, and the two that give pages back at once in other ways (MADV_DONTNEED_LOCKED, MADV_PAGEOUT).
+const FREE: i32 = 8;
+const DONTNEED: [i32; 3] = [4, 24, 21];
+
+/// Calls of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sum {
+    /// How many.
+    pub calls: f64,
+    /// Bytes that they were about.
+    pub bytes: f64,
+}
+
+impl Sum {
+    /// Both together.
+    pub fn plus(self, other: Sum) -> Sum {
+        Sum { calls: self.calls + other.calls, bytes: self.bytes + other.bytes }
+    }
+
+    fn add(&mut self, weight: f64, bytes: u64) {
+        self.calls += weight;
+        self.bytes += weight * bytes as f64;
+    }
+}
+
+/// A time in which calls were counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// How long it was.
+    pub seconds: f64,
+    /// Calls, by kind.
+    pub calls: HashMap<Call, Sum>,
+}
+
+/// Where calls came from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Caller {
+    /// The program.
+    pub program: u32,
+    /// The kind.
+    pub call: Call,
+    /// Calls that led to it, the innermost first.
+    pub frames: Box<[Frame]>,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub struct Book {
+    /// Processes that are watched from the beginning, if they ran before.
+    pub watched: Vec<u32>,
+    /// Times in which calls were counted, one after the other.
+    pub moments: Vec<Moment>,
+    /// Callers, with the calls that their samples stand for, and how many these are.
+    pub callers: HashMap<Rc<Caller>, (Sum, f64)>,
+    /// Calls that were not counted, for want of room.
+    pub lost: f64,
+    /// When the moment that is on began.
+    begun: Option<u64>,
+    counted: HashMap<Call, Sum>,
+    /// Where the heap of a process ends, and where it ended before.
+    ends: HashMap<u32, (u64, u64)>,
+}
+
+impl Book {
+    /// Calls are counted from now on, or not any more.
+    pub fn counting(&mut self, on: bool, time: u64) {
+        let counted = std::mem::take(&mut self.counted);
+        if let Some(begun) = self.begun.take() {
+            let seconds = time.saturating_sub(begun) as f64 * 1e-9;
+            self.moments.push(Moment { seconds, calls: counted });
+        }
+        self.begun = on.then_some(time);
+    }
+
+    /// What kind of call it is, and of how many bytes; `None` for what gives or takes no memory. `heap`: where the heap of the
+    /// process ends, as far as it is known otherwise.
+    pub fn kind(&mut self, process: u32, asked: Asked, heap: Option<u64>) -> Option<(Call, u64)> {
+        Some(match asked {
+            Asked::Map { is_file: true, .. } | Asked::Break { end: 0 } => return None,
+            Asked::Map { bytes, .. } => (Call::Mmap, bytes),
+            Asked::Unmap { bytes } => (Call::Munmap, bytes),
+            Asked::Remap { bytes } => (Call::Mremap, bytes),
+            Asked::Break { end } => {
+                let (now, before) = self.ends.entry(process).or_insert((end, heap.unwrap_or(0)));
+                if *now != end {
+                    (*now, *before) = (end, *now);
+                }
+                // The same call is told twice, once with its stack.
+                match before {
+                    0 => (Call::BrkUp, 0),
+                    before if end < *before => (Call::BrkDown, *before - end),
+                    before => (Call::BrkUp, end - *before),
+                }
+            }
+            Asked::Advise { bytes, advice: FREE } => (Call::Free, bytes),
+            Asked::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
+            Asked::Advise { bytes, .. } => (Call::Advice, bytes),
+        })
+    }
+
+    /// Counts a call.
+    pub fn count(&mut self, call: Call, bytes: u64, weight: f64) {
+        if self.begun.is_some() {
+            self.counted.entry(call).or_default().add(weight, bytes);
+        }
+    }
+
+    /// Notes from where one came that was sampled.
+    pub fn caller(&mut self, caller: Caller, bytes: u64, weight: f64) {
+        if self.callers.len() < MOST_STACKS || self.callers.contains_key(&caller) {
+            let (sum, samples) = self.callers.entry(Rc::new(caller)).or_default();
+            sum.add(weight, bytes);
+            *samples += 1.0;
+        }
+    }
+
+    /// Calls of a kind while they were counted.
+    pub fn sum(&self, call: Call) -> Sum {
+        let of = self.moments.iter().filter_map(|moment| moment.calls.get(&call));
+        of.fold(Sum::default(), |sum, more| sum.plus(*more))
+    }
+
+    /// Seconds in which calls were counted.
+    pub fn seconds(&self) -> f64 {
+        self.moments.iter().map(|moment| moment.seconds).sum()
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_heap_goes_up_and_down() {
+        let mut book = Book::default();
+        let mut at = |end| book.kind(1, Asked::Break { end }, None);
+        assert_eq!(at(0), None, "it asks where it is");
+        assert_eq!(at(0x10_0000), Some((Call::BrkUp, 0)), "from where nobody knows");
+        assert_eq!(at(0x30_0000), Some((Call::BrkUp, 0x20_0000)));
+        assert_eq!(at(0x30_0000), Some((Call::BrkUp, 0x20_0000)), "the same one, with its stack");
+        assert_eq!(at(0x10_0000), Some((Call::BrkDown, 0x20_0000)));
+        assert_eq!(
+            book.kind(2, Asked::Break { end: 5 }, Some(9)),
+            Some((Call::BrkDown, 4)),
+            "another process"
+        );
+    }
+
+    #[test]
+    fn advice_is_told_apart() {
+        let mut book = Book::default();
+        let mut of = |advice| book.kind(1, Asked::Advise { bytes: 7, advice }, None).unwrap().0;
+        assert_eq!(
+            [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(&mut of),
+            [Call::Dontneed, Call::Free, Call::Advice]
+        );
+        assert_eq!(book.kind(1, Asked::Map { bytes: 1, is_file: true }, None), None, "no memory of its own");
+    }
+
+    #[test]
+    fn moments_are_told_one_by_one() {
+        let mut book = Book::default();
+        book.count(Call::Munmap, 4096, 1.0);
+        book.counting(true, 1_000_000_000);
+        book.count(Call::Munmap, 4096, 3.0);
+        book.counting(false, 1_500_000_000);
+        book.count(Call::Munmap, 4096, 1.0);
+        let sum = Sum { calls: 3.0, bytes: 3.0 * 4096.0 };
+        let moment = Moment { seconds: 0.5, calls: HashMap::from([(Call::Munmap, sum)]) };
+        assert_eq!((book.moments.as_slice(), book.seconds()), ([moment].as_slice(), 0.5));
+    }
+}

@@ -1,0 +1,374 @@
+//! Calls for memory, told by the kernel's tracepoints: mmap, munmap, mremap, brk, madvise. Every one is counted, and of one in so
+//! many the stack is seen. Besides, in moments, what faults say of the page that they met.
+//!
+//! Once anybody traces a system call, all calls of all programs take a longer way through the kernel; and an event that belongs to
+//! a task is made again for each thread that it starts. So these belong to CPUs, not to tasks, and are there for moments only,
+//! unless it is asked otherwise. That takes rights (CAP_PERFMON), and what others do is put aside by [`book`](super::book).
+
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+use std::{io, mem};
+
+use figure::CpuList;
+use perf_event::data::parse::Parser;
+use perf_event::events::Tracepoint;
+use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
+use perf_event_open_sys::bindings::perf_event_header;
+use perf_event_open_sys::ioctls;
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+use super::record::{Entry, What, registers};
+use super::tracefs::{Format, Tracefs};
+use super::{now, prime_from};
+use reader::Reader;
+
+mod reader;
+
+/// The calls that are traced.
+const TRACED: [&str; 5] = ["mmap", "munmap", "mremap", "brk", "madvise"];
+/// The first moment, so that a program of some tenths of a second is seen whole; each later one; from one to the next.
+const FIRST: Duration = Duration::from_millis(200);
+const MOMENT: Duration = Duration::from_millis(50);
+const EVERY: Duration = Duration::from_secs(1);
+/// Stacks of each call that are aimed at, for each second in which calls are counted: in moments, and all the time.
+const AIM: (f64, f64) = (1000.0, 60.0);
+/// Of so many of each call in a second every one is written down; beyond, one in so many.
+const ALL: f64 = 5000.0;
+/// The first period of stacks.
+const FIRST_PERIOD: u64 = 7;
+/// A CPU is to write down so many stacks, and calls, of each moment, however long the period should be.
+const LEAST: (f64, f64) = (4.0, 20.0);
+/// Between two looks at the numbers of calls.
+const CONTROL: Duration = Duration::from_millis(20);
+/// Pages of a CPU's rings for stacks, for calls, and for faults; and bytes of stack that are copied.
+const PAGES: [usize; 3] = [64, 64, 64];
+const STACK: u32 = 8 << 10;
+/// Whether what a fault's error code says is known: bits of x86.
+const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
+
+/// What is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Set {
+    Stacks,
+    Counts,
+    Codes,
+}
+
+/// Calls of the machine, as they come.
+pub struct Calls {
+    cpus: CpuList,
+    formats: Vec<Format>,
+    /// Of page_fault_user.
+    codes: Result<Format, String>,
+    is_always: bool,
+    open: Option<Moment>,
+    /// When it ends; or, between two, when the next begins.
+    next: Instant,
+    faults: Vec<Ring>,
+    /// Periods of stacks and of counts, by call.
+    periods: [[u64; TRACED.len()]; 2],
+}
+
+/// A time in which calls are counted.
+struct Moment {
+    stacks: Vec<Ring>,
+    counts: Vec<Ring>,
+    /// Calls since the last look at their number.
+    seen: [f64; TRACED.len()],
+    looked: Instant,
+}
+
+/// Of one CPU.
+struct Ring {
+    ring: Sampler,
+    /// Those that write into it as well.
+    others: Vec<Counter>,
+}
+
+impl Calls {
+    /// Begins to count, at once. `is_always`: not in moments, but all the time.
+    ///
+    /// # Errors
+    /// Why it cannot, in words for the user.
+    pub fn open(cpus: &CpuList, is_always: bool) -> Result<Calls, String> {
+        let tracefs = Tracefs::open()?;
+        let formats: Result<Vec<Format>, String> =
+            TRACED.iter().map(|name| tracefs.format(&format!("syscalls/sys_enter_{name}"))).collect();
+        let codes = if KNOWS_CODES {
+            tracefs.format("exceptions/page_fault_user")
+        } else {
+            Err("what a fault's error code says is known of x86 alone".to_owned())
+        };
+        let mut calls = Calls {
+            cpus: cpus.clone(),
+            formats: formats?,
+            codes,
+            is_always,
+            open: None,
+            next: Instant::now() + FIRST,
+            faults: Vec::new(),
+            periods: [[FIRST_PERIOD; TRACED.len()], [1; TRACED.len()]],
+        };
+        // Two rings for each CPU, with an event for each call.
+        let mut files = getrlimit(Resource::Nofile);
+        files.current = files.maximum;
+        let _ = setrlimit(Resource::Nofile, files);
+        calls.open = Some(calls.moment().map_err(|error| told(&error))?);
+        Ok(calls)
+    }
+
+    /// Why faults do not say what page they met, if so.
+    pub fn codes(&self) -> Result<(), String> {
+        self.codes.as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    /// Takes what was written down, and begins or ends a moment.
+    ///
+    /// # Errors
+    /// Why no more is counted, in words for the user.
+    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), String> {
+        self.drain(entries);
+        self.adapt();
+        let at = Instant::now();
+        if at < self.next {
+            return Ok(());
+        }
+        if self.is_always {
+            // Nothing ends but a second, to be told by itself.
+            let time = now();
+            entries.extend([false, true].map(|on| Entry { time, what: What::Counting(on) }));
+            self.next = at + EVERY;
+        } else if self.open.is_some() {
+            self.close(entries);
+            self.next = at + EVERY - MOMENT;
+        } else {
+            self.open = Some(self.moment().map_err(|error| told(&error))?);
+            entries.push(Entry { time: now(), what: What::Counting(true) });
+            self.next = at + MOMENT;
+        }
+        Ok(())
+    }
+
+    /// Ends the moment that is on.
+    pub fn close(&mut self, entries: &mut Vec<Entry>) {
+        self.drain(entries);
+        if let Some(moment) = self.open.take() {
+            entries.push(Entry { time: now(), what: What::Counting(false) });
+            close(moment.stacks.into_iter().chain(moment.counts));
+        }
+    }
+
+    /// Lets faults say what page they met, or not any more.
+    pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
+        if !on {
+            self.drain(entries);
+            close(mem::take(&mut self.faults));
+        } else if let Ok(format) = self.codes.clone() {
+            match self.rings(Set::Codes, &[format]) {
+                Ok(rings) => self.faults = rings,
+                Err(error) => self.codes = Err(told(&error)),
+            }
+        }
+    }
+
+    fn moment(&self) -> io::Result<Moment> {
+        let (stacks, counts) =
+            (self.rings(Set::Stacks, &self.formats)?, self.rings(Set::Counts, &self.formats)?);
+        Ok(Moment { stacks, counts, seen: [0.0; TRACED.len()], looked: Instant::now() })
+    }
+
+    /// Opens a ring for each CPU, into which all of these write.
+    fn rings(&self, set: Set, formats: &[Format]) -> io::Result<Vec<Ring>> {
+        let bytes = PAGES[set as usize] * rustix::param::page_size();
+        let open = |cpu: u32| {
+            let mut counters = Vec::new();
+            for (call, format) in formats.iter().enumerate() {
+                let period = self.periods.get(set as usize).map_or(1, |periods| periods[call]);
+                counters.push(builder(set, format.id, period, cpu).build()?);
+            }
+            let mut counters = counters.into_iter();
+            let first = counters.next().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
+            let mut ring = Ring { ring: first.sampled(bytes)?, others: counters.collect() };
+            for other in &ring.others {
+                // SAFETY: two open events; no memory is passed.
+                let done = unsafe { ioctls::SET_OUTPUT(other.as_raw_fd(), ring.ring.as_raw_fd()) };
+                if done < 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            ring.counters().try_for_each(Counter::enable)?;
+            Ok(ring)
+        };
+        self.cpus.iter().map(open).collect()
+    }
+
+    fn drain(&mut self, entries: &mut Vec<Entry>) {
+        let Calls { formats, codes, open, faults, periods, .. } = self;
+        if let Some(moment) = open {
+            for (set, rings) in [(Set::Stacks, &mut moment.stacks), (Set::Counts, &mut moment.counts)] {
+                let before = entries.len();
+                let reader = Reader { set, formats, periods: &periods[set as usize] };
+                rings.iter_mut().for_each(|ring| ring.drain(reader, entries));
+                for entry in entries[before..].iter().filter(|_| set == Set::Counts) {
+                    if let What::Call(call) = &entry.what {
+                        moment.seen[call.asked.place()] += call.by.weight as f64;
+                    }
+                }
+            }
+        }
+        if let Ok(format) = codes {
+            let reader = Reader { set: Set::Codes, formats: std::slice::from_ref(format), periods: &[1] };
+            faults.iter_mut().for_each(|ring| ring.drain(reader, entries));
+        }
+    }
+
+    /// Holds the number of stacks, and of calls that are written down, near their aims.
+    fn adapt(&mut self) {
+        let Some(moment) = &mut self.open else { return };
+        let seconds = moment.looked.elapsed();
+        if seconds < CONTROL {
+            return;
+        }
+        let seen = mem::take(&mut moment.seen);
+        moment.looked = Instant::now();
+        let aim = if self.is_always { AIM.1 } else { AIM.0 };
+        let length = if self.is_always { EVERY } else { MOMENT }.as_secs_f64();
+        let cpus = self.cpus.len().max(1) as f64;
+        for (call, calls) in seen.iter().enumerate() {
+            let rate = calls / seconds.as_secs_f64();
+            let on_one = rate / cpus * length;
+            let wanted = [(rate / aim).min(on_one / LEAST.0), (rate / ALL).min(on_one / LEAST.1)];
+            for (set, (rings, wanted)) in
+                [&mut moment.stacks, &mut moment.counts].into_iter().zip(wanted).enumerate()
+            {
+                let (period, new) = (self.periods[set][call], prime_from(wanted.max(1.0) as u64));
+                if new as f64 > period as f64 * 1.5 || (new as f64) < period as f64 / 1.5 {
+                    let events = rings.iter_mut().filter_map(|ring| ring.counters().nth(call));
+                    if events.filter(|event| set_period(event, new)).count() == self.cpus.len() {
+                        self.periods[set][call] = new;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sets the period of an event that no task inherits; whether that was done.
+fn set_period(counter: &Counter, period: u64) -> bool {
+    // SAFETY: an open event; the kernel reads the number where it is told to (perf_event_open_sys passes it on as it is).
+    unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) == 0 }
+}
+
+impl Ring {
+    /// Its events, in the order of their calls.
+    fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
+        std::iter::once(self.ring.as_counter_mut()).chain(&mut self.others)
+    }
+
+    fn drain(&mut self, reader: Reader, entries: &mut Vec<Entry>) {
+        let config = self.ring.as_counter().config().clone();
+        while let Some(record) = self.ring.next_record() {
+            let bytes = record.to_contiguous();
+            let header = perf_event_header {
+                type_: record.ty(),
+                misc: record.misc(),
+                size: (bytes.len() + size_of::<perf_event_header>()) as u16,
+            };
+            let mut parser = Parser::new(bytes.as_ref(), config.clone());
+            if let Ok(Some(entry)) = parser.parse_record_with_header(reader, header) {
+                entries.push(entry);
+            }
+        }
+    }
+}
+
+/// Closes them, aside: the kernel may take tens of milliseconds to be sure that nobody is within a tracepoint, and others' rings are to be
+/// drained meanwhile.
+fn close(rings: impl IntoIterator<Item = Ring>) {
+    let mut all: Vec<Counter> = Vec::new();
+    for Ring { ring, others } in rings {
+        all.push(ring.into_counter());
+        all.extend(others);
+    }
+    for counter in &mut all {
+        let _ = counter.disable();
+    }
+    if !all.is_empty() {
+        // Without a thread it is dropped here.
+        let _ = std::thread::Builder::new().name("close".to_owned()).spawn(move || drop(all));
+    }
+}
+
+fn builder(set: Set, id: u64, period: u64, cpu: u32) -> Builder<'static> {
+    let mut builder = Builder::new(Tracepoint::with_id(id));
+    builder.enabled(false).any_pid().one_cpu(cpu as usize).include_kernel();
+    builder.sample_id_all(true).clockid(Clock::MONOTONIC).sample_period(period);
+    builder.sample(SampleFlag::TID | SampleFlag::TIME | SampleFlag::IP | SampleFlag::RAW);
+    if set == Set::Stacks {
+        builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
+        builder.exclude_callchain_kernel(true);
+        builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+    }
+    builder
+}
+
+/// Why there are no events, in words for the user.
+fn told(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            "the kernel lets only the privileged trace calls (CAP_PERFMON): run truebench as root".to_owned()
+        }
+        Some(libc::EMFILE | libc::ENFILE) => {
+            "so many open files there may not be: raise ulimit -n".to_owned()
+        }
+        _ => format!("perf_event_open: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::record::{Asked, Call};
+    use super::*;
+
+    /// The kernel tells of this thread's own calls, with their sizes and stacks, or it is told why not.
+    #[test]
+    fn calls_of_this_process_are_counted() {
+        let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+        let cpus: CpuList = online.trim().parse().unwrap();
+        let mut calls = match Calls::open(&cpus, true) {
+            Ok(calls) => calls,
+            Err(reason) => {
+                assert!(reason.contains("root") || reason.contains("kernel"), "{reason}");
+                return;
+            }
+        };
+        const ODD: usize = 13 * 4096 * 257;
+        for _ in 0..40 {
+            // SAFETY: a fresh mapping that nobody knows of.
+            unsafe {
+                let at = libc::mmap(
+                    std::ptr::null_mut(),
+                    ODD,
+                    libc::PROT_READ,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                    -1,
+                    0,
+                );
+                assert_ne!(at, libc::MAP_FAILED);
+                libc::munmap(at, ODD);
+            }
+        }
+        let mut entries = Vec::new();
+        calls.close(&mut entries);
+        let own = |asked: Asked, has_stack: bool| {
+            let is_it = |call: &Call| call.asked == asked && call.has_stack == has_stack;
+            entries.iter().filter(|entry| matches!(&entry.what, What::Call(call) if is_it(call))).count()
+        };
+        let bytes = ODD as u64;
+        assert_eq!(own(Asked::Unmap { bytes }, false), 40, "every one");
+        assert_eq!(own(Asked::Map { bytes, is_file: false }, false), 40);
+        let stacks = own(Asked::Unmap { bytes }, true);
+        assert!((1..=40).contains(&stacks), "{stacks}");
+        assert!(matches!(entries.last().unwrap().what, What::Counting(false)));
+    }
+}

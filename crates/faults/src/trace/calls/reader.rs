@@ -1,0 +1,116 @@
+//! Reads the records of calls for memory, and of faults that say what page they met.
+
+use perf_event::data::{Lost, LostSamples, RecordMetadata, Sample, Visitor};
+
+use super::super::record::{Asked, Call, Entry, Fault, What, addresses, regs};
+use super::super::tracefs::Format;
+use super::{Set, TRACED};
+
+/// Reads records.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    /// Of what.
+    pub set: Set,
+    /// Tracepoints, in the order of [`TRACED`].
+    pub formats: &'a [Format],
+    /// One in so many is written down, by call.
+    pub periods: &'a [u64],
+}
+
+impl Reader<'_> {
+    fn asked(&self, raw: &[u8]) -> Option<Asked> {
+        let id = self.formats.first()?.read("common_type", raw)?;
+        let call = self.formats.iter().position(|format| format.id == id)?;
+        let field = |name: &str| self.formats[call].read(name, raw);
+        asked(TRACED[call], field)
+    }
+}
+
+/// What was asked for, by the fields of the call's tracepoint.
+fn asked(call: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked> {
+    Some(match call {
+        "mmap" => {
+            Asked::Map { bytes: field("len")?, is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0 }
+        }
+        "munmap" => Asked::Unmap { bytes: field("len")? },
+        "mremap" => Asked::Remap { bytes: field("new_len")? },
+        "brk" => Asked::Break { end: field("brk")? },
+        // The length was called `len` in former kernels.
+        "madvise" => Asked::Advise {
+            bytes: field("len_in").or_else(|| field("len"))?,
+            advice: field("behavior")? as i32,
+        },
+        _ => return None,
+    })
+}
+
+impl<'r> Visitor<'r> for Reader<'_> {
+    type Output = Option<Entry>;
+
+    fn visit_unimplemented(self, _: RecordMetadata) -> Option<Entry> {
+        None
+    }
+
+    fn visit_sample(self, sample: Sample<'r>, _: RecordMetadata) -> Option<Entry> {
+        let (process, thread, raw) = (sample.pid()?, sample.tid()?, sample.raw()?);
+        let what = if self.set == Set::Codes {
+            let format = self.formats.first()?;
+            let (address, code) = (format.read("address", raw)?, format.read("error_code", raw)?);
+            What::Code { process, address, code }
+        } else {
+            let asked = self.asked(raw)?;
+            let chain = sample.callchain().unwrap_or_default();
+            let by = Fault {
+                process,
+                thread,
+                ip: sample.ip()?,
+                weight: self.periods[asked.place()],
+                chain: addresses(chain),
+                regs: sample.regs_user().and_then(regs),
+                stack: sample.stack_user().unwrap_or_default().to_vec(),
+                ..Fault::default()
+            };
+            What::Call(Box::new(Call { by, asked, has_stack: self.set == Set::Stacks }))
+        };
+        Some(Entry { time: sample.time()?, what })
+    }
+
+    fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
+        self.lost(lost.lost, &metadata)
+    }
+
+    fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
+        self.lost(lost.lost, &metadata)
+    }
+}
+
+impl Reader<'_> {
+    /// Calls that found no room; stacks and faults may, for they are samples.
+    fn lost(self, records: u64, metadata: &RecordMetadata) -> Option<Entry> {
+        let time = metadata.sample_id().time()?;
+        (self.set == Set::Counts).then_some(Entry { time, what: What::Uncounted(records) })
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for() {
+        let of = |call: &str, fields: &[(&str, u64)]| {
+            asked(call, |name| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))
+        };
+        let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+        assert_eq!(
+            of("mmap", &[("len", 4096), ("flags", anonymous)]),
+            Some(Asked::Map { bytes: 4096, is_file: false })
+        );
+        assert_eq!(of("mmap", &[("len", 1), ("flags", 2)]), Some(Asked::Map { bytes: 1, is_file: true }));
+        assert_eq!(of("brk", &[("brk", 7)]), Some(Asked::Break { end: 7 }));
+        let advice = Some(Asked::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
+        assert_eq!(of("madvise", &[("len_in", 5), ("behavior", 4)]), advice);
+        assert_eq!(of("madvise", &[("len", 5), ("behavior", 4)]), advice);
+        assert_eq!((of("munmap", &[]), of("read", &[])), (None, None));
+    }
+}

@@ -1,0 +1,186 @@
+//! The kernel's tracepoints (tracefs): the number of each, and where in a record each of its fields lies.
+//!
+//! Where tracefs is not mounted and we may, it is mounted nowhere: the kernel gives a directory that only this process has
+//! (fsmount(2)), and nothing of the machine is changed.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+
+/// Where it is mounted, if it is.
+const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// Tracefs, as a directory.
+#[derive(Debug)]
+pub struct Tracefs(OwnedFd);
+
+/// A tracepoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Its number (perf_event_open(2)).
+    pub id: u64,
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Field {
+    name: String,
+    offset: usize,
+    size: usize,
+}
+
+impl Tracefs {
+    /// Finds it.
+    ///
+    /// # Errors
+    /// Why it is not to be had, and what to do, in words for the user.
+    pub fn open() -> Result<Tracefs, String> {
+        let mut forbidden = None;
+        for place in PLACES {
+            match openat(CWD, format!("{place}/events"), directory(), Mode::empty()) {
+                Ok(_) => match openat(CWD, place, directory(), Mode::empty()) {
+                    Ok(found) => return Ok(Tracefs(found)),
+                    Err(error) => forbidden = Some((place, error)),
+                },
+                Err(error @ (Errno::ACCESS | Errno::PERM)) => forbidden = forbidden.or(Some((place, error))),
+                Err(_) => {}
+            }
+        }
+        match (unmounted(), forbidden) {
+            (Ok(found), _) => Ok(Tracefs(found)),
+            (Err(_), Some((place, error))) => {
+                Err(format!("{place}: {}: run truebench as root", std::io::Error::from(error)))
+            }
+            (Err(Errno::PERM | Errno::ACCESS), None) => {
+                Err("tracefs is not mounted, and only root may: run truebench as root".to_owned())
+            }
+            (Err(Errno::NODEV), None) => Err("this kernel has no tracefs".to_owned()),
+            (Err(error), None) => Err(format!(
+                "tracefs is not mounted ({}): mount -t tracefs tracefs /sys/kernel/tracing, as root",
+                std::io::Error::from(error)
+            )),
+        }
+    }
+
+    /// The tracepoint of this name, such as `syscalls/sys_enter_brk`.
+    ///
+    /// # Errors
+    /// Why there is none, in words for the user.
+    pub fn format(&self, name: &str) -> Result<Format, String> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let mut text = String::new();
+        let read = openat(&self.0, format!("events/{name}/format"), flags, Mode::empty())
+            .map_err(std::io::Error::from)
+            .and_then(|file| File::from(file).read_to_string(&mut text));
+        match read {
+            Ok(_) => {
+                Format::of(&text).ok_or_else(|| format!("tracepoint {name}: a format that nobody knows"))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(format!("this kernel has no tracepoint {name}"))
+            }
+            Err(error) => Err(format!("tracepoint {name}: {error}: run truebench as root")),
+        }
+    }
+}
+
+fn directory() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
+}
+
+/// Tracefs, mounted nowhere (Linux 5.2 and later).
+fn unmounted() -> Result<OwnedFd, Errno> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOSUID;
+    fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+impl Format {
+    /// What its file tells; `None` if that is not what such files look like.
+    pub fn of(text: &str) -> Option<Format> {
+        let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
+        let fields = text.lines().filter_map(|line| field(line.trim_start().strip_prefix("field:")?));
+        Some(Format { id, fields: fields.collect() })
+    }
+
+    /// A field of a record, as a number without its sign; `None` if it has no such field.
+    pub fn read(&self, name: &str, record: &[u8]) -> Option<u64> {
+        let field = self.fields.iter().find(|field| field.name == name)?;
+        let bytes = record.get(field.offset..field.offset.checked_add(field.size)?)?;
+        Some(match field.size {
+            1 => u64::from(bytes[0]),
+            2 => u64::from(u16::from_ne_bytes(bytes.try_into().ok()?)),
+            4 => u64::from(u32::from_ne_bytes(bytes.try_into().ok()?)),
+            8 => u64::from_ne_bytes(bytes.try_into().ok()?),
+            _ => return None,
+        })
+    }
+}
+
+/// `unsigned long addr; offset:16; size:8; signed:0;`, with tabs between.
+fn field(line: &str) -> Option<Field> {
+    let mut parts = line.split(';').map(str::trim);
+    let name = parts.next()?.rsplit(' ').next()?.to_owned();
+    let mut number = |key: &str| parts.next()?.strip_prefix(key)?.parse().ok();
+    Some(Field { name, offset: number("offset:")?, size: number("size:")? })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    /// As Linux 6.18 has it on x86-64.
+    const MADVISE: &str = "\
+name: sys_enter_madvise
+ID: 726
+format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+	field:int __syscall_nr;	offset:8;	size:4;	signed:1;
+	field:unsigned long start;	offset:16;	size:8;	signed:0;
+	field:size_t len_in;	offset:24;	size:8;	signed:0;
+	field:int behavior;	offset:32;	size:8;	signed:0;
+
+print fmt: \"start: 0x%08lx\", ((unsigned long)(REC->start))
+";
+
+    #[test]
+    fn fields_lie_where_the_kernel_says() {
+        let format = Format::of(MADVISE).unwrap();
+        let mut record = vec![0; 40];
+        record[..2].copy_from_slice(&726u16.to_ne_bytes());
+        record[16..24].copy_from_slice(&0x7000_0000u64.to_ne_bytes());
+        record[32..40].copy_from_slice(&8u64.to_ne_bytes());
+        assert_eq!((format.id, format.read("common_type", &record)), (726, Some(726)));
+        assert_eq!(format.read("start", &record), Some(0x7000_0000));
+        assert_eq!(format.read("behavior", &record), Some(8));
+        assert_eq!((format.read("none", &record), format.read("behavior", &record[..36])), (None, None));
+        assert_eq!((Format::of("name: x"), Format::of("ID: x\n")), (None, None));
+    }
+
+    #[test]
+    fn here_it_is_or_it_is_told_why_not() {
+        let before = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        match Tracefs::open() {
+            Ok(tracefs) => {
+                let none = tracefs.format("syscalls/none").unwrap_err();
+                assert!(none.contains("no tracepoint syscalls/none"), "{none}");
+                match tracefs.format("syscalls/sys_enter_munmap") {
+                    Ok(format) => assert!(format.id > 0 && format.fields.len() > 5, "{format:?}"),
+                    Err(reason) => assert!(reason.contains("no tracepoint"), "{reason}"),
+                }
+                let after = std::fs::read_to_string("/proc/self/mounts").unwrap();
+                assert_eq!(before, after, "nothing is mounted");
+            }
+            Err(reason) => assert!(reason.contains("tracefs") || reason.contains("tracing"), "{reason}"),
+        }
+    }
+}
