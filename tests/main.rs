@@ -14,6 +14,7 @@ mod ending;
 mod faults_demo;
 mod faults_prices;
 mod faults_prove;
+mod faults_real;
 mod faults_walk;
 mod faults_watch;
 #[cfg(target_arch = "x86_64")]

@@ -16,10 +16,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 use collect::Collector;
 use events::{Events, Set, Target};
+use kept::Writer;
 use record::{Entry, What};
+
+use crate::rates::with_descendants;
 
 pub mod collect;
 pub mod events;
+pub mod kept;
 pub mod pages;
 pub mod record;
 pub mod runs;
@@ -46,6 +50,8 @@ const BURST_FAULTS: f64 = 4000.0;
 /// The first burst begins so soon; each later one after twice the time, and then every second.
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_EVERY: Duration = Duration::from_secs(1);
+/// Processes whose memory is looked at in one turn.
+const MOST_PEAKS: usize = 64;
 /// New mappings a second from which on they are looked at in bursts alone.
 const MANY_MAPS: f64 = 5000.0;
 
@@ -83,7 +89,12 @@ impl<R: Send + 'static> Trace<R> {
     ///
     /// # Errors
     /// What the kernel said, in words for the user.
-    pub fn begin(target: &Target, cpus: &CpuList, conclude: fn(Traced) -> R) -> Result<Trace<R>, String> {
+    pub fn begin(
+        target: &Target,
+        cpus: &CpuList,
+        keeps: Option<Writer>,
+        conclude: fn(Traced) -> R,
+    ) -> Result<Trace<R>, String> {
         let tasks = match target {
             Target::Starting(_) => 1,
             Target::Running(tasks) => tasks.len(),
@@ -93,7 +104,11 @@ impl<R: Send + 'static> Trace<R> {
         let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
-            .spawn(move || conclude(Loop::new(events).run(&asked)))
+            .spawn(move || {
+                let mut looking = Loop::new(events);
+                keeps.into_iter().for_each(|writer| looking.collector.keep(writer));
+                conclude(looking.run(&asked))
+            })
             .map_err(|error| format!("no thread to look from: {error}"))?;
         Ok(Trace { stop, thread })
     }
@@ -208,6 +223,7 @@ impl Loop {
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().for_each(|entry| self.collector.take(entry));
         self.collector.runs.end();
+        self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
         let happened = machine_events();
@@ -279,6 +295,7 @@ impl Loop {
     fn adapt(&mut self) {
         let seconds = self.looked.elapsed().as_secs_f64();
         self.looked = Instant::now();
+        self.peaks();
         let (samples, maps) = (self.samples / seconds, self.maps / seconds);
         (self.samples, self.maps) = (0.0, 0.0);
         let counted = self.events.minor_faults();
@@ -298,9 +315,19 @@ impl Loop {
         }
     }
 
-    /// All tasks that are there.
+    /// Notes how much memory the processes had at most so far.
+    fn peaks(&mut self) {
+        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
+        for process in processes {
+            if let Some(bytes) = tasks::peak_of(process) {
+                self.collector.take(Entry { time: now(), what: What::Peak { process, bytes } });
+            }
+        }
+    }
+
+    /// All tasks that are there, also of processes of which no record has been read yet.
     fn tasks(&self) -> Vec<u32> {
-        self.collector.tasks.processes().flat_map(tasks_of).collect()
+        with_descendants(self.collector.tasks.processes()).into_iter().flat_map(tasks_of).collect()
     }
 }
 

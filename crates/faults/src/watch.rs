@@ -54,6 +54,8 @@ pub struct Options {
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// The file in which what is seen there is kept, if so: an absolute path, or one from this directory.
+    pub keeps: Option<PathBuf>,
 }
 
 /// What happened between two looks.
@@ -172,7 +174,8 @@ fn begin(
     is_starting: bool,
     options: &Options,
 ) -> Result<(), String> {
-    let setup = Setup { processes, is_starting, cpus: options.cpus.clone() };
+    let keeps = options.keeps.clone();
+    let setup = Setup { processes, is_starting, cpus: options.cpus.clone(), keeps };
     let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }

@@ -33,6 +33,10 @@ pub struct Watch {
     /// Rates alone: do not look where the faults come from
     #[arg(long)]
     pub rates: bool,
+    /// Keep what was seen in FILE (JSON lines, gzipped), to send it with a report of a wrong answer: faults, mappings, names of
+    /// processes and of their files; no stacks and nothing of what memory holds
+    #[arg(long, value_name = "FILE", conflicts_with = "rates")]
+    pub keep_events: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,

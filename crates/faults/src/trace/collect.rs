@@ -8,10 +8,11 @@ use std::sync::Arc;
 use figure::faults::Memory;
 
 use super::events::Set;
+use super::kept::Writer;
 use super::pages::Pages;
 use super::record::{Entry, Fault, What};
 use super::runs::Runs;
-use super::tasks::{Process, Tasks};
+use super::tasks::{Looked, Process, Source, Tasks};
 use super::unwind::{Image, Images, Rules};
 
 /// Different stacks that are kept at most.
@@ -37,6 +38,8 @@ pub struct Key {
 pub struct Again {
     /// They lie in a new mapping.
     pub mapped: f64,
+    /// They lie in one that another has become one with: in a new one perhaps.
+    pub perhaps: f64,
     /// The heap had been cut and grown again.
     pub cut: f64,
     /// The process had forked.
@@ -48,7 +51,13 @@ pub struct Again {
 impl Again {
     /// All of them.
     pub fn sum(&self) -> f64 {
-        self.mapped + self.cut + self.forked + self.silently
+        self.mapped + self.perhaps + self.cut + self.forked + self.silently
+    }
+
+    /// With a decision about those that lie in a new mapping perhaps.
+    pub fn decided(self, are_mapped: bool) -> Again {
+        let (mapped, silently) = if are_mapped { (self.perhaps, 0.0) } else { (0.0, self.perhaps) };
+        Again { mapped: self.mapped + mapped, silently: self.silently + silently, perhaps: 0.0, ..self }
     }
 }
 
@@ -122,6 +131,8 @@ pub struct Collector {
     pub lost_news: f64,
     /// Faults that bursts saw.
     pub burst: f64,
+    /// Keeps what is taken in a file, if so.
+    pub keeps: Option<Writer>,
     files: Images,
     rules: Rules,
     by_key: HashMap<Key, u32>,
@@ -135,8 +146,36 @@ impl Collector {
         Collector { page, ..Collector::default() }
     }
 
+    /// Bytes of a page.
+    pub fn page(&self) -> u64 {
+        self.page
+    }
+
+    /// Keeps what it is told from now on.
+    pub fn keep(&mut self, writer: Writer) {
+        self.keeps = Some(writer);
+        self.tasks.source = Source::Noted(Vec::new());
+    }
+
+    /// What somebody else saw: no file of it is here.
+    pub fn of_others(page: u64, looked: HashMap<u32, Vec<(u64, Looked)>>) -> Collector {
+        let mut collector = Collector { files: Images::none(), ..Collector::new(page) };
+        collector.tasks.source = Source::Kept(looked);
+        collector
+    }
+
     /// One more.
     pub fn take(&mut self, entry: Entry) {
+        if let Some(writer) = &mut self.keeps {
+            writer.entry(&entry);
+        }
+        self.add(entry);
+        if let (Some(writer), Source::Noted(looked)) = (&mut self.keeps, &mut self.tasks.source) {
+            looked.drain(..).for_each(|(time, looked)| writer.looked(time, &looked));
+        }
+    }
+
+    fn add(&mut self, entry: Entry) {
         let time = entry.time;
         match entry.what {
             What::Fault(fault) => self.fault(&fault, time),
@@ -144,6 +183,7 @@ impl Collector {
             What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
             What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
             What::Exit { process, thread } => self.tasks.exit(process, thread),
+            What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
             What::Lost { set: Set::Minor, events, .. } => self.minor.2 += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
             What::Lost { records, .. } => self.lost_news += records as f64,
@@ -159,6 +199,9 @@ impl Collector {
         let key = key(&process, fault);
         let group = self.group(key);
         self.count(group, &process, fault, time);
+        if !fault.is_burst && !fault.is_major && key.memory != Memory::File && !key.is_inherited {
+            self.tasks.touched(fault.process, fault.weight as f64);
+        }
         if fault.is_burst {
             return;
         }
@@ -202,6 +245,7 @@ impl Collector {
         }
         if let Some((start, area)) = area
             && area.since > 0
+            && area.joined == area.since
             && start / self.page == page
         {
             group.firsts += 1.0;
@@ -227,6 +271,8 @@ impl Collector {
                 again.cut += 1.0;
             } else if process.parent_since.is_some_and(|forked| forked > before) {
                 again.forked += 1.0;
+            } else if area.is_some_and(|(_, area)| area.joined > before) {
+                again.perhaps += 1.0;
             } else {
                 again.silently += 1.0;
             }

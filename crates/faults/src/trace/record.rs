@@ -72,6 +72,13 @@ pub enum What {
         /// The task.
         thread: u32,
     },
+    /// The most memory that a process had at once so far; read from its status, and not from a ring.
+    Peak {
+        /// The process.
+        process: u32,
+        /// Bytes.
+        bytes: u64,
+    },
     /// Records that found no room in a ring.
     Lost {
         /// In which.

@@ -353,7 +353,7 @@ keys! {
     AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages seen again the share since when nothing was mapped, cut or forked: given back by advice, or taken away.";
     BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the first faults at fresh mappings the share at the word where glibc's malloc writes a block's size.";
     BLOCK_MAPPED: f64 = "fault.block_mapped", "B", Figure, "Bytes of the mappings that came most often, by their bytes in all.";
-    THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended while it was watched.";
+    THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended, and others of the same process took their places.";
     PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
     FAULT_TOTAL: f64 = "fault.total", "1", Figure, "Minor faults of the program while it was watched, by the kernel's books (minflt).";
     FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";

@@ -56,7 +56,7 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
             format!("They met pages for the first time, most of them at the {memory}{runs}.")
         }
         Mechanism::Stacks => {
-            format!("{} threads ended while it was watched.", format::number(fact(THREADS_ENDED)?))
+            format!("{} threads ended and others took their places.", format::number(fact(THREADS_ENDED)?))
         }
         Mechanism::File => "They met pages of files that were mapped: see the files.".to_owned(),
         Mechanism::NumaHinting => {

@@ -1,6 +1,7 @@
 //! `truebench faults -- COMMAND` and `-p PID`: watches a program, and tells what its faults cost and where they come from.
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use faults::complete;
@@ -33,17 +34,26 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")));
     }
     let (whom, name) = whom(arguments)?;
-    let settings = Settings { duration: arguments.duration, looks: !arguments.rates };
+    let keeps = arguments.keep_events.as_deref().map(place).transpose()?;
+    let settings = Settings { duration: arguments.duration, looks: !arguments.rates, keeps };
     watched(whom, &name, &settings, &arguments.output)
 }
 
+/// A file that can be written, by its whole path: before anything is started.
+fn place(path: &Path) -> Result<PathBuf, Failure> {
+    let whole = std::path::absolute(path).and_then(|whole| std::fs::File::create(&whole).map(|_| whole));
+    whole.map_err(|error| Failure::usage(format!("--keep-events {}: {error}", path.display())))
+}
+
 /// How to watch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     /// Seconds after which a process is left alone.
     pub duration: Option<f64>,
     /// Whether it is looked where faults come from.
     pub looks: bool,
+    /// Where what is seen is kept, if so.
+    pub keeps: Option<PathBuf>,
 }
 
 /// An option that was given although nothing is measured in rounds.
@@ -78,7 +88,7 @@ pub(super) fn watched(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks };
+    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks, keeps: settings.keeps.clone() };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
         |error| match error {
             WatchError::System(_) => Failure::measuring(error),
@@ -104,6 +114,10 @@ pub(super) fn watched(
     stream.finish(&record)?;
     if let Some(destination) = destination {
         destination.write(&record)?;
+    }
+    if let Some(path) = &settings.keeps {
+        faults::trace::kept::read(path)
+            .map_err(|error| Failure::measuring(format!("what was seen is not kept: {error}")))?;
     }
     Ok(status.map_or(ExitCode::SUCCESS, code))
 }
