@@ -8,8 +8,8 @@ use figure::Record;
 use figure::evidence::{
     FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, PROGRAM_FORKS, PROGRAM_RESIDENT,
 };
-use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
 use figure::faults::Manager::{self, Glibc, Go, Jvm};
+use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
 
 use crate::bench::{figure, run, stderr, stdout, truebench};
 
@@ -19,7 +19,10 @@ type Cause = (Mechanism, Option<Manager>);
 /// Where a program is, if it is here.
 fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).chain(["/usr/local/go/bin".into()]).map(|dir| dir.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .chain(["/usr/local/go/bin".into()])
+        .map(|dir| dir.join(name))
+        .find(|file| file.is_file())
 }
 
 /// Whether they are all here; says so if not.
@@ -202,11 +205,14 @@ fn a_database_that_saves_in_a_child() {
     let record = watched(&["sh", "-c", script, "sh", directory], 4);
     let causes: Vec<Cause> = [(CopyOnWrite, None), (Growth, None), (File, None)]
         .into_iter()
-        .chain([Purge, MapChurn].into_iter().flat_map(|one| {
-            [Manager::Jemalloc, Glibc].map(|manager| (one, Some(manager)))
-        }))
+        .chain(
+            [Purge, MapChurn]
+                .into_iter()
+                .flat_map(|one| [Manager::Jemalloc, Glibc].map(|manager| (one, Some(manager)))),
+        )
         .collect();
     told("redis", &record, &causes, 0.9, 0.2);
+    told("redis while it saves", &record, &[(CopyOnWrite, None)], 0.05, 0.2);
 }
 
 /// Ends it whatever happens.
@@ -238,7 +244,10 @@ fn a_web_server_under_load() {
     std::fs::write(directory.path().join("conf"), conf).unwrap();
     std::fs::write(directory.path().join("index.html"), "0123456789abcdef\n".repeat(20_000)).unwrap();
     let mut command = Command::new(find("nginx").unwrap());
-    let started = command.args(["-e", &format!("{place}/err"), "-c", &format!("{place}/conf")]).stderr(Stdio::null()).spawn();
+    let started = command
+        .args(["-e", &format!("{place}/err"), "-c", &format!("{place}/conf")])
+        .stderr(Stdio::null())
+        .spawn();
     let Ok(server) = started.map(Running) else { return };
     let socket = directory.path().join("s");
     let ask = || -> Option<usize> {
@@ -268,6 +277,28 @@ fn a_web_server_under_load() {
     let record = last_line(&stdout(&output));
     let minor = figure(&record, "faults.minor");
     assert!(minor.value.is_some() && minor.evidence.get(PROGRAM_RESIDENT).into_value().unwrap() > 0.0);
+}
+
+/// Nothing is heard of a process that sleeps; it must be known all the same when it wakes up.
+#[test]
+fn one_that_idles_first() {
+    let (file, arguments) = faults::demo::command(
+        &faults::demo::find("two-blocks").unwrap(),
+        faults::demo::Amount::Iterations(600),
+    )
+    .unwrap();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "sleep 1.5; exec \"$0\" \"$@\""])
+        .arg(file)
+        .args(&arguments[1..])
+        .stdout(Stdio::null());
+    let sleeping = Running(command.env_remove("GLIBC_TUNABLES").spawn().unwrap());
+    let output = run(&["faults", "-p", &sleeping.0.id().to_string(), "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let glibc = if IS_GNU { &[(HeapTrim, Some(Glibc))][..] } else { &[] };
+    let least = if IS_GNU { 0.6 } else { 0.0 };
+    told("idle", &last_line(&stdout(&output)), glibc, least, 0.3);
 }
 
 /// A server that touches its memory first, and forks a child for each request, which writes to a part of it.
@@ -338,7 +369,8 @@ fn what_was_seen_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("seen.gz");
     let path = file.to_str().unwrap();
-    let output = run(&["faults", "-q", "-o", "/dev/null", "--keep-events", path, "--", "sh", "-c", "true; true"]);
+    let output =
+        run(&["faults", "-q", "-o", "/dev/null", "--keep-events", path, "--", "sh", "-c", "true; true"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     if stderr(&output).is_empty() {
         let kept = faults::trace::kept::read(&file).unwrap();

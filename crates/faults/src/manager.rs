@@ -110,8 +110,7 @@ pub fn of_watched(program: &Watched) -> Option<Manager> {
     if !told.is_dynamic && !told.is_go && built_in.is_none() {
         return told.has_glibc.then_some(Manager::Glibc);
     }
-    let image =
-        Image { is_dynamic: told.is_dynamic, is_go: told.is_go, built_in, ..Image::default() };
+    let image = Image { is_dynamic: told.is_dynamic, is_go: told.is_go, built_in, ..Image::default() };
     of(&image, program.code.iter().filter_map(|path| path.rsplit('/').next()))
 }
 

@@ -56,11 +56,11 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
     let page = rustix::param::page_size() as u64;
-    let create = |path: PathBuf| {
-        Writer::create(&path, page).map_err(|error| format!("{}: {error}", path.display()))
-    };
+    let create =
+        |path: PathBuf| Writer::create(&path, page).map_err(|error| format!("{}: {error}", path.display()));
     let keeps = setup.keeps.map(create).transpose()?;
-    let trace = Trace::begin(&target, &setup.cpus, keeps, conclude)?;
+    let running = if setup.is_starting { &[] } else { setup.processes.as_slice() };
+    let trace = Trace::begin(&target, running, &setup.cpus, keeps, conclude)?;
     Ok((Box::new(Observer(Some(trace))), Facts::default()))
 }
 

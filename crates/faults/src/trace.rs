@@ -2,7 +2,8 @@
 //!
 //! [`events`] opens and reads the kernel's events, [`record`] is what they hold. [`collect`] puts them together in the order of their
 //! times, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in again), [`runs`] (how
-//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. The loop is here: it drains the rings, holds the
+//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. [`looked`] is what is read of processes besides, and [`kept`] keeps
+//! everything in a file, to be judged again elsewhere. The loop is here: it drains the rings, holds the
 //! number of samples near its aim, and lets every fault be seen for moments.
 
 use std::io;
@@ -24,6 +25,7 @@ use crate::rates::with_descendants;
 pub mod collect;
 pub mod events;
 pub mod kept;
+pub mod looked;
 pub mod pages;
 pub mod record;
 pub mod runs;
@@ -85,12 +87,13 @@ pub struct Trace<R> {
 }
 
 impl<R: Send + 'static> Trace<R> {
-    /// Begins to look at a target. `conclude` is called where the looking was done, for what was seen stays there.
+    /// Begins to look at a target; of one that runs, its processes are `running`. `conclude` is called where the looking was done, for what was seen stays there.
     ///
     /// # Errors
     /// What the kernel said, in words for the user.
     pub fn begin(
         target: &Target,
+        running: &[u32],
         cpus: &CpuList,
         keeps: Option<Writer>,
         conclude: fn(Traced) -> R,
@@ -101,12 +104,17 @@ impl<R: Send + 'static> Trace<R> {
         };
         let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
         let stop = Arc::new(AtomicBool::new(false));
+        let running = running.to_vec();
         let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
             .spawn(move || {
                 let mut looking = Loop::new(events);
                 keeps.into_iter().for_each(|writer| looking.collector.keep(writer));
+                // They may not be heard of for long, and are to be known when another period is set.
+                for process in running {
+                    looking.collector.tasks.get(process, now());
+                }
                 conclude(looking.run(&asked))
             })
             .map_err(|error| format!("no thread to look from: {error}"))?;
@@ -319,7 +327,7 @@ impl Loop {
     fn peaks(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
-            if let Some(bytes) = tasks::peak_of(process) {
+            if let Some(bytes) = looked::peak_of(process) {
                 self.collector.take(Entry { time: now(), what: What::Peak { process, bytes } });
             }
         }

@@ -220,6 +220,8 @@ impl Session<'_> {
         let is_ours = child.is_some();
         let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
         let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+        // What descendants took before is not to look as if they took it now.
+        self.tree.grow();
         let mut before = (0.0, self.tree.look());
         let mut of_second = before.clone();
         // A program that is started here has used nothing yet.

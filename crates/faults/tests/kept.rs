@@ -5,13 +5,29 @@ use std::path::Path;
 
 use faults::observe::of_kept;
 use figure::evidence::{FAULT_SEEN, MANAGER, MECHANISM};
-use figure::faults::Mechanism::{self, CopyOnWrite, Growth, HeapTrim, MapChurn, Purge};
 use figure::faults::Manager::{self, Glibc, Go, Jemalloc, Jvm, Mimalloc, Tbbmalloc};
+use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
 
 /// A case: its file, and the mechanisms that have at least these shares of the faults.
 type Case = (&'static str, &'static [(Mechanism, Option<Manager>, f64)]);
 
-const CASES: &[Case] = &[];
+const CASES: &[Case] = &[
+    ("python-churn", &[(MapChurn, Some(Glibc), 0.6), (HeapTrim, Some(Glibc), 0.12)]),
+    ("python-grow", &[(Growth, None, 0.95)]),
+    ("python-jemalloc", &[(Purge, Some(Jemalloc), 0.7)]),
+    ("python-mimalloc", &[(MapChurn, Some(Mimalloc), 0.8)]),
+    ("python-tbbmalloc", &[(MapChurn, Some(Tbbmalloc), 0.8)]),
+    ("python-tcmalloc", &[(Growth, None, 0.85)]),
+    ("sort", &[(Growth, None, 0.95)]),
+    ("sort-small", &[(HeapTrim, Some(Glibc), 0.7)]),
+    ("gcc", &[(Growth, None, 0.9)]),
+    ("go", &[(Purge, Some(Go), 0.7)]),
+    ("jvm", &[(Growth, Some(Jvm), 0.9)]),
+    ("jvm-pretouch", &[(Growth, Some(Jvm), 0.9)]),
+    ("redis", &[(CopyOnWrite, None, 0.6)]),
+    ("nginx", &[(Growth, None, 0.3), (File, None, 0.2)]),
+    ("fork-server", &[(CopyOnWrite, None, 0.9)]),
+];
 
 /// The shares of a case, the largest first.
 fn shares(name: &str) -> Vec<(Mechanism, Option<Manager>, f64)> {

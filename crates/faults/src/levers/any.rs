@@ -54,8 +54,8 @@ pub(super) const LEVERS: &[Lever] = &[
     ),
     code(
         "spawn",
-        "other programs are started without a copy of the page tables",
-        "posix_spawn(3), or vfork(2) with execve at once, instead of fork(2)",
+        "for children that execute other programs: these are started without a copy of the page tables",
+        "posix_spawn(3), or vfork(2) with execve at once, instead of fork(2); for children that go on by themselves madvise(p, n, MADV_DONTFORK) on what they do not need",
         "none",
         &[CopyOnWrite],
     ),

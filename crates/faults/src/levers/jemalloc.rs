@@ -40,11 +40,7 @@ pub(super) const LEVERS: &[Lever] = &[
         told: "free pages stay for 30 s, those of blocks of 8 MiB and more as well: these have no arena of their own any more",
         ways: &[since(
             (5, 2),
-            &[
-                set("dirty_decay_ms", "30000"),
-                set("muzzy_decay_ms", "30000"),
-                set("oversize_threshold", "0"),
-            ],
+            &[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000"), set("oversize_threshold", "0")],
         )],
         code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000,oversize_threshold:0\";",
         price: "memory of a peak goes back to the kernel up to a minute later; large blocks may split up what small ones use",

@@ -53,11 +53,11 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
         let manager = manager::of_watched(&program);
         let facts = Facts {
             manager,
-            memory: if manager == Some(Manager::Go) { of_go(key.memory) } else { key.memory },
+            memory: of_manager(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
             refaults: refaults.get(&number).copied().unwrap_or(0.0),
-            unmet: unmet(&program, key, firsts.get(&key.program).copied().unwrap_or(0.0), page),
+            unmet: unmet(&program, key, manager, firsts.get(&key.program).copied().unwrap_or(0.0), page),
             again: group.again.decided(!manager.is_some_and(manager::advises)),
             headers: group.headers(),
             threads: (program.threads, program.threads_replaced),
@@ -77,9 +77,14 @@ pub fn groups(traced: &Traced) -> Vec<Judged> {
     collector.keys.iter().zip(&collector.groups).enumerate().map(judge).collect()
 }
 
-/// Stacks of goroutines are pieces of Go's heap, and no threads'.
-fn of_go(memory: Memory) -> Memory {
-    if memory == Memory::ThreadStack { Memory::Mapping } else { memory }
+/// Memory as its manager has it: stacks of goroutines are pieces of Go's heap, and no threads'; and arenas of threads are glibc's alone,
+/// though others' mappings begin at such addresses too.
+fn of_manager(memory: Memory, manager: Option<Manager>) -> Memory {
+    match (memory, manager) {
+        (Memory::ThreadStack, Some(Manager::Go)) => Memory::Mapping,
+        (Memory::Arena, Some(manager)) if manager != Manager::Glibc => Memory::Mapping,
+        _ => memory,
+    }
 }
 
 /// Whether faults of this group take memory that is the process's own.
@@ -108,8 +113,8 @@ fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f
 
 /// What became of pages that seemed to be met for the first time and cannot have been, as shares of these; nothing where all can.
 /// They came again at other addresses, or were brought together with others: copied, if a child shared them; else the heap was
-/// cut, or they lay in new mappings, as far as there were enough of these.
-fn unmet(program: &Program, key: &Key, firsts: f64, page: f64) -> Again {
+/// cut, or they lay in new mappings; of a manager that gives pages back by advice, as far as there were enough of these.
+fn unmet(program: &Program, key: &Key, manager: Option<Manager>, firsts: f64, page: f64) -> Again {
     let Some(grows) = grows(program).filter(|grows| is_own(key) && *grows < firsts) else {
         return Again::default();
     };
@@ -121,7 +126,8 @@ fn unmet(program: &Program, key: &Key, firsts: f64, page: f64) -> Again {
         return Again { forked, cut, silently: rest - cut, ..Again::default() };
     }
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
-    let mapped = rest * (bytes / (program.touched * page)).min(1.0);
+    let is_mapped = !manager.is_some_and(manager::advises);
+    let mapped = if is_mapped { rest } else { rest * (bytes / (program.touched * page)).min(1.0) };
     Again { forked, mapped, silently: rest - mapped, ..Again::default() }
 }
 
@@ -179,6 +185,7 @@ fn mechanism_figure(
     let evidence = &mut figure.evidence;
     evidence.put(FAULT_SAMPLES, main.samples);
     evidence.put(FAULT_REFAULTS, main.facts.refaults);
+    evidence.put(FAULT_UNMET, main.facts.unmet.sum());
     let again = main.facts.again;
     if again.sum() > 0.0 {
         let parts = [

@@ -9,10 +9,11 @@ use figure::faults::Memory;
 
 use super::events::Set;
 use super::kept::Writer;
+use super::looked::{Looked, Source};
 use super::pages::Pages;
 use super::record::{Entry, Fault, What};
 use super::runs::Runs;
-use super::tasks::{Looked, Process, Source, Tasks};
+use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
 
 /// Different stacks that are kept at most.

@@ -16,14 +16,15 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use super::events::Set;
+use super::looked::Looked;
 use super::record::{Entry, Fault, Map, Regs, What};
-use super::tasks::Looked;
 use crate::manager::Told;
 
 /// The format's number.
 const FORMAT: u32 = 1;
 /// Directories whose files are named in full: they are those of a distribution, and tell nothing of a person.
-const SYSTEM: &[&str] = &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
+const SYSTEM: &[&str] =
+    &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
 /// Stands for any other directory.
 const ELSEWHERE: &str = "/…/";
 
@@ -275,4 +276,81 @@ fn entry(line: Line, last: &mut Last) -> Option<Entry> {
     };
     last.time = plus(last.time, time);
     Some(Entry { time: last.time.saturating_mul(1000), what })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn map(name: &str) -> Map {
+        let name = name.to_owned();
+        Map {
+            process: 7,
+            start: 1 << 40,
+            end: (1 << 40) + 8192,
+            offset: 4096,
+            protection: 3,
+            is_private: true,
+            name,
+        }
+    }
+
+    fn entries() -> Vec<Entry> {
+        let fault = Fault {
+            process: 7,
+            thread: 8,
+            address: u64::MAX - 4095,
+            ip: 5,
+            weight: 11,
+            is_burst: true,
+            regs: Some(Regs { pc: 5, sp: 4096, ..Regs::default() }),
+            ..Fault::default()
+        };
+        let all = [
+            What::Map(map("//anon")),
+            What::Fork { process: 9, parent: 7, thread: 9 },
+            What::Fault(Box::new(fault)),
+            What::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
+            What::Lost { set: Set::Burst, records: 3, events: 3 },
+            What::Peak { process: 7, bytes: 1 << 30 },
+            What::Exit { process: 9, thread: 9 },
+        ];
+        all.into_iter().zip(1..).map(|(what, time)| Entry { time: time * 5_000_000, what }).collect()
+    }
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("seen.gz");
+        let looked = Looked { process: 7, name: "seven".to_owned(), maps: vec![map("[heap]")] };
+        let mut writer = Writer::create(&file, 4096).unwrap();
+        entries().iter().for_each(|entry| writer.entry(entry));
+        writer.looked(9_000_000, &looked);
+        let tail = Tail { counted: 12, seconds: 0.1, ..Tail::default() };
+        writer.end(tail.clone()).unwrap();
+        let kept = read(&file).unwrap();
+        assert_eq!(format!("{:?}", kept.entries), format!("{:?}", entries()));
+        assert_eq!((kept.page, &kept.tail), (4096, &tail));
+        assert_eq!(kept.looked[&7], [(9_000_000, looked)]);
+    }
+
+    #[test]
+    fn what_is_no_whole_file_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("seen.gz");
+        let mut writer = Writer::create(&file, 4096).unwrap();
+        entries().iter().for_each(|entry| writer.entry(entry));
+        drop(writer);
+        assert!(read(&file).unwrap_err().contains("cut short"));
+        std::fs::write(&file, "no gzip").unwrap();
+        assert!(read(&file).unwrap_err().contains("line 1"));
+        assert!(read(&directory.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn directories_of_persons_are_left_out() {
+        assert_eq!(shortened("/usr/lib/libc.so.6"), "/usr/lib/libc.so.6");
+        assert_eq!(shortened("/home/somebody/secret/libx.so"), "/…/libx.so");
+        assert_eq!((shortened("[heap]"), shortened("//anon")), ("[heap]".to_owned(), "//anon".to_owned()));
+    }
 }

@@ -190,12 +190,19 @@ impl<'a> Visitor<'a> for Reader {
         Some(Entry { time: time(&metadata)?, what: What::Map(map_of) })
     }
 
+    // A set that asks for mappings is told of tasks as well (perf_event_task_match): once is enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
+        if self.set != Set::Rare {
+            return None;
+        }
         let what = What::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
         Some(Entry { time: fork.time, what })
     }
 
     fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
+        if self.set != Set::Rare {
+            return None;
+        }
         Some(Entry { time: exit.time, what: What::Exit { process: exit.pid, thread: exit.tid } })
     }
 

@@ -347,6 +347,7 @@ keys! {
     FAULT_BLOCK: f64 = "fault.block", "B", Figure, "Bytes of the contiguous run of faults in which the median fault lies, by bursts in which every fault is seen.";
     FAULT_SAMPLES: f64 = "fault.samples", "1", Figure, "Samples that the figure rests on.";
     FAULT_REFAULTS: f64 = "fault.refaults", "1", Figure, "Share of the faults that met a page faulted in before.";
+    FAULT_UNMET: f64 = "fault.unmet", "1", Figure, "Of the faults that met no page seen before the share that cannot be new memory: the program's memory did not grow by them.";
     AGAIN_MAPPED: f64 = "fault.again_mapped", "1", Figure, "Of pages seen again the share that lay in a new mapping by then.";
     AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages seen again the share in a heap that had been cut and grown again since.";
     AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages seen again the share whose process had forked since.";

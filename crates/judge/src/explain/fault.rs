@@ -7,6 +7,9 @@ use figure::{Figure, format};
 use super::Rule;
 use crate::check::Subject;
 
+/// A smaller share of what cannot be new is not told.
+const TOLD: f64 = 0.05;
+
 /// Of a mechanism.
 pub(super) const RULE: Rule = Rule { name: "fault", says: |subject: &Subject| evidence(subject.figure) };
 
@@ -20,7 +23,12 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
     let refaults = format::percent(fact(FAULT_REFAULTS)?);
     let blocks = fact(FAULT_BLOCK).filter(|bytes| *bytes > 0.0).map(format::bytes);
     let runs = blocks.map_or_else(String::new, |bytes| format!(", in runs of {bytes}"));
-    let met = format!("{refaults} of the faults at the {memory} met a page that had been there before{runs}");
+    let unmet = fact(FAULT_UNMET).filter(|share| *share >= TOLD).map_or_else(String::new, |share| {
+        format!("; {} of the others are not new: memory did not grow by them", format::percent(share))
+    });
+    let met = format!(
+        "{refaults} of the faults at the {memory} met a page that had been there before{runs}{unmet}"
+    );
     Some(match mechanism {
         Mechanism::MapChurn => {
             let size = fact(BLOCK_MAPPED).map_or_else(String::new, |bytes| {
@@ -50,7 +58,11 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
             again(AGAIN_SILENTLY)
         ),
         Mechanism::CopyOnWrite => {
-            format!("The program forked {} times while it was watched.", format::number(fact(PROGRAM_FORKS)?))
+            let forks = format::number(fact(PROGRAM_FORKS)?);
+            format!(
+                "The program forked {forks} times while it was watched{}.",
+                unmet.replace("the others", "its first touches")
+            )
         }
         Mechanism::Growth => {
             format!("They met pages for the first time, most of them at the {memory}{runs}.")

@@ -28,7 +28,12 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     };
     let (file, words) = demo::command(&shape, amount).map_err(Failure::measuring)?;
     let whom = Whom::Command { file, arguments: words };
-    watch::watched(whom, shape.name, &watch::Settings { looks: true, ..Default::default() }, &arguments.output)
+    watch::watched(
+        whom,
+        shape.name,
+        &watch::Settings { looks: true, ..Default::default() },
+        &arguments.output,
+    )
 }
 
 /// All shapes, each with what it does.

@@ -88,7 +88,13 @@ pub(super) fn watched(
     let interrupt = Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
-    let options = Options { whom, cpus, duration: settings.duration, looks: settings.looks, keeps: settings.keeps.clone() };
+    let options = Options {
+        whom,
+        cpus,
+        duration: settings.duration,
+        looks: settings.looks,
+        keeps: settings.keeps.clone(),
+    };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(
         |error| match error {
             WatchError::System(_) => Failure::measuring(error),
