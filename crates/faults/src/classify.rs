@@ -107,10 +107,12 @@ fn who_grows(facts: &Facts) -> Option<Manager> {
     facts.manager.filter(|manager| is_heap && matches!(manager, Manager::Go | Manager::Jvm))
 }
 
-/// Whose mappings come and go. glibc writes a block's size behind its first word before anyone else touches it.
+/// Whose mappings come and go. glibc writes a block's size behind its first word before anyone else touches it; where too few such
+/// writes could be seen, they are taken for those of who manages the program's memory.
 fn who_maps(facts: &Facts) -> Option<Manager> {
     match (facts.manager, facts.headers) {
         (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
+        (Some(Manager::Glibc), None) => Some(Manager::Glibc),
         (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
         (manager, _) => manager,
     }
@@ -167,6 +169,8 @@ mod unit {
         assert_eq!(main_of(&of_malloc), (Mechanism::MapChurn, GLIBC));
         let own = Facts { headers: Some(0.0), ..of_malloc.clone() };
         assert_eq!(main_of(&own), (Mechanism::MapChurn, Some(Manager::Program)));
+        let unseen = Facts { headers: None, ..of_malloc.clone() };
+        assert_eq!(main_of(&unseen), (Mechanism::MapChurn, GLIBC));
         let static_one = Facts { manager: None, ..of_malloc };
         assert_eq!(main_of(&static_one), (Mechanism::MapChurn, GLIBC));
         let scudo = facts(Memory::Mapping, Some(Manager::Scudo), mapped);

@@ -198,7 +198,7 @@ fn mechanism_figure(
     }
     match main.facts.headers {
         Some(headers) => evidence.put(BLOCK_HEADERS, headers),
-        None => evidence.put_unknown(BLOCK_HEADERS, "no first fault at a fresh mapping was seen"),
+        None => evidence.put_unknown(BLOCK_HEADERS, "hardly a first fault at a fresh mapping was seen"),
     }
     match main.block {
         Some(block) => evidence.put(FAULT_BLOCK, block),

@@ -1,7 +1,7 @@
 //! Faults, put together by program and kind of memory, with what tells how they came about. Does what it is told by
 //! [`Entry`]s, in the order of their times.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ use super::unwind::{Image, Images, Rules};
 const MOST_STACKS: usize = 50_000;
 /// Bytes at the front of a mapping of glibc's malloc that are its own (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
+/// First faults at fresh mappings that must have been seen.
+const FIRSTS: f64 = 5.0;
 /// Instructions that are remembered of a group.
 const MOST_PLACES: usize = 4096;
 
@@ -79,17 +81,19 @@ pub struct Group {
     pub firsts: f64,
     /// Instructions of the C library that wrote to the front of fresh mappings, where malloc keeps a block's size.
     headers: HashMap<u64, f64>,
-    /// Instructions that met other pages: those of memset and memcpy are among them, those of malloc are not.
-    others: HashSet<u64>,
+    /// Instructions that met other pages: those of memset and memcpy do so mostly, those of malloc hardly.
+    others: HashMap<u64, f64>,
     /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 
 impl Group {
-    /// Of the first faults at fresh mappings the share that malloc of the C library took, to write down a block's size.
+    /// Of the first faults at fresh mappings the share that malloc of the C library took, to write down a block's size; `None` where
+    /// hardly one was seen.
     pub fn headers(&self) -> Option<f64> {
-        let by_malloc = self.headers.iter().filter(|(place, _)| !self.others.contains(place));
-        (self.firsts > 0.0).then(|| by_malloc.map(|(_, count)| count).sum::<f64>() / self.firsts)
+        let elsewhere = |place: &u64| self.others.get(place).copied().unwrap_or(0.0);
+        let by_malloc = self.headers.iter().filter(|(place, count)| **count > elsewhere(place));
+        (self.firsts >= FIRSTS).then(|| by_malloc.map(|(_, count)| count).sum::<f64>() / self.firsts)
     }
 }
 
@@ -254,8 +258,8 @@ impl Collector {
             if fault.address < start + HEADER && is_c_library(code) {
                 *group.headers.entry(fault.ip).or_default() += 1.0;
             }
-        } else if group.others.len() < MOST_PLACES {
-            group.others.insert(fault.ip);
+        } else if group.others.len() < MOST_PLACES || group.others.contains_key(&fault.ip) {
+            *group.others.entry(fault.ip).or_default() += 1.0;
         }
         if fault.is_major {
             return;

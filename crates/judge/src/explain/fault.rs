@@ -23,12 +23,22 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
     let refaults = format::percent(fact(FAULT_REFAULTS)?);
     let blocks = fact(FAULT_BLOCK).filter(|bytes| *bytes > 0.0).map(format::bytes);
     let runs = blocks.map_or_else(String::new, |bytes| format!(", in runs of {bytes}"));
-    let unmet = fact(FAULT_UNMET).filter(|share| *share >= TOLD).map_or_else(String::new, |share| {
-        format!("; {} of the others are not new: memory did not grow by them", format::percent(share))
-    });
-    let met = format!(
-        "{refaults} of the faults at the {memory} met a page that had been there before{runs}{unmet}"
-    );
+    let unmet = fact(FAULT_UNMET).filter(|share| *share >= TOLD).map(format::percent);
+    // Where hardly a page was seen twice, what was seen of such pages proves nothing.
+    let is_seen = fact(FAULT_REFAULTS)? >= TOLD || unmet.is_none();
+    let met = match &unmet {
+        None => {
+            format!("{refaults} of the faults at the {memory} met a page that had been there before{runs}")
+        }
+        Some(share) if is_seen => format!(
+            "{refaults} of the faults at the {memory} met a page that had been there before{runs}; {share} of the others were not new \
+             either: memory did not grow by them"
+        ),
+        Some(share) => {
+            format!("{share} of the faults at the {memory} were not new{runs}: memory did not grow by them")
+        }
+    };
+    let those = |told: String| if is_seen { told } else { String::new() };
     Some(match mechanism {
         Mechanism::MapChurn => {
             let size = fact(BLOCK_MAPPED).map_or_else(String::new, |bytes| {
@@ -45,24 +55,27 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
                 ),
                 _ => String::new(),
             };
-            format!("{met}; {} of those pages lay in a new mapping by then{size}{by}.", again(AGAIN_MAPPED))
+            let lay = format!("; {} of those seen twice lay in a new mapping by then", again(AGAIN_MAPPED));
+            format!("{met}{}{size}{by}.", those(lay))
         }
         Mechanism::HeapTrim => {
+            let cut = "of those seen twice were in a heap that had been cut and grown again";
+            format!("{met}{}.", those(format!("; {} {cut}", again(AGAIN_CUT))))
+        }
+        Mechanism::ArenaTrim | Mechanism::Purge => {
+            let advice =
+                "nothing had been mapped, cut or forked since: they were given back by advice (madvise)";
             format!(
-                "{met}; {} of those pages were in a heap that had been cut and grown again.",
-                again(AGAIN_CUT)
+                "{met}{}.",
+                those(format!("; for {} of those seen twice {advice}", again(AGAIN_SILENTLY)))
             )
         }
-        Mechanism::ArenaTrim | Mechanism::Purge => format!(
-            "{met}; for {} of those pages nothing had been mapped, cut or forked since: they were given back by advice (madvise).",
-            again(AGAIN_SILENTLY)
-        ),
         Mechanism::CopyOnWrite => {
             let forks = format::number(fact(PROGRAM_FORKS)?);
-            format!(
-                "The program forked {forks} times while it was watched{}.",
-                unmet.replace("the others", "its first touches")
-            )
+            let unmet = unmet.map_or_else(String::new, |share| {
+                format!("; {share} of its first touches were not new: memory did not grow by them")
+            });
+            format!("The program forked {forks} times while it was watched{unmet}.")
         }
         Mechanism::Growth => {
             format!("They met pages for the first time, most of them at the {memory}{runs}.")
