@@ -32,7 +32,7 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
         }
         Some(share) if is_seen => format!(
             "{refaults} of the faults at the {memory} met a page that had been there before{runs}; {share} of the others were not new \
-             either: memory did not grow by them"
+             either"
         ),
         Some(share) => {
             format!("{share} of the faults at the {memory} were not new{runs}: memory did not grow by them")
