@@ -16,6 +16,7 @@ mod faults_calls;
 mod faults_demo;
 mod faults_prices;
 mod faults_prove;
+mod faults_real;
 mod faults_walk;
 mod faults_watch;
 #[cfg(target_arch = "x86_64")]

@@ -5,14 +5,17 @@
 //! | a file | | file |
 //! | any, shared since a fork | the process has not executed another program | copy-on-write |
 //! | a thread's stack | threads of the program end as others begin | stacks |
-//! | any, the page faulted in again | in a new mapping | map-churn |
+//! | any, the page faulted in again | in a new mapping; or in one that a new one has become one with, of a manager that does not advise the kernel of mappings | map-churn |
 //! | heap, again | the heap was cut and grew again; or glibc manages it | heap-trim |
 //! | thread arena, again | nothing was mapped, glibc manages it | arena-trim |
 //! | any, again | the process had forked meanwhile | copy-on-write |
 //! | any, again | NUMA balancing took pages away | numa-hinting |
 //! | a mapping, again | nothing was mapped; an allocator or runtime that advises the kernel manages it, or the program itself | purge |
 //! | any but a file | the kernel gave huge pages (thp_fault_alloc) | huge-pages |
-//! | any, for the first time | | growth |
+//! | any, for the first time | | growth; of Go's runtime and the JVM theirs, for their settings say how far |
+//!
+//! No more pages can be there for the first time *and stay* than a program's memory grows by, from look to look: the rest came again,
+//! at other addresses, or was copied ([`Facts::unmet`]).
 //!
 //! Where calls for memory were seen (tracefs), who makes them tells whose mappings come and go and by whose advice pages go; and a fault
 //! that wrote to a page which was there is copy-on-write, where the process had forked. No rule depends on it.
@@ -48,9 +51,11 @@ pub struct Facts {
     pub refaults: f64,
     /// What had happened to such pages in between.
     pub again: Again,
+    /// Of the others the shares of which the same must have happened, though no page was seen twice.
+    pub unmet: Again,
     /// Of the first faults at fresh mappings the share that is at the size field of a block of glibc's; `None` without any.
     pub headers: Option<f64>,
-    /// Threads of the program that began, and that ended.
+    /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),
     /// The share of faults that were given a huge page, 0 to 1.
     pub huge: f64,
@@ -143,14 +148,19 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let manager = facts.manager;
             let first =
                 if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
-            add(first, None, small - again);
-            let forked = if facts.told.copies.is_some() { 0.0 } else { facts.again.forked };
-            let sum = Again { forked, ..facts.again }.sum();
+            // Where faults tell themselves that a page was copied, no other sign of it is taken.
+            let forked = |again: &Again| if facts.told.copies.is_some() { 0.0 } else { again.forked };
+            let met = Again { forked: forked(&facts.again), ..facts.again };
+            let new = Again { forked: forked(&facts.unmet), ..facts.unmet };
+            add(first, who_grows(facts), (small - again) * (1.0 - new.sum()));
+            let unmet = |share: f64| (small - again) * share;
+            let sum = met.sum();
             let part = |seen: f64| if sum > 0.0 { again * seen / sum } else { 0.0 };
-            add(Mechanism::MapChurn, who_maps(facts), part(facts.again.mapped));
-            add(Mechanism::HeapTrim, manager, part(facts.again.cut));
-            add(Mechanism::CopyOnWrite, None, part(forked));
+            add(Mechanism::MapChurn, who_maps(facts), part(met.mapped) + unmet(new.mapped));
+            add(Mechanism::HeapTrim, manager, part(met.cut) + unmet(new.cut));
+            add(Mechanism::CopyOnWrite, None, part(met.forked) + unmet(new.forked));
             let silently = if sum > 0.0 { part(facts.again.silently) } else { again };
+            let silently = silently + unmet(facts.unmet.silently);
             let hinted = silently * facts.hinting.clamp(0.0, 1.0);
             add(Mechanism::NumaHinting, None, hinted);
             let (mechanism, who) = given_back(facts);
@@ -167,12 +177,20 @@ fn copied(facts: &Facts) -> f64 {
     facts.minor * share.clamp(0.0, 1.0)
 }
 
-/// Whose mappings come and go. glibc writes a block's size behind its first word before anyone else touches it.
+/// Whose settings say how far memory grows.
+fn who_grows(facts: &Facts) -> Option<Manager> {
+    let is_heap = matches!(facts.memory, Memory::Mapping | Memory::Arena | Memory::ThreadStack);
+    facts.manager.filter(|manager| is_heap && matches!(manager, Manager::Go | Manager::Jvm))
+}
+
+/// Whose mappings come and go. glibc writes a block's size behind its first word before anyone else touches it; where too few such
+/// writes could be seen, they are taken for those of who manages the program's memory.
 fn who_maps(facts: &Facts) -> Option<Manager> {
     let seen = facts.told.unmapped.and_then(|owners| owners.most(facts.manager));
     match (facts.manager, facts.headers) {
         _ if seen.is_some() => seen,
         (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
+        (Some(Manager::Glibc), None) => Some(Manager::Glibc),
         (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
         (manager, _) => manager,
     }
@@ -208,6 +226,7 @@ mod unit {
             minor: 1000.0,
             refaults: 0.9,
             again,
+            unmet: Again::default(),
             headers: None,
             threads: (0, 0),
             huge: 0.0,
@@ -233,6 +252,8 @@ mod unit {
         assert_eq!(main_of(&of_malloc), (Mechanism::MapChurn, GLIBC));
         let own = Facts { headers: Some(0.0), ..of_malloc.clone() };
         assert_eq!(main_of(&own), (Mechanism::MapChurn, Some(Manager::Program)));
+        let unseen = Facts { headers: None, ..of_malloc.clone() };
+        assert_eq!(main_of(&unseen), (Mechanism::MapChurn, GLIBC));
         let static_one = Facts { manager: None, ..of_malloc };
         assert_eq!(main_of(&static_one), (Mechanism::MapChurn, GLIBC));
         let scudo = facts(Memory::Mapping, Some(Manager::Scudo), mapped);
@@ -264,6 +285,12 @@ mod unit {
         assert_eq!(main_of(&pool), (Mechanism::Growth, None));
         let churn = Facts { threads: (64, 60), ..pool };
         assert_eq!(main_of(&churn), (Mechanism::Stacks, None));
+        // Nothing was seen twice, but memory did not grow as much as was touched.
+        let unmet = Again { forked: 0.7, cut: 0.1, ..none };
+        let saved = Facts { unmet, ..grown.clone() };
+        assert_eq!(main_of(&saved), (Mechanism::CopyOnWrite, None));
+        let jvm = Facts { manager: Some(Manager::Jvm), memory: Memory::Mapping, ..grown.clone() };
+        assert_eq!(main_of(&jvm), (Mechanism::Growth, Some(Manager::Jvm)));
         let hinted = Facts { hinting: 1.0, refaults: 1.0, ..grown };
         assert_eq!(main_of(&hinted), (Mechanism::NumaHinting, None));
     }

@@ -9,6 +9,7 @@ use figure::faults::Manager;
 use lab::image::{self, Image};
 use procfs_core::FromBufRead;
 use procfs_core::process::{MMapPath, MemoryMaps};
+use serde::{Deserialize, Serialize};
 
 use crate::levers::Version;
 use crate::trace::tasks::Program as Watched;
@@ -83,18 +84,49 @@ pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Option<Manager> {
     of(&image, names.chain(image.libraries.iter().map(String::as_str)))
 }
 
+/// What a program's file says of who manages its memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Whether it asks for a dynamic linker.
+    pub is_dynamic: bool,
+    /// Whether it is a Go program.
+    pub is_go: bool,
+    /// A function of an allocator that is built in.
+    pub built_in: Option<String>,
+    /// Whether it has glibc linked into it.
+    pub has_glibc: bool,
+}
+
+impl Told {
+    /// Of this file; `None` if it cannot be read, or is no program.
+    pub fn of(file: &Path) -> Option<Told> {
+        let image = image::read(file).ok()?;
+        let is_plain = !image.is_dynamic && !image.is_go && image.built_in.is_none();
+        Some(Told {
+            is_dynamic: image.is_dynamic,
+            is_go: image.is_go,
+            built_in: image.built_in.map(str::to_owned),
+            has_glibc: is_plain && holds(file, STATIC_GLIBC),
+        })
+    }
+}
+
 /// Who manages the memory of a program that was watched; `None` if nothing tells.
 pub fn of_watched(program: &Watched) -> Option<Manager> {
-    let image = program.file.as_deref().and_then(|file| image::read(file).ok());
-    if let (Some(image), Some(file)) = (&image, &program.file)
-        && !image.is_dynamic
-        && !image.is_go
-        && image.built_in.is_none()
-    {
-        return holds(file, STATIC_GLIBC).then_some(Manager::Glibc);
+    let told = program.told.clone().unwrap_or(Told { is_dynamic: true, ..Told::default() });
+    let built_in = BUILT_IN.iter().map(|(function, _)| *function);
+    let built_in = built_in.into_iter().find(|function| told.built_in.as_deref() == Some(*function));
+    if !told.is_dynamic && !told.is_go && built_in.is_none() {
+        return told.has_glibc.then_some(Manager::Glibc);
     }
-    let names = program.code.iter().filter_map(|path| path.rsplit('/').next());
-    of(&image.unwrap_or_default(), names)
+    let image = Image { is_dynamic: told.is_dynamic, is_go: told.is_go, built_in, ..Image::default() };
+    of(&image, program.code.iter().filter_map(|path| path.rsplit('/').next()))
+}
+
+/// Whether a manager gives pages of its mappings back by advice (madvise) and keeps the mappings: their sources. Of the C libraries
+/// and oneTBB mappings are unmapped.
+pub fn advises(manager: Manager) -> bool {
+    !matches!(manager, Manager::Glibc | Manager::Musl | Manager::Tbbmalloc | Manager::Program)
 }
 
 /// Who manages the memory of a process; `None` if nothing tells, or not yet.

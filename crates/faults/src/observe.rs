@@ -1,16 +1,19 @@
 //! The worker that looks where a program's faults come from. It begins when it is prepared and ends when it is to finish; what it gives
 //! are figures that nobody could plan. Rounds are not its business: rates are taken by whoever started it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use figure::evidence::*;
 use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::worker::{Bench, Facts};
 use serde::{Deserialize, Serialize};
 
+use crate::trace::collect::Collector;
 use crate::trace::events::Target;
+use crate::trace::kept::{self, Tail, Writer};
 use crate::trace::ring::Ring;
-use crate::trace::{Trace, Traced, tasks_of};
+use crate::trace::tasks::Program;
+use crate::trace::{Besides, Trace, Traced, tasks_of};
 
 mod blocks;
 mod calls;
@@ -36,6 +39,8 @@ pub struct Setup {
     /// Whether calls for memory are counted all the time, and not in moments.
     #[serde(default)]
     pub all_calls: bool,
+    /// The file in which what is seen is kept, if so.
+    pub keeps: Option<PathBuf>,
 }
 
 /// What was found.
@@ -59,8 +64,16 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
         [process] if setup.is_starting => Target::Starting(*process),
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
-    let ring = setup.blocks.as_deref().map(Ring::open).transpose()?;
-    let trace = Trace::begin(&target, &setup.cpus, ring, setup.all_calls, conclude)?;
+    let page = rustix::param::page_size() as u64;
+    let create =
+        |path: PathBuf| Writer::create(&path, page).map_err(|error| format!("{}: {error}", path.display()));
+    let besides = Besides {
+        ring: setup.blocks.as_deref().map(Ring::open).transpose()?,
+        all_calls: setup.all_calls,
+        keeps: setup.keeps.map(create).transpose()?,
+        running: if setup.is_starting { Vec::new() } else { setup.processes },
+    };
+    let trace = Trace::begin(&target, &setup.cpus, besides, conclude)?;
     Ok((Box::new(Observer(Some(trace))), Facts::default()))
 }
 
@@ -75,8 +88,64 @@ impl Bench for Observer {
     }
 }
 
-/// What a trace shows, as figures.
-fn conclude(traced: Traced) -> Found {
+/// What a trace shows, as figures; with what is kept of it brought to its end.
+fn conclude(mut traced: Traced) -> Found {
+    let keeps = traced.collector.keeps.take();
+    if let Some(Err(error)) = keeps.map(|writer| writer.end(Tail::of(&traced))) {
+        traced.trouble = Some(format!("what was seen is not kept: {error}"));
+    }
+    shown(traced)
+}
+
+/// Why there are neither calls nor error codes in somebody's kept events.
+const NOT_KEPT: &str = "not kept";
+
+/// What somebody's kept events show, as figures: nothing of this machine is asked.
+///
+/// # Errors
+/// Why the file cannot be read.
+pub fn of_kept(path: &Path) -> Result<Found, String> {
+    let kept = kept::read(path)?;
+    let tail = kept.tail;
+    let mut collector = Collector::of_others(kept.page, kept.looked);
+    kept.entries.into_iter().for_each(|entry| collector.take(entry));
+    collector.runs.end();
+    for program in &mut collector.tasks.programs {
+        program.told = tail.programs.get(&program.name).cloned();
+    }
+    Ok(shown(Traced {
+        collector,
+        counted: tail.counted,
+        sees_kernel: tail.sees_kernel,
+        period: tail.period,
+        hinting: tail.hinting,
+        huge: tail.huge,
+        cpu_seconds: tail.cpu_seconds,
+        seconds: tail.seconds,
+        trouble: None,
+        calls: Err(NOT_KEPT.to_owned()),
+        codes: Err(NOT_KEPT.to_owned()),
+    }))
+}
+
+impl Tail {
+    fn of(traced: &Traced) -> Tail {
+        let told = |program: &Program| Some((program.name.clone(), program.told.clone()?));
+        Tail {
+            counted: traced.counted,
+            sees_kernel: traced.sees_kernel,
+            period: traced.period,
+            hinting: traced.hinting,
+            huge: traced.huge,
+            cpu_seconds: traced.cpu_seconds,
+            seconds: traced.seconds,
+            programs: traced.collector.tasks.programs.iter().filter_map(told).collect(),
+        }
+    }
+}
+
+/// What a trace shows.
+fn shown(traced: Traced) -> Found {
     let mut evidence = Evidence::default();
     let (samples, seen, lost) = traced.collector.minor;
     evidence.put(FAULT_COUNTED, traced.counted as f64);

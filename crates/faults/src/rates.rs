@@ -1,6 +1,6 @@
 //! What a tree of processes takes, from the kernel's books alone: faults, CPU time, memory. No rights are needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
 use lab::tree::{Used, stat};
@@ -49,14 +49,7 @@ impl Tree {
 
     /// Looks for processes that are new: all descendants by /proc/PID/task/TID/children.
     pub fn grow(&mut self) {
-        let mut known = vec![self.root];
-        let mut next = 0;
-        while let Some(process) = known.get(next).copied() {
-            known.extend(children(process));
-            next += 1;
-        }
-        known.dedup();
-        self.known = known;
+        self.known = with_descendants([self.root]);
     }
 
     /// Processes that were found.
@@ -92,6 +85,18 @@ impl Tree {
         rows.sort_by(|a, b| (b.minor + b.major).total_cmp(&(a.minor + a.major)));
         rows
     }
+}
+
+/// These processes and all that come from them, each once.
+pub fn with_descendants(roots: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut known: Vec<u32> = roots.into_iter().collect();
+    let mut seen: HashSet<u32> = known.iter().copied().collect();
+    let mut next = 0;
+    while let Some(process) = known.get(next).copied() {
+        known.extend(children(process).into_iter().filter(|child| seen.insert(*child)));
+        next += 1;
+    }
+    known
 }
 
 /// Children of a process: of each of its threads (CONFIG_PROC_CHILDREN).

@@ -4,7 +4,8 @@
 //! times, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in again), [`runs`] (how
 //! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. [`calls`] are the calls for memory, by the tracepoints
 //! that [`tracefs`] tells of, and [`book`] where they are put together. Where a recorder is preloaded, its [`ring`] tells of large
-//! [`blocks`], and each fault is joined to its own. The loop is here: it drains the rings, holds the
+//! [`blocks`], and each fault is joined to its own. [`looked`] is what is read of processes besides, and [`kept`] keeps
+//! everything in a file, to be judged again elsewhere. The loop is here: it drains the rings, holds the
 //! number of samples near its aim, and lets every fault be seen for moments.
 
 use std::collections::BTreeSet;
@@ -20,14 +21,19 @@ use rustix::time::{ClockId, clock_gettime};
 use calls::Calls;
 use collect::Collector;
 use events::{Events, Set, Target};
+use kept::Writer;
 use record::{Entry, What};
 use ring::Ring;
+
+use crate::rates::with_descendants;
 
 pub mod blocks;
 pub mod book;
 pub mod calls;
 pub mod collect;
 pub mod events;
+pub mod kept;
+pub mod looked;
 pub mod pages;
 pub mod record;
 pub mod ring;
@@ -59,6 +65,8 @@ const BURST_FAULTS: f64 = 2000.0;
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
+/// Processes whose memory is looked at in one turn.
+const MOST_PEAKS: usize = 64;
 /// New mappings a second from which on they are looked at in bursts alone.
 const MANY_MAPS: f64 = 5000.0;
 
@@ -88,6 +96,19 @@ pub struct Traced {
     pub codes: Result<(), String>,
 }
 
+/// What there is besides the faults.
+#[derive(Default)]
+pub struct Besides {
+    /// Of a target that runs: its processes.
+    pub running: Vec<u32>,
+    /// Where a recorder that is preloaded tells of large blocks.
+    pub ring: Option<Ring>,
+    /// Whether calls for memory are counted all the time, and not in moments.
+    pub all_calls: bool,
+    /// Keeps what is seen, if so.
+    pub keeps: Option<Writer>,
+}
+
 /// A trace that runs. `R` is what is made of it in the end.
 #[derive(Debug)]
 pub struct Trace<R> {
@@ -96,16 +117,14 @@ pub struct Trace<R> {
 }
 
 impl<R: Send + 'static> Trace<R> {
-    /// Begins to look at a target; a recorder that is preloaded into it tells of large blocks in `ring`; `all_calls`: calls for memory are
-    /// counted all the time. `conclude` is called where the looking was done, for what was seen stays there.
+    /// Begins to look at a target. `conclude` is called where the looking was done, for what was seen stays there.
     ///
     /// # Errors
     /// What the kernel said, in words for the user.
     pub fn begin(
         target: &Target,
         cpus: &CpuList,
-        ring: Option<Ring>,
-        all_calls: bool,
+        besides: Besides,
         conclude: fn(Traced) -> R,
     ) -> Result<Trace<R>, String> {
         let tasks = match target {
@@ -113,16 +132,17 @@ impl<R: Send + 'static> Trace<R> {
             Target::Running(tasks) => tasks.len(),
         };
         let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
-        let calls = Calls::open(cpus, all_calls);
+        let calls = Calls::open(cpus, besides.all_calls);
         let watched = match target {
             Target::Starting(_) => Vec::new(),
             Target::Running(tasks) => tasks.clone(),
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let (asked, first) = (stop.clone(), target.tasks().to_vec());
+        let first = target.tasks().to_vec();
+        let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
-            .spawn(move || conclude(Loop::new(events, first, ring, calls, watched).run(&asked)))
+            .spawn(move || conclude(Loop::new(events, first, calls, watched, besides).run(&asked)))
             .map_err(|error| format!("no thread to look from: {error}"))?;
         Ok(Trace { stop, thread })
     }
@@ -209,10 +229,11 @@ impl Loop {
     fn new(
         events: Events,
         first: Vec<u32>,
-        ring: Option<Ring>,
         calls: Result<Calls, String>,
         watched: Vec<u32>,
+        besides: Besides,
     ) -> Loop {
+        let Besides { running, ring, keeps, .. } = besides;
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         let mut collector = Collector::new(page);
@@ -220,6 +241,13 @@ impl Loop {
         collector.book.watched = watched;
         if calls.is_ok() {
             collector.book.counting(true, self::now());
+        }
+        if let Some(writer) = keeps {
+            collector.keep(writer);
+        }
+        // They may not be heard of for long, and are to be known when another period is set.
+        for process in running {
+            collector.tasks.get(process, self::now());
         }
         Loop {
             events,
@@ -263,6 +291,7 @@ impl Loop {
         rest.into_iter().for_each(|entry| self.collector.take(entry));
         self.collector.runs.end();
         self.end_blocks();
+        self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
         let happened = machine_events();
@@ -367,6 +396,7 @@ impl Loop {
     fn adapt(&mut self) {
         let seconds = self.looked.elapsed().as_secs_f64();
         self.looked = Instant::now();
+        self.peaks();
         let (samples, maps) = (self.samples / seconds, self.maps / seconds);
         (self.samples, self.maps) = (0.0, 0.0);
         let counted = self.events.minor_faults();
@@ -386,11 +416,21 @@ impl Loop {
         }
     }
 
-    /// All tasks that are there: those that it began with too, of which the first records may still be unread.
+    /// All tasks that are there, also of processes of which no record has been read yet.
     fn tasks(&self) -> Vec<u32> {
-        let known = self.collector.tasks.processes().flat_map(tasks_of);
+        let known = with_descendants(self.collector.tasks.processes()).into_iter().flat_map(tasks_of);
         let all: BTreeSet<u32> = known.chain(self.first.iter().copied()).collect();
         all.into_iter().collect()
+    }
+
+    /// Notes how much memory the processes had at most so far.
+    fn peaks(&mut self) {
+        let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
+        for process in processes {
+            if let Some(bytes) = looked::peak_of(process) {
+                self.collector.take(Entry { time: now(), what: What::Peak { process, bytes } });
+            }
+        }
     }
 }
 

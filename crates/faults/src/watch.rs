@@ -66,6 +66,8 @@ pub struct Options {
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
+    /// The file in which what is seen there is kept, if so: an absolute path, or one from this directory.
+    pub keeps: Option<PathBuf>,
 }
 
 /// What happened between two looks.
@@ -214,8 +216,8 @@ fn begin(
     blocks: Option<PathBuf>,
     options: &Options,
 ) -> Result<(), String> {
-    let cpus = options.cpus.clone();
-    let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls };
+    let (cpus, keeps) = (options.cpus.clone(), options.keeps.clone());
+    let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls, keeps };
     let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
@@ -272,6 +274,8 @@ impl Session<'_> {
         let is_ours = child.is_some();
         let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
         let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+        // What descendants took before is not to look as if they took it now.
+        self.tree.grow();
         let mut before = (0.0, self.tree.look());
         let mut of_second = before.clone();
         // A program that is started here has used nothing yet.

@@ -52,6 +52,10 @@ pub struct Watch {
     /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not in moments; all system calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
+    /// Keep what was seen in FILE (JSON lines, gzipped), to send it with a report of a wrong answer: faults, mappings, names of
+    /// processes and of their files; no stacks and nothing of what memory holds
+    #[arg(long, value_name = "FILE", conflicts_with = "rates")]
+    pub keep_events: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub prove: Prove,

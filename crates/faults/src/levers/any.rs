@@ -18,8 +18,10 @@ const fn code(
     Lever { word, told, ways: &[], code, price, is_bounded: true, is_part: false, against }
 }
 
-/// Levers that only runtimes with a heap of their own cannot use.
-const OF_C: &[&str] = &["preload"];
+/// Levers that runtimes with a heap of their own cannot use.
+const OF_C: &[&str] = &["preload", "reuse", "prefault", "huge-pages"];
+/// Of these what a program can use that calls the kernel itself.
+const OF_PROGRAMS: &[&str] = &["reuse", "prefault", "huge-pages"];
 
 pub(super) const LEVERS: &[Lever] = &[
     code(
@@ -52,8 +54,8 @@ pub(super) const LEVERS: &[Lever] = &[
     ),
     code(
         "spawn",
-        "other programs are started without a copy of the page tables",
-        "posix_spawn(3), or vfork(2) with execve at once, instead of fork(2)",
+        "for children that execute other programs: these are started without a copy of the page tables",
+        "posix_spawn(3), or vfork(2) with execve at once, instead of fork(2); for children that go on by themselves madvise(p, n, MADV_DONTFORK) on what they do not need",
         "none",
         &[CopyOnWrite],
     ),
@@ -96,8 +98,11 @@ pub(super) const LEVERS: &[Lever] = &[
 
 /// Whether a lever can be used where this one manages memory.
 pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
-    let is_c = !matches!(manager, Manager::Go | Manager::Jvm | Manager::Program);
-    is_c || !OF_C.contains(&lever.word)
+    match manager {
+        Manager::Go | Manager::Jvm => !OF_C.contains(&lever.word),
+        Manager::Program => !OF_C.contains(&lever.word) || OF_PROGRAMS.contains(&lever.word),
+        _ => true,
+    }
 }
 
 /// Why there is none.

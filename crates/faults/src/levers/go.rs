@@ -1,13 +1,17 @@
 //! Go's runtime: the heap grows until the next collection, and free pages are given back in the background.
+//!
+//! Names and meanings are those of the package documentation (runtime/extern.go, Go 1.26). MADV_FREE was the default from 1.12
+//! to 1.15 (release notes), MADV_DONTNEED is it since (runtime1.go). `//go:debug` knows no madvdontneed: it refuses to build.
 
-use figure::faults::Mechanism::{self, Growth, Purge};
+use figure::faults::Mechanism::{self, Purge};
 
 use super::{Lever, NEVER, Setting, Way};
 
 /// The runtime's package documentation.
 pub const DEBUG: &str = "GODEBUG";
 
-const HEAP: &[Mechanism] = &[Purge, Growth];
+/// A heap that may grow more is touched for the first time more often, not less.
+const HEAP: &[Mechanism] = &[Purge];
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
@@ -28,11 +32,11 @@ pub(super) const LEVERS: &[Lever] = &[
         word: "lazy",
         told: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
         ways: &[Way {
-            since: (1, 12),
+            since: (1, 16),
             until: NEVER,
             settings: &[Setting { variable: DEBUG, option: "madvdontneed", value: "0" }],
         }],
-        code: "//go:debug madvdontneed=0",
+        code: "",
         price: "what was freed counts as resident until the kernel takes it",
         is_bounded: true,
         is_part: false,

@@ -1,8 +1,11 @@
-//! jemalloc: free pages are given back as they decay. The options are those of 5.0 and later.
+//! jemalloc: free pages are given back as they decay.
+//!
+//! By its ChangeLog: `dirty_decay_ms`, `muzzy_decay_ms` and `background_thread` are there from 5.0.0 on, `thp` (after an older option of
+//! that name was taken out in 5.0) from 5.1.0, `oversize_threshold` from 5.2.0. Defaults by `stats_print` of 5.3.0: 10 s, at once, 8 MiB.
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Lever, NEVER, Setting, Way};
+use super::{Lever, NEVER, Setting, Version, Way};
 
 /// Its manual, TUNING.
 pub const CONF: &str = "MALLOC_CONF";
@@ -14,7 +17,11 @@ const fn set(option: &'static str, value: &'static str) -> Setting {
 }
 
 const fn since_five(settings: &'static [Setting]) -> Way {
-    Way { since: (5, 0), until: NEVER, settings }
+    since((5, 0), settings)
+}
+
+const fn since(since: Version, settings: &'static [Setting]) -> Way {
+    Way { since, until: NEVER, settings }
 }
 
 pub(super) const LEVERS: &[Lever] = &[
@@ -24,6 +31,19 @@ pub(super) const LEVERS: &[Lever] = &[
         ways: &[since_five(&[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000")])],
         code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000\";",
         price: "memory of a peak goes back to the kernel up to a minute later; blocks of 8 MiB and more are not affected",
+        is_bounded: true,
+        is_part: false,
+        against: CHURN,
+    },
+    Lever {
+        word: "decay-large",
+        told: "free pages stay for 30 s, those of blocks of 8 MiB and more as well: these have no arena of their own any more",
+        ways: &[since(
+            (5, 2),
+            &[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000"), set("oversize_threshold", "0")],
+        )],
+        code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000,oversize_threshold:0\";",
+        price: "memory of a peak goes back to the kernel up to a minute later; large blocks may split up what small ones use",
         is_bounded: true,
         is_part: false,
         against: CHURN,
@@ -51,7 +71,7 @@ pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "thp",
         told: "the allocator asks for transparent huge pages",
-        ways: &[since_five(&[set("thp", "always")])],
+        ways: &[since((5, 1), &[set("thp", "always")])],
         code: "const char *malloc_conf = \"thp:always\";",
         price: "memory in steps of the huge page, zeroed whole",
         is_bounded: true,

@@ -1,4 +1,7 @@
 //! A Java virtual machine: the heap is one mapping, touched as it grows and given back as it shrinks.
+//!
+//! The flags are those of HotSpot, as `-XX:+PrintFlagsFinal` shows them (17); the percentages are there from 10 on. An initial heap by
+//! percentage leaves MinHeapSize small: that the heap does not shrink is for MaxHeapFreeRatio to say.
 
 use figure::faults::Mechanism::{Growth, Purge};
 
@@ -13,7 +16,7 @@ const fn set(option: &'static str, value: &'static str) -> Setting {
 
 pub(super) const LEVERS: &[Lever] = &[Lever {
     word: "pretouch",
-    told: "the whole heap is touched at the start and never shrinks (least and most heap are the same)",
+    told: "the whole heap is touched at the start and never shrinks (it begins as large as it may become)",
     ways: &[Way {
         since: (10, 0),
         until: NEVER,
@@ -21,6 +24,7 @@ pub(super) const LEVERS: &[Lever] = &[Lever {
             set("-XX:+AlwaysPreTouch", ""),
             set("-XX:InitialRAMPercentage=", "25"),
             set("-XX:MaxRAMPercentage=", "25"),
+            set("-XX:MaxHeapFreeRatio=", "100"),
         ],
     }],
     code: "java -XX:+AlwaysPreTouch -Xms4g -Xmx4g … (both the same, as large as the service needs)",

@@ -1,25 +1,40 @@
-//! mimalloc: the delay after which free pages are given back has another name and another default in each major version
-//! (25 ms in 2.0, 10 ms in 2.1, 1 s in 3).
+//! mimalloc: the delay after which free pages are given back has another name and another default in each version.
+//!
+//! By src/options.c of its tags: reset_delay, 100 ms, until 1.8.1 and (500 ms) 2.0.5; decommit_delay, 25 ms, from 2.0.6 to 2.1.1, with
+//! segment_decommit_delay, 500 ms, for what lies in no segment; purge_delay, 10 ms, from 1.8.2 and 2.1.2 on, times
+//! arena_purge_mult, 10, for arenas; 1 s (2.5 s in 3.0), times 1, in 3. A variable that a version does not know does no
+//! harm, and reset_delay is taken as an older name of the later ones. What is larger than a segment (16 MiB) is unmapped
+//! at once in 2.
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
 use super::{Lever, NEVER, Setting, Version, Way};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
-/// The first that calls it purge.
+/// The first that calls it purge, from its third release on.
 const PURGES: Version = (2, 1);
 
 const fn set(variable: &'static str, value: &'static str) -> Setting {
     Setting { variable, option: "", value }
 }
 
+const DELAY: Setting = set("MIMALLOC_PURGE_DELAY", "30000");
+/// The delay as it is, for arenas as well.
+const PLAIN: Setting = set("MIMALLOC_ARENA_PURGE_MULT", "1");
+const DECOMMIT: Setting = set("MIMALLOC_DECOMMIT_DELAY", "30000");
+const OF_SEGMENTS: Setting = set("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
+const RESET: Setting = set("MIMALLOC_RESET_DELAY", "30000");
+const NO_PURGE: Setting = set("MIMALLOC_PURGE_DELAY", "-1");
+
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "purge-delay",
         told: "free pages stay for 30 s",
         ways: &[
-            Way { since: PURGES, until: NEVER, settings: &[set("MIMALLOC_PURGE_DELAY", "30000")] },
-            Way { since: (2, 0), until: PURGES, settings: &[set("MIMALLOC_DECOMMIT_DELAY", "30000")] },
+            Way { since: (2, 2), until: NEVER, settings: &[DELAY, PLAIN] },
+            Way { since: PURGES, until: (2, 2), settings: &[DELAY, PLAIN, DECOMMIT, OF_SEGMENTS] },
+            Way { since: (2, 0), until: PURGES, settings: &[DECOMMIT, OF_SEGMENTS, RESET] },
+            Way { since: (1, 0), until: (2, 0), settings: &[RESET, PLAIN] },
         ],
         code: "mi_option_set(mi_option_purge_delay, 30000); /* first in main; until 2.0 mi_option_decommit_delay */",
         price: "memory of a peak goes back to the kernel half a minute later",
@@ -31,7 +46,8 @@ pub(super) const LEVERS: &[Lever] = &[
         word: "no-purge",
         told: "free pages are never given back",
         ways: &[
-            Way { since: PURGES, until: NEVER, settings: &[set("MIMALLOC_PURGE_DELAY", "-1")] },
+            Way { since: (2, 2), until: NEVER, settings: &[NO_PURGE] },
+            Way { since: PURGES, until: (2, 2), settings: &[NO_PURGE, set("MIMALLOC_ALLOW_DECOMMIT", "0")] },
             Way { since: (2, 0), until: PURGES, settings: &[set("MIMALLOC_ALLOW_DECOMMIT", "0")] },
         ],
         code: "mi_option_set(mi_option_purge_delay, -1); /* first in main; until 2.0 mi_option_allow_decommit, 0 */",

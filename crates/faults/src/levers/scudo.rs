@@ -1,4 +1,4 @@
-//! LLVM's hardened allocator. Blocks above the largest that its cache takes are mapped each time, whatever is set.
+//! LLVM's hardened allocator (compiler-rt/lib/scudo/standalone/flags.inc: 5 s by default, a negative number is never). Blocks above the largest that its cache takes are mapped each time, whatever is set.
 
 use figure::faults::Mechanism::{MapChurn, Purge};
 

@@ -1,4 +1,7 @@
 //! oneTBB's allocator: large objects are cached, and the cache is cleaned up now and then.
+//!
+//! By src/tbbmalloc/large_objects.{h,cpp} of 2021.1 to 2023.2: objects of up to 64 MiB are cached; the threshold is raised to 8 MiB where
+//! less is asked for, and from it on objects are cached whatever their size, and stay.
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
@@ -12,7 +15,7 @@ pub(super) const LEVERS: &[Lever] = &[
         told: "caches are emptied only above a limit that the program sets",
         ways: &[],
         code: "scalable_allocation_mode(TBBMALLOC_SET_SOFT_HEAP_LIMIT, 512 << 20); with the next line \
-               scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 1 << 20);",
+               scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 8 << 20);",
         price: "up to the limit stays with the program",
         is_bounded: true,
         is_part: false,
@@ -20,17 +23,17 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "huge-size",
-        told: "objects of 1 MiB and more take no part in the periodic cleanup of the cache",
+        told: "objects of 8 MiB and more are cached whatever their size, and take no part in the periodic cleanup",
         ways: &[Way {
             since: (0, 0),
             until: NEVER,
             settings: &[Setting {
                 variable: "TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD",
                 option: "",
-                value: "1048576",
+                value: "8388608",
             }],
         }],
-        code: "scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 1 << 20);",
+        code: "scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 8 << 20);",
         price: "large objects that were once used stay with the program, without a bound",
         is_bounded: false,
         is_part: false,

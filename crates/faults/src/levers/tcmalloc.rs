@@ -1,6 +1,8 @@
-//! The two tcmallocs: that of gperftools, and Google's.
+//! The two tcmallocs: that of gperftools (docs/tcmalloc.adoc, src/page_heap.cc: the rate is 1 by default, 0 is never, up to 10 is reasonable), and
+//! Google's (tcmalloc/malloc_extension.h: none of its variables sets a rate; the rate counts where the program has a
+//! thread in ProcessBackgroundActions).
 
-use figure::faults::Mechanism::{self, Growth, MapChurn, Purge};
+use figure::faults::Mechanism::{self, MapChurn, Purge};
 
 use super::{Lever, NEVER, Setting, Way};
 
@@ -34,7 +36,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
 ];
 
-/// Google's has no variables.
+/// Google's has no variable for it.
 pub(super) const GOOGLE: &[Lever] = &[Lever {
     word: "release-rate",
     told: "free pages are given back in the background at a rate that the program sets",
@@ -43,5 +45,5 @@ pub(super) const GOOGLE: &[Lever] = &[Lever {
     price: "with rate 0 what was once used stays with the program",
     is_bounded: false,
     is_part: false,
-    against: &[Purge, MapChurn, Growth],
+    against: CHURN,
 }];

@@ -1,6 +1,6 @@
 //! Which share of a program's faults each mechanism has, and which files were faulted in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use figure::evidence::*;
 use figure::faults::{Call, Manager, Mechanism, Memory};
@@ -12,13 +12,17 @@ use super::owners::owners;
 use crate::classify::{Cause, Facts, Told, causes};
 use crate::manager;
 use crate::trace::Traced;
-use crate::trace::collect::{Group, Key};
+use crate::trace::collect::{Again, Collector, Group, Key};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 use crate::{COVERAGE, SUITE};
 
 /// Faults that must have told what they met.
 const CODES: f64 = 20.0;
+/// Faults below which a program's memory says nothing.
+const ENOUGH: f64 = 1000.0;
+/// Samples and the kernel's count of memory are that exact.
+const SLACK: f64 = 1.1;
 
 /// A group with what follows from it.
 #[derive(Clone, Debug)]
@@ -45,21 +49,24 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
     let (_, seen, _) = collector.minor;
     let share = if seen > 0.0 { collector.minor.0 / seen } else { 1.0 };
     let refaults = collector.pages.refaults(share);
-    let page = rustix::param::page_size() as f64;
+    let page = collector.page() as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
     let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
+    let firsts = firsts(collector, &refaults);
     let judge = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
+        let manager = manager::of_watched(&program);
         let facts = Facts {
-            manager: manager::of_watched(&program),
-            memory: key.memory,
+            manager,
+            memory: of_manager(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
             refaults: refaults.get(&number).copied().unwrap_or(0.0),
-            again: group.again,
+            unmet: unmet(&program, key, manager, firsts.get(&key.program).copied().unwrap_or(0.0), page),
+            again: group.again.decided(!manager.is_some_and(manager::advises)),
             headers: group.headers(),
-            threads: (program.threads, program.threads_ended),
+            threads: (program.threads, program.threads_replaced),
             hinting: traced.hinting,
             huge: traced.huge,
             told: Told {
@@ -80,6 +87,60 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
         }
     };
     collector.keys.iter().zip(&collector.groups).enumerate().map(judge).collect()
+}
+
+/// Memory as its manager has it: stacks of goroutines are pieces of Go's heap, and no threads'; and arenas of threads are glibc's alone,
+/// though others' mappings begin at such addresses too.
+fn of_manager(memory: Memory, manager: Option<Manager>) -> Memory {
+    match (memory, manager) {
+        (Memory::ThreadStack, Some(Manager::Go)) => Memory::Mapping,
+        (Memory::Arena, Some(manager)) if manager != Manager::Glibc => Memory::Mapping,
+        _ => memory,
+    }
+}
+
+/// Whether faults of this group take memory that is the process's own.
+fn is_own(key: &Key) -> bool {
+    key.memory != Memory::File && !key.is_inherited
+}
+
+/// The share of a program's faults at memory of its own that can be first touches of memory that stays, where it took enough of them: by
+/// how its processes' memory grew meanwhile.
+fn grows(program: &Program) -> Option<f64> {
+    (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
+}
+
+/// For each program the share of its faults at memory of its own that met pages for the first time, as it was seen.
+fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f64> {
+    let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
+    for (number, (key, group)) in (0..).zip(collector.keys.iter().zip(&collector.groups)) {
+        if is_own(key) {
+            let sum = sums.entry(key.program).or_default();
+            let first = 1.0 - refaults.get(&number).copied().unwrap_or(0.0);
+            *sum = (sum.0 + group.minor, sum.1 + group.minor * first);
+        }
+    }
+    sums.into_iter().map(|(program, (all, firsts))| (program, firsts / all.max(1.0))).collect()
+}
+
+/// What became of pages that seemed to be met for the first time and cannot have been, as shares of these; nothing where all can.
+/// They came again at other addresses, or were brought together with others: copied, if a child shared them; else the heap was
+/// cut, or they lay in new mappings; of a manager that gives pages back by advice, as far as there were enough of these.
+fn unmet(program: &Program, key: &Key, manager: Option<Manager>, firsts: f64, page: f64) -> Again {
+    let Some(grows) = grows(program).filter(|grows| is_own(key) && *grows < firsts) else {
+        return Again::default();
+    };
+    let share = 1.0 - grows / firsts;
+    let forked = share * program.shared / (program.touched - program.grown);
+    let rest = share - forked;
+    if key.memory == Memory::Heap {
+        let cut = if program.regrown > 0 { rest } else { 0.0 };
+        return Again { forked, cut, silently: rest - cut, ..Again::default() };
+    }
+    let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
+    let is_mapped = !manager.is_some_and(manager::advises);
+    let mapped = if is_mapped { rest } else { rest * (bytes / (program.touched * page)).min(1.0) };
+    Again { forked, mapped, silently: rest - mapped, ..Again::default() }
 }
 
 /// The size of a program's mappings that makes up most of their bytes.
@@ -136,6 +197,7 @@ fn mechanism_figure(
     let evidence = &mut figure.evidence;
     evidence.put(FAULT_SAMPLES, main.samples);
     evidence.put(FAULT_REFAULTS, main.facts.refaults);
+    evidence.put(FAULT_UNMET, main.facts.unmet.sum());
     let again = main.facts.again;
     if again.sum() > 0.0 {
         let parts = [
@@ -148,7 +210,7 @@ fn mechanism_figure(
     }
     match main.facts.headers {
         Some(headers) => evidence.put(BLOCK_HEADERS, headers),
-        None => evidence.put_unknown(BLOCK_HEADERS, "no first fault at a fresh mapping was seen"),
+        None => evidence.put_unknown(BLOCK_HEADERS, "hardly a first fault at a fresh mapping was seen"),
     }
     match main.block {
         Some(block) => evidence.put(FAULT_BLOCK, block),

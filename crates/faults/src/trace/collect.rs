@@ -1,7 +1,7 @@
 //! Faults, put together by program and kind of memory, with what tells how they came about. Does what it is told by
 //! [`Entry`]s, in the order of their times.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ use figure::faults::Memory;
 use super::blocks::Blocks;
 use super::book::{Book, Caller};
 use super::events::Set;
+use super::kept::Writer;
+use super::looked::{Looked, Source};
 use super::pages::Pages;
 use super::record::{Call, Entry, Fault, What};
 use super::ring::Told;
@@ -21,6 +23,8 @@ use super::unwind::{Image, Images, Rules};
 const MOST_STACKS: usize = 50_000;
 /// Bytes at the front of a mapping of glibc's malloc that are its own (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
+/// First faults at fresh mappings that must have been seen.
+const FIRSTS: f64 = 5.0;
 /// Instructions that are remembered of a group.
 const MOST_PLACES: usize = 4096;
 
@@ -40,6 +44,8 @@ pub struct Key {
 pub struct Again {
     /// They lie in a new mapping.
     pub mapped: f64,
+    /// They lie in one that another has become one with: in a new one perhaps.
+    pub perhaps: f64,
     /// The heap had been cut and grown again.
     pub cut: f64,
     /// The process had forked.
@@ -51,7 +57,13 @@ pub struct Again {
 impl Again {
     /// All of them.
     pub fn sum(&self) -> f64 {
-        self.mapped + self.cut + self.forked + self.silently
+        self.mapped + self.perhaps + self.cut + self.forked + self.silently
+    }
+
+    /// With a decision about those that lie in a new mapping perhaps.
+    pub fn decided(self, are_mapped: bool) -> Again {
+        let (mapped, silently) = if are_mapped { (self.perhaps, 0.0) } else { (0.0, self.perhaps) };
+        Again { mapped: self.mapped + mapped, silently: self.silently + silently, perhaps: 0.0, ..self }
     }
 }
 
@@ -72,8 +84,8 @@ pub struct Group {
     pub firsts: f64,
     /// Instructions of the C library that wrote to the front of fresh mappings, where malloc keeps a block's size.
     headers: HashMap<u64, f64>,
-    /// Instructions that met other pages: those of memset and memcpy are among them, those of malloc are not.
-    others: HashSet<u64>,
+    /// Instructions that met other pages: those of memset and memcpy do so mostly, those of malloc hardly.
+    others: HashMap<u64, f64>,
     /// Faults that told what page they met; those of them that wrote to a page that was there, and must be copied.
     pub codes: (f64, f64),
     /// Files, with minor and major faults.
@@ -81,10 +93,12 @@ pub struct Group {
 }
 
 impl Group {
-    /// Of the first faults at fresh mappings the share that malloc of the C library took, to write down a block's size.
+    /// Of the first faults at fresh mappings the share that malloc of the C library took, to write down a block's size; `None` where
+    /// hardly one was seen.
     pub fn headers(&self) -> Option<f64> {
-        let by_malloc = self.headers.iter().filter(|(place, _)| !self.others.contains(place));
-        (self.firsts > 0.0).then(|| by_malloc.map(|(_, count)| count).sum::<f64>() / self.firsts)
+        let elsewhere = |place: &u64| self.others.get(place).copied().unwrap_or(0.0);
+        let by_malloc = self.headers.iter().filter(|(place, count)| **count > elsewhere(place));
+        (self.firsts >= FIRSTS).then(|| by_malloc.map(|(_, count)| count).sum::<f64>() / self.firsts)
     }
 }
 
@@ -131,6 +145,8 @@ pub struct Collector {
     pub burst: f64,
     /// Calls for memory.
     pub book: Book,
+    /// Keeps what is taken in a file, if so.
+    pub keeps: Option<Writer>,
     files: Images,
     rules: Rules,
     by_key: HashMap<Key, u32>,
@@ -144,8 +160,36 @@ impl Collector {
         Collector { page, ..Collector::default() }
     }
 
+    /// Bytes of a page.
+    pub fn page(&self) -> u64 {
+        self.page
+    }
+
+    /// Keeps what it is told from now on.
+    pub fn keep(&mut self, writer: Writer) {
+        self.keeps = Some(writer);
+        self.tasks.source = Source::Noted(Vec::new());
+    }
+
+    /// What somebody else saw: no file of it is here.
+    pub fn of_others(page: u64, looked: HashMap<u32, Vec<(u64, Looked)>>) -> Collector {
+        let mut collector = Collector { files: Images::none(), ..Collector::new(page) };
+        collector.tasks.source = Source::Kept(looked);
+        collector
+    }
+
     /// One more.
     pub fn take(&mut self, entry: Entry) {
+        if let Some(writer) = &mut self.keeps {
+            writer.entry(&entry);
+        }
+        self.add(entry);
+        if let (Some(writer), Source::Noted(looked)) = (&mut self.keeps, &mut self.tasks.source) {
+            looked.drain(..).for_each(|(time, looked)| writer.looked(time, &looked));
+        }
+    }
+
+    fn add(&mut self, entry: Entry) {
         let time = entry.time;
         if let Some(blocks) = &mut self.blocks {
             blocks.news(&entry);
@@ -161,6 +205,7 @@ impl Collector {
             What::Counting(on) => self.book.counting(on, time),
             What::Uncounted(calls) => self.book.lost += calls as f64,
             What::Code { process, address, code } => self.code(process, address, code),
+            What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
             What::Lost { set: Set::Minor, events, .. } => self.minor.2 += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
             What::Lost { records, .. } => self.lost_news += records as f64,
@@ -176,6 +221,9 @@ impl Collector {
         let key = key(&process, fault);
         let group = self.group(key);
         self.count(group, &process, fault, time);
+        if !fault.is_burst && !fault.is_major && key.memory != Memory::File && !key.is_inherited {
+            self.tasks.touched(fault.process, fault.weight as f64);
+        }
         if fault.is_burst {
             return;
         }
@@ -238,6 +286,7 @@ impl Collector {
         }
         if let Some((start, area)) = area
             && area.since > 0
+            && area.joined == area.since
             && start / self.page == page
         {
             group.firsts += 1.0;
@@ -245,8 +294,8 @@ impl Collector {
             if fault.address < start + HEADER && is_c_library(code) {
                 *group.headers.entry(fault.ip).or_default() += 1.0;
             }
-        } else if group.others.len() < MOST_PLACES {
-            group.others.insert(fault.ip);
+        } else if group.others.len() < MOST_PLACES || group.others.contains_key(&fault.ip) {
+            *group.others.entry(fault.ip).or_default() += 1.0;
         }
         if fault.is_major {
             return;
@@ -263,6 +312,8 @@ impl Collector {
                 again.cut += 1.0;
             } else if process.parent_since.is_some_and(|forked| forked > before) {
                 again.forked += 1.0;
+            } else if area.is_some_and(|(_, area)| area.joined > before) {
+                again.perhaps += 1.0;
             } else {
                 again.silently += 1.0;
             }

@@ -88,6 +88,13 @@ pub enum What {
         /// The error code of x86: bit 0 a page was there, bit 1 it was to be written.
         code: u64,
     },
+    /// The most memory that a process had at once so far; read from its status, and not from a ring.
+    Peak {
+        /// The process.
+        process: u32,
+        /// Bytes.
+        bytes: u64,
+    },
     /// Records that found no room in a ring.
     Lost {
         /// In which.
@@ -259,12 +266,19 @@ impl<'a> Visitor<'a> for Reader {
         Some(Entry { time: time(&metadata)?, what: What::Map(map_of) })
     }
 
+    // A set that asks for mappings is told of tasks as well (perf_event_task_match): once is enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
+        if self.set != Set::Rare {
+            return None;
+        }
         let what = What::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
         Some(Entry { time: fork.time, what })
     }
 
     fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
+        if self.set != Set::Rare {
+            return None;
+        }
         Some(Entry { time: exit.time, what: What::Exit { process: exit.pid, thread: exit.tid } })
     }
 

@@ -1,6 +1,7 @@
 //! Address spaces: what lies where in a process, kept up as the kernel tells of new mappings. Pure.
 //!
-//! What is unmapped the kernel does not tell; what is mapped in its place takes it out.
+//! What is unmapped the kernel does not tell; what is mapped in its place takes it out. A mapping of no file becomes one with its
+//! neighbours of the same rights (vma_merge): a neighbour with which it did not is there no more.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -30,6 +31,12 @@ pub struct Area {
     pub is_private: bool,
     /// When it was mapped, or grew, last; 0: before anybody looked.
     pub since: u64,
+    /// When another mapping became one with it last: it may have been given back and mapped anew by then, which cannot be told.
+    pub joined: u64,
+    /// PROT_READ and so on.
+    protection: u32,
+    /// Whether it is known to have been unmapped since.
+    is_gone: bool,
 }
 
 impl Area {
@@ -76,6 +83,9 @@ impl Space {
             is_code: map.protection & EXEC != 0,
             is_private: name.is_empty() || map.is_private && map.protection & WRITE != 0,
             since: time,
+            joined: time,
+            protection: map.protection,
+            is_gone: false,
         };
         let added = Added { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
         if name == "[heap]" {
@@ -94,24 +104,48 @@ impl Space {
         added
     }
 
-    /// Adds a mapping of no file. The kernel names all that it has become one with (vma_merge): new is what was not there; or, if
+    /// Adds a mapping of no file. The kernel names all that it has become one with: new is what was not there, in one piece; or, if
     /// all was there, all of it, for something was unmapped in between. The bytes that are new.
     fn merge(&mut self, map: &Map, area: Area) -> u64 {
+        self.part_from(map);
         let touching = self.areas.range(..map.end).rev().take_while(|(_, old)| old.end > map.start);
         let mut parts: Vec<(u64, Area)> = touching
-            .filter(|(_, old)| old.name.is_empty() && old.is_code == area.is_code)
-            .map(|(start, old)| (*start.max(&map.start), Area { end: old.end.min(map.end), ..old.clone() }))
+            .filter(|(_, old)| !old.is_gone && old.name.is_empty() && old.protection == area.protection)
+            .map(|(start, old)| (*start, old.clone()))
             .collect();
-        let covered: u64 = parts.iter().map(|(start, old)| old.end - start).sum();
-        let fresh = (map.end - map.start).saturating_sub(covered);
+        parts.reverse();
+        let joined = area.since;
         self.put(map.start, area);
-        if fresh == 0 {
-            return map.end - map.start;
+        // What was not there, from the first such byte to the last.
+        let (mut first, mut last, mut at) = (None, map.start, map.start);
+        for (from, to) in parts.iter().map(|(start, old)| (*start, old.end)).chain([(map.end, map.end)]) {
+            if from > at {
+                (first, last) = (first.or(Some(at)), from);
+            }
+            at = to;
         }
-        for (start, old) in parts.drain(..) {
-            self.put(start, old);
+        let Some(first) = first else { return map.end - map.start };
+        for (start, old) in parts {
+            if old.end <= first || start >= last {
+                self.put(start, Area { joined, ..old });
+            }
         }
-        fresh
+        last - first
+    }
+
+    /// Takes notice of what a mapping has not become one with, though it lies at it and is of its kind: it is gone, all of it, for
+    /// blocks are given back as they were taken.
+    fn part_from(&mut self, map: &Map) {
+        let before = self.areas.range_mut(..map.start).next_back().filter(|(_, old)| old.end >= map.start);
+        let after = |start: u64, old: &Area| start <= map.end && old.end > map.end;
+        let is_kind = |old: &Area| old.name.is_empty() && old.protection == map.protection;
+        if let Some((_, old)) = before.filter(|(_, old)| is_kind(old)) {
+            old.is_gone = true;
+        }
+        let next = self.areas.range_mut(..=map.end).next_back();
+        if let Some((_, old)) = next.filter(|(start, old)| after(**start, old) && is_kind(old)) {
+            old.is_gone = true;
+        }
     }
 
     /// Puts an area where it belongs, cutting others.
@@ -236,6 +270,28 @@ mod unit {
         // It was unmapped, which nobody tells, and is mapped again.
         assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 3).fresh, 0x30_0000);
         assert_eq!(since(&space, 0x10_0000), Some(3));
+    }
+
+    #[test]
+    fn what_did_not_become_one_is_gone() {
+        let mut space = Space::default();
+        let add = |space: &mut Space, start, time| space.add(&map(start, 0x90_0000, "//anon", 3), time).fresh;
+        // Two blocks, the second below the first; both are given back, which nobody tells, and larger ones taken, twice.
+        assert_eq!(add(&mut space, 0x70_0000, 1), 0x20_0000);
+        assert_eq!(add(&mut space, 0x50_0000, 2), 0x20_0000);
+        assert_eq!(add(&mut space, 0x60_0000, 3), 0x10_0000, "of the first nobody knows");
+        let above = space.find(0x78_0000).map(|(_, area)| (area.since, area.joined));
+        assert_eq!(above, Some((1, 3)));
+        assert_eq!(add(&mut space, 0x30_0000, 4), 0x30_0000, "what lay below was gone");
+        let since = |space: &Space, address| space.find(address).map(|(_, area)| area.since);
+        assert_eq!((since(&space, 0x58_0000), since(&space, 0x68_0000)), (Some(4), Some(3)));
+        // Smaller ones.
+        assert_eq!(add(&mut space, 0x80_0000, 5), 0x10_0000);
+        assert_eq!(add(&mut space, 0x70_0000, 6), 0x10_0000);
+        // Others' rights never become one: a guard stays.
+        space.add(&map(0x90_0000, 0xa0_0000, "//anon", 0), 7);
+        add(&mut space, 0x60_0000, 8);
+        assert!(!space.find(0x98_0000).unwrap().1.is_gone);
     }
 
     #[test]

@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use procfs_core::FromBufRead;
-use procfs_core::process::{MMPermissions, MMapPath, MemoryMaps};
-
+use super::looked::{Looked, Source};
 use super::record::Map;
 use super::space::Space;
 use super::unwind::Stacks;
+use crate::manager::Told;
 
 /// Nanoseconds between two readings of a process's map because of addresses that are not in it.
 const AGAIN: u64 = 200_000_000;
@@ -32,6 +31,14 @@ pub struct Process {
     pub parent_since: Option<u64>,
     /// When its map was read last.
     read: u64,
+    /// Faults by which it took memory of its own, by weight.
+    touched: f64,
+    /// The same when its memory was looked at last, and the most bytes that it had by then.
+    noted: (f64, u64),
+    /// The process with which it shares pages since it was forked.
+    shares_with: Option<u32>,
+    /// How many such children there are; whether there was one since its memory was looked at.
+    sharers: (u64, bool),
 }
 
 /// A program, as many processes as may run it.
@@ -41,41 +48,53 @@ pub struct Program {
     pub name: String,
     /// Its file, by a path that leads to it while a process of it lives.
     pub file: Option<PathBuf>,
+    /// What its file says, once all is seen.
+    pub told: Option<Told>,
     /// Names of the files that it has mapped as code.
     pub code: Vec<Rc<str>>,
     /// Processes that ran it.
     pub processes: u64,
     /// Threads that it started.
     pub threads: u64,
-    /// Threads of it that ended.
-    pub threads_ended: u64,
+    /// Threads that began after others of the same process had ended: so many stacks came and went.
+    pub threads_replaced: u64,
     /// Times that it forked.
     pub forks: u64,
     /// Mappings of no file that it made, by their bytes.
     pub mappings: HashMap<u64, u64>,
     /// Times that a heap grew to where it had been before.
     pub regrown: u64,
+    /// Faults by which its processes took memory of their own, from look to look at what they have.
+    pub touched: f64,
+    /// Of these at most as many as their memory then grew by, beyond what they had ever had.
+    pub grown: f64,
+    /// Of the others those between two looks at a process that shared pages with a child of its.
+    pub shared: f64,
 }
 
 /// All processes.
 #[derive(Default)]
 pub struct Tasks {
+    /// Where is read what the records do not tell.
+    pub source: Source,
     processes: HashMap<u32, Process>,
     /// All programs; a process has the number of its own.
     pub programs: Vec<Program>,
     /// Names of tasks; untrusted.
     names: HashMap<u32, Rc<str>>,
+    /// Threads that ended in a process, and are not replaced.
+    ended: HashMap<u32, u64>,
     spaces: u32,
 }
 
 impl Tasks {
     /// A process. One that is not known yet is looked up.
     pub fn get(&mut self, process: u32, time: u64) -> &mut Process {
-        let Tasks { processes, programs, spaces, .. } = self;
+        let Tasks { processes, programs, spaces, source, .. } = self;
         processes.entry(process).or_insert_with(|| {
-            let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-            let mut found = Process::new(next(spaces), program(programs, process, name.trim_end()));
-            found.look(process, &mut programs[found.program as usize], time);
+            let looked = source.look(process, time);
+            let mut found = Process::new(next(spaces), program(programs, process, &looked.name));
+            found.has(looked, &mut programs[found.program as usize], time);
             found
         })
     }
@@ -90,6 +109,13 @@ impl Tasks {
         self.processes.keys().copied()
     }
 
+    /// Reads of each program's file what it says, as all is seen.
+    pub fn conclude(&mut self) {
+        for program in &mut self.programs {
+            program.told = program.told.take().or_else(|| Told::of(program.file.as_deref()?));
+        }
+    }
+
     /// The program of a process that is known.
     pub fn program(&mut self, process: u32) -> Option<&mut Program> {
         let number = self.processes.get(&process)?.program;
@@ -102,7 +128,7 @@ impl Tasks {
         if time >= found.read.saturating_add(AGAIN)
             && let Some(program) = self.programs.get_mut(found.program as usize)
         {
-            found.look(process, program, time);
+            found.has(self.source.look(process, time), program, time);
         }
     }
 
@@ -129,14 +155,26 @@ impl Tasks {
     /// A new task.
     pub fn fork(&mut self, process: u32, parent: u32, time: u64) {
         if process == parent {
+            let ended = self.ended.get_mut(&process).filter(|ended| **ended > 0);
+            let is_new = ended.map(|ended| *ended -= 1).is_none();
             if let Some(program) = self.program(process) {
                 program.threads += 1;
+                program.threads_replaced += u64::from(!is_new);
             }
             return;
         }
         let from = self.get(parent, time);
         from.parent_since = Some(time);
-        let child = Process { child_since: Some(time), parent_since: None, ..from.clone() };
+        from.sharers = (from.sharers.0 + 1, true);
+        let child = Process {
+            child_since: Some(time),
+            parent_since: None,
+            touched: 0.0,
+            noted: Default::default(),
+            shares_with: Some(parent),
+            sharers: (0, false),
+            ..from.clone()
+        };
         let child = Process { id: next(&mut self.spaces), ..child };
         if let Some(program) = self.programs.get_mut(child.program as usize) {
             program.forks += 1;
@@ -148,6 +186,7 @@ impl Tasks {
     pub fn name(&mut self, process: u32, thread: u32, name: &str, exec: bool) {
         self.names.insert(thread, name.into());
         if exec {
+            self.part(process);
             let number = program(&mut self.programs, process, name);
             self.processes.insert(process, Process::new(next(&mut self.spaces), number));
         }
@@ -157,9 +196,42 @@ impl Tasks {
     pub fn exit(&mut self, process: u32, thread: u32) {
         self.names.remove(&thread);
         if thread == process {
+            self.part(process);
             self.processes.remove(&process);
-        } else if let Some(program) = self.program(process) {
-            program.threads_ended += 1;
+            self.ended.remove(&process);
+        } else {
+            *self.ended.entry(process).or_default() += 1;
+        }
+    }
+
+    /// So many faults took memory that is a process's own.
+    pub fn touched(&mut self, process: u32, faults: f64) {
+        if let Some(process) = self.processes.get_mut(&process) {
+            process.touched += faults;
+        }
+    }
+
+    /// A process shares no pages any more with the one that it was forked from.
+    fn part(&mut self, process: u32) {
+        let parent = self.processes.get(&process).and_then(|child| child.shares_with);
+        if let Some(parent) = parent.and_then(|parent| self.processes.get_mut(&parent)) {
+            parent.sharers.0 = parent.sharers.0.saturating_sub(1);
+        }
+    }
+
+    /// The most bytes that a process had so far, in pages of so many. What it faulted in since it was looked at last is at most in
+    /// part new memory: as far as it has more than it ever had.
+    pub fn peak(&mut self, process: u32, bytes: u64, page: u64) {
+        let Some(found) = self.processes.get_mut(&process) else { return };
+        let (touched, most) = std::mem::replace(&mut found.noted, (found.touched, bytes));
+        let faults = found.touched - touched;
+        let grown = faults.min(bytes.saturating_sub(most) as f64 / page as f64);
+        let is_shared = found.sharers.1;
+        found.sharers.1 = found.sharers.0 > 0;
+        if let Some(program) = self.programs.get_mut(found.program as usize) {
+            program.touched += faults;
+            program.grown += grown;
+            program.shared += if is_shared { faults - grown } else { 0.0 };
         }
     }
 
@@ -184,33 +256,24 @@ impl Process {
             child_since: None,
             parent_since: None,
             read: 0,
+            touched: 0.0,
+            noted: Default::default(),
+            shares_with: None,
+            sharers: (0, false),
         }
     }
 
-    /// Reads what it has mapped.
-    fn look(&mut self, process: u32, program: &mut Program, time: u64) {
+    /// Notes what it has mapped.
+    fn has(&mut self, looked: Looked, program: &mut Program, time: u64) {
         self.read = time;
-        let Ok(text) = std::fs::read(format!("/proc/{process}/maps")) else { return };
-        let Ok(maps) = MemoryMaps::from_buf_read(text.as_slice()) else { return };
         let space = Rc::make_mut(&mut self.space);
         let mut has_code = false;
-        for map in &maps.0 {
-            let (start, end) = map.address;
-            let found = space.find(start).map(|(from, area)| (from, area.end));
-            if found.is_some_and(|(from, to)| from == start && to == end) {
+        for map in &looked.maps {
+            let found = space.find(map.start).map(|(from, area)| (from, area.end));
+            if found.is_some_and(|(from, to)| from == map.start && to == map.end) {
                 continue;
             }
-            let allows = |bit, value| if map.perms.contains(bit) { value } else { 0 };
-            let map = Map {
-                process,
-                start,
-                end,
-                offset: map.offset,
-                protection: allows(MMPermissions::WRITE, 2) | allows(MMPermissions::EXECUTE, 4),
-                is_private: map.perms.contains(MMPermissions::PRIVATE),
-                name: name(&map.pathname),
-            };
-            if space.add(&map, 0).is_code {
+            if space.add(map, 0).is_code {
                 has_code = true;
                 program.has(&map.name);
             }
@@ -244,18 +307,6 @@ fn program(programs: &mut Vec<Program>, process: u32, name: &str) -> u32 {
 fn next(spaces: &mut u32) -> u32 {
     *spaces += 1;
     *spaces
-}
-
-/// As the kernel names a mapping in its records.
-fn name(path: &MMapPath) -> String {
-    match path {
-        MMapPath::Path(path) => path.to_string_lossy().into_owned(),
-        MMapPath::Heap => "[heap]".to_owned(),
-        MMapPath::Stack | MMapPath::TStack(_) => "[stack]".to_owned(),
-        MMapPath::Vdso => "[vdso]".to_owned(),
-        MMapPath::Anonymous => String::new(),
-        _ => "[other]".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -314,7 +365,14 @@ mod unit {
             tasks.exit(ONE, ONE + thread);
         }
         tasks.name(ONE, ONE + 9, "logger", false);
-        assert_eq!((tasks.programs[0].threads, tasks.programs[0].threads_ended), (5, 5));
+        assert_eq!((tasks.programs[0].threads, tasks.programs[0].threads_replaced), (5, 4));
+        // All end with their process: none was short-lived.
+        for thread in 10..20 {
+            tasks.fork(TWO, TWO, 3);
+            tasks.name(TWO, TWO, "pool", true);
+            tasks.exit(TWO, TWO + thread);
+        }
+        tasks.exit(TWO, TWO);
         assert_eq!(&*tasks.name_of(ONE, ONE + 9), "logger");
         assert_eq!(&*tasks.name_of(ONE, ONE + 3), "server");
         assert_eq!(&*tasks.name_of(TWO, TWO), "");

@@ -121,11 +121,21 @@ fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u
 #[derive(Default)]
 pub struct Images {
     known: HashMap<Box<str>, Option<Arc<Image>>>,
+    /// Whether there are none here, whatever lies by these names.
+    is_none: bool,
 }
 
 impl Images {
+    /// None: what was seen was seen elsewhere.
+    pub fn none() -> Images {
+        Images { is_none: true, ..Images::default() }
+    }
+
     /// The file of this name, as the process sees it. `None`: it cannot be read, or is no program.
     pub fn get(&mut self, process: u32, name: &str) -> Option<Arc<Image>> {
+        if self.is_none {
+            return None;
+        }
         if let Some(known) = self.known.get(name) {
             return known.clone();
         }

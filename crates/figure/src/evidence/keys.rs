@@ -347,13 +347,14 @@ keys! {
     FAULT_BLOCK: f64 = "fault.block", "B", Figure, "Bytes of the contiguous run of faults in which the median fault lies, by bursts in which every fault is seen.";
     FAULT_SAMPLES: f64 = "fault.samples", "1", Figure, "Samples that the figure rests on.";
     FAULT_REFAULTS: f64 = "fault.refaults", "1", Figure, "Share of the faults that met a page faulted in before.";
+    FAULT_UNMET: f64 = "fault.unmet", "1", Figure, "Of the faults that met no page seen before the share that cannot be new memory: the program's memory did not grow by them.";
     AGAIN_MAPPED: f64 = "fault.again_mapped", "1", Figure, "Of pages seen again the share that lay in a new mapping by then.";
     AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages seen again the share in a heap that had been cut and grown again since.";
     AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages seen again the share whose process had forked since.";
     AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages seen again the share since when nothing was mapped, cut or forked: given back by advice, or taken away.";
     BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the first faults at fresh mappings the share at the word where glibc's malloc writes a block's size.";
     BLOCK_MAPPED: f64 = "fault.block_mapped", "B", Figure, "Bytes of the mappings that came most often, by their bytes in all.";
-    THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended while it was watched.";
+    THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended, and others of the same process took their places.";
     PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
     FAULT_TOTAL: f64 = "fault.total", "1", Figure, "Minor faults of the program while it was watched, by the kernel's books (minflt).";
     FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";

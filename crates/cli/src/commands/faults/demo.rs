@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     watch::watched(
         whom,
         shape.name,
-        &watch::Settings { duration: None, looks: true, blocks: None, all_calls: false, exports: Vec::new() },
+        &watch::Settings { looks: true, ..Default::default() },
         &arguments.output,
     )
 }

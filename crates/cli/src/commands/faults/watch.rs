@@ -1,6 +1,7 @@
 //! `truebench faults -- COMMAND` and `-p PID`: watches a program, and tells what its faults cost and where they come from.
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use faults::complete;
@@ -43,13 +44,20 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
         looks: !arguments.rates,
         blocks: arguments.allocs,
         all_calls: arguments.calls,
+        keeps: arguments.keep_events.as_deref().map(place).transpose()?,
         exports: arguments.export.clone(),
     };
     watched(whom, &name, &settings, &arguments.output)
 }
 
+/// A file that can be written, by its whole path: before anything is started.
+fn place(path: &Path) -> Result<PathBuf, Failure> {
+    let whole = std::path::absolute(path).and_then(|whole| std::fs::File::create(&whole).map(|_| whole));
+    whole.map_err(|error| Failure::usage(format!("--keep-events {}: {error}", path.display())))
+}
+
 /// How to watch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     /// Seconds after which a process is left alone.
     pub duration: Option<f64>,
@@ -59,6 +67,8 @@ pub(super) struct Settings {
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time.
     pub all_calls: bool,
+    /// Where what is seen is kept, if so.
+    pub keeps: Option<PathBuf>,
     /// Files of stacks.
     pub exports: Vec<Export>,
 }
@@ -111,7 +121,8 @@ pub(super) fn watched(
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
     let cpus = machine.topology.online.clone();
     let Settings { duration, looks, blocks, all_calls, .. } = *settings;
-    let options = Options { whom, cpus, duration, is_trial: false, looks, blocks, all_calls };
+    let keeps = settings.keeps.clone();
+    let options = Options { whom, cpus, duration, is_trial: false, looks, blocks, all_calls, keeps };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
@@ -134,6 +145,10 @@ pub(super) fn watched(
         destination.write(&record)?;
     }
     exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
+    if let Some(path) = &settings.keeps {
+        faults::trace::kept::read(path)
+            .map_err(|error| Failure::measuring(format!("what was seen is not kept: {error}")))?;
+    }
     Ok(status.map_or(ExitCode::SUCCESS, code))
 }
 
@@ -156,6 +171,7 @@ pub(super) fn trial(
         looks: true,
         blocks: None,
         all_calls: false,
+        keeps: None,
     };
     let watched = watch::watch(&options, &interrupt, &mut |_| {}).map_err(failure)?;
     let interrupted = watched.interrupted;

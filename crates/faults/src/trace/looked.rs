@@ -1,0 +1,93 @@
+//! What is read of processes besides what the kernel's records tell: what they are called, what they have mapped, how much memory they had.
+//! From the machine, or from what was noted there.
+
+use std::collections::HashMap;
+
+use procfs_core::FromBufRead;
+use procfs_core::process::{MMPermissions, MMapPath, MemoryMap, MemoryMaps};
+
+use super::record::Map;
+
+/// What is read of a process besides what the kernel's records tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// The process.
+    pub process: u32,
+    /// Its name; untrusted.
+    pub name: String,
+    /// What it has mapped.
+    pub maps: Vec<Map>,
+}
+
+impl Looked {
+    /// Reads it from /proc, as far as it is there.
+    fn at(process: u32) -> Looked {
+        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        let text = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+        let maps = MemoryMaps::from_buf_read(text.as_slice()).map_or(Vec::new(), |maps| maps.0);
+        let allows = |map: &MemoryMap, bit, value| if map.perms.contains(bit) { value } else { 0 };
+        let of = |map: &MemoryMap| Map {
+            process,
+            start: map.address.0,
+            end: map.address.1,
+            offset: map.offset,
+            protection: allows(map, MMPermissions::READ, 1)
+                | allows(map, MMPermissions::WRITE, 2)
+                | allows(map, MMPermissions::EXECUTE, 4),
+            is_private: map.perms.contains(MMPermissions::PRIVATE),
+            name: named(&map.pathname),
+        };
+        Looked { process, name: name.trim_end().to_owned(), maps: maps.iter().map(of).collect() }
+    }
+}
+
+/// Where it is read.
+#[derive(Debug, Default)]
+pub enum Source {
+    /// From the machine.
+    #[default]
+    Machine,
+    /// The same, and noted, with the time.
+    Noted(Vec<(u64, Looked)>),
+    /// From what was noted then, by process.
+    Kept(HashMap<u32, Vec<(u64, Looked)>>),
+}
+
+impl Source {
+    /// Looks at a process at this time; nothing is there of one that is gone.
+    pub fn look(&mut self, process: u32, time: u64) -> Looked {
+        match self {
+            Source::Machine => Looked::at(process),
+            Source::Noted(all) => {
+                let looked = Looked::at(process);
+                all.push((time, looked.clone()));
+                looked
+            }
+            // The one of that time, or the one before: a process is not looked at oftener than it was then.
+            Source::Kept(all) => {
+                let of_process = all.get(&process).map_or(&[][..], Vec::as_slice);
+                let later = of_process.iter().find(|(then, _)| then / 1000 >= time / 1000);
+                later.or(of_process.last()).map(|(_, looked)| looked.clone()).unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// The most bytes that a process had in memory so far; `None` of one that is gone.
+pub fn peak_of(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(most.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
+/// As the kernel names a mapping in its records.
+fn named(path: &MMapPath) -> String {
+    match path {
+        MMapPath::Path(path) => path.to_string_lossy().into_owned(),
+        MMapPath::Heap => "[heap]".to_owned(),
+        MMapPath::Stack | MMapPath::TStack(_) => "[stack]".to_owned(),
+        MMapPath::Vdso => "[vdso]".to_owned(),
+        MMapPath::Anonymous => String::new(),
+        _ => "[other]".to_owned(),
+    }
+}

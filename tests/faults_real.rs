@@ -1,0 +1,382 @@
+//! `truebench faults` on programs that nobody here wrote, those that this machine has: by which mechanism, whose memory, how much was seen. What
+//! was seen of more of them is kept, and judged again in `crates/faults/tests/kept.rs`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use figure::Record;
+use figure::evidence::{
+    FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, PROGRAM_FORKS, PROGRAM_RESIDENT,
+};
+use figure::faults::Manager::{self, Glibc, Go, Jvm};
+use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
+
+use crate::bench::{figure, run, stderr, stdout, truebench};
+
+/// A mechanism, and whose it is.
+type Cause = (Mechanism, Option<Manager>);
+
+/// Where a program is, if it is here.
+fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .chain(["/usr/local/go/bin".into()])
+        .map(|dir| dir.join(name))
+        .find(|file| file.is_file())
+}
+
+/// Whether they are all here; says so if not.
+fn has(names: &[&str]) -> bool {
+    let missing = names.iter().find(|name| find(name).is_none());
+    if let Some(missing) = missing {
+        eprintln!("skipped: no {missing} on this machine");
+    }
+    missing.is_none()
+}
+
+fn last_line(text: &str) -> Record {
+    let last = text.lines().rfind(|line| !line.is_empty()).expect("a line");
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A command under the doctor's eyes; its exit code must be this.
+fn watched(command: &[&str], code: i32) -> Record {
+    let mut watching = truebench(&["faults", "--format", "json", "--"]);
+    let output = watching.args(command).env_remove("GLIBC_TUNABLES").output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+    last_line(&stderr(&output))
+}
+
+/// The share of the faults that these have together; `None` where nobody may look.
+fn share(record: &Record, causes: &[Cause]) -> Option<f64> {
+    let coverage = figure(record, "faults.coverage");
+    if coverage.value.is_none() {
+        eprintln!("not looked: {}", coverage.reason.as_deref().unwrap_or_default());
+        return None;
+    }
+    let of = |figure: &figure::Figure| {
+        let mechanism = Mechanism::of(&figure.conditions.get(MECHANISM)?)?;
+        let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
+        causes.contains(&(mechanism, manager)).then_some(figure.value?)
+    };
+    let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
+    Some(mechanisms.filter_map(of).sum())
+}
+
+/// That these causes have at least that share, and that so much was seen.
+fn told(name: &str, record: &Record, causes: &[Cause], least: f64, seen: f64) {
+    let Some(share) = share(record, causes) else { return };
+    let shown: Vec<_> = record
+        .figures
+        .iter()
+        .filter(|figure| figure.id.starts_with("faults.mechanism."))
+        .map(|figure| (figure.id.as_str(), figure.value))
+        .collect();
+    assert!(share >= least, "{name}: {causes:?} have {share}: {shown:?}");
+    let coverage = figure(record, "faults.coverage");
+    assert!(coverage.value.unwrap() >= seen, "{name}: {coverage:?}");
+    let of = |key| coverage.evidence.get(key).into_value().unwrap();
+    assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.1, "{name}: more was seen than there was");
+}
+
+const IS_GNU: bool = cfg!(target_env = "gnu");
+
+#[test]
+fn python_with_big_objects() {
+    if !IS_GNU || !has(&["python3"]) {
+        return;
+    }
+    // Some below the most that glibc's threshold adapts to, some above.
+    let churn = "for i in range(40):\n b = bytes(bytearray(b'x') * ([2, 11, 23, 31, 36, 40][i % 6] << 20)); del b\nraise SystemExit(3)";
+    let record = watched(&["python3", "-c", churn], 3);
+    told("churn", &record, &[(MapChurn, Some(Glibc)), (HeapTrim, Some(Glibc))], 0.6, 0.3);
+    let growth = "all = [b'x' * ((1 + i % 7) << 20) for i in range(60)]";
+    told("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
+}
+
+#[test]
+fn sort_of_a_big_file() {
+    if !IS_GNU || !has(&["sort"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("lines");
+    let lines: String =
+        (0u64..400_000).map(|i| format!("{:016x}\n", i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    std::fs::write(&file, lines).unwrap();
+    let file = file.to_str().unwrap();
+    // With room for everything, and with so little that it merges files for which it takes and gives back buffers.
+    told("large", &watched(&["sort", "-o", "/dev/null", file], 0), &[(Growth, None)], 0.8, 0.3);
+    let record = watched(&["sort", "-S", "200k", "-o", "/dev/null", file], 0);
+    told("small", &record, &[(HeapTrim, Some(Glibc)), (Growth, None)], 0.6, 0.2);
+}
+
+#[test]
+fn a_compiler() {
+    if !has(&["gcc"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("program.c");
+    let functions = (0..1500).map(|i| {
+        format!("int f{i}(int *a, int n) {{ int s = {i}; for (int k = 0; k < n; k++) {{ a[k] ^= s; s += a[k] * {i}; }} return s; }}\n")
+    });
+    std::fs::write(&file, functions.collect::<String>()).unwrap();
+    let record = watched(&["gcc", "-O2", "-c", "-o", "/dev/null", file.to_str().unwrap()], 0);
+    told("gcc", &record, &[(Growth, None)], 0.6, 0.3);
+    let missing = watched(&["gcc", "-c", "/nonexistent/program.c"], 1);
+    assert!(figure(&missing, "faults.minor").value.is_some());
+}
+
+#[test]
+fn a_go_program() {
+    let Some(go) = find("go").filter(|_| has(&["go"])) else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let source = r#"package main
+import ("sync"; "time")
+var sink [4][]byte
+func main() {
+	var all sync.WaitGroup
+	end := time.Now().Add(1500 * time.Millisecond)
+	for worker := 0; worker < 4; worker++ {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for time.Now().Before(end) {
+				block := make([]byte, 256<<10)
+				for at := 0; at < len(block); at += 512 { block[at] = 1 }
+				sink[worker] = block
+				time.Sleep(time.Millisecond)
+			}
+		}()
+	}
+	all.Wait()
+}
+"#;
+    std::fs::write(directory.path().join("main.go"), source).unwrap();
+    std::fs::write(directory.path().join("go.mod"), "module program\ngo 1.22\n").unwrap();
+    let built = Command::new(go)
+        .args(["build", "-o", "program", "."])
+        .current_dir(&directory)
+        .env("GOFLAGS", "-mod=mod")
+        .output();
+    if !built.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: Go does not build here");
+        return;
+    }
+    let program = directory.path().join("program");
+    let record = watched(&[program.to_str().unwrap()], 0);
+    told("go", &record, &[(Purge, Some(Go)), (Growth, Some(Go))], 0.6, 0.3);
+}
+
+#[test]
+fn a_java_program() {
+    if !has(&["java", "javac"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("Program.java");
+    let source = "public class Program { static byte[][] kept = new byte[64][]; public static void main(String[] a) { \
+                  for (int i = 0; i < 20000; i++) kept[i % 64] = new byte[64 << 10]; } }";
+    std::fs::write(&file, source).unwrap();
+    let compiled = Command::new("javac").arg(&file).status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: Java does not compile here");
+        return;
+    }
+    let directory = directory.path().to_str().unwrap();
+    let record = watched(&["java", "-Xmx512m", "-cp", directory, "Program"], 0);
+    told("java", &record, &[(Growth, Some(Jvm)), (Purge, Some(Jvm))], 0.6, 0.3);
+}
+
+#[test]
+fn a_database_that_saves_in_a_child() {
+    if !has(&["redis-server", "redis-benchmark", "redis-cli"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path().to_str().unwrap();
+    let script = "redis-server --port 0 --unixsocket $1/s --save '' --dir $1 --logfile '' >/dev/null & \
+                  until redis-cli -s $1/s ping >/dev/null 2>&1; do sleep 0.05; done; \
+                  redis-benchmark -s $1/s -q -n 15000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
+                  redis-cli -s $1/s bgsave >/dev/null; \
+                  redis-benchmark -s $1/s -q -n 30000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
+                  redis-cli -s $1/s shutdown nosave; wait; exit 4";
+    let record = watched(&["sh", "-c", script, "sh", directory], 4);
+    let causes: Vec<Cause> = [(CopyOnWrite, None), (Growth, None), (File, None)]
+        .into_iter()
+        .chain(
+            [Purge, MapChurn]
+                .into_iter()
+                .flat_map(|one| [Manager::Jemalloc, Glibc].map(|manager| (one, Some(manager)))),
+        )
+        .collect();
+    told("redis", &record, &causes, 0.9, 0.2);
+    told("redis while it saves", &record, &[(CopyOnWrite, None)], 0.05, 0.2);
+}
+
+/// Ends it whatever happens.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let process = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_web_server_under_load() {
+    use std::io::{Read, Write};
+    if !has(&["nginx"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap();
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|one| format!("{one}_temp_path {place}/{one};"))
+        .join(" ");
+    let conf = format!(
+        "worker_processes 2; daemon off; pid {place}/pid; error_log {place}/err; events {{}} http {{ access_log off; {temporary} \
+         gzip on; gzip_types *; server {{ listen unix:{place}/s; root {place}; }} }}"
+    );
+    std::fs::write(directory.path().join("conf"), conf).unwrap();
+    std::fs::write(directory.path().join("index.html"), "0123456789abcdef\n".repeat(20_000)).unwrap();
+    let mut command = Command::new(find("nginx").unwrap());
+    let started = command
+        .args(["-e", &format!("{place}/err"), "-c", &format!("{place}/conf")])
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(server) = started.map(Running) else { return };
+    let socket = directory.path().join("s");
+    let ask = || -> Option<usize> {
+        let mut stream = std::os::unix::net::UnixStream::connect(&socket).ok()?;
+        stream.write_all(b"GET / HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n").ok()?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).ok()
+    };
+    let begun = std::time::Instant::now();
+    while ask().is_none() {
+        assert!(begun.elapsed().as_secs() < 20, "nginx does not answer");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let watching = truebench(&["faults", "-p", &server.0.id().to_string(), "-d", "2s", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut answers = 0;
+    let begun = std::time::Instant::now();
+    while begun.elapsed().as_secs_f64() < 2.5 {
+        answers += usize::from(ask().is_some_and(|bytes| bytes > 100));
+    }
+    let output = watching.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(answers > 10, "{answers}");
+    let record = last_line(&stdout(&output));
+    let minor = figure(&record, "faults.minor");
+    assert!(minor.value.is_some() && minor.evidence.get(PROGRAM_RESIDENT).into_value().unwrap() > 0.0);
+}
+
+/// Nothing is heard of a process that sleeps; it must be known all the same when it wakes up.
+#[test]
+fn one_that_idles_first() {
+    let (file, arguments) = faults::demo::command(
+        &faults::demo::find("two-blocks").unwrap(),
+        faults::demo::Amount::Iterations(600),
+    )
+    .unwrap();
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "sleep 1.5; exec \"$0\" \"$@\""])
+        .arg(file)
+        .args(&arguments[1..])
+        .stdout(Stdio::null());
+    let sleeping = Running(command.env_remove("GLIBC_TUNABLES").spawn().unwrap());
+    let output = run(&["faults", "-p", &sleeping.0.id().to_string(), "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let glibc = if IS_GNU { &[(HeapTrim, Some(Glibc))][..] } else { &[] };
+    let least = if IS_GNU { 0.6 } else { 0.0 };
+    told("idle", &last_line(&stdout(&output)), glibc, least, 0.3);
+}
+
+/// A server that touches its memory first, and forks a child for each request, which writes to a part of it.
+const FORK_SERVER: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    size_t bytes = 32u << 20, part = 1u << 20;
+    volatile char *memory = malloc(bytes);
+    memset((void *)memory, 1, bytes);
+    for (int request = 0, all = atoi(words[1]); all == 0 || request < all; request++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (size_t at = 0; at < part; at += 4096) memory[request % 32 * part + at] = 2;
+            _exit(0);
+        }
+        if (child < 0) return 1;
+        waitpid(child, 0, 0);
+    }
+    return 6;
+}
+"#;
+
+fn built(source: &str, directory: &Path) -> Option<PathBuf> {
+    let (file, program) = (directory.join("program.c"), directory.join("fork-server"));
+    std::fs::write(&file, source).unwrap();
+    let done = Command::new("cc").arg("-O2").arg("-o").arg(&program).arg(&file).status();
+    done.is_ok_and(|status| status.success()).then_some(program)
+}
+
+#[test]
+fn a_fork_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(program) = built(FORK_SERVER, directory.path()) else { return };
+    let program = program.to_str().unwrap();
+    let record = watched(&[program, "1500"], 6);
+    told("fork server", &record, &[(CopyOnWrite, None)], 0.6, 0.1);
+    if let Some(copies) = record.figures.iter().find(|figure| figure.id == "faults.mechanism.copy-on-write") {
+        assert!(copies.evidence.get(PROGRAM_FORKS).into_value().unwrap() > 500.0);
+        let coverage = figure(&record, "faults.coverage");
+        let check = coverage.checks.iter().find(|check| check.id == "fault-coverage").unwrap();
+        assert!(check.detail.contains("samples stand for"), "{}", check.detail);
+    }
+    // Every child's faults are in the books of the one that waited for it.
+    let total = figure(&record, "faults.minor").evidence.get(FAULT_TOTAL).into_value().unwrap();
+    assert!(total > 1500.0 * 250.0, "{total}");
+    // The same, watched from the outside, and without an end.
+    let server = Running(Command::new(program).arg("0").spawn().unwrap());
+    let output = run(&["faults", "-p", &server.0.id().to_string(), "-d", "2s", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    told("watched from outside", &last_line(&stdout(&output)), &[(CopyOnWrite, None)], 0.6, 0.05);
+}
+
+#[test]
+fn thousands_of_programs_in_turn() {
+    let script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done; exit 5";
+    let record = watched(&["sh", "-c", script], 5);
+    told("true", &record, &[(File, None), (CopyOnWrite, None), (Growth, None)], 0.8, 0.1);
+    // Faults in the books, whatever was seen: each takes some dozens at least.
+    let total = figure(&record, "faults.minor").evidence.get(FAULT_TOTAL).into_value().unwrap();
+    assert!(total > 1500.0 * 30.0, "{total}");
+}
+
+#[test]
+fn what_was_seen_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("seen.gz");
+    let path = file.to_str().unwrap();
+    let output =
+        run(&["faults", "-q", "-o", "/dev/null", "--keep-events", path, "--", "sh", "-c", "true; true"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    if stderr(&output).is_empty() {
+        let kept = faults::trace::kept::read(&file).unwrap();
+        assert!(!kept.entries.is_empty() && kept.tail.seconds > 0.0);
+    }
+    let nowhere = run(&["faults", "--keep-events", "/nonexistent/seen.gz", "--", "true"]);
+    assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));
+    assert!(stderr(&nowhere).contains("--keep-events /nonexistent/seen.gz: "), "{}", stderr(&nowhere));
+}
