@@ -17,8 +17,8 @@
 //! No more pages can be there for the first time *and stay* than a program's memory grows by, from look to look: the rest came again,
 //! at other addresses, or was copied ([`Facts::unmet`]).
 //!
-//! Where calls for memory were seen (tracefs), who makes them tells whose mappings come and go and by whose advice pages go; and a fault
-//! that wrote to a page which was there is copy-on-write, where the process had forked. No rule depends on it.
+//! Where calls for memory were seen (tracefs), who makes them tells whose mappings come and go and by whose advice pages go; and a child's
+//! fault that wrote to a page which was there is copy-on-write, and another is not. No rule depends on it.
 //!
 //! What fits no row is unexplained, and is told as such.
 
@@ -74,8 +74,6 @@ pub struct Told {
     pub advised: Option<Owners>,
     /// The share of faults that wrote to a page which was there, 0 to 1.
     pub copies: Option<f64>,
-    /// Whether the program has forked.
-    pub has_forked: bool,
 }
 
 /// Whose calls are: shares, 0 to 1.
@@ -139,17 +137,12 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let huge = others * facts.huge.clamp(0.0, 1.0);
             add(Mechanism::HugePages, None, huge);
             let small = others - huge;
-            let again = match facts.told.copies {
-                // In a child pages that are copied are new, in its parent they had been there.
-                Some(_) if facts.is_inherited => (facts.minor * facts.refaults).min(small),
-                Some(_) => (facts.minor * facts.refaults - copied).clamp(0.0, small),
-                None => small * facts.refaults,
-            };
+            let again = (others * facts.refaults).min(small);
             let manager = facts.manager;
             let first =
                 if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
-            // Where faults tell themselves that a page was copied, no other sign of it is taken.
-            let forked = |again: &Again| if facts.told.copies.is_some() { 0.0 } else { again.forked };
+            // Of what a child shares its faults tell themselves which were copies.
+            let forked = |again: &Again| if facts.is_inherited { 0.0 } else { again.forked };
             let met = Again { forked: forked(&facts.again), ..facts.again };
             let new = Again { forked: forked(&facts.unmet), ..facts.unmet };
             add(first, who_grows(facts), (small - again) * (1.0 - new.sum()));
@@ -170,10 +163,10 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
     causes
 }
 
-/// Faults at which a page was copied, as they told themselves.
+/// Faults in a child at which a page was copied, as they told themselves. Of a parent's faults they tell for moments alone, and it copies
+/// in some and not in others: there they only bear out what follows from the rest.
 fn copied(facts: &Facts) -> f64 {
-    let Told { copies, has_forked, .. } = facts.told;
-    let share = copies.filter(|_| facts.is_inherited || has_forked).unwrap_or(0.0);
+    let share = facts.told.copies.filter(|_| facts.is_inherited).unwrap_or(0.0);
     facts.minor * share.clamp(0.0, 1.0)
 }
 
@@ -201,6 +194,8 @@ fn who_maps(facts: &Facts) -> Option<Manager> {
 fn given_back(facts: &Facts) -> Cause {
     match facts.told.advised.and_then(|owners| owners.most(facts.manager)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}
+        // Where an allocator that gives back by advice manages the memory, the program's own advice is about other memory.
+        Some(Manager::Program) if facts.manager.is_some_and(crate::manager::advises) => {}
         who => return (Mechanism::Purge, who),
     }
     match (facts.manager, facts.memory) {
@@ -322,7 +317,7 @@ mod unit {
 
     #[test]
     fn pages_that_are_copied_tell_so_themselves() {
-        let copies = |copies| Told { copies: Some(copies), has_forked: true, ..Told::default() };
+        let copies = |copies| Told { copies: Some(copies), ..Told::default() };
         let child =
             Facts { is_inherited: true, refaults: 0.0, ..facts(Memory::Heap, GLIBC, Again::default()) };
         assert_eq!(main_of(&Facts { told: copies(1.0), ..child.clone() }), (Mechanism::CopyOnWrite, None));
@@ -332,9 +327,7 @@ mod unit {
             "never touched before"
         );
         let parent = facts(Memory::Heap, GLIBC, Again { forked: 9.0, ..Again::default() });
-        let told = causes(&Facts { told: copies(0.9), ..parent.clone() });
-        assert!((told[&(Mechanism::CopyOnWrite, None)] - 900.0).abs() < 1e-6, "{told:?}");
-        let alone = Facts { told: Told { has_forked: false, ..copies(0.9) }, ..parent };
-        assert!(main_of(&alone).0 != Mechanism::CopyOnWrite, "there is nobody to share pages with");
+        let told = |copies| causes(&Facts { told: copies, ..parent.clone() });
+        assert_eq!(told(copies(0.1)), told(Told::default()), "of a parent it is told for moments alone");
     }
 }

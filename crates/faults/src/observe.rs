@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::trace::collect::Collector;
 use crate::trace::events::Target;
 use crate::trace::kept::{self, Tail, Writer};
+use crate::trace::looked::tasks_of;
 use crate::trace::ring::Ring;
 use crate::trace::tasks::Program;
-use crate::trace::{Besides, Trace, Traced, tasks_of};
+use crate::trace::{Besides, Trace, Traced};
 
 mod blocks;
 mod calls;

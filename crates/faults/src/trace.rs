@@ -20,6 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use calls::Calls;
 use collect::Collector;
+use control::{AIM, Control, FIRST};
 use events::{Events, Set, Target};
 use kept::Writer;
 use record::{Entry, What};
@@ -31,6 +32,7 @@ pub mod blocks;
 pub mod book;
 pub mod calls;
 pub mod collect;
+mod control;
 pub mod events;
 pub mod kept;
 pub mod looked;
@@ -44,20 +46,16 @@ pub mod tasks;
 pub mod tracefs;
 pub mod unwind;
 
-/// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
-const AIM: f64 = 250.0;
-/// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
-const FIRST: u64 = 11;
 /// Time between two looks at the number of samples; the first comes sooner.
 const CONTROL: Duration = Duration::from_millis(250);
 const FIRST_CONTROL: Duration = Duration::from_millis(50);
 /// So many samples since the last look are a storm, which is looked at with the next drain.
 const STORM: f64 = AIM / 2.0;
-/// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
-const SEEN: f64 = 0.25;
 /// Between two drains of the rings, and the same in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
+/// Nanoseconds between two drains after which a ring may have overflowed, although nothing says so yet.
+const LATE: u64 = 100_000_000;
 /// The longest burst, and the most faults that it should see: what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
 const BURST_FAULTS: f64 = 2000.0;
@@ -201,6 +199,8 @@ struct Loop {
     /// Samples and lost ones, and new mappings, since the last look; when that was.
     samples: f64,
     maps: f64,
+    /// Whether the rings were drained in time, and nothing was lost, since then.
+    is_whole: bool,
     looked: Instant,
     /// Faults a second, by the counters.
     rate: f64,
@@ -257,16 +257,17 @@ impl Loop {
             pending: Vec::new(),
             drained: 0,
             begun: now,
-            control: Control { is_first: true, longest: u64::MAX },
+            control: Control::new(),
             counted: 0,
             samples: 0.0,
             maps: 0.0,
+            is_whole: true,
             looked: now,
             rate: 0.0,
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
             trouble: None,
-            happened: machine_events(),
+            happened: looked::machine_events(),
             first,
         }
     }
@@ -294,7 +295,7 @@ impl Loop {
         self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
-        let happened = machine_events();
+        let happened = looked::machine_events();
         let share = |event: usize| {
             let events = happened[event].saturating_sub(self.happened[event]) as f64;
             if counted > 0 { (events / counted as f64).min(1.0) } else { 0.0 }
@@ -317,6 +318,7 @@ impl Loop {
     /// Drains the rings and puts together what cannot be preceded by anything unread.
     fn pass(&mut self) {
         let begins = now();
+        self.is_whole &= self.drained == 0 || begins - self.drained < LATE;
         let before = self.pending.len();
         self.events.drain(&mut self.pending);
         if let Some(ring) = &mut self.ring {
@@ -331,7 +333,10 @@ impl Loop {
             match &entry.what {
                 What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
                 What::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
-                What::Lost { set: Set::Minor, records, .. } => self.samples += *records as f64,
+                What::Lost { set: Set::Minor, records, .. } => {
+                    self.samples += *records as f64;
+                    self.is_whole = false;
+                }
                 What::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 What::Map(map) if map.name == "//anon" => self.maps += 1.0,
                 _ => {}
@@ -406,7 +411,9 @@ impl Loop {
             self.sees_all_maps = false;
             self.events.turn(Set::Maps, false);
         }
-        let Some(period) = self.control.adapted(self.events.period(), samples, self.rate) else { return };
+        let is_whole = std::mem::replace(&mut self.is_whole, true);
+        let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);
+        let Some(period) = period else { return };
         let tasks = self.tasks();
         if let Err(error) = self.events.set_period(period, &tasks, &mut self.pending) {
             // All of its tasks may just have ended.
@@ -418,7 +425,7 @@ impl Loop {
 
     /// All tasks that are there, also of processes of which no record has been read yet.
     fn tasks(&self) -> Vec<u32> {
-        let known = with_descendants(self.collector.tasks.processes()).into_iter().flat_map(tasks_of);
+        let known = with_descendants(self.collector.tasks.processes()).into_iter().flat_map(looked::tasks_of);
         let all: BTreeSet<u32> = known.chain(self.first.iter().copied()).collect();
         all.into_iter().collect()
     }
@@ -431,84 +438,5 @@ impl Loop {
                 self.collector.take(Entry { time: now(), what: What::Peak { process, bytes } });
             }
         }
-    }
-}
-
-/// Events of the whole machine since it was started that concern faults: NUMA hinting, and huge pages given. What this kernel does
-/// not count it does not do.
-fn machine_events() -> [u64; 2] {
-    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-    let count = |name: &str| {
-        let mut words = text.lines().filter_map(|line| line.split_once(' '));
-        words.find(|(word, _)| *word == name).and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
-    };
-    ["numa_hint_faults", "thp_fault_alloc"].map(count)
-}
-
-/// Tasks of a process; none of one that is gone.
-pub fn tasks_of(process: u32) -> Vec<u32> {
-    let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// Finds a period by which enough is seen and not too much.
-#[derive(Debug)]
-struct Control {
-    is_first: bool,
-    /// A longer one misses most: the tasks do not live long enough for it.
-    longest: u64,
-}
-
-impl Control {
-    /// Another period, where the number of samples a second is far from its aim: a prime, so that it does not go in step with
-    /// blocks, whose pages are powers of two. `rate` is that of all faults.
-    fn adapted(&mut self, period: u64, samples: f64, rate: f64) -> Option<u64> {
-        self.is_first = false;
-        let expected = rate / period as f64;
-        let wanted = if period > 1 && expected > AIM / 4.0 && samples < expected * SEEN {
-            self.longest = (period / 4).max(1);
-            self.longest
-        } else if samples > AIM * 2.0 || (samples < AIM / 4.0 && period > 1) {
-            (rate / AIM).clamp(1.0, self.longest as f64) as u64
-        } else {
-            return None;
-        };
-        Some(prime_from(wanted)).filter(|new| *new != period)
-    }
-}
-
-/// The first prime from here on; 1 stays 1.
-fn prime_from(number: u64) -> u64 {
-    let is_prime =
-        |number: u64| (2..).take_while(|part| part * part <= number).all(|part| !number.is_multiple_of(part));
-    if number <= 1 { 1 } else { (number..).find(|number| is_prime(*number)).unwrap_or(number) }
-}
-
-#[cfg(test)]
-mod unit {
-    use super::*;
-
-    #[test]
-    fn periods_are_primes_and_follow_the_samples() {
-        assert_eq!([0, 1, 2, 8, 512, 1000].map(prime_from), [1, 1, 2, 11, 521, 1009]);
-        let mut control = Control { is_first: true, longest: u64::MAX };
-        assert_eq!(control.adapted(7, AIM, AIM * 7.0), None);
-        assert_eq!(control.adapted(7, 70_000.0, AIM * 700.0), Some(701));
-        assert_eq!(control.adapted(701, AIM / 5.0, AIM * 100.0), Some(101));
-        assert_eq!(control.adapted(7, 0.0, 0.0), Some(1));
-        assert_eq!(control.adapted(1, 0.0, 0.0), None);
-        assert_eq!(control.longest, u64::MAX);
-    }
-
-    #[test]
-    fn tasks_that_do_not_live_long_enough_for_the_period_shorten_it_for_good() {
-        let mut control = Control { is_first: true, longest: u64::MAX };
-        // 900 threads a second of 60 faults each.
-        let seen = |period: u64| if period > 60 { 0.0 } else { (60 / period * 900) as f64 };
-        let mut period = FIRST;
-        for _ in 0..10 {
-            period = control.adapted(period, seen(period), 54_000.0).unwrap_or(period);
-        }
-        assert!((11..=60).contains(&period), "{period}");
     }
 }

@@ -73,7 +73,6 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
                 copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
-                has_forked: program.forks > 0,
             },
         };
         Judged {

@@ -17,9 +17,10 @@ use perf_event_open_sys::bindings::perf_event_header;
 use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
+use super::control::prime_from;
+use super::now;
 use super::record::{Entry, What, registers};
 use super::tracefs::{Format, Tracefs};
-use super::{now, prime_from};
 use reader::Reader;
 
 mod reader;

@@ -91,3 +91,20 @@ fn named(path: &MMapPath) -> String {
         _ => "[other]".to_owned(),
     }
 }
+
+/// Events of the whole machine since it was started that concern faults: NUMA hinting, and huge pages given. What this kernel does
+/// not count it does not do.
+pub fn machine_events() -> [u64; 2] {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let count = |name: &str| {
+        let mut words = text.lines().filter_map(|line| line.split_once(' '));
+        words.find(|(word, _)| *word == name).and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
+    };
+    ["numa_hint_faults", "thp_fault_alloc"].map(count)
+}
+
+/// Tasks of a process; none of one that is gone.
+pub fn tasks_of(process: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}

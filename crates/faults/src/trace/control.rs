@@ -1,0 +1,85 @@
+//! How many faults are sampled: one in so many, so that enough is seen and the program is not slowed down.
+
+/// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
+pub const AIM: f64 = 250.0;
+/// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
+pub const FIRST: u64 = 11;
+/// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
+const SEEN: f64 = 0.25;
+
+/// Finds a period by which enough is seen and not too much.
+#[derive(Debug)]
+pub struct Control {
+    /// Whether nothing was adapted yet.
+    pub is_first: bool,
+    /// A longer one misses most: the tasks do not live long enough for it.
+    longest: u64,
+}
+
+impl Control {
+    /// Nothing is known yet.
+    pub fn new() -> Control {
+        Control { is_first: true, longest: u64::MAX }
+    }
+
+    /// Another period, where the number of samples a second is far from its aim: a prime, so that it does not go in step with
+    /// blocks, whose pages are powers of two. `rate` is that of all faults;
+    /// `is_whole`: no samples are missing because nobody drained the rings.
+    pub fn adapted(&mut self, period: u64, samples: f64, rate: f64, is_whole: bool) -> Option<u64> {
+        self.is_first = false;
+        let expected = rate / period as f64;
+        let wanted = if is_whole && period > 1 && expected > AIM / 4.0 && samples < expected * SEEN {
+            self.longest = (period / 4).max(1);
+            self.longest
+        } else if samples > AIM * 2.0 || (samples < AIM / 4.0 && period > 1) {
+            (rate / AIM).clamp(1.0, self.longest as f64) as u64
+        } else {
+            return None;
+        };
+        Some(prime_from(wanted)).filter(|new| *new != period)
+    }
+}
+
+/// The first prime from here on; 1 stays 1.
+pub fn prime_from(number: u64) -> u64 {
+    let is_prime =
+        |number: u64| (2..).take_while(|part| part * part <= number).all(|part| !number.is_multiple_of(part));
+    if number <= 1 { 1 } else { (number..).find(|number| is_prime(*number)).unwrap_or(number) }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn periods_are_primes_and_follow_the_samples() {
+        assert_eq!([0, 1, 2, 8, 512, 1000].map(prime_from), [1, 1, 2, 11, 521, 1009]);
+        let mut control = Control::new();
+        assert_eq!(control.adapted(7, AIM, AIM * 7.0, true), None);
+        assert_eq!(control.adapted(7, 70_000.0, AIM * 700.0, true), Some(701));
+        assert_eq!(control.adapted(701, AIM / 5.0, AIM * 100.0, true), Some(101));
+        assert_eq!(control.adapted(7, 0.0, 0.0, true), Some(1));
+        assert_eq!(control.adapted(1, 0.0, 0.0, true), None);
+        assert_eq!(control.longest, u64::MAX);
+    }
+
+    #[test]
+    fn tasks_that_do_not_live_long_enough_for_the_period_shorten_it_for_good() {
+        let mut control = Control::new();
+        // 900 threads a second of 60 faults each.
+        let seen = |period: u64| if period > 60 { 0.0 } else { (60 / period * 900) as f64 };
+        let mut period = FIRST;
+        for _ in 0..10 {
+            period = control.adapted(period, seen(period), 54_000.0, true).unwrap_or(period);
+        }
+        assert!((11..=60).contains(&period), "{period}");
+    }
+
+    #[test]
+    fn samples_that_nobody_drained_in_time_say_nothing_of_how_long_tasks_live() {
+        let mut control = Control::new();
+        assert_eq!(control.adapted(701, AIM / 3.0, AIM * 7000.0, false), None);
+        assert_eq!(control.longest, u64::MAX);
+        assert_eq!(control.adapted(701, AIM / 3.0, AIM * 7000.0, true), Some(prime_from(175)));
+    }
+}
