@@ -196,11 +196,12 @@ fn a_database_that_saves_in_a_child() {
     }
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path().to_str().unwrap();
-    let script = "redis-server --port 0 --unixsocket $1/s --save '' --dir $1 --logfile '' >/dev/null & \
+    // 50 us for each key that is saved: the save is not over before the load begins.
+    let script = "redis-server --port 0 --unixsocket $1/s --save '' --dir $1 --logfile '' --rdb-key-save-delay 50 >/dev/null & \
                   until redis-cli -s $1/s ping >/dev/null 2>&1; do sleep 0.05; done; \
                   redis-benchmark -s $1/s -q -n 15000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
                   redis-cli -s $1/s bgsave >/dev/null; \
-                  redis-benchmark -s $1/s -q -n 30000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
+                  redis-benchmark -s $1/s -q -n 200000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
                   redis-cli -s $1/s shutdown nosave; wait; exit 4";
     let record = watched(&["sh", "-c", script, "sh", directory], 4);
     let causes: Vec<Cause> = [(CopyOnWrite, None), (Growth, None), (File, None)]

@@ -49,8 +49,9 @@ pub mod unwind;
 /// Time between two looks at the number of samples; the first comes sooner.
 const CONTROL: Duration = Duration::from_millis(250);
 const FIRST_CONTROL: Duration = Duration::from_millis(50);
-/// So many samples since the last look are a storm, which is looked at with the next drain.
+/// So many samples since the last look are a storm, which is looked at sooner; and how soon at the soonest.
 const STORM: f64 = AIM / 2.0;
+const SOON: Duration = Duration::from_millis(20);
 /// Between two drains of the rings, and the same in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
@@ -131,12 +132,11 @@ impl<R: Send + 'static> Trace<R> {
         };
         let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
         let calls = Calls::open(cpus, besides.all_calls);
-        let watched = match target {
-            Target::Starting(_) => Vec::new(),
-            Target::Running(tasks) => tasks.clone(),
+        let (first, watched) = match target {
+            Target::Starting(process) => (Some(*process), Vec::new()),
+            Target::Running(tasks) => (None, tasks.clone()),
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let first = target.tasks().to_vec();
         let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
@@ -211,8 +211,8 @@ struct Loop {
     calls: Result<Calls, String>,
     /// Events of the machine when it began.
     happened: [u64; 2],
-    /// Tasks that were there when it began.
-    first: Vec<u32>,
+    /// The process that was about to begin.
+    first: Option<u32>,
 }
 
 /// When bursts begin and end.
@@ -228,7 +228,7 @@ struct Bursts {
 impl Loop {
     fn new(
         events: Events,
-        first: Vec<u32>,
+        first: Option<u32>,
         calls: Result<Calls, String>,
         watched: Vec<u32>,
         besides: Besides,
@@ -279,7 +279,8 @@ impl Loop {
             self.pass();
             self.burst();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
-            if self.samples > STORM || self.looked.elapsed() >= pause {
+            let elapsed = self.looked.elapsed();
+            if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
                 self.adapt();
             }
         }
@@ -425,8 +426,9 @@ impl Loop {
 
     /// All tasks that are there, also of processes of which no record has been read yet.
     fn tasks(&self) -> Vec<u32> {
-        let known = with_descendants(self.collector.tasks.processes()).into_iter().flat_map(looked::tasks_of);
-        let all: BTreeSet<u32> = known.chain(self.first.iter().copied()).collect();
+        let known = self.collector.tasks.processes().chain(self.first.iter().copied());
+        let below = with_descendants(known).into_iter().flat_map(looked::tasks_of);
+        let all: BTreeSet<u32> = below.chain(self.first.iter().copied()).collect();
         all.into_iter().collect()
     }
 

@@ -3,7 +3,7 @@
 /// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 250.0;
 /// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
-pub const FIRST: u64 = 11;
+pub const FIRST: u64 = 23;
 /// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
 const SEEN: f64 = 0.25;
 

@@ -54,8 +54,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The tasks.
-    pub fn tasks(&self) -> &[u32] {
+    fn tasks(&self) -> &[u32] {
         match self {
             Target::Starting(task) => std::slice::from_ref(task),
             Target::Running(tasks) => tasks,
