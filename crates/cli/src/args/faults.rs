@@ -54,7 +54,7 @@ pub struct Watch {
     pub calls: bool,
     /// Keep what was seen in FILE (JSON lines, gzipped), to send it with a report of a wrong answer: faults, mappings, names of
     /// processes and of their files; no stacks and nothing of what memory holds
-    #[arg(long, value_name = "FILE", conflicts_with = "rates")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rates", "prove"])]
     pub keep_events: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]
