@@ -68,6 +68,7 @@ fn situations() -> Vec<Case> {
         quiet_vm(),
         server(),
         quiet_vm().with(VERIFIED, false),
+        quiet_vm().values(&[20.0, 90.0, 30.0, 80.0, 20.0, 90.0]).with(PRICE_AGAIN, 1400.0),
         quiet_vm().with(SIMD, "compiler".into()),
         quiet_vm().machine(|machine| machine.topology.allowed = "0".parse().unwrap()),
         server().with(CPUS, vec![0.0, 48.0]).with(THREADS, 2.0).with(PLACES, "list".into()),

@@ -44,6 +44,10 @@ fn rounds_agree_but_for_an_outlier() {
     assert_eq!(agree(&[20.0, 31.0, 12.0, 28.0, 10.0, 20.0]), Fail);
     assert_eq!(agree(&[20.0, 20.0, 20.0]), Unknown);
     let wide = [20.0, 22.0, 18.2, 21.5, 18.0, 20.0];
+    let difference = quiet_vm().values(&[20.0, 90.0, 30.0, 80.0, 20.0, 90.0]);
+    assert_eq!(difference.says("rounds-agree"), Fail);
+    let parts = difference.with(PRICE_AGAIN, 1400.0);
+    assert_eq!(parts.says("rounds-agree"), Pass, "of times that agree");
     assert_eq!(quiet_vm().with(TARGET, 0.05).values(&wide).says("rounds-agree"), Pass, "that was aimed at");
 }
 
