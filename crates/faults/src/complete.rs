@@ -20,7 +20,7 @@ const WANTED: f64 = 8.0;
 /// Processes that are told of.
 const MOST_ROWS: usize = 20;
 
-/// The figures: the most that could be gained, rates, how much was seen, what was found; and `prices`, what a minor fault costs here and
+/// The figures: what page faults cost, rates, how much was seen, what was found; and `prices`, what a minor fault costs here and
 /// what its being watched.
 pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figure> {
     let mut windows = wide(&watched.windows, watched.seconds);
@@ -176,10 +176,10 @@ fn timeline(windows: &[Window]) -> Timeline {
     }
 }
 
-/// The most that could be gained: what all minor faults cost, as a share of the CPU time.
+/// What all minor faults cost, by the price of one in a loop here, as a share of the CPU time.
 fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     let mut figure =
-        Figure::planned(GAIN, SUITE, "the most that could be gained", Unit::ONE, Better::Neither);
+        Figure::planned(GAIN, SUITE, "what page faults cost, of the CPU time", Unit::ONE, Better::Neither);
     let cpu = watched.totals.cpu();
     if cpu <= 0.0 {
         return figure.not_available("the program used no CPU time that the kernel's clock ticks could see");

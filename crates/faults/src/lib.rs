@@ -43,7 +43,7 @@ pub const COVERAGE: &str = "faults.coverage";
 pub const SLOWDOWN: &str = "faults.slowdown";
 /// Calls for memory a second: one figure for each kind has its word behind it.
 pub const CALLS: &str = "faults.calls";
-/// The most that could be gained, as a share of the program's CPU time.
+/// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 
 /// The worker of the mode of this word.

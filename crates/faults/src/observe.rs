@@ -116,13 +116,7 @@ pub fn of_kept(path: &Path) -> Result<Found, String> {
     }
     Ok(shown(Traced {
         collector,
-        counted: tail.counted,
-        sees_kernel: tail.sees_kernel,
-        period: tail.period,
-        hinting: tail.hinting,
-        huge: tail.huge,
-        cpu_seconds: tail.cpu_seconds,
-        seconds: tail.seconds,
+        totals: tail.totals,
         trouble: None,
         calls: Err(NOT_KEPT.to_owned()),
         codes: Err(NOT_KEPT.to_owned()),
@@ -133,13 +127,7 @@ impl Tail {
     fn of(traced: &Traced) -> Tail {
         let told = |program: &Program| Some((program.name.clone(), program.told.clone()?));
         Tail {
-            counted: traced.counted,
-            sees_kernel: traced.sees_kernel,
-            period: traced.period,
-            hinting: traced.hinting,
-            huge: traced.huge,
-            cpu_seconds: traced.cpu_seconds,
-            seconds: traced.seconds,
+            totals: traced.totals.clone(),
             programs: traced.collector.tasks.programs.iter().filter_map(told).collect(),
         }
     }
@@ -149,14 +137,14 @@ impl Tail {
 fn shown(traced: Traced) -> Found {
     let mut evidence = Evidence::default();
     let (samples, seen, lost) = traced.collector.minor;
-    evidence.put(FAULT_COUNTED, traced.counted as f64);
+    evidence.put(FAULT_COUNTED, traced.totals.counted as f64);
     evidence.put(FAULT_SEEN, seen);
     evidence.put(FAULT_SAMPLES, samples);
     evidence.put(FAULT_LOST, lost);
     evidence.put(FAULT_BURST, traced.collector.burst);
-    evidence.put(FAULT_PERIOD, traced.period as f64);
-    evidence.put(FAULT_IN_KERNEL, traced.sees_kernel);
-    evidence.put(WATCH_CPU, traced.cpu_seconds);
+    evidence.put(FAULT_PERIOD, traced.totals.period as f64);
+    evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
+    evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
     let groups = shares::groups(&traced, &names);
     let mut figures = shares::mechanisms(&groups, &traced);

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use figure::CpuList;
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 use calls::Calls;
 use collect::Collector;
@@ -55,8 +56,6 @@ const SOON: Duration = Duration::from_millis(20);
 /// Between two drains of the rings, and the same in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
-/// Nanoseconds between two drains after which a ring may have overflowed, although nothing says so yet.
-const LATE: u64 = 100_000_000;
 /// The longest burst, and the most faults that it should see: what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
 const BURST_FAULTS: f64 = 2000.0;
@@ -69,10 +68,9 @@ const MOST_PEAKS: usize = 64;
 /// New mappings a second from which on they are looked at in bursts alone.
 const MANY_MAPS: f64 = 5000.0;
 
-/// What a trace gave.
-pub struct Traced {
-    /// What was seen.
-    pub collector: Collector,
+/// What is known of a trace in its end alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
     /// Minor faults that the kernel's counters saw, sampled or not.
     pub counted: u64,
     /// Whether faults that the kernel takes for the program are among them.
@@ -87,6 +85,14 @@ pub struct Traced {
     pub cpu_seconds: f64,
     /// Wall-clock seconds that it lasted.
     pub seconds: f64,
+}
+
+/// What a trace gave.
+pub struct Traced {
+    /// What was seen.
+    pub collector: Collector,
+    /// What is known in the end alone.
+    pub totals: Totals,
     /// Why it ended before it should have.
     pub trouble: Option<String>,
     /// Why calls for memory were not counted, if so.
@@ -199,7 +205,7 @@ struct Loop {
     /// Samples and lost ones, and new mappings, since the last look; when that was.
     samples: f64,
     maps: f64,
-    /// Whether the rings were drained in time, and nothing was lost, since then.
+    /// Whether no samples were lost since then, nor may have been.
     is_whole: bool,
     looked: Instant,
     /// Faults a second, by the counters.
@@ -302,13 +308,15 @@ impl Loop {
             if counted > 0 { (events / counted as f64).min(1.0) } else { 0.0 }
         };
         Traced {
-            counted,
-            hinting: share(0),
-            huge: share(1),
-            sees_kernel: self.events.sees_kernel(),
-            period: self.events.period(),
-            cpu_seconds: nanoseconds(used) as f64 * 1e-9,
-            seconds: self.begun.elapsed().as_secs_f64(),
+            totals: Totals {
+                counted,
+                hinting: share(0),
+                huge: share(1),
+                sees_kernel: self.events.sees_kernel(),
+                period: self.events.period(),
+                cpu_seconds: nanoseconds(used) as f64 * 1e-9,
+                seconds: self.begun.elapsed().as_secs_f64(),
+            },
             trouble: self.trouble,
             codes: self.calls.as_ref().map_err(Clone::clone).and_then(Calls::codes),
             calls: self.calls.map(drop),
@@ -319,9 +327,8 @@ impl Loop {
     /// Drains the rings and puts together what cannot be preceded by anything unread.
     fn pass(&mut self) {
         let begins = now();
-        self.is_whole &= self.drained == 0 || begins - self.drained < LATE;
         let before = self.pending.len();
-        self.events.drain(&mut self.pending);
+        self.is_whole &= !self.events.drain(&mut self.pending);
         if let Some(ring) = &mut self.ring {
             ring.drain(begins, false, &mut self.pending);
         }
@@ -432,12 +439,12 @@ impl Loop {
         all.into_iter().collect()
     }
 
-    /// Notes how much memory the processes had at most so far.
+    /// Notes how much memory the processes had at most so far, in its turn: behind the faults that took it.
     fn peaks(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
             if let Some(bytes) = looked::peak_of(process) {
-                self.collector.take(Entry { time: now(), what: What::Peak { process, bytes } });
+                self.pending.push(Entry { time: now(), what: What::Peak { process, bytes } });
             }
         }
     }

@@ -72,6 +72,26 @@ fn calls_bear_a_mechanism_out_or_do_not() {
 }
 
 #[test]
+fn the_kernel_s_share_bounds_what_could_be_gained() {
+    let first = |system: Option<f64>| {
+        let mut record = watched(Vec::new(), "glibc");
+        if let Some(system) = system {
+            record.figures[0].evidence.put(PROGRAM_SYSTEM, system);
+        }
+        judge::judge(&mut record);
+        record.findings[0].text.clone()
+    };
+    let text = first(Some(2.4));
+    assert!(
+        text.starts_with("Page faults cost about 50 % of the program's CPU time: 1000000 minor"),
+        "{text}"
+    );
+    assert!(text.contains("At most 80 % could be gained, all that it spends in the kernel"), "{text}");
+    // No bound that the price contradicts, and none of what nobody told.
+    assert!(!first(Some(1.2)).contains("At most") && !first(None).contains("At most"));
+}
+
+#[test]
 fn too_little_to_tell_is_not_told() {
     let with = |key, value| {
         let mut all = calls("faults.calls", 9000.0);

@@ -32,13 +32,24 @@ impl Pace {
     pub fn each<E>(self, mut iteration: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         let begun = sys::now();
         for number in 0..self.iterations {
-            if let Some(due) = number.saturating_mul(SECOND).checked_div(self.rate) {
-                sleep_until(begun.wrapping_add(due));
+            if let Some(period) = SECOND.checked_div(self.rate) {
+                let due = number.saturating_mul(SECOND) / self.rate;
+                sleep_until(begun.wrapping_add(due).wrapping_add(within(number, period)));
             }
             iteration()?;
         }
         Ok(())
     }
+}
+
+/// Where in its period an iteration begins, in nanoseconds: by multiples of the golden ratio, which are spread evenly.
+///
+/// Requests do not come by the clock either; and those that did, in step with the kernel's tick, would never be met by it:
+/// their CPU time would be told as another's, or none as the kernel's.
+const fn within(number: u64, period: u64) -> u64 {
+    /// 2^32 by the golden ratio.
+    const GOLDEN: u64 = 2_654_435_769;
+    ((number.wrapping_mul(GOLDEN) & 0xffff_ffff) * period) >> 32
 }
 
 /// Sleeps until CLOCK_MONOTONIC has come so far; not at all if it has.
@@ -75,6 +86,16 @@ mod unit {
         for (number, start) in starts.iter().enumerate() {
             assert!(start - begun >= number as u64 * SECOND / 100);
         }
+    }
+
+    #[test]
+    fn iterations_are_in_step_with_nothing() {
+        let period = 500_000;
+        assert!((0..1000).all(|number| within(number, period) < period));
+        // Every eighth, as it would be met by a tick of 4 ms: in each tenth of the period are as many.
+        let mut tenths = [0; 10];
+        (0..1000).for_each(|number| tenths[(within(number * 8, period) * 10 / period) as usize] += 1);
+        assert!(tenths.iter().all(|count| (80..120).contains(count)), "{tenths:?}");
     }
 
     #[test]

@@ -67,8 +67,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
             again: group.again.decided(!manager.is_some_and(manager::advises)),
             headers: group.headers(),
             threads: (program.threads, program.threads_replaced),
-            hinting: traced.hinting,
-            huge: traced.huge,
+            hinting: traced.totals.hinting,
+            huge: traced.totals.huge,
             told: Told {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),

@@ -230,7 +230,7 @@ pub static ALONE: &[Price] = &[
         clock: Clock::Wall,
         ..disk(WARM, "page by page, in the page cache", files::warm)
     },
-    watching(WATCHED[0], "a fault is counted", watching::counted),
+    Price { round: ROUND, ..watching(WATCHED[0], "a fault is counted", watching::counted) },
     Price {
         unit: Unit::Call,
         due: Due::Minor(watching::SAMPLED as f64),

@@ -10,14 +10,13 @@ use std::time::{Duration, Instant};
 use std::{io, mem};
 
 use figure::CpuList;
-use perf_event::data::parse::Parser;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
-use perf_event_open_sys::bindings::perf_event_header;
 use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
+use super::events::drain;
 use super::now;
 use super::record::{Entry, What, registers};
 use super::tracefs::{Format, Tracefs};
@@ -267,19 +266,7 @@ impl Ring {
     }
 
     fn drain(&mut self, reader: Reader, entries: &mut Vec<Entry>) {
-        let config = self.ring.as_counter().config().clone();
-        while let Some(record) = self.ring.next_record() {
-            let bytes = record.to_contiguous();
-            let header = perf_event_header {
-                type_: record.ty(),
-                misc: record.misc(),
-                size: (bytes.len() + size_of::<perf_event_header>()) as u16,
-            };
-            let mut parser = Parser::new(bytes.as_ref(), config.clone());
-            if let Ok(Some(entry)) = parser.parse_record_with_header(reader, header) {
-                entries.push(entry);
-            }
-        }
+        drain(&mut self.ring, reader, entries);
     }
 }
 

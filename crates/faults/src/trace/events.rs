@@ -15,6 +15,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use figure::CpuList;
+use perf_event::data::Visitor;
 use perf_event::data::parse::Parser;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
@@ -38,6 +39,8 @@ pub enum Set {
 
 /// Bytes of stack that are copied with a sample: as perf has it.
 const STACK: u32 = 8 << 10;
+/// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries (kernel.perf_event_max_stack) and the rest.
+const LARGEST: usize = 16 << 10;
 /// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged; the privileged get
 /// eight times as many.
 const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
@@ -69,6 +72,8 @@ struct Opened {
     /// One event in so many is sampled.
     period: u64,
     rings: Vec<Ring>,
+    /// Bytes of each ring.
+    bytes: usize,
     /// Those that write into the ring of another one.
     others: Vec<Counter>,
 }
@@ -86,23 +91,15 @@ impl Opened {
         self.rings.iter_mut().map(|ring| ring.0.as_counter_mut()).chain(&mut self.others)
     }
 
-    fn drain(&mut self, entries: &mut Vec<Entry>) {
+    /// Takes what is in its rings; whether one of them had no room left, so that records may be missing.
+    fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let (set, period) = (self.set, self.period);
+        let mut was_full = false;
         for Ring(ring) in &mut self.rings {
-            let config = ring.as_counter().config().clone();
-            while let Some(record) = ring.next_record() {
-                let bytes = record.to_contiguous();
-                let header = perf_event_header {
-                    type_: record.ty(),
-                    misc: record.misc(),
-                    size: (bytes.len() + size_of::<perf_event_header>()) as u16,
-                };
-                let mut parser = Parser::new(bytes.as_ref(), config.clone());
-                if let Ok(Some(entry)) = parser.parse_record_with_header(Reader { set, period }, header) {
-                    entries.push(entry);
-                }
-            }
+            let bytes = drain(ring, Reader { set, period }, entries);
+            was_full |= bytes + LARGEST > self.bytes;
         }
+        was_full
     }
 }
 
@@ -175,11 +172,14 @@ impl Events {
         }
     }
 
-    /// Takes what is in the rings.
-    pub fn drain(&mut self, entries: &mut Vec<Entry>) {
+    /// Takes what is in the rings; whether samples of minor faults may be missing, of which no record tells as yet: a ring of
+    /// theirs was full.
+    pub fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
+        let mut was_full = false;
         for opened in &mut self.sets {
-            opened.drain(entries);
+            was_full |= opened.drain(entries) && opened.set == Set::Minor;
         }
+        was_full
     }
 
     /// Minor faults that were counted, sampled or not.
@@ -220,7 +220,8 @@ impl Events {
         if rings.is_empty() {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
-        let mut opened = Opened { set, period: self.period_of(set), rings, others };
+        let (period, bytes) = (self.period_of(set), self.bytes(set));
+        let mut opened = Opened { set, period, rings, bytes, others };
         if !matches!(target, Target::Starting(_)) && set != Set::Burst {
             for counter in opened.counters() {
                 counter.enable()?;
@@ -273,6 +274,26 @@ impl Events {
         }
         builder
     }
+}
+
+/// Takes what is in a ring: each record that the reader makes an entry of. Returns the bytes that were there.
+pub fn drain<R>(ring: &mut Sampler, reader: R, entries: &mut Vec<Entry>) -> usize
+where
+    R: for<'r> Visitor<'r, Output = Option<Entry>> + Copy,
+{
+    let config = ring.as_counter().config().clone();
+    let mut all = 0;
+    while let Some(record) = ring.next_record() {
+        let bytes = record.to_contiguous();
+        let size = bytes.len() + size_of::<perf_event_header>();
+        all += size;
+        let header = perf_event_header { type_: record.ty(), misc: record.misc(), size: size as u16 };
+        let mut parser = Parser::new(bytes.as_ref(), config.clone());
+        if let Ok(Some(entry)) = parser.parse_record_with_header(reader, header) {
+            entries.push(entry);
+        }
+    }
+    all
 }
 
 /// Whether it is a matter of rights.

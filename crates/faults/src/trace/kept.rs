@@ -15,6 +15,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use super::Totals;
 use super::events::Set;
 use super::looked::Looked;
 use super::record::{Entry, Fault, Map, Regs, What};
@@ -65,20 +66,9 @@ struct Mapped(u32, u64, u64, u64, u32, bool, String);
 /// What is known in the end alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tail {
-    /// Minor faults that the kernel's counters saw.
-    pub counted: u64,
-    /// Whether faults in system calls are among them.
-    pub sees_kernel: bool,
-    /// The last period.
-    pub period: u64,
-    /// Shares of NUMA hinting and of huge pages.
-    pub hinting: f64,
-    /// See above.
-    pub huge: f64,
-    /// CPU seconds that looking took.
-    pub cpu_seconds: f64,
-    /// Seconds.
-    pub seconds: f64,
+    /// What the trace says of itself.
+    #[serde(flatten)]
+    pub totals: Totals,
     /// What each program's file told, by the program's name.
     pub programs: BTreeMap<String, Told>,
 }
@@ -330,7 +320,8 @@ mod unit {
         let mut writer = Writer::create(&file, 4096).unwrap();
         entries().iter().for_each(|entry| writer.entry(entry));
         writer.looked(9_000_000, &looked);
-        let tail = Tail { counted: 12, seconds: 0.1, ..Tail::default() };
+        let totals = Totals { counted: 12, seconds: 0.1, ..Totals::default() };
+        let tail = Tail { totals, ..Tail::default() };
         writer.end(tail.clone()).unwrap();
         let kept = read(&file).unwrap();
         assert_eq!(format!("{:?}", kept.entries), format!("{:?}", entries()));

@@ -4,6 +4,8 @@ use perf_event::data::{
     Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Registers, Sample, SampleRegsAbi, Visitor,
 };
 
+pub use cell::blocks::Regs;
+
 use super::events::Set;
 use super::ring::Told;
 
@@ -15,19 +17,6 @@ pub mod registers {
     /// Frame pointer (x29), link register (x30), stack pointer (31), program counter (32).
     #[cfg(target_arch = "aarch64")]
     pub const MASK: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
-}
-
-/// Registers from which unwinding starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Regs {
-    /// Instruction pointer.
-    pub pc: u64,
-    /// Stack pointer.
-    pub sp: u64,
-    /// Frame pointer.
-    pub fp: u64,
-    /// Link register, where there is one.
-    pub lr: u64,
 }
 
 /// What happened, and when: nanoseconds of CLOCK_MONOTONIC.
@@ -213,6 +202,7 @@ pub struct Map {
 }
 
 /// Reads records of one set.
+#[derive(Clone, Copy)]
 pub struct Reader {
     /// Which.
     pub set: Set,

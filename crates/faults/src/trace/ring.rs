@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use cell::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
 
-use super::record::{Entry, Fault, Regs, What};
+use super::record::{Entry, Fault, What};
 
 /// Nanoseconds after which an entry that was begun is given up: whoever began it was killed.
 const PATIENCE: u64 = 100_000_000;
@@ -85,7 +85,6 @@ impl Ring {
         let mut bytes = [0; STACK];
         let Stack { regs, length, chance } = self.blocks.read_stack(entry.stack, &mut bytes)?;
         let stack = bytes.get(..length)?.to_vec();
-        let regs = Regs { pc: regs.pc, sp: regs.sp, fp: regs.fp, lr: regs.lr };
         let fault =
             Fault { process: entry.process, ip: regs.pc, regs: Some(regs), stack, ..Fault::default() };
         Some((fault, chance))
@@ -109,6 +108,7 @@ impl Ring {
 
 #[cfg(test)]
 mod unit {
+    use super::super::record::Regs;
     use super::*;
     use cell::blocks::Kind;
 
@@ -140,7 +140,7 @@ mod unit {
     fn what_is_told_is_read_once_with_its_stack() {
         let mut ring = ring();
         let blocks = ring.blocks;
-        let regs = cell::blocks::Regs { pc: 1, sp: 2, fp: 3, lr: 4 };
+        let regs = Regs { pc: 1, sp: 2, fp: 3, lr: 4 };
         let stack = blocks.stack(regs, 0.5, |_| 16);
         blocks.write(&cell::blocks::Entry { stack, ..entry(7) });
         let mut entries = Vec::new();

@@ -8,6 +8,8 @@ use super::{calls, finding};
 
 /// Below this share of the CPU time nothing is to be gained.
 const NOTHING: f64 = 0.02;
+/// Seconds of CPU time from which on the clock's ticks tell the kernel's share of it: some dozens of ticks.
+const TOLD_APART: f64 = 0.2;
 /// Mechanisms with a smaller share are not told.
 const LEAST: f64 = 0.1;
 
@@ -50,14 +52,17 @@ fn mechanism(figure: &Figure) -> Option<Mechanism> {
     Mechanism::of(&figure.conditions.get(MECHANISM)?)
 }
 
-/// The most that could be gained, first of all: a rate alone says nothing.
+/// What the faults cost, and the most that could be gained, first of all: a rate alone says nothing.
+///
+/// The price is that of a loop. After a pause, with the kernel's code and data no longer in the caches, a fault takes several
+/// times as long; and calls that give memory back come on top. So the bound is all that was spent in the kernel.
 fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Finding> {
     let value = gain.value?;
     let fact = |key| gain.evidence.get(key).into_value();
     let (faults, cpu) = (fact(FAULT_TOTAL)?, fact(PROGRAM_CPU)?);
     let price = price?.value?;
     let sum = format!(
-        "{} minor faults at {} each, of {} of CPU time",
+        "{} minor faults at {} each, the price of one in a loop here, of {}",
         format::number(faults),
         format::seconds(price * 1e-9),
         format::seconds(cpu)
@@ -65,16 +70,23 @@ fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Finding> {
     let (text, severity) = if value < NOTHING {
         (
             format!(
-                "Next to nothing to gain: page faults cost at most {} of the program's CPU time ({sum}).",
+                "Next to nothing to gain: page faults cost about {} of the program's CPU time ({sum}).",
                 format::percent(value)
             ),
             Severity::Note,
         )
     } else {
-        (
-            format!("At most {} of the program's CPU time could be gained: {sum}.", format::percent(value)),
-            Severity::Warning,
-        )
+        let mut text =
+            format!("Page faults cost about {} of the program's CPU time: {sum}.", format::percent(value));
+        let bound = fact(PROGRAM_SYSTEM).map(|system| system / cpu);
+        if let Some(bound) = bound.filter(|bound| cpu >= TOLD_APART && *bound > value) {
+            text += &format!(
+                " At most {} could be gained, all that it spends in the kernel: after a pause a fault costs more, and calls \
+                 that give memory back come on top.",
+                format::percent(bound)
+            );
+        }
+        (text, Severity::Warning)
     };
     Some(finding(severity, text, &[gain]))
 }

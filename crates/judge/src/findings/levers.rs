@@ -32,8 +32,11 @@ fn advice(trial: &Trial) -> Option<Finding> {
     let Some((one, others)) = chosen(trial) else { return none(trial) };
     let of = |key| one.figure.conditions.get(key).filter(|text: &String| !text.is_empty());
     let bound = if one.is_bounded { "bounded" } else { "without a bound" };
+    let system = one.ratio(Quantity::System);
+    let system =
+        system.map_or_else(String::new, |ratio| format!(" ({} that in the kernel)", ratio_text(&ratio)));
     let mut text = format!(
-        "{} helps: {} the CPU time without it{}{}, {bound}: {}.",
+        "{} helps: {} the CPU time without it{system}{}{}, {bound}: {}.",
         one.name,
         ratio_text(&one.ratio(Quantity::Cpu)?),
         beside(one, Quantity::Wall, "the time"),

@@ -8,11 +8,11 @@ use std::process::{ExitCode, ExitStatus};
 
 use alloc::record::{Histogram, RecordError, record};
 use figure::format;
-use lab::interrupt::Interrupt;
 
 use crate::args::Alloc;
 use crate::failure::Failure;
 use crate::output::Target;
+use crate::run::interrupt;
 
 /// How the command is to be written.
 const EXAMPLE: &str = "truebench alloc record -o FILE -- COMMAND";
@@ -40,8 +40,7 @@ pub fn run(arguments: &Alloc, others: &[String]) -> Result<ExitCode, Failure> {
         None => unused(program)?,
     };
     let target = Target::check(&path)?;
-    let interrupt = Interrupt::install()
-        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let interrupt = interrupt()?;
     let recorded = record(command, &interrupt).map_err(|error| match error {
         RecordError::Start(..) => Failure::usage(error),
         _ => Failure::measuring(error),

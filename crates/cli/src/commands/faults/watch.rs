@@ -21,7 +21,7 @@ use crate::args::{Measuring, Output};
 use crate::failure::Failure;
 use crate::output::{Destination, Target};
 use crate::program;
-use crate::run::tool;
+use crate::run::{interrupt, tool};
 
 /// What is said where there is neither a program nor another thing to do.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
@@ -117,8 +117,7 @@ pub(super) fn watched(
     let check = |export: &Export| Ok((Target::check(&export.file)?, export.format));
     let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, Failure>>()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    let interrupt = Interrupt::install()
-        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let interrupt = interrupt()?;
     let cpus = machine.topology.online.clone();
     let Settings { duration, looks, blocks, all_calls, .. } = *settings;
     let keeps = settings.keeps.clone();
@@ -160,8 +159,7 @@ pub(super) fn trial(
     machine: &Machine,
 ) -> Result<(Vec<Figure>, Option<&'static str>), Failure> {
     let whom = Whom::Command { file: program.file.clone(), arguments: program.arguments.clone() };
-    let interrupt = Interrupt::install()
-        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let interrupt = interrupt()?;
     let cpus = machine.topology.online.clone();
     let options = Options {
         whom,
