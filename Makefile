@@ -24,6 +24,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
+GO ?= go
+# A Go of 1.21 or newer fetches the one that servers/go.mod asks for.
+export GOTOOLCHAIN ?= auto
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 # Where `make run` leaves its records.
 OUT ?= $(TARGET_DIR)/truebench
@@ -33,7 +36,7 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run build test lint test-long allocators clean setup setup-lint setup-allocators setup-arm setup-guest
+.PHONY: help run build test lint test-long allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
 
 help:
 	@sed -n 's/^# \?//;1,8p' Makefile
@@ -55,10 +58,14 @@ build: setup
 
 test: lint setup-allocators
 	@$(CARGO) test --workspace --locked
+	$(GO) -C servers test ./...
 
-lint: setup-lint
+lint: setup-lint setup-go
 	@$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	unformatted=$$(gofmt -l servers)
+	[ -z "$$unformatted" ] || { echo "Not formatted (gofmt -w servers): $$unformatted"; exit 1; }
+	$(GO) -C servers vet ./...
 
 # qemu-user cannot execute an aarch64 program from an aarch64 program without binfmt_misc, which is the whole
 # machine's setting. So lab's session test, whose workers are the test itself, runs on x86-64 (make test) and on
@@ -92,6 +99,11 @@ clean:
 setup:
 	@command -v $(CARGO) >/dev/null || { echo "No cargo. Get Rust: https://rustup.rs"; exit 1; }
 	.ci/need cc:gcc
+
+# A Go toolchain is the user's choice as well; Debian's own serves from Debian 13 on.
+setup-go:
+	@.ci/need -o go:golang-go
+	$(GO) -C servers version >/dev/null 2>&1 || { echo "No Go that can build servers/. Get Go 1.26: https://go.dev/dl"; exit 1; }
 
 setup-lint: setup
 	@for component in fmt:rustfmt clippy:clippy; do

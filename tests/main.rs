@@ -22,6 +22,8 @@ mod faults_watch;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
+mod http_list;
+mod http_null;
 mod inspect;
 mod ladders;
 mod loads;

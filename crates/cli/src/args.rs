@@ -15,6 +15,7 @@ use memory::simd::Simd;
 use crate::values;
 
 pub mod faults;
+pub mod http;
 
 /// What follows `--help`.
 const AFTER_HELP: &str = "\
@@ -43,6 +44,8 @@ pub enum Command {
     Alloc(Alloc),
     /// Page faults of a program: where from, what they cost here, and which lever helps
     Faults(faults::Faults),
+    /// HTTP serving: so far the servers under test, and one that only answers
+    Http(http::Http),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means

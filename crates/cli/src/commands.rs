@@ -5,6 +5,7 @@ pub mod completions;
 pub mod explain;
 pub mod faults;
 pub mod host;
+pub mod http;
 pub mod inspect;
 pub mod memory;
 pub mod report;

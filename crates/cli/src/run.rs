@@ -31,8 +31,7 @@ pub fn measure(
 ) -> Result<Record, Failure> {
     let started = lab::timestamp();
     let begun = Instant::now();
-    let interrupt = Interrupt::install()
-        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))?;
+    let interrupt = interrupt()?;
     let (events, receiver) = Events::channel();
     let watching = std::thread::Builder::new().spawn(move || {
         let mut live = Live::new(quiet);
@@ -72,6 +71,15 @@ pub fn measure(
     };
     judge::judge(&mut record);
     Ok(record)
+}
+
+/// What tells that the user wants an end.
+///
+/// # Errors
+/// No signal handler could be installed.
+pub fn interrupt() -> Result<Interrupt, Failure> {
+    Interrupt::install()
+        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))
 }
 
 /// This program.

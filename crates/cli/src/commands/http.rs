@@ -1,0 +1,20 @@
+//! `truebench http`.
+
+mod list;
+mod null;
+
+use std::process::ExitCode;
+
+use crate::args::http::{Http, What};
+use crate::failure::Failure;
+
+/// Does what is asked for.
+///
+/// # Errors
+/// Wrong usage; what could not be had.
+pub fn run(arguments: &Http) -> Result<ExitCode, Failure> {
+    match &arguments.what {
+        What::List => list::run(),
+        What::Null(arguments) => null::run(arguments),
+    }
+}

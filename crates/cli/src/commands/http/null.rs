@@ -1,0 +1,55 @@
+//! `truebench http null`.
+
+use std::process::ExitCode;
+
+use http::null::{Answer, Faults, Null};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::args::http::Null as Asked;
+use crate::failure::Failure;
+use crate::output;
+use crate::run::interrupt;
+
+/// Serves until Ctrl-C.
+///
+/// # Errors
+/// The address cannot be had; what stopped one of its threads.
+pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
+    let interrupt = interrupt()?;
+    let faults = &arguments.faults;
+    let null = Null {
+        address: arguments.bind,
+        threads: arguments.threads,
+        cpus: arguments.cpus.clone(),
+        backlog: arguments.backlog,
+        answer: Answer::of(arguments.body.as_bytes()),
+        faults: Faults {
+            stall: faults.stall,
+            unavailable: faults.unavailable,
+            silent: faults.silent,
+            reset: faults.reset,
+            twice: faults.twice,
+            cut: faults.cut,
+            close_after: faults.close_after,
+            drop_after: faults.drop_after,
+            split: faults.split,
+            trickle: faults.trickle,
+            is_endless: faults.endless,
+        },
+    };
+    let responder =
+        null.start().map_err(|error| Failure::usage(format!("--bind {}: {error}", arguments.bind)))?;
+    output::print(format!("http://{}/\n", responder.address()).as_bytes())?;
+    let signal = interrupt.descriptor();
+    let mut sources = [PollFd::new(&signal, PollFlags::IN)];
+    while interrupt.requested().is_none() {
+        match poll(&mut sources, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(Failure::measuring(format!("waiting for Ctrl-C: {error}"))),
+        }
+    }
+    let requests =
+        responder.stop().map_err(|error| Failure::measuring(format!("it ended before: {error}")))?;
+    eprintln!("truebench: {requests} requests read");
+    Ok(ExitCode::SUCCESS)
+}

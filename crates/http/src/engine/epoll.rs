@@ -1,0 +1,216 @@
+//! Bytes by epoll: each socket is registered once, edge-triggered; a request costs one send, one recv and a share of a wait.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
+
+use super::io::{Io, What, Wire};
+use super::poll::{self, Poll};
+use super::socket;
+use crate::record::Failure;
+
+/// Bytes that one read takes at most.
+const BUFFER: usize = 64 * 1024;
+/// Reads of one connection before others have their turn: a body without end must not keep the thread for ever.
+const READS_OF_TURN: u32 = 16;
+/// The other side will send no more, or the connection is broken.
+const ENDS: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
+
+/// Connections of one thread.
+#[derive(Debug)]
+pub struct Epoll {
+    poll: Poll,
+    slots: Vec<Slot>,
+    wire: Wire,
+    buffer: Vec<u8>,
+    filled: usize,
+    /// The connection that is being read, and what was told of it.
+    reading: Option<(u64, EventFlags)>,
+    /// How often it was read in this turn.
+    reads: u32,
+    /// Connections that have more to be read, of which nobody is told again: for the next turn, and of this one.
+    unfinished: VecDeque<(u64, EventFlags)>,
+    resumed: VecDeque<(u64, EventFlags)>,
+}
+
+/// The transport of a connection.
+#[derive(Debug, Default)]
+pub struct Slot {
+    socket: Option<OwnedFd>,
+    /// Which of the sockets that this slot had: events of an earlier one are told by it.
+    generation: u32,
+    /// Bytes of the request that the socket did not take.
+    unsent: u32,
+    is_connecting: bool,
+}
+
+impl Epoll {
+    /// What an event's word is of a socket.
+    fn word(&self, connection: u32) -> u64 {
+        u64::from(self.slots[connection as usize].generation) << 32 | u64::from(connection)
+    }
+
+    /// The slot that an event is of, if its socket is still there.
+    fn live(&mut self, word: u64) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(word as u32 as usize)?;
+        (slot.socket.is_some() && u64::from(slot.generation) == word >> 32).then_some(slot)
+    }
+
+    /// Sends what is unsent.
+    fn flush(&mut self, connection: u32) -> Result<(), Failure> {
+        let slot = &mut self.slots[connection as usize];
+        let Some(socket) = &slot.socket else { return Err(Failure::Reset) };
+        while slot.unsent > 0 {
+            let from = self.wire.request.len() - slot.unsent as usize;
+            match send(socket, &self.wire.request[from..], SendFlags::NOSIGNAL) {
+                Ok(sent) => slot.unsent -= sent as u32,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Failure::Reset),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads once; `None` if there is nothing.
+    fn read(&mut self, word: u64, flags: EventFlags) -> Option<What> {
+        let slot = self.slots.get_mut(word as u32 as usize)?;
+        let socket = slot.socket.as_ref().filter(|_| u64::from(slot.generation) == word >> 32)?;
+        loop {
+            match recv(socket, &mut self.buffer[..], RecvFlags::empty()) {
+                Ok((_, 0)) => return Some(What::Closed),
+                Ok((_, filled)) => {
+                    self.filled = filled;
+                    // A short read emptied the socket (epoll(7), "Questions and answers", 9); but of an end nobody is told again.
+                    if filled == self.buffer.len() || flags.intersects(ENDS) {
+                        self.reads += 1;
+                        if self.reads < READS_OF_TURN {
+                            self.reading = Some((word, flags));
+                        } else {
+                            self.unfinished.push_back((word, flags));
+                        }
+                    }
+                    return Some(What::Received);
+                }
+                Err(Errno::AGAIN) => return None,
+                Err(Errno::INTR) => {}
+                Err(_) => return Some(What::Failed(Failure::Reset)),
+            }
+        }
+    }
+
+    /// A connection that was being made is, or failed.
+    fn made(&mut self, word: u64) -> What {
+        let slot = &mut self.slots[word as u32 as usize];
+        slot.is_connecting = false;
+        let error = match &slot.socket {
+            Some(socket) => sockopt::socket_error(socket).and_then(|answer| answer),
+            None => Err(Errno::BADF),
+        };
+        match error {
+            Ok(()) => What::Connected,
+            Err(error) => What::Failed(socket::why(&error.into())),
+        }
+    }
+}
+
+impl Io for Epoll {
+    fn new(connections: u32, wire: Wire) -> io::Result<Epoll> {
+        let slots = (0..connections).map(|_| Slot::default()).collect();
+        let (buffer, poll) = (vec![0; BUFFER], Poll::new()?);
+        Ok(Epoll {
+            poll,
+            slots,
+            wire,
+            buffer,
+            filled: 0,
+            reading: None,
+            reads: 0,
+            unfinished: VecDeque::new(),
+            resumed: VecDeque::new(),
+        })
+    }
+
+    fn connect(&mut self, connection: u32) -> Result<(), Failure> {
+        self.close(connection);
+        let opened = socket::open(self.wire.target, self.wire.source(connection));
+        let socket = opened.map_err(|error| socket::why(&error))?;
+        socket::begin(&socket, self.wire.target)?;
+        // Writability comes with the connection, and later only where a send found no room: it costs nothing to be registered.
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        self.poll.add(&socket, self.word(connection), flags).map_err(|_| Failure::Connect)?;
+        let slot = &mut self.slots[connection as usize];
+        (slot.socket, slot.unsent, slot.is_connecting) = (Some(socket), 0, true);
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, connection: u32) -> Result<(), Failure> {
+        self.slots[connection as usize].unsent = self.wire.request.len() as u32;
+        self.flush(connection)
+    }
+
+    fn close(&mut self, connection: u32) {
+        let slot = &mut self.slots[connection as usize];
+        if slot.socket.take().is_some() {
+            slot.generation = slot.generation.wrapping_add(1);
+        }
+    }
+
+    fn wait(&mut self, until: Option<u64>) -> io::Result<usize> {
+        // Those of the turn before were all taken.
+        std::mem::swap(&mut self.unfinished, &mut self.resumed);
+        let until = if self.resumed.is_empty() { until } else { Some(0) };
+        Ok(self.poll.wait(until)? + self.resumed.len())
+    }
+
+    fn most(&self) -> usize {
+        poll::MOST
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, What)> {
+        loop {
+            if let Some((word, flags)) = self.reading.take() {
+                if let Some(what) = self.read(word, flags) {
+                    return Some((word as u32, what));
+                }
+                continue;
+            }
+            self.reads = 0;
+            let Some((word, flags)) = self.poll.next() else {
+                self.reading = Some(self.resumed.pop_front()?);
+                continue;
+            };
+            let Some(slot) = self.live(word) else { continue };
+            let connection = word as u32;
+            if slot.is_connecting {
+                if !flags.intersects(EventFlags::OUT | ENDS) {
+                    continue;
+                }
+                let what = self.made(word);
+                if what == What::Connected && flags.intersects(EventFlags::IN | ENDS) {
+                    self.reading = Some((word, flags));
+                }
+                return Some((connection, what));
+            }
+            if slot.unsent > 0
+                && flags.contains(EventFlags::OUT)
+                && let Err(kind) = self.flush(connection)
+            {
+                return Some((connection, What::Failed(kind)));
+            }
+            if flags.intersects(EventFlags::IN | ENDS) {
+                self.reading = Some((word, flags));
+            }
+        }
+    }
+
+    fn received(&self) -> &[u8] {
+        &self.buffer[..self.filled]
+    }
+}

@@ -1,0 +1,174 @@
+//! Known responses, and any.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What became of bytes that came in these pieces, behind which the connection ended: every response, then how it ended.
+#[derive(Debug, PartialEq)]
+enum Became {
+    Response(Response),
+    Malformed(Malformed),
+    End(End),
+}
+
+fn read(pieces: &[&[u8]], is_head: bool) -> Vec<Became> {
+    let (mut parser, mut carry, mut became) = (Parser::new(is_head), Vec::new(), Vec::new());
+    for piece in pieces {
+        let mut rest = *piece;
+        while !rest.is_empty() {
+            match parser.advance(rest, &mut carry) {
+                Outcome::More => break,
+                Outcome::Complete { response, used } => {
+                    assert!(carry.is_empty());
+                    became.push(Became::Response(response));
+                    rest = &rest[used..];
+                }
+                Outcome::Malformed(kind) => {
+                    became.push(Became::Malformed(kind));
+                    return became;
+                }
+            }
+        }
+        assert!(carry.len() <= HEAD_MOST);
+    }
+    became.push(Became::End(parser.end(&mut carry)));
+    became
+}
+
+fn one(bytes: &str) -> Became {
+    read(&[bytes.as_bytes()], false).remove(0)
+}
+
+fn response(status: u16, body: u64, keeps_alive: bool) -> Became {
+    Became::Response(Response { status, body, keeps_alive })
+}
+
+#[test]
+fn bodies_of_every_framing() {
+    assert_eq!(one("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), response(200, 5, true));
+    assert_eq!(one("HTTP/1.1 404 \r\ncontent-length: 0\r\n\r\n"), response(404, 0, true));
+    let chunked =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n2;a=b\r\nab\r\n0\r\nT: x\r\n\r\n";
+    assert_eq!(one(chunked), response(200, 2, true));
+    let until_close = one("HTTP/1.1 200 OK\r\n\r\nhello");
+    assert_eq!(
+        until_close,
+        Became::End(End::Complete(Response { status: 200, body: 5, keeps_alive: false }))
+    );
+    assert_eq!(one("HTTP/1.1 204 No Content\r\n\r\n"), response(204, 0, true));
+    assert_eq!(one("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), response(304, 0, true));
+    assert_eq!(
+        one("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5\r\n\r\nhello"),
+        response(200, 5, true)
+    );
+    // Transfer-Encoding is believed before Content-Length.
+    let both = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    assert_eq!(one(both), response(200, 0, true));
+}
+
+#[test]
+fn an_answer_to_head_has_no_body() {
+    let bytes = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+    assert_eq!(read(&[bytes, bytes], true)[..2], [response(200, 0, true), response(200, 0, true)]);
+}
+
+#[test]
+fn interim_responses_are_skipped() {
+    let bytes = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
+    assert_eq!(one(bytes), response(200, 1, true));
+    assert_eq!(one(&"HTTP/1.1 100 Continue\r\n\r\n".repeat(40)), Became::Malformed(Malformed::Interim));
+    assert_eq!(one("HTTP/1.1 101 Switching Protocols\r\n\r\n"), Became::Malformed(Malformed::Upgrade));
+}
+
+#[test]
+fn who_keeps_the_connection() {
+    let answer = |version: &str, line: &str| {
+        matches!(
+            one(&format!("HTTP/{version} 200 OK\r\n{line}Content-Length: 0\r\n\r\n")),
+            Became::Response(Response { keeps_alive: true, .. })
+        )
+    };
+    assert!(answer("1.1", ""));
+    assert!(!answer("1.1", "Connection: foo, Close\r\n"));
+    assert!(!answer("1.1", "Connection: close\r\nConnection: keep-alive\r\n"));
+    assert!(!answer("1.0", ""));
+    assert!(answer("1.0", "Connection: Keep-Alive\r\n"));
+}
+
+#[test]
+fn what_is_malformed_is_named() {
+    let head = |line: &str| one(&format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n"));
+    assert_eq!(one("SSH-2.0-OpenSSH_9.2\r\n"), Became::Malformed(Malformed::Head));
+    assert_eq!(one("HTTP/2.0 200 OK\r\n\r\n"), Became::Malformed(Malformed::Head));
+    assert_eq!(one("HTTP/1.1 099 No\r\n\r\n"), Became::Malformed(Malformed::Head));
+    assert_eq!(head("Content-Length: -1"), Became::Malformed(Malformed::Length));
+    assert_eq!(head("Content-Length: "), Became::Malformed(Malformed::Length));
+    assert_eq!(head("Content-Length: 1\r\nContent-Length: 2"), Became::Malformed(Malformed::Length));
+    assert_eq!(head("Content-Length: 99999999999999999999999"), Became::Malformed(Malformed::LengthAbsurd));
+    let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    assert_eq!(one(old), Became::Malformed(Malformed::Framing));
+    assert_eq!(head(&"A: b\r\n".repeat(200)), Became::Malformed(Malformed::Headers));
+    assert_eq!(head(&format!("A: {}", "b".repeat(HEAD_MOST))), Became::Malformed(Malformed::HeadLong));
+    let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    assert_eq!(one(chunk), Became::Malformed(Malformed::Chunk));
+}
+
+#[test]
+fn an_end_in_the_middle_is_seen() {
+    let end = |bytes: &str| read(&[bytes.as_bytes()], false).remove(0);
+    assert_eq!(read(&[], false), [Became::End(End::NoAnswer)]);
+    assert_eq!(end("HTTP/1.1 20"), Became::End(End::Truncated));
+    assert_eq!(end("HTTP/1.1 100 Continue\r\n\r\n"), Became::End(End::Truncated));
+    assert_eq!(end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell"), Became::End(End::Truncated));
+    assert_eq!(
+        end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"),
+        Became::End(End::Truncated)
+    );
+}
+
+/// Responses as servers send them, and some with a byte that is not theirs.
+fn responses() -> impl Strategy<Value = Vec<u8>> {
+    let fixed = (200u16..600, 0usize..300).prop_map(|(status, body)| {
+        format!("HTTP/1.1 {status} X\r\nServer: s\r\nContent-Length: {body}\r\n\r\n{}", "b".repeat(body))
+    });
+    let chunked = proptest::collection::vec(1usize..40, 0..4).prop_map(|sizes| {
+        let chunks: String =
+            sizes.iter().map(|size| format!("{size:x}\r\n{}\r\n", "c".repeat(*size))).collect();
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\nA: b\r\n\r\n")
+    });
+    let interim = Just("HTTP/1.1 100 Continue\r\n\r\n".to_owned());
+    let one = prop_oneof![fixed, chunked, interim, Just("HTTP/1.0 200 OK\r\n\r\nabc".to_owned())];
+    let some = proptest::collection::vec(one, 1..5).prop_map(|all| all.concat().into_bytes());
+    (some, proptest::option::of((any::<prop::sample::Index>(), any::<u8>()))).prop_map(|(mut bytes, flip)| {
+        if let Some((at, byte)) = flip {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes
+    })
+}
+
+proptest! {
+    #[test]
+    fn pieces_do_not_matter(
+        bytes in responses(),
+        cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
+        is_head: bool,
+    ) {
+        let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        at.extend([0, bytes.len()]);
+        at.sort_unstable();
+        let pieces: Vec<&[u8]> = at.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
+        let whole = read(&[&bytes], is_head);
+        prop_assert_eq!(read(&pieces, is_head), &whole[..]);
+        let each: Vec<&[u8]> = bytes.chunks(1).collect();
+        prop_assert_eq!(read(&each, is_head), whole);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 0..6)) {
+        let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+        read(&pieces, false);
+    }
+}

@@ -1,0 +1,75 @@
+//! Sockets that do not block.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+
+use crate::record::Failure;
+
+/// A socket for connections to an address: not blocking, without Nagle's delay, from this source if one is given.
+///
+/// # Errors
+/// What the system answered.
+pub fn open(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
+    open_with(target, source, SocketFlags::NONBLOCK)
+}
+
+/// The same, and it blocks: io_uring waits for such ones itself, and gives up on others.
+///
+/// # Errors
+/// What the system answered.
+pub fn open_blocking(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
+    open_with(target, source, SocketFlags::empty())
+}
+
+fn open_with(target: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> io::Result<OwnedFd> {
+    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = socket_with(family, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    if let Some(source) = source {
+        leave_port_to_connect(&socket)?;
+        bind(&socket, &SocketAddr::new(source, 0))?;
+    }
+    Ok(socket)
+}
+
+/// Begins a connection; whether it is made already.
+///
+/// # Errors
+/// Why it cannot be made.
+pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
+    match connect(socket, &target) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::INPROGRESS) => Ok(false),
+        Err(error) => Err(why(&error.into())),
+    }
+}
+
+/// The kind of a connection that was not made.
+pub fn why(error: &io::Error) -> Failure {
+    match error.raw_os_error() {
+        Some(libc::ECONNREFUSED) => Failure::Refused,
+        Some(libc::ETIMEDOUT) => Failure::ConnectTimeout,
+        Some(libc::EADDRNOTAVAIL | libc::EADDRINUSE) => Failure::NoPort,
+        _ => Failure::Connect,
+    }
+}
+
+/// The port is chosen at connect, when the target is known too, so that each source has all ports for each target (ip(7),
+/// IP_BIND_ADDRESS_NO_PORT).
+fn leave_port_to_connect(socket: &OwnedFd) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: a number of the size that is told.
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

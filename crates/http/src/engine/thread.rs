@@ -1,0 +1,339 @@
+//! One thread of the engine: its connections, its schedule, its record. It shares nothing with the others.
+
+mod answers;
+mod carry;
+mod ramp;
+mod usage;
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::conn::{Connection, State};
+use super::io::Io;
+use super::load::Load;
+use super::time;
+use crate::pace::{Due, Pace};
+use crate::record::{Begun, Failure, Fairness, Record};
+use crate::stop::Stop;
+use carry::Carries;
+pub use ramp::Ramped;
+pub use usage::Usage;
+
+/// How long before a request is due waiting turns into looking again and again: what the kernel takes to wake a thread.
+const SPIN: u64 = 40_000;
+/// After which a connection that could not be made is tried again.
+const RETRY: u64 = 100_000_000;
+/// The longest time from one look at all connections for those that waited too long to the next.
+const SWEEP_MOST: u64 = 100_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Ramp,
+    Running,
+    Draining,
+}
+
+/// A thread's state.
+pub struct Thread<'a, I, P, S, R> {
+    load: &'a Load,
+    abort: &'a AtomicBool,
+    io: I,
+    pace: P,
+    stop: S,
+    record: R,
+    connections: Vec<Connection>,
+    /// Those that wait for a request, the one that waits longest first.
+    free: VecDeque<u32>,
+    /// Since when there is one that waits.
+    free_since: u64,
+    carries: Carries,
+    phase: Phase,
+    /// When the window begins.
+    window: u64,
+    /// Requests without an answer.
+    busy: u32,
+    sweep_at: u64,
+    ramped: Ramped,
+    /// Since when there is no connection at all.
+    dead_since: Option<u64>,
+}
+
+impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
+    /// With so many connections, none of which is made.
+    pub fn new(
+        load: &'a Load,
+        abort: &'a AtomicBool,
+        count: u32,
+        io: I,
+        pace: P,
+        stop: S,
+        record: R,
+    ) -> Self {
+        Thread {
+            load,
+            abort,
+            io,
+            pace,
+            stop,
+            record,
+            connections: vec![Connection::new(load.request.is_head); count as usize],
+            free: VecDeque::with_capacity(count as usize),
+            free_since: 0,
+            carries: Carries::default(),
+            phase: Phase::Ramp,
+            window: u64::MAX,
+            busy: 0,
+            sweep_at: 0,
+            ramped: Ramped::default(),
+            dead_since: None,
+        }
+    }
+
+    /// Sends requests from `start` on, until they are to stop and were answered. Then the record, and what the window took.
+    ///
+    /// # Errors
+    /// What the system answered to a wait.
+    pub fn run(mut self, start: u64) -> io::Result<(R, Fairness, Usage)> {
+        self.phase = Phase::Running;
+        self.pace.begin(start);
+        self.window = start.saturating_add(self.load.warm_up.as_nanos() as u64);
+        self.stop.begin(self.window);
+        let end = self.stop.end();
+        let (mut before, mut usage, mut drained) = (None::<Usage>, None, u64::MAX);
+        loop {
+            let now = time::now();
+            if now < start {
+                self.turn(start)?;
+                continue;
+            }
+            if before.is_none() && now >= self.window {
+                before = Some(Usage::now());
+                self.begin(end);
+            }
+            if end.is_some_and(|end| now >= end) || self.is_aborted(now) {
+                self.phase = Phase::Draining;
+            }
+            let due = self.dispatch(now);
+            if self.phase == Phase::Draining && usage.is_none() {
+                usage = Some(Usage::since(before));
+                drained = now.saturating_add(self.load.drain.as_nanos() as u64);
+            }
+            if self.phase == Phase::Draining && (self.busy == 0 || now >= drained) {
+                break;
+            }
+            if now >= self.sweep_at {
+                self.sweep(now);
+                self.give_up_on_the_dead(now);
+            }
+            let until = due.map_or(u64::MAX, |due| due.saturating_sub(SPIN)).min(self.sweep_at).min(drained);
+            let ahead = if now < self.window { self.window } else { end.unwrap_or(u64::MAX) };
+            self.turn(until.min(if self.phase == Phase::Draining { u64::MAX } else { ahead }))?;
+        }
+        Ok(self.finish(end, usage.unwrap_or_default()))
+    }
+
+    /// The window begins.
+    fn begin(&mut self, end: Option<u64>) {
+        self.record.begin(self.window);
+        if let Some(end) = end {
+            self.record.end(end);
+        }
+        self.connections.iter_mut().for_each(|connection| connection.served = 0);
+    }
+
+    /// A server to which no connection can be made for as long as an answer is waited for will answer nothing more: a number of
+    /// requests would never be reached.
+    fn give_up_on_the_dead(&mut self, now: u64) {
+        if self.busy > 0 || self.has_free() {
+            self.dead_since = None;
+            return;
+        }
+        let since = *self.dead_since.get_or_insert(now);
+        if now - since >= self.load.timeout.as_nanos() as u64 && self.stop.end().is_none() {
+            self.phase = Phase::Draining;
+        }
+    }
+
+    fn is_aborted(&self, now: u64) -> bool {
+        now >= self.sweep_at && self.abort.load(Ordering::Relaxed)
+    }
+
+    /// What has not ended is told with its age.
+    fn finish(mut self, end: Option<u64>, usage: Usage) -> (R, Fairness, Usage) {
+        let now = time::now();
+        let end = end.filter(|end| *end <= now).unwrap_or(now);
+        self.record.end(end);
+        for connection in self.connections.iter().filter(|connection| connection.has_request()) {
+            if connection.state != State::Proving {
+                self.record.censored(true, now.saturating_sub(connection.begun.intended));
+            }
+        }
+        if P::IS_OPEN {
+            while let Due::Now(at) = self.pace.due(end.saturating_sub(1)) {
+                if at >= self.window && !self.stop.admit(at) {
+                    break;
+                }
+                if at >= self.window {
+                    self.record.censored(false, end - at);
+                }
+                self.pace.take();
+            }
+        }
+        let fairness = Fairness::of(self.connections.iter().map(|connection| connection.served));
+        (self.record, fairness, usage)
+    }
+
+    /// Waits for events until a moment at most, and handles them.
+    fn turn(&mut self, until: u64) -> io::Result<()> {
+        let count = self.io.wait(Some(until))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let returned = time::now();
+        self.record.batch(count, self.io.most());
+        while let Some((connection, what)) = self.io.next() {
+            let now = time::now();
+            self.record.residence(now.saturating_sub(returned));
+            self.event(connection, what, now);
+            if self.phase == Phase::Running {
+                self.dispatch(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends every request that is due and has a connection; when the next one is, if a connection waits for it.
+    fn dispatch(&mut self, mut now: u64) -> Option<u64> {
+        while self.phase == Phase::Running && self.has_free() {
+            let intended = match self.pace.due(now) {
+                Due::At(moment) => return Some(moment),
+                Due::Now(intended) => intended,
+            };
+            if intended >= self.window && !self.stop.admit(intended) {
+                self.phase = Phase::Draining;
+                return None;
+            }
+            self.pace.take();
+            let connection = self.free.pop_front()?;
+            self.connections[connection as usize].is_queued = false;
+            if P::IS_OPEN {
+                now = time::now();
+                if intended >= self.window {
+                    let free = self.free_since.max(intended).min(now);
+                    self.record.lag(free - intended, now - free);
+                }
+            }
+            self.request(connection, Begun { intended, sent: now });
+        }
+        None
+    }
+
+    /// Sends a request on a free connection.
+    fn request(&mut self, connection: u32, begun: Begun) {
+        let state = &mut self.connections[connection as usize];
+        state.begun = begun;
+        self.busy += 1;
+        if self.load.keeps_alive {
+            state.state = State::Busy;
+            self.send(connection, begun.sent);
+            return;
+        }
+        state.state = State::Connecting { with_request: true };
+        state.since = begun.sent;
+        if let Err(kind) = self.io.connect(connection) {
+            self.unconnected(connection, kind, begun.sent);
+        }
+    }
+
+    fn send(&mut self, connection: u32, now: u64) {
+        if let Err(kind) = self.io.send(connection) {
+            self.fail(connection, kind, now);
+        }
+    }
+
+    /// A connection waits for a request.
+    fn set_free(&mut self, connection: u32, now: u64) {
+        if !self.has_free() {
+            self.free_since = now;
+        }
+        let state = &mut self.connections[connection as usize];
+        state.state = State::Free;
+        if !std::mem::replace(&mut state.is_queued, true) {
+            self.free.push_back(connection);
+        }
+    }
+
+    /// Whether a connection waits for a request. Those that were lost while they waited leave the queue here.
+    #[inline]
+    fn has_free(&mut self) -> bool {
+        while let Some(first) = self.free.front() {
+            let state = &mut self.connections[*first as usize];
+            if state.state == State::Free {
+                return true;
+            }
+            state.is_queued = false;
+            self.free.pop_front();
+        }
+        false
+    }
+
+    /// Begins a connection, as the server ended the one before, or there was none.
+    fn reconnect(&mut self, connection: u32, now: u64) {
+        let state = &mut self.connections[connection as usize];
+        (state.state, state.since) = (State::Down, u64::MAX);
+        if self.phase == Phase::Draining {
+            return;
+        }
+        if !self.load.keeps_alive && self.phase == Phase::Running {
+            self.set_free(connection, now);
+            return;
+        }
+        (state.state, state.since) = (State::Connecting { with_request: false }, now);
+        if let Err(kind) = self.io.connect(connection) {
+            self.unconnected(connection, kind, now);
+        }
+    }
+
+    /// A connection could not be made. It is tried again later.
+    fn unconnected(&mut self, connection: u32, kind: Failure, now: u64) {
+        self.io.close(connection);
+        let state = &mut self.connections[connection as usize];
+        let had_request = state.has_request();
+        (state.state, state.since) = (State::Down, now.saturating_add(RETRY));
+        let (begun, is_proven) = (state.begun, state.is_proven);
+        if had_request {
+            self.busy -= 1;
+            self.record.failure(kind, &begun, now);
+        }
+        if self.phase == Phase::Ramp {
+            self.ramped.failed(kind, is_proven);
+        } else {
+            self.record.no_connect(kind);
+        }
+    }
+
+    /// Looks for what waited too long, and for connections that are to be tried again.
+    fn sweep(&mut self, now: u64) {
+        let patience = self.load.timeout.as_nanos() as u64;
+        self.sweep_at = now + (patience / 10).clamp(1_000_000, SWEEP_MOST);
+        for index in 0..self.connections.len() as u32 {
+            let connection = &self.connections[index as usize];
+            let age = |since: u64| now.saturating_sub(since);
+            match connection.state {
+                State::Busy | State::Proving if age(connection.begun.sent) >= patience => {
+                    self.fail(index, Failure::Timeout, now);
+                }
+                State::Connecting { .. } if age(connection.since) >= patience => {
+                    self.unconnected(index, Failure::ConnectTimeout, now);
+                }
+                State::Down if connection.since <= now => {
+                    let is_missing = self.phase == Phase::Ramp && !connection.is_proven;
+                    self.ramped.again(is_missing);
+                    self.reconnect(index, now);
+                }
+                _ => {}
+            }
+        }
+    }
+}

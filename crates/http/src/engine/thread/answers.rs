@@ -1,0 +1,172 @@
+//! What events mean for a connection and its request.
+
+use super::{Phase, Thread};
+use crate::engine::conn::State;
+use crate::engine::io::{Io, What};
+use crate::engine::parse::{End, Outcome, Response};
+use crate::pace::Pace;
+use crate::record::{Failure, Record};
+use crate::stop::Stop;
+
+impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
+    pub(super) fn event(&mut self, connection: u32, what: What, now: u64) {
+        match what {
+            What::Received => self.received(connection, now),
+            What::Connected => self.connected(connection, now),
+            What::Closed => self.closed(connection, now),
+            What::Failed(kind) => match self.connections[connection as usize].state {
+                State::Connecting { .. } => self.unconnected(connection, kind, now),
+                State::Busy | State::Proving => self.fail(connection, Failure::Reset, now),
+                State::Free => self.lose(connection, now),
+                State::Down => {}
+            },
+        }
+    }
+
+    fn connected(&mut self, connection: u32, now: u64) {
+        let state = &mut self.connections[connection as usize];
+        let took = now.saturating_sub(state.since);
+        let State::Connecting { with_request } = state.state else { return };
+        if self.phase == Phase::Ramp {
+            self.ramped.connect.record(took);
+            if !state.is_proven {
+                self.prove(connection, now);
+                return;
+            }
+        } else {
+            self.record.connect(took);
+        }
+        if with_request {
+            state.state = State::Busy;
+            self.send(connection, now);
+        } else {
+            self.set_free(connection, now);
+        }
+    }
+
+    fn received(&mut self, connection: u32, now: u64) {
+        let state = &mut self.connections[connection as usize];
+        if !matches!(state.state, State::Busy | State::Proving) {
+            if state.state == State::Free {
+                self.record.surplus();
+                self.lose(connection, now);
+            }
+            return;
+        }
+        let bytes = self.io.received();
+        let mut carry = self.carries.take(state.carry);
+        let outcome = state.parser.advance(bytes, &mut carry);
+        state.carry = self.carries.keep(carry);
+        match outcome {
+            Outcome::More => {}
+            Outcome::Complete { response, used } => {
+                let has_surplus = used < bytes.len();
+                self.answered(connection, response, has_surplus, now);
+            }
+            Outcome::Malformed(kind) => {
+                self.record.malformed(kind);
+                self.fail(connection, Failure::Malformed, now);
+            }
+        }
+    }
+
+    /// A whole answer. Behind bytes that nobody asked for, a connection is not used again.
+    fn answered(&mut self, connection: u32, response: Response, has_surplus: bool, now: u64) {
+        let answer = self.load.expect.check(&response);
+        let state = &mut self.connections[connection as usize];
+        if has_surplus {
+            self.record.surplus();
+        }
+        if state.state == State::Proving {
+            self.busy -= 1;
+            state.state = State::Free;
+            if !self.proved(connection, answer, now) {
+                return;
+            }
+        } else {
+            self.busy -= 1;
+            match answer {
+                Ok(()) => {
+                    state.served += u64::from(self.phase == Phase::Running);
+                    self.record.answer(&state.begun, now);
+                }
+                Err(kind) => self.record.failure(kind, &state.begun, now),
+            }
+        }
+        if response.keeps_alive && self.load.keeps_alive && !has_surplus {
+            self.set_free(connection, now);
+            return;
+        }
+        self.io.close(connection);
+        if !self.load.keeps_alive {
+            self.set_free(connection, now);
+            return;
+        }
+        if !response.keeps_alive {
+            self.record.server_closed(true);
+        }
+        self.renew(connection, now);
+    }
+
+    /// The server ended it.
+    fn closed(&mut self, connection: u32, now: u64) {
+        let state = &mut self.connections[connection as usize];
+        match state.state {
+            State::Busy | State::Proving => {
+                let mut carry = self.carries.take(state.carry);
+                let end = state.parser.end(&mut carry);
+                state.carry = self.carries.keep(carry);
+                match end {
+                    End::Complete(response) => self.answered(connection, response, false, now),
+                    End::NoAnswer => self.fail(connection, Failure::ClosedBefore, now),
+                    End::Truncated => self.fail(connection, Failure::ClosedWithin, now),
+                }
+            }
+            State::Connecting { .. } => self.unconnected(connection, Failure::Connect, now),
+            State::Free => self.lose(connection, now),
+            State::Down => {}
+        }
+    }
+
+    /// The request on it failed.
+    pub(super) fn fail(&mut self, connection: u32, kind: Failure, now: u64) {
+        let state = &mut self.connections[connection as usize];
+        let mut carry = self.carries.take(state.carry);
+        state.parser.end(&mut carry);
+        state.carry = self.carries.keep(carry);
+        self.busy -= 1;
+        if state.state == State::Proving {
+            state.state = State::Free;
+            if self.phase == Phase::Ramp {
+                self.unconnected(connection, kind, now);
+                return;
+            }
+        } else {
+            let begun = state.begun;
+            self.record.failure(kind, &begun, now);
+        }
+        self.io.close(connection);
+        self.reconnect(connection, now);
+    }
+
+    /// One that waited for a request is of no more use.
+    fn lose(&mut self, connection: u32, now: u64) {
+        if !self.load.keeps_alive {
+            // It has none between its requests.
+            return;
+        }
+        self.record.server_closed(false);
+        self.io.close(connection);
+        self.renew(connection, now);
+    }
+
+    /// Another one for one that was established. In the ramp it stays established: it was answered, and is only made again.
+    fn renew(&mut self, connection: u32, now: u64) {
+        if self.phase == Phase::Ramp {
+            self.connections[connection as usize].since = now;
+            self.connections[connection as usize].state = State::Down;
+            return;
+        }
+        self.reconnect(connection, now);
+    }
+}

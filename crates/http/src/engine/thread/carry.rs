@@ -1,0 +1,54 @@
+//! Parts of heads that came in several pieces.
+
+use std::num::NonZeroU32;
+
+/// Room for them, used again.
+#[derive(Debug, Default)]
+pub struct Carries {
+    kept: Vec<Vec<u8>>,
+    spare: Vec<NonZeroU32>,
+    /// For a connection that has none yet.
+    empty: Vec<u8>,
+}
+
+impl Carries {
+    /// What a connection has kept; afterwards it has nothing.
+    #[inline]
+    pub fn take(&mut self, place: Option<NonZeroU32>) -> Vec<u8> {
+        let Some(place) = place else { return std::mem::take(&mut self.empty) };
+        self.spare.push(place);
+        self.kept.get_mut(place.get() as usize - 1).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Keeps it, if it is something, and tells where.
+    #[inline]
+    pub fn keep(&mut self, carry: Vec<u8>) -> Option<NonZeroU32> {
+        if carry.is_empty() {
+            self.empty = carry;
+            return None;
+        }
+        let place = self.spare.pop().or_else(|| {
+            self.kept.push(Vec::new());
+            NonZeroU32::new(self.kept.len() as u32)
+        })?;
+        self.kept[place.get() as usize - 1] = carry;
+        Some(place)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn places_are_used_again() {
+        let mut carries = Carries::default();
+        let one = carries.keep(vec![1]);
+        let two = carries.keep(vec![2]);
+        assert_eq!(carries.take(one), [1]);
+        let three = carries.keep(vec![3]);
+        assert_eq!(three, one);
+        assert_eq!((carries.take(two), carries.take(three)), (vec![2], vec![3]));
+        assert_eq!((carries.keep(Vec::new()), carries.kept.len()), (None, 2));
+    }
+}

@@ -1,0 +1,112 @@
+//! Making the connections: not more at a time than the server takes, and each is answered before it counts.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Phase, Thread};
+use crate::engine::conn::State;
+use crate::engine::io::Io;
+use crate::engine::time;
+use crate::pace::Pace;
+use crate::record::{Failure, Histogram, Record};
+use crate::stop::Stop;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ramped {
+    /// Connections that were answered once as expected.
+    pub established: u32,
+    /// Attempts that failed, by kind in the order of [`Failure::ALL`].
+    pub failures: [u64; Failure::ALL.len()],
+    /// How long connecting took. Modes at 1, 3 and 7 s are those of a backlog that overflowed.
+    pub connect: Histogram,
+    /// How long it took as a whole, in nanoseconds.
+    pub length: u64,
+    /// Connections that wait to be tried again.
+    #[serde(skip)]
+    down: u32,
+}
+
+impl Ramped {
+    pub(super) fn failed(&mut self, kind: Failure, is_proven: bool) {
+        self.failures[kind as usize] += 1;
+        self.down += u32::from(!is_proven);
+    }
+
+    pub(super) fn again(&mut self, is_missing: bool) {
+        if is_missing {
+            self.down = self.down.saturating_sub(1);
+        }
+    }
+
+    /// Adds those of another thread or process.
+    pub fn merge(&mut self, other: &Ramped) {
+        self.established += other.established;
+        self.failures.iter_mut().zip(other.failures).for_each(|(to, from)| *to += from);
+        self.connect.merge(&other.connect);
+        self.length = self.length.max(other.length);
+    }
+}
+
+impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
+    /// Makes all connections, or as many as there can be in time.
+    ///
+    /// # Errors
+    /// What the system answered to a wait.
+    pub fn ramp(&mut self) -> io::Result<Ramped> {
+        let began = time::now();
+        let deadline = began + self.load.ramp.patience.as_nanos() as u64;
+        let most = (self.load.ramp.in_flight / self.load.threads).max(1);
+        let interval = self.load.ramp.rate.map_or(0.0, |rate| 1e9 / rate * f64::from(self.load.threads));
+        let (count, mut started) = (self.connections.len() as u32, 0u32);
+        loop {
+            let now = time::now();
+            let is_over = now >= deadline || self.abort.load(Ordering::Relaxed);
+            if self.ramped.established >= count || is_over {
+                self.ramped.length = now - began;
+                return Ok(self.ramped.clone());
+            }
+            let mut next = u64::MAX;
+            while started < count && started - self.ramped.established - self.ramped.down < most {
+                next = began + (interval * f64::from(started)) as u64;
+                if next > now {
+                    break;
+                }
+                self.reconnect(started, now);
+                started += 1;
+            }
+            if now >= self.sweep_at {
+                self.sweep(now);
+            }
+            let wake = if next > now { next } else { u64::MAX };
+            self.turn(deadline.min(self.sweep_at).min(wake))?;
+        }
+    }
+
+    /// The first request on a connection.
+    pub(super) fn prove(&mut self, connection: u32, now: u64) {
+        let state = &mut self.connections[connection as usize];
+        state.begun = crate::record::Begun { intended: now, sent: now };
+        state.state = State::Proving;
+        self.busy += 1;
+        self.send(connection, now);
+    }
+
+    /// It was answered, as expected or not.
+    pub(super) fn proved(&mut self, connection: u32, answer: Result<(), Failure>, now: u64) -> bool {
+        match answer {
+            Ok(()) => {
+                self.connections[connection as usize].is_proven = true;
+                self.ramped.established += 1;
+                true
+            }
+            Err(kind) if self.phase == Phase::Ramp => {
+                self.unconnected(connection, kind, now);
+                false
+            }
+            Err(_) => true,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Bytes by io_uring: each connection has one receive that goes on (multishot) into buffers that are lent to the kernel; sends
+//! are handed over together, by the same call that waits.
+//!
+//! Its figures are a second opinion on those of [`super::epoll`]: both must count the same.
+
+mod buffers;
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use rustix::net::{Shutdown, SocketAddrAny, shutdown};
+
+use super::io::{Io, What, Wire};
+use super::{socket, time};
+use crate::record::Failure;
+use buffers::Buffers;
+
+/// Requests to the kernel that are handed over together at most.
+const SUBMISSIONS: u32 = 1024;
+/// Completions that the kernel keeps before it has to hold more elsewhere.
+const COMPLETIONS: u32 = 8192;
+
+/// Connections of one thread.
+pub struct Uring {
+    // Dropped before what it points to.
+    ring: IoUring,
+    slots: Vec<Slot>,
+    wire: Wire,
+    target: Box<SocketAddrAny>,
+    buffers: Buffers,
+    /// The buffer that was received last, and its bytes.
+    current: Option<(u16, usize)>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    socket: Option<OwnedFd>,
+    /// Which of the sockets that this slot had, in 24 bits.
+    generation: u32,
+}
+
+/// What a completion is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Connect = 1,
+    Receive = 2,
+    Send = 3,
+}
+
+/// Whether io_uring can be used here: the calls that this engine makes are tried.
+///
+/// # Errors
+/// Why not, for people.
+pub fn available() -> Result<(), String> {
+    let target = ([127, 0, 0, 1], 1).into();
+    let wire = Wire { target, sources: Vec::new(), request: [].into() };
+    Uring::new(1, wire).map(drop).map_err(|error| error.to_string())
+}
+
+/// What the system's answer means.
+fn explained(error: &io::Error) -> io::Error {
+    let why = match error.raw_os_error() {
+        Some(libc::ENOSYS) => "this kernel has no io_uring",
+        Some(libc::EPERM | libc::EACCES) => {
+            "io_uring is forbidden here, by a sandbox or by kernel.io_uring_disabled"
+        }
+        Some(libc::EINVAL) => "this kernel's io_uring is too old: Linux 6.1 or later is needed",
+        Some(libc::ENOMEM) => "no memory may be locked for io_uring (ulimit -l)",
+        _ => "io_uring could not be set up",
+    };
+    io::Error::new(error.kind(), format!("{why} ({error})"))
+}
+
+impl Uring {
+    fn word(&self, connection: u32, operation: Operation) -> u64 {
+        let generation = u64::from(self.slots[connection as usize].generation);
+        (operation as u64) << 56 | generation << 32 | u64::from(connection)
+    }
+
+    fn socket(&self, connection: u32) -> Option<RawFd> {
+        self.slots[connection as usize].socket.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    /// Hands over a request to the kernel, with the next call.
+    fn push(&mut self, entry: &squeue::Entry) -> Result<(), Failure> {
+        // SAFETY: what entries point to (the request's bytes, the target, the buffers) lives as long as the ring.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
+            self.ring.submit().map_err(|_| Failure::Connect)?;
+        }
+        Ok(())
+    }
+
+    /// From now on what comes is received.
+    fn receive(&mut self, connection: u32) -> Result<(), Failure> {
+        let Some(socket) = self.socket(connection) else { return Err(Failure::Reset) };
+        let word = self.word(connection, Operation::Receive);
+        self.push(&opcode::RecvMulti::new(Fd(socket), buffers::GROUP).build().user_data(word))
+    }
+
+    /// What a completion tells of its connection, if anything.
+    fn told(&mut self, entry: &cqueue::Entry) -> Option<(u32, What)> {
+        let (word, result) = (entry.user_data(), entry.result());
+        let connection = word as u32;
+        let buffer = cqueue::buffer_select(entry.flags());
+        let slot = &self.slots[connection as usize];
+        if slot.socket.is_none() || slot.generation != (word >> 32) as u32 & 0xFF_FFFF {
+            buffer.into_iter().for_each(|buffer| self.buffers.give_back(buffer));
+            return None;
+        }
+        let error = || io::Error::from_raw_os_error(-result);
+        let what = match word >> 56 {
+            operation if operation == Operation::Connect as u64 && result == 0 => {
+                self.receive(connection).map_or_else(What::Failed, |()| What::Connected)
+            }
+            operation if operation == Operation::Connect as u64 => What::Failed(socket::why(&error())),
+            operation if operation == Operation::Send as u64 => What::Failed(Failure::Reset),
+            _ => {
+                let goes_on = cqueue::more(entry.flags());
+                let filled = usize::try_from(result).unwrap_or(0);
+                // No buffer was free, or the kernel ended it: it is begun again.
+                if !goes_on && (filled > 0 || result == -libc::ENOBUFS) && self.receive(connection).is_err() {
+                    return Some((connection, What::Failed(Failure::Reset)));
+                }
+                match buffer {
+                    Some(buffer) if filled > 0 => {
+                        self.current = Some((buffer, filled));
+                        What::Received
+                    }
+                    _ if result == -libc::ENOBUFS => return None,
+                    _ if result == 0 => What::Closed,
+                    _ => What::Failed(Failure::Reset),
+                }
+            }
+        };
+        Some((connection, what))
+    }
+}
+
+impl Io for Uring {
+    fn new(connections: u32, wire: Wire) -> io::Result<Uring> {
+        let mut builder = IoUring::builder();
+        builder.setup_single_issuer().setup_defer_taskrun().setup_clamp().setup_cqsize(COMPLETIONS);
+        let ring: IoUring = builder.build(SUBMISSIONS).map_err(|error| explained(&error))?;
+        let buffers = Buffers::new(&ring).map_err(|error| explained(&error))?;
+        let slots = (0..connections).map(|_| Slot::default()).collect();
+        let target = Box::new(SocketAddrAny::from(wire.target));
+        Ok(Uring { ring, slots, wire, target, buffers, current: None })
+    }
+
+    fn connect(&mut self, connection: u32) -> Result<(), Failure> {
+        self.close(connection);
+        let opened = socket::open_blocking(self.wire.target, self.wire.source(connection));
+        let socket = opened.map_err(|error| socket::why(&error))?;
+        let descriptor = Fd(socket.as_raw_fd());
+        self.slots[connection as usize].socket = Some(socket);
+        let word = self.word(connection, Operation::Connect);
+        let (address, length) = (self.target.as_ptr().cast(), self.target.addr_len());
+        self.push(&opcode::Connect::new(descriptor, address, length).build().user_data(word))
+    }
+
+    #[inline]
+    fn send(&mut self, connection: u32) -> Result<(), Failure> {
+        let Some(socket) = self.socket(connection) else { return Err(Failure::Reset) };
+        let word = self.word(connection, Operation::Send);
+        let (bytes, length) = (self.wire.request.as_ptr(), self.wire.request.len() as u32);
+        // The kernel goes on until all is sent (MSG_WAITALL), and tells of it only if it is not.
+        let entry = opcode::Send::new(Fd(socket), bytes, length)
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build()
+            .flags(squeue::Flags::SKIP_SUCCESS)
+            .user_data(word);
+        self.push(&entry)
+    }
+
+    fn close(&mut self, connection: u32) {
+        let slot = &mut self.slots[connection as usize];
+        let Some(socket) = slot.socket.take() else { return };
+        slot.generation = (slot.generation + 1) & 0xFF_FFFF;
+        // Requests that name the descriptor must reach the kernel before it means another socket.
+        drop(self.ring.submit());
+        // The receive holds the socket: it is ended, or the close would not close. A socket that is not connected needs none.
+        shutdown(&socket, Shutdown::Both).unwrap_or_default();
+    }
+
+    fn wait(&mut self, until: Option<u64>) -> io::Result<usize> {
+        if let Some((buffer, _)) = self.current.take() {
+            self.buffers.give_back(buffer);
+        }
+        let left = until.map(|until| Duration::from_nanos(until.saturating_sub(time::now())));
+        let limit = left.map(Timespec::from).unwrap_or_default();
+        let mut args = SubmitArgs::new();
+        if left.is_some() {
+            args = args.timespec(&limit);
+        }
+        match self.ring.submitter().submit_with_args(1, &args) {
+            Ok(_) => {}
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY)) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.ring.completion().len())
+    }
+
+    fn most(&self) -> usize {
+        COMPLETIONS as usize
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, What)> {
+        if let Some((buffer, _)) = self.current.take() {
+            self.buffers.give_back(buffer);
+        }
+        loop {
+            let entry = self.ring.completion().next()?;
+            if let Some(told) = self.told(&entry) {
+                return Some(told);
+            }
+        }
+    }
+
+    fn received(&self) -> &[u8] {
+        self.current.map_or(&[], |(buffer, filled)| self.buffers.bytes(buffer, filled))
+    }
+}
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        // Nothing is received any more into buffers that are about to go.
+        (0..self.slots.len() as u32).for_each(|connection| self.close(connection));
+    }
+}

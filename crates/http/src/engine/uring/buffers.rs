@@ -1,0 +1,83 @@
+//! Buffers lent to the kernel (io_uring_register_buf_ring(3)): it takes the first of the ring, and they are given back at its end.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::io;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use io_uring::IoUring;
+use io_uring::types::BufRingEntry;
+
+/// The group's name.
+pub const GROUP: u16 = 0;
+/// Buffers; a power of two. What is received is read before more is, so that few are away at a time.
+const COUNT: u16 = 512;
+/// Bytes of each.
+const SIZE: usize = 4096;
+/// The ring must begin at a page.
+const PAGE: usize = 4096;
+
+/// The ring and its buffers.
+#[derive(Debug)]
+pub struct Buffers {
+    /// COUNT entries, at the beginning of a page.
+    ring: *mut BufRingEntry,
+    bytes: Vec<u8>,
+    tail: u16,
+}
+
+impl Buffers {
+    /// Lends all to the kernel.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn new(uring: &IoUring) -> io::Result<Buffers> {
+        // SAFETY: a layout that is not empty.
+        let ring = unsafe { alloc_zeroed(layout()) }.cast::<BufRingEntry>();
+        if ring.is_null() {
+            handle_alloc_error(layout());
+        }
+        let mut buffers = Buffers { ring, bytes: vec![0; SIZE * COUNT as usize], tail: 0 };
+        // SAFETY: the ring has COUNT entries, and lives until the io_uring is gone: its owner drops that first.
+        unsafe { uring.submitter().register_buf_ring_with_flags(ring as u64, COUNT, GROUP, 0) }?;
+        (0..COUNT).for_each(|buffer| buffers.give_back(buffer));
+        Ok(buffers)
+    }
+
+    /// What was received into a buffer that was not given back yet.
+    pub fn bytes(&self, buffer: u16, filled: usize) -> &[u8] {
+        let from = SIZE * buffer as usize;
+        &self.bytes[from..from + filled.min(SIZE)]
+    }
+
+    /// The kernel may fill it again.
+    #[inline]
+    pub fn give_back(&mut self, buffer: u16) {
+        let from = SIZE * usize::from(buffer % COUNT);
+        let address = self.bytes[from..].as_mut_ptr();
+        // SAFETY: the index is below COUNT; the kernel reads entries below the tail alone, which is moved behind this.
+        unsafe {
+            let entry = &mut *self.ring.add(usize::from(self.tail % COUNT));
+            entry.set_addr(address as u64);
+            entry.set_len(SIZE as u32);
+            entry.set_bid(buffer);
+            self.tail = self.tail.wrapping_add(1);
+            let tail = BufRingEntry::tail(self.ring).cast_mut();
+            AtomicU16::from_ptr(tail).store(self.tail, Ordering::Release);
+        }
+    }
+}
+
+fn layout() -> Layout {
+    const LAYOUT: Layout = match Layout::from_size_align(size_of::<BufRingEntry>() * COUNT as usize, PAGE) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a page is a power of two"),
+    };
+    LAYOUT
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated so, and nobody else has it.
+        unsafe { dealloc(self.ring.cast(), layout()) };
+    }
+}

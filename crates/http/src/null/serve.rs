@@ -1,0 +1,335 @@
+//! One thread of the null responder.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use figure::CpuList;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send, sockopt};
+
+use super::answer::{Answer, Bytes};
+use super::faults::{Fault, Faults};
+use crate::engine::poll::Poll;
+use crate::engine::time;
+
+/// The word of the listener's events.
+const LISTENER: u64 = u64::MAX;
+/// How long a thread waits before it looks whether it is to end, in nanoseconds.
+const LOOK: u64 = 20_000_000;
+/// Bytes that a head may have.
+const HEAD_MOST: usize = 64 * 1024;
+/// A chunk of an endless body.
+const CHUNK: usize = 16 * 1024;
+/// Chunks that one connection gets before others have their turn.
+const CHUNKS_OF_TURN: u32 = 16;
+
+/// A thread's state.
+#[derive(Debug)]
+pub struct Serve {
+    poll: Poll,
+    listener: OwnedFd,
+    connections: Vec<Connection>,
+    spare: Vec<u32>,
+    answer: Answer,
+    faults: Faults,
+    endless: Arc<[u8]>,
+    /// What is to be sent later: when, and on which connection (its word).
+    later: BinaryHeap<Reverse<(u64, u64)>>,
+    requests: u64,
+    buffer: Vec<u8>,
+    began: u64,
+}
+
+#[derive(Debug, Default)]
+struct Connection {
+    socket: Option<OwnedFd>,
+    generation: u32,
+    answered: u64,
+    /// A part of a head.
+    carry: Vec<u8>,
+    /// Bytes of a request's body that are still to come.
+    skip: u64,
+    /// What is being sent, from where to where.
+    sending: Option<(Arc<[u8]>, usize, usize)>,
+    /// It ends when that is sent.
+    ends: bool,
+    is_endless: bool,
+}
+
+/// What a request asks for.
+struct Asked {
+    end: usize,
+    body: u64,
+    is_head: bool,
+    closes: bool,
+}
+
+impl Serve {
+    /// Not yet running.
+    pub fn new(listener: OwnedFd, answer: &Answer, faults: &Faults) -> io::Result<Serve> {
+        let poll = Poll::new()?;
+        poll.add(&listener, LISTENER, EventFlags::IN)?;
+        let chunk = [format!("{CHUNK:x}\r\n").as_bytes(), &[b'x'; CHUNK], b"\r\n"].concat();
+        Ok(Serve {
+            poll,
+            listener,
+            connections: Vec::new(),
+            spare: Vec::new(),
+            answer: answer.clone(),
+            faults: *faults,
+            endless: chunk.into(),
+            later: BinaryHeap::new(),
+            requests: 0,
+            buffer: vec![0; HEAD_MOST],
+            began: 0,
+        })
+    }
+
+    /// Serves until it is to end; how many requests it read.
+    pub fn run(mut self, stop: &AtomicBool, cpu: Option<u32>) -> io::Result<u64> {
+        if let Some(cpu) = cpu {
+            lab::affinity::set(&CpuList::from_iter([cpu]))?;
+        }
+        self.began = time::now();
+        while !stop.load(Ordering::Relaxed) {
+            let now = time::now();
+            while let Some(Reverse((due, word))) =
+                self.later.peek().copied().filter(|Reverse((due, _))| *due <= now)
+            {
+                self.later.pop();
+                debug_assert!(due <= now);
+                self.go_on(word);
+            }
+            let due = self.later.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
+            self.poll.wait(Some(due.min(now + LOOK)))?;
+            self.stall();
+            while let Some((word, flags)) = self.poll.next() {
+                if word == LISTENER {
+                    self.accept()?;
+                } else if self.is_live(word) {
+                    if flags.contains(EventFlags::OUT) && !self.waits(word) {
+                        self.go_on(word);
+                    }
+                    self.read(word, flags);
+                }
+            }
+        }
+        Ok(self.requests)
+    }
+
+    fn stall(&self) {
+        if let Some(stall) = self.faults.stall {
+            let left = stall.left(time::now() - self.began);
+            if left > 0 {
+                std::thread::sleep(Duration::from_nanos(left));
+            }
+        }
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        loop {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let socket = match accept_with(&self.listener, flags) {
+                Ok(socket) => socket,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                // Those that wait are accepted when others have gone.
+                Err(Errno::MFILE | Errno::NFILE) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            sockopt::set_tcp_nodelay(&socket, true)?;
+            let index = self.spare.pop().unwrap_or_else(|| {
+                self.connections.push(Connection::default());
+                self.connections.len() as u32 - 1
+            });
+            let connection = &mut self.connections[index as usize];
+            let word = u64::from(connection.generation) << 32 | u64::from(index);
+            self.poll.add(
+                &socket,
+                word,
+                EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET,
+            )?;
+            connection.socket = Some(socket);
+        }
+    }
+
+    fn is_live(&self, word: u64) -> bool {
+        let connection = &self.connections[word as u32 as usize];
+        connection.socket.is_some() && u64::from(connection.generation) == word >> 32
+    }
+
+    /// Whether what is to be sent is sent later, on purpose.
+    fn waits(&self, word: u64) -> bool {
+        let is_slow = self.faults.split.is_some() || self.faults.trickle.is_some();
+        is_slow && self.connections[word as u32 as usize].sending.is_some()
+    }
+
+    fn close(&mut self, word: u64) {
+        let connection = &mut self.connections[word as u32 as usize];
+        let generation = connection.generation.wrapping_add(1);
+        *connection = Connection { generation, ..Connection::default() };
+        self.spare.push(word as u32);
+    }
+
+    /// Reads and answers until nothing is left.
+    fn read(&mut self, word: u64, flags: EventFlags) {
+        while self.is_live(word) {
+            let connection = &self.connections[word as u32 as usize];
+            let Some(socket) = &connection.socket else { return };
+            match recv(socket, &mut self.buffer[..], RecvFlags::empty()) {
+                Ok((_, 0)) => return self.close(word),
+                Ok((_, filled)) => {
+                    let buffer = std::mem::take(&mut self.buffer);
+                    self.requests_in(word, &buffer[..filled]);
+                    self.buffer = buffer;
+                    // A short read emptied the socket; but of an end nobody is told again.
+                    if filled < HEAD_MOST && !flags.contains(EventFlags::RDHUP) {
+                        return;
+                    }
+                }
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                Err(_) => return self.close(word),
+            }
+        }
+    }
+
+    /// Answers every request in these bytes.
+    fn requests_in(&mut self, word: u64, bytes: &[u8]) {
+        let index = word as u32 as usize;
+        let mut carry = std::mem::take(&mut self.connections[index].carry);
+        let mut rest = bytes;
+        if !carry.is_empty() {
+            carry.extend_from_slice(bytes);
+            rest = &carry;
+        }
+        while !rest.is_empty() && self.is_live(word) {
+            let skip = self.connections[index].skip.min(rest.len() as u64);
+            self.connections[index].skip -= skip;
+            rest = &rest[skip as usize..];
+            match asked(rest) {
+                Some(Ok(asked)) => {
+                    rest = &rest[asked.end..];
+                    self.connections[index].skip = asked.body;
+                    self.requests += 1;
+                    self.respond(word, &asked);
+                }
+                None if rest.len() < HEAD_MOST => break,
+                None | Some(Err(())) => return self.close(word),
+            }
+        }
+        if self.is_live(word) && !rest.is_empty() {
+            self.connections[index].carry = rest.to_vec();
+        }
+    }
+
+    fn respond(&mut self, word: u64, asked: &Asked) {
+        let connection = &mut self.connections[word as u32 as usize];
+        if connection.sending.is_some() {
+            // A request before the last one was answered: a client of ours never sends one.
+            return self.close(word);
+        }
+        connection.answered += 1;
+        let reaches =
+            |after: Option<super::OneIn>| after.is_some_and(|after| connection.answered >= after.get());
+        let announces = asked.closes || reaches(self.faults.close_after);
+        connection.ends = announces || reaches(self.faults.drop_after);
+        let bytes: &Bytes = if announces { &self.answer.closing } else { &self.answer.plain };
+        let end = |bytes: &Bytes| if asked.is_head { bytes.head } else { bytes.all.len() };
+        let fault = self.faults.of(self.requests);
+        connection.sending = match fault {
+            Fault::None => Some((bytes.all.clone(), 0, end(bytes))),
+            Fault::Unavailable => {
+                let bytes = &self.answer.unavailable;
+                Some((bytes.all.clone(), 0, end(bytes)))
+            }
+            Fault::Silent => None,
+            Fault::Reset => {
+                if let Some(socket) = &connection.socket {
+                    // A close that does not linger sends a reset (tcp(7), SO_LINGER of socket(7)).
+                    sockopt::set_socket_linger(socket, Some(Duration::ZERO)).unwrap_or_default();
+                }
+                return self.close(word);
+            }
+            Fault::Twice => Some(([&bytes.all[..], &bytes.all[..]].concat().into(), 0, 2 * bytes.all.len())),
+            Fault::Cut => {
+                connection.ends = true;
+                Some((bytes.all.clone(), 0, end(bytes) / 2))
+            }
+        };
+        if self.faults.is_endless && connection.sending.is_some() {
+            let head: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+            (connection.sending, connection.is_endless) = (Some((head.into(), 0, head.len())), true);
+        }
+        self.go_on(word);
+    }
+
+    /// Sends as much as is to be sent now.
+    fn go_on(&mut self, word: u64) {
+        let mut chunks = 0;
+        while self.is_live(word) {
+            let connection = &mut self.connections[word as u32 as usize];
+            let Some((bytes, from, end)) = &mut connection.sending else { return };
+            let piece = match () {
+                () if self.faults.trickle.is_some() => 1,
+                () if self.faults.split.is_some() && *from == 0 => (*end / 2).max(1),
+                () => *end - *from,
+            };
+            let Some(socket) = &connection.socket else { return };
+            match send(socket, &bytes[*from..(*from + piece).min(*end)], SendFlags::NOSIGNAL) {
+                Ok(sent) => *from += sent,
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => continue,
+                Err(_) => return self.close(word),
+            }
+            if *from < *end {
+                if let Some(delay) = self.faults.trickle.or(self.faults.split) {
+                    self.later.push(Reverse((time::now() + delay.as_nanos() as u64, word)));
+                    return;
+                }
+                continue;
+            }
+            connection.sending = None;
+            if connection.is_endless {
+                connection.sending = Some((self.endless.clone(), 0, self.endless.len()));
+                chunks += 1;
+                if chunks >= CHUNKS_OF_TURN {
+                    self.later.push(Reverse((time::now(), word)));
+                    return;
+                }
+            } else if connection.ends {
+                return self.close(word);
+            }
+        }
+    }
+}
+
+/// The next request; `None` if it is not whole.
+fn asked(bytes: &[u8]) -> Option<Result<Asked, ()>> {
+    let mut lines = [const { std::mem::MaybeUninit::uninit() }; 64];
+    let mut head = httparse::Request::new(&mut []);
+    let end = match head.parse_with_uninit_headers(bytes, &mut lines) {
+        Ok(httparse::Status::Complete(end)) => end,
+        Ok(httparse::Status::Partial) => return None,
+        Err(_) => return Some(Err(())),
+    };
+    let mut asked =
+        Asked { end, body: 0, is_head: head.method == Some("HEAD"), closes: head.version == Some(0) };
+    for line in &*head.headers {
+        if line.name.eq_ignore_ascii_case("content-length") {
+            match std::str::from_utf8(line.value).ok().and_then(|text| text.parse().ok()) {
+                Some(body) => asked.body = body,
+                None => return Some(Err(())),
+            }
+        } else if line.name.eq_ignore_ascii_case("connection") {
+            asked.closes = line.value.eq_ignore_ascii_case(b"close");
+        }
+    }
+    Some(Ok(asked))
+}

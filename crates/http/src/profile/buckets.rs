@@ -1,0 +1,290 @@
+//! Splits a profile into buckets by [`RULES`]: whose work the CPU time was.
+
+use std::collections::BTreeMap;
+
+use super::names::any;
+use super::pprof::CpuProfile;
+use super::rules::{RULES, Rule};
+
+/// The bucket of what no rule matches.
+pub const OTHER: &str = "other";
+/// The largest share of [`OTHER`] at which a split says enough.
+pub const MOST_OTHER: f64 = 0.05;
+/// Functions of [`OTHER`] that are listed.
+const LISTED: usize = 10;
+
+/// One bucket of a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bucket {
+    /// Its name.
+    pub name: &'static str,
+    /// Samples in it.
+    pub samples: u64,
+    /// CPU nanoseconds of its samples.
+    pub nanoseconds: u64,
+}
+
+/// A profile, split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// Every bucket once, in the order of [`RULES`], those without samples as well; [`OTHER`] is the last.
+    pub buckets: Vec<Bucket>,
+    /// CPU nanoseconds of all samples.
+    pub nanoseconds: u64,
+    /// Samples in all.
+    pub samples: u64,
+    /// Leaves of what is in [`OTHER`], with their CPU nanoseconds: at most ten, the most first.
+    pub other: Vec<(String, u64)>,
+}
+
+impl Split {
+    /// A bucket by its name; `None` if there is no such bucket.
+    pub fn bucket(&self, name: &str) -> Option<&Bucket> {
+        self.buckets.iter().find(|bucket| bucket.name == name)
+    }
+
+    /// A bucket's share of the CPU time, 0 to 1; `None` without samples.
+    pub fn share(&self, bucket: &Bucket) -> Option<f64> {
+        (self.nanoseconds > 0).then(|| bucket.nanoseconds as f64 / self.nanoseconds as f64)
+    }
+
+    /// Microseconds of CPU a request in a bucket. `cpu` is what the kernel booked for the server in the window, in seconds, over
+    /// which the shares are spread: two servers then compare in one unit, and samples that were lost do not make one look cheap.
+    /// `None` without samples or requests.
+    pub fn microseconds(&self, bucket: &Bucket, cpu: f64, requests: u64) -> Option<f64> {
+        let share = self.share(bucket)?;
+        (requests > 0).then(|| share * cpu * 1e6 / requests as f64)
+    }
+
+    /// Why the split says too little, if it does.
+    pub fn complaint(&self) -> Option<String> {
+        let other = self.bucket(OTHER)?;
+        let share = self.share(other).unwrap_or(1.0);
+        (share >= MOST_OTHER).then(|| format!("{:.1} % of the CPU time is in no bucket", share * 100.0))
+    }
+}
+
+/// Splits a profile.
+pub fn split(profile: &CpuProfile) -> Split {
+    let mut split = Split { buckets: Vec::new(), nanoseconds: 0, samples: 0, other: Vec::new() };
+    for name in RULES.iter().map(|rule| rule.bucket).chain([OTHER]) {
+        if split.bucket(name).is_none() {
+            split.buckets.push(Bucket { name, samples: 0, nanoseconds: 0 });
+        }
+    }
+    let table = Table::of(profile);
+    let mut other: BTreeMap<u32, u64> = BTreeMap::new();
+    for seen in profile.stacks() {
+        let name = table.bucket(seen.frames);
+        if let Some(bucket) = split.buckets.iter_mut().find(|bucket| bucket.name == name) {
+            bucket.samples = bucket.samples.saturating_add(seen.samples);
+            bucket.nanoseconds = bucket.nanoseconds.saturating_add(seen.nanoseconds);
+        }
+        if name == OTHER {
+            let leaf = other.entry(seen.frames.first().copied().unwrap_or(0)).or_default();
+            *leaf = leaf.saturating_add(seen.nanoseconds);
+        }
+        split.samples = split.samples.saturating_add(seen.samples);
+        split.nanoseconds = split.nanoseconds.saturating_add(seen.nanoseconds);
+    }
+    split.other =
+        other.into_iter().map(|(leaf, nanoseconds)| (profile.name(leaf).to_owned(), nanoseconds)).collect();
+    split.other.sort_by_key(|(_, nanoseconds)| std::cmp::Reverse(*nanoseconds));
+    split.other.truncate(LISTED);
+    split
+}
+
+/// Which rules each function of a profile falls under, a bit for each: a function is looked up once, however many stacks it is in.
+struct Table {
+    frames: Vec<u64>,
+    below: Vec<u64>,
+    /// Rules that ask for no caller.
+    alone: u64,
+}
+
+const _: () = assert!(RULES.len() <= 64, "a rule has one bit of 64");
+
+impl Table {
+    fn of(profile: &CpuProfile) -> Table {
+        let bits = |of: &dyn Fn(&Rule) -> bool| {
+            RULES.iter().enumerate().filter(|(_, rule)| of(rule)).fold(0, |bits, (at, _)| bits | 1 << at)
+        };
+        let names = profile.functions();
+        Table {
+            frames: names.iter().map(|name| bits(&|rule| any(rule.frames, name))).collect(),
+            below: names.iter().map(|name| bits(&|rule| any(rule.below, name))).collect(),
+            alone: bits(&|rule| rule.below.is_empty()),
+        }
+    }
+
+    fn bucket(&self, frames: &[u32]) -> &'static str {
+        let (mut matched, mut satisfied) = (0, self.alone);
+        // From the root on, so that callers are known before what they call.
+        for frame in frames.iter().rev().map(|frame| *frame as usize) {
+            matched |= self.frames.get(frame).copied().unwrap_or(0) & satisfied;
+            satisfied |= self.below.get(frame).copied().unwrap_or(0);
+        }
+        RULES.get(matched.trailing_zeros() as usize).map_or(OTHER, |rule| rule.bucket)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::pprof::unit::{FASTHTTP, GC, GNET, MULTIPLEXED, NETHTTP, profile};
+    use super::*;
+
+    fn bucket(stack: &str) -> &'static str {
+        let split = split(&profile(&[(stack, 1)]));
+        split.buckets.iter().find(|bucket| bucket.samples == 1).unwrap().name
+    }
+
+    #[test]
+    fn each_rule_has_its_stack() {
+        let stacks = [
+            (
+                "runtime.scanObject runtime.gcDrain runtime.gcBgMarkWorker.func2 runtime.systemstack",
+                "garbage collection",
+            ),
+            (
+                "runtime.gcDrainN runtime.gcAssistAlloc1 runtime.mallocgc net/http.(*conn).readRequest",
+                "garbage collection",
+            ),
+            (
+                "internal/runtime/syscall/linux.Syscall6 internal/runtime/syscall/linux.EpollWait runtime.netpoll runtime.findRunnable runtime.schedule runtime.mcall",
+                "netpoll",
+            ),
+            (
+                "runtime.epollwait runtime.netpoll runtime.findrunnable runtime.schedule runtime.park_m",
+                "netpoll",
+            ),
+            (
+                "runtime.futex runtime.futexwakeup runtime.notewakeup runtime.startm runtime.wakep",
+                "park and wake",
+            ),
+            ("runtime.usleep runtime.runqgrab runtime.stealWork runtime.findRunnable", "park and wake"),
+            // Not below what schedules: the sleep of the thread that watches over all.
+            ("runtime.usleep runtime.sysmon runtime.mstart1", "scheduler"),
+            ("runtime.findRunnable runtime.schedule runtime.park_m runtime.mcall", "scheduler"),
+            (
+                "runtime.casgstatus runtime.newproc1 runtime.newproc net/http.(*connReader).startBackgroundRead",
+                "scheduler",
+            ),
+            (
+                "runtime.unlock2 internal/poll.runtime_pollSetDeadline net.(*conn).SetReadDeadline net/http.(*conn).readRequest",
+                "timers and deadlines",
+            ),
+            (
+                "syscall.RawSyscall6 golang.org/x/sys/unix.EpollWait github.com/panjf2000/gnet/v2/pkg/netpoll.(*Poller).Polling",
+                "user epoll",
+            ),
+            (
+                "syscall.Syscall6 syscall.accept4 internal/poll.accept net.(*TCPListener).Accept main.main",
+                "accept",
+            ),
+            (
+                "internal/runtime/syscall/linux.Syscall6 internal/runtime/syscall/linux.EpollCtl runtime.netpollopen",
+                "epoll_ctl",
+            ),
+            ("syscall.Syscall syscall.Close internal/poll.(*FD).Close", "close"),
+            (
+                "runtime.exitsyscall syscall.Syscall syscall.read internal/poll.(*FD).Read net/http.(*connReader).Read",
+                "read",
+            ),
+            (
+                "syscall.RawSyscall6 golang.org/x/sys/unix.write github.com/panjf2000/gnet/v2.(*conn).write main.handle",
+                "write",
+            ),
+            ("syscall.Syscall syscall.setsockopt net.(*TCPConn).SetNoDelay", "other system call"),
+            (
+                "runtime.memclrNoHeapPointers runtime.mallocgc runtime.newobject net/http.readRequest",
+                "allocation",
+            ),
+            ("net/textproto.readMIMEHeader net/http.readRequest net/http.(*conn).serve", "HTTP parsing"),
+            ("bytes.IndexByte github.com/valyala/fasthttp.(*RequestHeader).parse", "HTTP parsing"),
+            ("runtime.memmove bufio.(*Writer).Flush net/http.(*response).finishRequest", "HTTP response"),
+            ("github.com/valyala/fasthttp.(*ResponseHeader).AppendBytes main.main", "HTTP response"),
+            ("sync.(*Cond).Wait net/http.(*connReader).abortPendingRead", "bookkeeping of net/http"),
+            ("internal/poll.(*fdMutex).rwlock net.(*netFD).Write net.(*conn).Write", "descriptors"),
+            (
+                "truebench/servers/nethttp.serve.NetHTTP.func1 net/http.serverHandler.ServeHTTP net/http.(*conn).serve",
+                "handler",
+            ),
+            (
+                "truebench/servers/multiplexed.(*connection).answerAll truebench/servers/multiplexed.(*server).OnTraffic",
+                "server",
+            ),
+            ("main.answer net/http.HandlerFunc.ServeHTTP net/http.(*conn).serve", "handler"),
+            ("time.Now github.com/panjf2000/gnet/v2.(*eventloop).orbit", "server"),
+            // Some versions write goexit as the root of every stack: it says nothing.
+            ("strconv.Itoa runtime.goexit", "other"),
+            ("", "other"),
+        ];
+        for (stack, name) in stacks {
+            assert_eq!(bucket(stack), name, "{stack}");
+        }
+        let rules = RULES.iter().filter(|rule| !stacks.iter().any(|(_, name)| *name == rule.bucket));
+        assert_eq!(rules.count(), 0, "every bucket has a stack here");
+    }
+
+    #[test]
+    fn recorded_profiles_split_as_go_tool_pprof_says() {
+        // Cumulative shares of `go tool pprof -top -cum`, in per cent, of functions that alone are a bucket.
+        let told = [
+            (NETHTTP, "netpoll", 2.06),
+            (NETHTTP, "read", 14.63),
+            (NETHTTP, "write", 40.51),
+            (FASTHTTP, "netpoll", 3.24),
+            (FASTHTTP, "read", 19.70),
+            (FASTHTTP, "write", 46.88),
+            (FASTHTTP, "allocation", 0.0),
+            (GNET, "netpoll", 0.0),
+            (GNET, "user epoll", 2.10),
+            (GNET, "read", 8.61),
+            (MULTIPLEXED, "read", 15.91),
+            (MULTIPLEXED, "write", 64.77),
+            (MULTIPLEXED, "user epoll", 4.26),
+            (MULTIPLEXED, "allocation", 0.0),
+            (MULTIPLEXED, "handler", 0.0),
+        ];
+        for (bytes, name, share) in told {
+            let split = split(&CpuProfile::read(bytes).unwrap());
+            let found = split.share(split.bucket(name).unwrap()).unwrap() * 100.0;
+            assert!((found - share).abs() < 0.005, "{name}: {found} %, not {share} %");
+        }
+        for bytes in [NETHTTP, FASTHTTP, GNET, MULTIPLEXED, GC] {
+            let split = split(&CpuProfile::read(bytes).unwrap());
+            assert_eq!(split.complaint(), None);
+            let all: f64 = split.buckets.iter().filter_map(|bucket| split.share(bucket)).sum();
+            assert!((all - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_program_that_allocates_shows_it() {
+        let split = split(&CpuProfile::read(GC).unwrap());
+        let share = |name| split.share(split.bucket(name).unwrap()).unwrap();
+        assert!(share("allocation") > 0.5 && share("garbage collection") > 0.1 && share("write") == 0.0);
+    }
+
+    #[test]
+    fn microseconds_are_shares_of_what_the_kernel_booked() {
+        let read = "syscall.Syscall syscall.read";
+        let split =
+            split(&profile(&[(read, 30), ("main.answer", 60), ("strconv.Itoa a", 7), ("memeqbody b", 3)]));
+        let bucket = split.bucket("read").unwrap();
+        assert_eq!(split.microseconds(bucket, 2.0, 100_000), Some(6.0), "30 % of 20 us");
+        assert_eq!(split.microseconds(bucket, 2.0, 0), None);
+        assert_eq!(split.complaint().as_deref(), Some("10.0 % of the CPU time is in no bucket"));
+        assert_eq!(
+            split.other,
+            [("strconv.Itoa".to_owned(), 70_000_000), ("memeqbody".to_owned(), 30_000_000)]
+        );
+    }
+
+    #[test]
+    fn an_empty_profile_says_nothing() {
+        let split = split(&CpuProfile::default());
+        assert_eq!(split.microseconds(&split.buckets[0], 1.0, 1), None);
+        assert_eq!(split.complaint().as_deref(), Some("100.0 % of the CPU time is in no bucket"));
+    }
+}

@@ -1,0 +1,136 @@
+//! Whether a CPU profile speaks for the CPU time that the kernel booked over the same window.
+
+use super::pprof::CpuProfile;
+
+/// How far the profile's CPU time may be from the kernel's, as a share of the latter.
+pub const TOLERANCE: f64 = 0.10;
+
+/// What Go puts at the place of samples that it had no room for.
+const LOST: &[&str] =
+    &["runtime/pprof.lostProfileEvent", "runtime._LostSIGPROFDuringAtomic64", "runtime._LostExternalCode"];
+
+/// The profile's CPU time beside the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// CPU seconds of all samples.
+    pub sampled: f64,
+    /// Seconds that the profile was taken over.
+    pub profile_seconds: f64,
+    /// CPU seconds that the kernel booked, user and system.
+    pub booked: f64,
+    /// Seconds between the two looks at the kernel's books.
+    pub booked_seconds: f64,
+    /// Samples in all.
+    pub samples: u64,
+    /// Samples that Go says it lost.
+    pub lost: u64,
+}
+
+impl Coverage {
+    /// Of a profile, with what /proc/PID/stat said of the window: utime and stime together, in seconds, and how long it was.
+    pub fn of(profile: &CpuProfile, booked: f64, booked_seconds: f64) -> Coverage {
+        let is_lost = |frame: &u32| LOST.contains(&profile.name(*frame));
+        let lost = profile.stacks().filter(|seen| seen.frames.iter().any(is_lost));
+        Coverage {
+            sampled: profile.cpu(),
+            profile_seconds: profile.seconds,
+            booked,
+            booked_seconds,
+            samples: profile.samples(),
+            lost: lost.fold(0, |all, seen| all.saturating_add(seen.samples)),
+        }
+    }
+
+    /// The profile's CPUs in use over the kernel's; `None` where either was not observed, or no CPU time was booked. The windows need not
+    /// be of one length: a request for a profile takes a little longer than the profile.
+    pub fn ratio(&self) -> Option<f64> {
+        let sampled = self.sampled / self.profile_seconds;
+        let booked = self.booked / self.booked_seconds;
+        Some(sampled / booked).filter(|ratio| ratio.is_finite())
+    }
+
+    /// Why the profile must not be taken for the server's CPU time; `None` if it may.
+    pub fn complaint(&self) -> Option<String> {
+        if self.lost > 0 {
+            return Some(format!("Go lost {} of {} samples", self.lost, self.samples));
+        }
+        match self.ratio() {
+            None => Some(format!(
+                "{:.2} s of CPU time in {:.2} s of profile, {:.2} s in {:.2} s of /proc: nothing to compare",
+                self.sampled, self.profile_seconds, self.booked, self.booked_seconds
+            )),
+            Some(ratio) if (ratio - 1.0).abs() > TOLERANCE => Some(format!(
+                "the profile holds {:.1} % of the CPU time that the kernel booked; it must be within {:.0} %",
+                ratio * 100.0,
+                TOLERANCE * 100.0
+            )),
+            Some(_) => None,
+        }
+    }
+}
+
+/// The standard deviation of a share that was sampled: 0 to 1 as the share; `None` without samples, or of no share.
+pub fn sigma(share: f64, samples: u64) -> Option<f64> {
+    (samples > 0 && (0.0..=1.0).contains(&share)).then(|| (share * (1.0 - share) / samples as f64).sqrt())
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::pprof::unit::{FASTHTTP, GC, GNET, NETHTTP, profile};
+    use super::*;
+
+    #[test]
+    fn recorded_profiles_cover_what_the_kernel_booked() {
+        // utime and stime over the window, in seconds: see the README of the recorded profiles.
+        let of = |bytes, booked, seconds| Coverage::of(&CpuProfile::read(bytes).unwrap(), booked, seconds);
+        for (bytes, booked, seconds, ratio) in [
+            (NETHTTP, 8.691_059, 8.0, 0.95),
+            (GNET, 5.091_18, 8.003_138, 0.94),
+            (GC, 7.884_598, 8.000_358, 0.97),
+        ] {
+            let coverage = of(bytes, booked, seconds);
+            assert_eq!((coverage.complaint(), coverage.lost), (None, 0), "{coverage:?}");
+            assert!((coverage.ratio().unwrap() - ratio).abs() < 0.01, "{coverage:?}");
+        }
+        // This one fell short by a hair, and without a word of Go's.
+        let short = of(FASTHTTP, 4.455_518, 8.012_536);
+        assert!((short.ratio().unwrap() - 0.899_98).abs() < 1e-5 && short.lost == 0, "{short:?}");
+        assert!(short.complaint().unwrap().contains("must be within 10 %"));
+    }
+
+    #[test]
+    fn what_go_lost_is_told() {
+        let mut profile =
+            profile(&[("main.f", 98), ("runtime/pprof.lostProfileEvent runtime/pprof.lostProfileEvent", 2)]);
+        profile.seconds = 1.0;
+        let coverage = Coverage::of(&profile, 1.0, 1.0);
+        assert_eq!(coverage.complaint().as_deref(), Some("Go lost 2 of 100 samples"));
+    }
+
+    #[test]
+    fn the_edge_is_ten_per_cent_and_nothing_is_no_agreement() {
+        let coverage = |sampled, booked| Coverage {
+            sampled,
+            profile_seconds: 1.0,
+            booked,
+            booked_seconds: 2.0,
+            samples: 100,
+            lost: 0,
+        };
+        // The windows differ in length: the kernel booked twice the time in twice the window.
+        assert_eq!(coverage(0.91, 2.0).complaint(), None);
+        assert_eq!(coverage(1.09, 2.0).complaint(), None);
+        assert!(coverage(0.89, 2.0).complaint().is_some() && coverage(1.11, 2.0).complaint().is_some());
+        for (sampled, booked) in [(0.0, 0.0), (1.0, 0.0), (1.0, f64::NAN)] {
+            assert!(coverage(sampled, booked).complaint().unwrap().contains("nothing to compare"));
+        }
+        assert!(coverage(0.0, 2.0).complaint().is_some(), "no sample at all");
+    }
+
+    #[test]
+    fn the_spread_of_a_share_is_known() {
+        // 4 CPUs for 10 s: 4000 samples, 0.8 points.
+        assert!((sigma(0.5, 4000).unwrap() - 0.0079).abs() < 1e-4);
+        assert_eq!((sigma(0.0, 10), sigma(0.5, 0), sigma(1.5, 10)), (Some(0.0), None, None));
+    }
+}

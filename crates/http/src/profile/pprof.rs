@@ -1,0 +1,341 @@
+//! Reads a CPU profile as Go's `runtime/pprof` writes it: gzip of a message of google/pprof's `profile.proto`, already symbolised.
+//!
+//! What comes over the wire is untrusted: sizes are bounded, ids are looked up and never taken for places, and whatever does not fit
+//! is an error that says what.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+
+use figure::format::plain;
+use flate2::read::GzDecoder;
+use prost::Message;
+
+use super::message::{Location, Profile, Sample};
+
+/// The most bytes of a profile once it is unpacked. 40 busy CPUs for 30 s make about 1 MB; a message of one byte becomes a structure of
+/// fifty, so the bound is on that as well.
+pub const MAX_BYTES: u64 = 16 << 20;
+
+/// The most frames of all stacks together: 40 000 stacks, 100 deep.
+const MAX_FRAMES: usize = 4 << 20;
+
+/// A CPU profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CpuProfile {
+    /// Names of functions, as Go writes them: `net/http.(*conn).serve`. Each once; a place without a name is empty.
+    functions: Vec<String>,
+    /// Frames of all stacks, one stack after the other, as places in `functions`.
+    frames: Vec<u32>,
+    stacks: Vec<Stack>,
+    /// Seconds that it was taken over; 0 if the profile does not say.
+    pub seconds: f64,
+    /// CPU nanoseconds between two samples of a thread; 0 if the profile does not say.
+    pub period: u64,
+}
+
+/// One stack: what a sample saw, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stack {
+    frames: Range<usize>,
+    samples: u64,
+    nanoseconds: u64,
+}
+
+/// A stack with what it stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Places in [`CpuProfile::functions`], the leaf first, inlined calls as frames of their own.
+    pub frames: &'a [u32],
+    /// Times that it was seen.
+    pub samples: u64,
+    /// CPU nanoseconds that it stands for.
+    pub nanoseconds: u64,
+}
+
+/// Why a profile is none.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAProfile {
+    /// It cannot be unpacked.
+    #[error("CPU profile: cannot be unpacked as gzip: {0}")]
+    Packed(String),
+    /// It is too large.
+    #[error("CPU profile: more than {} MiB unpacked, or more than {MAX_FRAMES} frames", MAX_BYTES >> 20)]
+    Large,
+    /// It is no message of the format.
+    #[error("CPU profile: not in the format of pprof's profile.proto: {0}")]
+    Message(String),
+    /// It counts something else.
+    #[error("CPU profile: no value 'cpu' in nanoseconds: it counts {0}")]
+    NotCpu(String),
+}
+
+impl CpuProfile {
+    /// Reads what `/debug/pprof/profile` answers.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(packed: &[u8]) -> Result<CpuProfile, NotAProfile> {
+        let mut bytes = Vec::new();
+        let mut unpacked = GzDecoder::new(packed).take(MAX_BYTES + 1);
+        unpacked.read_to_end(&mut bytes).map_err(|error| NotAProfile::Packed(error.to_string()))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(NotAProfile::Large);
+        }
+        let profile =
+            Profile::decode(bytes.as_slice()).map_err(|error| NotAProfile::Message(error.to_string()))?;
+        CpuProfile::of(&profile)
+    }
+
+    fn of(profile: &Profile) -> Result<CpuProfile, NotAProfile> {
+        let (count, cpu) = columns(profile)?;
+        let (functions, numbers) = functions(profile);
+        let mut places: HashMap<u64, &Location> = HashMap::new();
+        for location in &profile.location {
+            places.entry(location.id).or_insert(location);
+        }
+        let mut read = CpuProfile {
+            functions,
+            seconds: profile.duration_nanos.max(0) as f64 / 1e9,
+            period: profile.period.max(0) as u64,
+            ..CpuProfile::default()
+        };
+        for sample in &profile.sample {
+            let start = read.frames.len();
+            for place in &sample.location_id {
+                let lines = places.get(place).map_or(&[][..], |location| location.line.as_slice());
+                // A place that nobody described is a frame without a name.
+                let unnamed = usize::from(lines.is_empty());
+                if read.frames.len() + lines.len() + unnamed > MAX_FRAMES {
+                    return Err(NotAProfile::Large);
+                }
+                let number = |id: u64| numbers.get(&id).copied().unwrap_or(0);
+                read.frames.extend(lines.iter().map(|line| number(line.function_id)));
+                read.frames.extend(std::iter::repeat_n(0, unnamed));
+            }
+            let value = |column: usize| value(sample, column);
+            read.stacks.push(Stack {
+                frames: start..read.frames.len(),
+                samples: count.map_or(0, value),
+                nanoseconds: value(cpu),
+            });
+        }
+        Ok(read)
+    }
+
+    /// Names of functions; `frames` are places in here.
+    pub fn functions(&self) -> &[String] {
+        &self.functions
+    }
+
+    /// All stacks.
+    pub fn stacks(&self) -> impl Iterator<Item = Seen<'_>> {
+        self.stacks.iter().map(|stack| Seen {
+            frames: &self.frames[stack.frames.clone()],
+            samples: stack.samples,
+            nanoseconds: stack.nanoseconds,
+        })
+    }
+
+    /// CPU seconds of all samples.
+    pub fn cpu(&self) -> f64 {
+        self.stacks.iter().map(|stack| stack.nanoseconds as f64).sum::<f64>() / 1e9
+    }
+
+    /// Samples in all.
+    pub fn samples(&self) -> u64 {
+        self.stacks.iter().fold(0, |all, stack| all.saturating_add(stack.samples))
+    }
+
+    /// The name of a frame; empty if it has none.
+    pub fn name(&self, frame: u32) -> &str {
+        self.functions.get(frame as usize).map_or("", String::as_str)
+    }
+}
+
+/// Which of a sample's values is the count, and which the CPU time.
+fn columns(profile: &Profile) -> Result<(Option<usize>, usize), NotAProfile> {
+    let word = |number: i64| text(profile, number);
+    let find = |kind: &str, unit: &str| {
+        profile.sample_type.iter().position(|of| word(of.r#type) == kind && word(of.unit) == unit)
+    };
+    let told = || {
+        let kinds: Vec<&str> = profile.sample_type.iter().take(8).map(|of| word(of.r#type)).collect();
+        if kinds.is_empty() { "nothing".to_owned() } else { plain(&kinds.join(", ")) }
+    };
+    let cpu = find("cpu", "nanoseconds").ok_or_else(|| NotAProfile::NotCpu(told()))?;
+    Ok((find("samples", "count"), cpu))
+}
+
+/// Names of functions, the first empty, and the place of each function's id among them.
+fn functions(profile: &Profile) -> (Vec<String>, HashMap<u64, u32>) {
+    let mut names = vec![String::new()];
+    let mut known: HashMap<i64, u32> = HashMap::new();
+    let mut numbers = HashMap::new();
+    for function in &profile.function {
+        let place = *known.entry(function.name).or_insert_with(|| {
+            let name = plain(text(profile, function.name));
+            if name.is_empty() {
+                return 0;
+            }
+            names.push(name);
+            names.len() as u32 - 1
+        });
+        numbers.entry(function.id).or_insert(place);
+    }
+    (names, numbers)
+}
+
+fn text(profile: &Profile, number: i64) -> &str {
+    usize::try_from(number).ok().and_then(|place| profile.string_table.get(place)).map_or("", String::as_str)
+}
+
+fn value(sample: &Sample, column: usize) -> u64 {
+    sample.value.get(column).copied().unwrap_or(0).max(0) as u64
+}
+
+#[cfg(test)]
+pub(super) mod unit {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
+    use super::super::message::{Function, Line, ValueType};
+    use super::*;
+
+    /// Recorded profiles: see their README.
+    pub const NETHTTP: &[u8] = include_bytes!("../../tests/data/nethttp.pb.gz");
+    pub const FASTHTTP: &[u8] = include_bytes!("../../tests/data/fasthttp.pb.gz");
+    pub const GNET: &[u8] = include_bytes!("../../tests/data/gnet.pb.gz");
+    pub const MULTIPLEXED: &[u8] = include_bytes!("../../tests/data/multiplexed.pb.gz");
+    pub const GC: &[u8] = include_bytes!("../../tests/data/gc.pb.gz");
+
+    /// Bytes as gzip.
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
+    /// A profile of stacks, `leaf caller …` in each line, every sample 10 ms of CPU.
+    pub fn profile(stacks: &[(&str, u64)]) -> CpuProfile {
+        let mut profile = CpuProfile { functions: vec![String::new()], ..CpuProfile::default() };
+        for (stack, samples) in stacks {
+            let start = profile.frames.len();
+            for name in stack.split_whitespace() {
+                let known = profile.functions.iter().position(|known| known == name);
+                let place = known.unwrap_or(profile.functions.len());
+                if known.is_none() {
+                    profile.functions.push(name.to_owned());
+                }
+                profile.frames.push(place as u32);
+            }
+            profile.stacks.push(Stack {
+                frames: start..profile.frames.len(),
+                samples: *samples,
+                nanoseconds: samples * 10_000_000,
+            });
+        }
+        profile
+    }
+
+    fn message() -> Profile {
+        Profile {
+            sample_type: vec![ValueType { r#type: 1, unit: 2 }, ValueType { r#type: 3, unit: 4 }],
+            // Ids with gaps, in no order.
+            sample: vec![Sample { location_id: vec![900, 7, 55], value: vec![3, 30_000_000] }],
+            location: vec![
+                Location { id: 7, line: vec![Line { function_id: 12 }] },
+                Location { id: 900, line: vec![Line { function_id: 77 }, Line { function_id: 5 }] },
+            ],
+            function: vec![
+                Function { id: 5, name: 5 },
+                Function { id: 12, name: 6 },
+                Function { id: 77, name: 7 },
+            ],
+            string_table: ["", "samples", "count", "cpu", "nanoseconds", "write", "main", "inlined"]
+                .map(str::to_owned)
+                .to_vec(),
+            duration_nanos: 2_500_000_000,
+            period: 10_000_000,
+        }
+    }
+
+    #[test]
+    fn the_leaf_comes_first_and_inlined_calls_are_frames() {
+        let read = CpuProfile::read(&packed(&message().encode_to_vec())).unwrap();
+        let stack = read.stacks().next().unwrap();
+        let names: Vec<&str> = stack.frames.iter().map(|frame| read.name(*frame)).collect();
+        assert_eq!(names, ["inlined", "write", "main", ""], "a place that is not described has no name");
+        assert_eq!((stack.samples, stack.nanoseconds, read.samples()), (3, 30_000_000, 3));
+        assert_eq!((read.seconds, read.period, read.cpu()), (2.5, 10_000_000, 0.03));
+    }
+
+    #[test]
+    fn recorded_profiles_hold_what_go_tool_pprof_says() {
+        // `go tool pprof -top`: "Duration: 8s, Total samples = 8.27s"
+        for (bytes, seconds, cpu) in
+            [(NETHTTP, 8.0, 8.27), (FASTHTTP, 8.01, 4.01), (GNET, 8.0, 4.76), (GC, 8.0, 7.67)]
+        {
+            let read = CpuProfile::read(bytes).unwrap();
+            assert!((read.seconds - seconds).abs() < 0.01, "{} s", read.seconds);
+            assert!((read.cpu() - cpu).abs() < 1e-9, "{} s of CPU", read.cpu());
+            assert_eq!(read.samples() * read.period, (cpu * 1e9).round() as u64);
+        }
+    }
+
+    #[test]
+    fn what_is_no_cpu_profile_says_why() {
+        let not = |bytes: &[u8]| CpuProfile::read(bytes).unwrap_err();
+        assert!(matches!(not(b"404 page not found"), NotAProfile::Packed(_)));
+        assert!(matches!(not(&packed(b"404 page not found")), NotAProfile::Message(_)));
+        assert!(matches!(not(&NETHTTP[..NETHTTP.len() / 2]), NotAProfile::Packed(_)), "cut off");
+        assert_eq!(not(&packed(b"")), NotAProfile::NotCpu("nothing".to_owned()));
+        let mut heap = message();
+        heap.string_table[3] = "alloc_space".to_owned();
+        assert_eq!(
+            not(&packed(&heap.encode_to_vec())),
+            NotAProfile::NotCpu("samples, alloc_space".to_owned())
+        );
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        let zeros = vec![0; MAX_BYTES as usize + 1];
+        assert_eq!(CpuProfile::read(&packed(&zeros)), Err(NotAProfile::Large));
+        // Small bytes, many frames: 3000 places of 3000 lines each.
+        let mut wide = message();
+        wide.location[0].line = vec![Line { function_id: 12 }; 3000];
+        wide.sample[0].location_id = vec![7; 3000];
+        assert_eq!(CpuProfile::read(&packed(&wide.encode_to_vec())), Err(NotAProfile::Large));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn mutated_bytes_never_panic(changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..40), cut in any::<proptest::sample::Index>()) {
+            // Below gzip, whose checksum would stop every change.
+            let mut bytes = Vec::new();
+            GzDecoder::new(FASTHTTP).read_to_end(&mut bytes).unwrap();
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
+                if let Ok(profile) = Profile::decode(bytes) && let Ok(read) = CpuProfile::of(&profile) {
+                    let split = super::super::buckets::split(&read);
+                    let sum: u64 = split.buckets.iter().map(|bucket| bucket.nanoseconds).fold(0, u64::saturating_add);
+                    prop_assert_eq!(sum, split.nanoseconds);
+                }
+            }
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            let _ = CpuProfile::read(&bytes);
+            let _ = CpuProfile::read(&packed(&bytes));
+        }
+    }
+}

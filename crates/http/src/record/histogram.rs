@@ -1,0 +1,168 @@
+//! Durations, counted in bins of 0.1 % width: an HDR histogram of 1 us to 60 s.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The least that is told apart, in nanoseconds.
+pub const LEAST: u64 = 1_000;
+/// The most, in nanoseconds. What is longer counts as this long, and is counted apart.
+pub const MOST: u64 = 60_000_000_000;
+/// Significant digits.
+const DIGITS: u8 = 3;
+
+/// Durations in nanoseconds. As JSON it is a list of `[nanoseconds, count]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    bins: hdrhistogram::Histogram<u64>,
+    over: u64,
+    sum: u128,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram::new()
+    }
+}
+
+impl Histogram {
+    /// Empty, with all its memory.
+    pub fn new() -> Histogram {
+        Histogram::with_digits(DIGITS)
+    }
+
+    /// With bins of 1 %: small enough for one of each second.
+    pub fn coarse() -> Histogram {
+        Histogram::with_digits(2)
+    }
+
+    fn with_digits(digits: u8) -> Histogram {
+        // The bounds are constants that the crate takes; were they not, its smallest histogram is better than none.
+        let bins = hdrhistogram::Histogram::new_with_bounds(LEAST, MOST, digits)
+            .or_else(|_| hdrhistogram::Histogram::new(1))
+            .unwrap_or_else(|_| unreachable!("one digit is always possible"));
+        Histogram { bins, over: 0, sum: 0 }
+    }
+
+    /// Counts one.
+    #[inline]
+    pub fn record(&mut self, nanoseconds: u64) {
+        if nanoseconds > MOST {
+            self.over += 1;
+        }
+        self.sum += u128::from(nanoseconds);
+        self.bins.saturating_record(nanoseconds.clamp(LEAST, MOST));
+    }
+
+    /// Adds all of another. Bins of the same width stay exact.
+    pub fn merge(&mut self, other: &Histogram) {
+        for bin in other.bins.iter_recorded() {
+            self.bins.saturating_record_n(bin.value_iterated_to().min(MOST), bin.count_at_value());
+        }
+        self.over += other.over;
+        self.sum += other.sum;
+    }
+
+    /// How many were counted.
+    pub fn count(&self) -> u64 {
+        self.bins.len()
+    }
+
+    /// How many were longer than [`MOST`].
+    pub fn over(&self) -> u64 {
+        self.over
+    }
+
+    /// The mean in nanoseconds, of the durations themselves; `None` if there are none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
+    }
+
+    /// So many nanoseconds or less took this share (0 to 1) of all; `None` if there are none.
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        (self.count() > 0).then(|| self.bins.value_at_quantile(share))
+    }
+
+    /// The longest, in nanoseconds, to the width of its bin.
+    pub fn longest(&self) -> Option<u64> {
+        (self.count() > 0).then(|| self.bins.max())
+    }
+
+    /// Every bin that is not empty: nanoseconds that it reaches to, and its count.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.bins.iter_recorded().map(|bin| (bin.value_iterated_to(), bin.count_at_value()))
+    }
+}
+
+/// A histogram between processes.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    digits: u8,
+    over: u64,
+    /// Nanoseconds of all together.
+    sum: f64,
+    bins: Vec<(u64, u64)>,
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bins = self.bins().collect();
+        Written { digits: self.bins.sigfig(), over: self.over, sum: self.sum as f64, bins }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        if !(1..=5).contains(&written.digits) {
+            return Err(serde::de::Error::custom("a histogram has 1 to 5 digits"));
+        }
+        let mut histogram = Histogram::with_digits(written.digits);
+        for (value, count) in written.bins {
+            histogram.bins.saturating_record_n(value.clamp(LEAST, MOST), count);
+        }
+        (histogram.over, histogram.sum) = (written.over, written.sum as u128);
+        Ok(histogram)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn known_durations() {
+        let mut histogram = Histogram::new();
+        assert_eq!((histogram.mean(), histogram.quantile(0.5)), (None, None));
+        (1..=1000).for_each(|step| histogram.record(step * 100_000));
+        histogram.record(90_000_000_000);
+        histogram.record(3);
+        assert_eq!((histogram.count(), histogram.over()), (1002, 1));
+        let p99 = histogram.quantile(0.99).unwrap() as f64;
+        assert!((p99 / 99_100_000.0 - 1.0).abs() < 0.002, "{p99}");
+    }
+
+    proptest! {
+        #[test]
+        fn merging_and_writing_lose_nothing(
+            one in proptest::collection::vec(0u64..100_000_000_000, 0..200),
+            two in proptest::collection::vec(0u64..100_000_000_000, 0..200),
+        ) {
+            let of = |all: &[u64]| {
+                let mut histogram = Histogram::new();
+                all.iter().for_each(|duration| histogram.record(*duration));
+                histogram
+            };
+            let mut merged = of(&one);
+            merged.merge(&of(&two));
+            let whole = of(&[one, two].concat());
+            prop_assert_eq!(merged.bins().collect::<Vec<_>>(), whole.bins().collect::<Vec<_>>());
+            prop_assert_eq!((merged.count(), merged.over()), (whole.count(), whole.over()));
+            prop_assert_eq!(merged.mean(), whole.mean());
+            let text = serde_json::to_string(&whole).unwrap();
+            let read: Histogram = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read.bins().collect::<Vec<_>>(), whole.bins().collect::<Vec<_>>());
+            prop_assert_eq!((read.count(), read.over()), (whole.count(), whole.over()));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What each second of the window brought.
+
+use serde::{Deserialize, Serialize};
+
+use super::histogram::Histogram;
+
+/// Nanoseconds of a slot.
+pub const LENGTH: u64 = 1_000_000_000;
+/// Slots that are kept: an hour. What comes later is in the whole, and in no slot.
+const MOST: usize = 3600;
+
+/// A second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    /// Answers as expected.
+    pub answered: u64,
+    /// Failures of all kinds.
+    pub failed: u64,
+    /// Latencies of the answers, from the intended start.
+    pub latency: Histogram,
+}
+
+/// All of them, from the window's first on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intervals(Vec<Slot>);
+
+impl Intervals {
+    /// An answer, so many nanoseconds after the window began.
+    #[inline]
+    pub fn answer(&mut self, at: u64, latency: u64) {
+        if let Some(slot) = self.at(at) {
+            slot.answered += 1;
+            slot.latency.record(latency);
+        }
+    }
+
+    /// A failure, so many nanoseconds after the window began.
+    pub fn failure(&mut self, at: u64) {
+        if let Some(slot) = self.at(at) {
+            slot.failed += 1;
+        }
+    }
+
+    /// The slots.
+    pub fn slots(&self) -> &[Slot] {
+        &self.0
+    }
+
+    /// Adds those of another thread or process, whose window began at the same moment.
+    pub fn merge(&mut self, other: &Intervals) {
+        for (index, slot) in other.0.iter().enumerate() {
+            if let Some(mine) = self.at(index as u64 * LENGTH) {
+                mine.answered += slot.answered;
+                mine.failed += slot.failed;
+                mine.latency.merge(&slot.latency);
+            }
+        }
+    }
+
+    #[inline]
+    fn at(&mut self, nanoseconds: u64) -> Option<&mut Slot> {
+        let index = usize::try_from(nanoseconds / LENGTH).ok().filter(|index| *index < MOST)?;
+        if index >= self.0.len() {
+            let empty = Slot { answered: 0, failed: 0, latency: Histogram::coarse() };
+            self.0.resize(index + 1, empty);
+        }
+        self.0.get_mut(index)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn seconds_without_anything_are_there() {
+        let (mut one, mut two) = (Intervals::default(), Intervals::default());
+        one.answer(LENGTH - 1, 5_000);
+        one.failure(LENGTH);
+        two.answer(3 * LENGTH, 7_000);
+        two.answer(u64::MAX, 7_000);
+        one.merge(&two);
+        let seen: Vec<_> = one.slots().iter().map(|slot| (slot.answered, slot.failed)).collect();
+        assert_eq!(seen, [(1, 0), (0, 1), (0, 0), (1, 0)]);
+    }
+}

@@ -1,0 +1,41 @@
+//! What happened beside the requests, once a second: the server and the load's own threads, the Go runtime, the host, the network.
+//!
+//! Everything is read below a root ([`machine::Tree`]), so that a captured machine is a test case. A counter that is not there is unknown
+//! with its reason, and never 0.
+
+mod book;
+pub mod get;
+pub mod go;
+pub mod host;
+pub mod network;
+pub mod process;
+#[cfg(test)]
+mod process_tests;
+pub mod sample;
+pub mod timeline;
+pub mod watcher;
+#[cfg(test)]
+mod watcher_tests;
+
+#[cfg(test)]
+mod tests {
+    use machine::Tree;
+    use tempfile::TempDir;
+
+    /// A tree of these files.
+    pub fn tree(files: &[(&str, &str)]) -> (TempDir, Tree) {
+        let kept = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            write(&kept, path, text);
+        }
+        let tree = Tree::at(kept.path());
+        (kept, tree)
+    }
+
+    /// Writes one more.
+    pub fn write(kept: &TempDir, path: &str, text: &str) {
+        let path = kept.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}

@@ -1,0 +1,351 @@
+//! One small GET over HTTP/1.1, for the port beside a server where it shows its inside. A connection of its own each time, with time
+//! limits and a bound on the size; nothing here is ever in the load's way.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+/// The most bytes of a head.
+const MAX_HEAD: usize = 16 << 10;
+/// The most headers of it.
+const MAX_HEADERS: usize = 64;
+
+/// Bounds of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The time for all of it.
+    pub time: Duration,
+    /// The most bytes of the body.
+    pub body: usize,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum GetError {
+    /// The system would not have it, or the peer did not answer in time.
+    #[error("http://{0}{1}: {2}")]
+    System(SocketAddr, String, io::Error),
+    /// What came is not HTTP/1.1, or too long.
+    #[error("http://{0}{1}: {2}")]
+    Answer(SocketAddr, String, &'static str),
+    /// It answered something else than 200.
+    #[error("http://{0}{1}: status {2}")]
+    Status(SocketAddr, String, u16),
+}
+
+/// Gets a path, such as `/debug/vars`.
+///
+/// # Errors
+/// No connection, no answer within the time, one that is not HTTP, too long, or of another status than 200.
+pub fn get(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, GetError> {
+    let system = |error| GetError::System(address, path.to_owned(), error);
+    let deadline = Instant::now() + bounds.time;
+    let stream = TcpStream::connect_timeout(&address, bounds.time).map_err(system)?;
+    let mut stream = Timed { stream, deadline };
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
+    );
+    stream.send(request.as_bytes()).map_err(system)?;
+    match receive(&mut stream, bounds.body) {
+        Ok((200, body)) => Ok(body),
+        Ok((status, _)) => Err(GetError::Status(address, path.to_owned(), status)),
+        Err(Fault::System(error)) => Err(system(error)),
+        Err(Fault::Answer(what)) => Err(GetError::Answer(address, path.to_owned(), what)),
+    }
+}
+
+/// A connection of which each step must end by one moment, so that a peer of one byte a second cannot hold us.
+struct Timed {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Timed {
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            Err(io::Error::new(io::ErrorKind::TimedOut, "no answer in time"))
+        } else {
+            Ok(left)
+        }
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write_all(bytes)
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            self.stream.set_read_timeout(Some(self.left()?))?;
+            match self.stream.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // The error of a time limit on a socket: EAGAIN.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => drop(self.left()?),
+                read => return read,
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Fault {
+    System(io::Error),
+    Answer(&'static str),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Fault {
+        Fault::System(error)
+    }
+}
+
+const CUT: Fault = Fault::Answer("the answer ends too early");
+const LONG: Fault = Fault::Answer("the answer is too long");
+const NOT_HTTP: Fault = Fault::Answer("the answer is not HTTP/1.1");
+
+/// How a body ends.
+enum Framing {
+    Length(usize),
+    Chunked,
+    /// With the connection.
+    Close,
+}
+
+/// Reads an answer: its status and its body.
+fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), Fault> {
+    let mut bytes = Vec::new();
+    let (status, framing, head) = loop {
+        if let Some(parsed) = head(&bytes)? {
+            break parsed;
+        }
+        if bytes.len() > MAX_HEAD {
+            return Err(LONG);
+        }
+        more(stream, &mut bytes)?;
+    };
+    bytes.drain(..head);
+    let body = match framing {
+        Framing::Length(length) if length > most => return Err(LONG),
+        Framing::Length(length) => {
+            while bytes.len() < length {
+                more(stream, &mut bytes)?;
+            }
+            bytes.truncate(length);
+            bytes
+        }
+        Framing::Chunked => chunked(stream, bytes, most)?,
+        Framing::Close => {
+            stream.take((most + 1).saturating_sub(bytes.len()) as u64).read_to_end(&mut bytes)?;
+            if bytes.len() > most {
+                return Err(LONG);
+            }
+            bytes
+        }
+    };
+    Ok((status, body))
+}
+
+/// The status, how the body ends, and how long the head is; `None` of a head that is not complete.
+fn head(bytes: &[u8]) -> Result<Option<(u16, Framing, usize)>, Fault> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    let length = match response.parse(bytes).map_err(|_| NOT_HTTP)? {
+        httparse::Status::Complete(length) => length,
+        httparse::Status::Partial => return Ok(None),
+    };
+    let value = |name: &str| {
+        let found = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
+        found.map(|header| header.value.trim_ascii())
+    };
+    let framing = match (value("Transfer-Encoding"), value("Content-Length")) {
+        (Some(coding), _) if coding.eq_ignore_ascii_case(b"chunked") => Framing::Chunked,
+        (Some(_), _) => return Err(NOT_HTTP),
+        (None, Some(length)) => {
+            let length = std::str::from_utf8(length).ok().and_then(|length| length.parse().ok());
+            Framing::Length(length.ok_or(NOT_HTTP)?)
+        }
+        (None, None) => Framing::Close,
+    };
+    Ok(Some((response.code.ok_or(NOT_HTTP)?, framing, length)))
+}
+
+/// Takes chunks apart. Trailers after the last are not read: the connection is not used again.
+fn chunked(stream: &mut impl Read, mut bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, Fault> {
+    let mut body = Vec::new();
+    loop {
+        let (start, size) = loop {
+            match httparse::parse_chunk_size(&bytes).map_err(|_| NOT_HTTP)? {
+                httparse::Status::Complete(parsed) => break parsed,
+                httparse::Status::Partial if bytes.len() > MAX_HEAD => return Err(LONG),
+                httparse::Status::Partial => more(stream, &mut bytes)?,
+            }
+        };
+        let size = usize::try_from(size).map_err(|_| LONG)?;
+        if size == 0 {
+            return Ok(body);
+        }
+        if size > most - body.len() {
+            return Err(LONG);
+        }
+        let end = start + size;
+        while bytes.len() < end + 2 {
+            more(stream, &mut bytes)?;
+        }
+        if &bytes[end..end + 2] != b"\r\n" {
+            return Err(NOT_HTTP);
+        }
+        body.extend_from_slice(&bytes[start..end]);
+        bytes.drain(..end + 2);
+    }
+}
+
+fn more(stream: &mut impl Read, bytes: &mut Vec<u8>) -> Result<(), Fault> {
+    let mut buffer = [0; 16 << 10];
+    match stream.read(&mut buffer)? {
+        0 => Err(CUT),
+        read => {
+            bytes.extend_from_slice(&buffer[..read]);
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { time: Duration::from_secs(20), body: 1 << 20 };
+
+    /// Reads from pieces, one at each read.
+    struct Pieces<'a>(Vec<&'a [u8]>);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some(piece) = self.0.first_mut() else { return Ok(0) };
+            let length = piece.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&piece[..length]);
+            *piece = &piece[length..];
+            if piece.is_empty() {
+                self.0.remove(0);
+            }
+            Ok(length)
+        }
+    }
+
+    fn of(answer: &[u8], most: usize) -> Result<(u16, Vec<u8>), String> {
+        let whole = receive(&mut Pieces(vec![answer]), most).map_err(|fault| format!("{fault:?}"));
+        let bytes =
+            receive(&mut Pieces(answer.chunks(1).collect()), most).map_err(|fault| format!("{fault:?}"));
+        assert_eq!(whole, bytes, "however it is split");
+        whole
+    }
+
+    #[test]
+    fn bodies_end_as_they_are_framed() {
+        let hello = Ok((200, b"Hello".to_vec()));
+        assert_eq!(of(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello, Go!", 10), hello);
+        assert_eq!(
+            of(
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n2;x=y\r\nHe\r\n3\r\nllo\r\n0\r\n\r\n",
+                5
+            ),
+            hello
+        );
+        assert_eq!(of(b"HTTP/1.1 200 OK\r\n\r\nHello", 5), hello);
+        assert_eq!(of(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 5), Ok((404, Vec::new())));
+    }
+
+    #[test]
+    fn what_is_cut_too_long_or_no_http_is_told() {
+        let fault = |answer: &[u8]| of(answer, 4).unwrap_err();
+        assert!(fault(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nHe").contains("too early"));
+        assert!(fault(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello").contains("too long"));
+        assert!(
+            fault(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n")
+                .contains("too long")
+        );
+        assert!(
+            fault(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nHelXX").contains("not HTTP")
+        );
+        assert!(fault(b"HTTP/1.1 200 OK\r\n\r\nHello").contains("too long"));
+        assert!(fault(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n").contains("not HTTP"));
+        assert!(fault(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n").contains("not HTTP"));
+        assert!(fault(b"SSH-2.0-OpenSSH_9.2\r\n").contains("not HTTP"));
+        assert!(fault(b"HTTP/1.1 200 OK\r\n").contains("too early"));
+        let long = [b"HTTP/1.1 200 OK\r\nX: ".as_slice(), &vec![b'x'; 2 * MAX_HEAD]].concat();
+        assert!(receive(&mut Pieces(vec![&long]), 4).is_err());
+    }
+
+    fn answering(answer: &'static [u8], holds: bool) -> (SocketAddr, thread::JoinHandle<Vec<u8>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let peer = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            stream.write_all(answer).unwrap();
+            // Until the other side is gone.
+            if holds {
+                let _ = stream.read(&mut [0]);
+            }
+            request
+        });
+        (address, peer)
+    }
+
+    #[test]
+    fn a_real_peer_answers() {
+        let (address, peer) = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", true);
+        assert_eq!(get(address, "/debug/vars", BOUNDS).unwrap(), b"{}");
+        let request = String::from_utf8(peer.join().unwrap()).unwrap();
+        assert!(request.starts_with("GET /debug/vars HTTP/1.1\r\nHost: 127.0.0.1:"), "{request}");
+    }
+
+    #[test]
+    fn errors_name_the_address_and_the_path() {
+        let (address, _peer) = answering(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n", false);
+        let error = get(address, "/debug/vars", BOUNDS).unwrap_err().to_string();
+        assert_eq!(error, format!("http://{address}/debug/vars: status 503"));
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert!(
+            get(closed, "/x", BOUNDS).unwrap_err().to_string().starts_with(&format!("http://{closed}/x: "))
+        );
+    }
+
+    #[test]
+    fn a_peer_that_says_nothing_more_holds_nobody() {
+        let (address, peer) = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", true);
+        let bounds = Bounds { time: Duration::from_millis(200), ..BOUNDS };
+        let error = get(address, "/", bounds).unwrap_err().to_string();
+        assert!(error.ends_with("no answer in time"), "{error}");
+        peer.join().unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_answers_never_panic(start in 0usize..4, bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+            let starts: [&[u8]; 4] = [
+                b"",
+                b"HTTP/1.1 200 OK\r\n",
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFF",
+            ];
+            let answer = [starts[start], &bytes].concat();
+            if let Ok((_, body)) = receive(&mut Pieces(answer.chunks(7).collect()), 100) {
+                prop_assert!(body.len() <= 100);
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What the kernel's TCP counts: connections made, retransmits, overflows of queues, memory; and the settings that bound them.
+
+use std::collections::BTreeMap;
+
+use figure::{Reading, Unit};
+use machine::Tree;
+
+use super::sample::Sample;
+
+/// A counter of /proc/net/snmp or /proc/net/netstat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The file's name in /proc/net.
+    pub file: &'static str,
+    /// The group, and its name there.
+    pub group: &'static str,
+    /// Its name in the group, and here after `tcp.`.
+    pub name: &'static str,
+}
+
+const fn snmp(name: &'static str) -> Counter {
+    Counter { file: "snmp", group: "Tcp", name }
+}
+
+const fn extended(name: &'static str) -> Counter {
+    Counter { file: "netstat", group: "TcpExt", name }
+}
+
+/// The counters that are read (net/ipv4/proc.c). Which of them there are depends on the kernel.
+pub const COUNTERS: &[Counter] = &[
+    snmp("ActiveOpens"),
+    snmp("PassiveOpens"),
+    snmp("AttemptFails"),
+    snmp("EstabResets"),
+    snmp("InSegs"),
+    snmp("OutSegs"),
+    snmp("RetransSegs"),
+    snmp("OutRsts"),
+    extended("ListenOverflows"),
+    extended("ListenDrops"),
+    extended("TCPReqQFullDrop"),
+    extended("TCPReqQFullDoCookies"),
+    extended("SyncookiesSent"),
+    extended("TCPBacklogDrop"),
+    extended("TCPSynRetrans"),
+    extended("TCPTimeouts"),
+    extended("DelayedACKs"),
+    extended("TW"),
+    extended("TCPTimeWaitOverflow"),
+    extended("TCPAbortOnMemory"),
+    extended("TCPMemoryPressures"),
+    extended("PruneCalled"),
+];
+
+/// Levels of /proc/net/sockstat, by their words there, and here after `sockets.`.
+const LEVELS: &[(&str, &str, &str)] = &[
+    ("inuse", "TCP", "sockets in use"),
+    ("orphan", "TCP", "sockets without a process"),
+    ("tw", "TCP", "sockets in TIME_WAIT"),
+    ("alloc", "TCP", "sockets allocated"),
+    ("mem", "TCP", "pages of buffers"),
+];
+
+/// Reads all counters and levels, as a process sees them (`None`: this one): each network namespace has its own.
+pub fn read(tree: &Tree, process: Option<u32>) -> Vec<Sample> {
+    let directory = directory(process);
+    let snmp = groups(tree, &format!("{directory}/snmp"));
+    let netstat = groups(tree, &format!("{directory}/netstat"));
+    let counters = COUNTERS.iter().map(|counter| {
+        let groups = if counter.file == "snmp" { &snmp } else { &netstat };
+        let value = match groups {
+            Reading::Value(groups) => Reading::or_unknown(
+                groups.get(&(counter.group.to_owned(), counter.name.to_owned())).copied(),
+                &format!("{directory}/{}: no counter {} {}", counter.file, counter.group, counter.name),
+            ),
+            Reading::Unknown(reason) => Reading::unknown(reason),
+        };
+        Sample::counter(format!("tcp.{}", counter.name), Unit::ONE, value)
+    });
+    let sockstat = format!("{directory}/sockstat");
+    let text = tree.text(&sockstat);
+    let levels = LEVELS.iter().map(|(word, group, what)| {
+        let value = match &text {
+            Reading::Value(text) => {
+                Reading::or_unknown(level(text, group, word), &format!("{sockstat}: no number of {what}"))
+            }
+            Reading::Unknown(reason) => Reading::unknown(reason),
+        };
+        Sample::level(format!("sockets.{word}"), Unit::ONE, value)
+    });
+    counters.chain(levels).collect()
+}
+
+fn directory(process: Option<u32>) -> String {
+    process.map_or_else(|| "/proc/net".to_owned(), |process| format!("/proc/{process}/net"))
+}
+
+/// Pairs of lines, the names of a group and then its numbers. Negative numbers (MaxConn -1) are no counters.
+fn groups(tree: &Tree, file: &str) -> Reading<BTreeMap<(String, String), f64>> {
+    let text = match tree.text(file) {
+        Reading::Value(text) => text,
+        Reading::Unknown(reason) => return Reading::Unknown(reason),
+    };
+    let mut found = BTreeMap::new();
+    let lines: Vec<&str> = text.lines().collect();
+    for pair in lines.chunks(2) {
+        let [names, numbers] = pair else {
+            return Reading::Unknown(format!("{file}: names without numbers at its end"));
+        };
+        let (Some((group, names)), Some((same, numbers))) = (names.split_once(':'), numbers.split_once(':'))
+        else {
+            return Reading::Unknown(format!("{file}: a line without a group's name"));
+        };
+        let (names, numbers): (Vec<&str>, Vec<&str>) =
+            (names.split_ascii_whitespace().collect(), numbers.split_ascii_whitespace().collect());
+        if group != same || names.len() != numbers.len() {
+            return Reading::Unknown(format!("{file}: the names and the numbers of a group do not fit"));
+        }
+        for (name, number) in names.into_iter().zip(numbers) {
+            if let Ok(number) = number.parse::<u64>() {
+                found.insert((group.to_owned(), name.to_owned()), number as f64);
+            }
+        }
+    }
+    Reading::Value(found)
+}
+
+/// `TCP: inuse 5 orphan 0 tw 2 alloc 8 mem 1`
+fn level(text: &str, group: &str, word: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(group)?.strip_prefix(':'))?;
+    let mut words = line.split_ascii_whitespace();
+    words.find(|found| *found == word)?;
+    words.next()?.parse::<u64>().ok().map(|number| number as f64)
+}
+
+/// Settings that bound connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// net.core.somaxconn: the longest queue of connections that wait to be accepted.
+    pub somaxconn: Reading<u64>,
+    /// net.ipv4.ip_local_port_range: the first and the last port that a connection is given.
+    pub ports: Reading<(u16, u16)>,
+    /// net.ipv4.tcp_mem, in pages: low, pressure, high.
+    pub memory: Reading<[u64; 3]>,
+    /// fs.file-nr: files that are open, and the most that there may be.
+    pub files: Reading<(u64, u64)>,
+}
+
+impl Settings {
+    /// Reads them.
+    pub fn read(tree: &Tree) -> Settings {
+        Settings {
+            somaxconn: tree.number("/proc/sys/net/core/somaxconn"),
+            ports: numbers(tree, "/proc/sys/net/ipv4/ip_local_port_range")
+                .map(|[first, last]: [u64; 2]| (first.min(65_535) as u16, last.min(65_535) as u16)),
+            memory: numbers(tree, "/proc/sys/net/ipv4/tcp_mem"),
+            files: numbers(tree, "/proc/sys/fs/file-nr").map(|[open, _, most]: [u64; 3]| (open, most)),
+        }
+    }
+
+    /// Ports for connections from one address to one other.
+    pub fn port_count(&self) -> Reading<u64> {
+        match &self.ports {
+            Reading::Value((first, last)) if first <= last => Reading::Value(u64::from(last - first) + 1),
+            Reading::Value((first, last)) => {
+                Reading::Unknown(format!("ip_local_port_range: {first} to {last} is no range"))
+            }
+            Reading::Unknown(reason) => Reading::unknown(reason),
+        }
+    }
+}
+
+fn numbers<const N: usize>(tree: &Tree, file: &str) -> Reading<[u64; N]> {
+    match tree.text(file) {
+        Reading::Value(text) => {
+            let found: Vec<u64> =
+                text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+            Reading::or_unknown(found.try_into().ok(), &format!("{file}: not {N} numbers"))
+        }
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::sample::{changes, value};
+    use super::super::tests::tree;
+    use super::*;
+
+    const SNMP: &str = "Ip: Forwarding DefaultTTL\nIp: 2 64\n\
+        Tcp: RtoAlgorithm MaxConn ActiveOpens PassiveOpens RetransSegs\nTcp: 1 -1 631 602 7\n";
+    const NETSTAT: &str = "TcpExt: SyncookiesSent TW ListenOverflows ListenDrops\nTcpExt: 0 22 3 4\nIpExt: InOctets\nIpExt: 9\n";
+    const SOCKSTAT: &str =
+        "sockets: used 11\nTCP: inuse 1 orphan 0 tw 16 alloc 5 mem 2\nUDP: inuse 9 mem 9\n";
+
+    #[test]
+    fn counters_are_found_by_name_and_those_that_lack_are_unknown() {
+        let (_kept, tree) =
+            tree(&[("proc/net/snmp", SNMP), ("proc/net/netstat", NETSTAT), ("proc/net/sockstat", SOCKSTAT)]);
+        let samples = read(&tree, None);
+        let of = |name| value(&samples, name);
+        assert_eq!(of("tcp.ActiveOpens"), Reading::Value(631.0));
+        assert_eq!(of("tcp.RetransSegs"), Reading::Value(7.0));
+        assert_eq!(of("tcp.ListenOverflows"), Reading::Value(3.0));
+        assert_eq!(of("sockets.tw"), Reading::Value(16.0));
+        assert_eq!(of("sockets.mem"), Reading::Value(2.0), "TCP's, and not UDP's");
+        assert_eq!(
+            of("tcp.TCPAbortOnMemory").reason(),
+            Some("/proc/net/netstat: no counter TcpExt TCPAbortOnMemory")
+        );
+        assert_eq!(samples.len(), COUNTERS.len() + LEVELS.len());
+    }
+
+    #[test]
+    fn each_process_may_have_a_network_of_its_own() {
+        let (_kept, tree) = tree(&[("proc/net/snmp", SNMP), ("proc/77/net/snmp", &SNMP.replace("631", "5"))]);
+        assert_eq!(value(&read(&tree, Some(77)), "tcp.ActiveOpens"), Reading::Value(5.0));
+        let reason = value(&read(&tree, Some(78)), "tcp.ActiveOpens");
+        assert_eq!(reason.reason(), Some("/proc/78/net/snmp: no such file or directory"));
+    }
+
+    #[test]
+    fn an_overflow_between_two_looks_is_seen_and_a_reset_is_not_taken_for_none() {
+        let look = |netstat: &str| {
+            let (_kept, tree) = tree(&[("proc/net/netstat", netstat)]);
+            read(&tree, None)
+        };
+        let (before, after) = (look(NETSTAT), look(&NETSTAT.replace("0 22 3 4", "0 21 9 4")));
+        let changed = changes(&before, &after);
+        assert_eq!(value(&changed, "tcp.ListenOverflows"), Reading::Value(6.0));
+        assert_eq!(value(&changed, "tcp.ListenDrops"), Reading::Value(0.0));
+        assert_eq!(value(&changed, "tcp.TW").reason(), Some("tcp.TW went backwards: 22, then 21"));
+    }
+
+    #[test]
+    fn damaged_files_are_unknown() {
+        for (damaged, why) in [
+            ("Tcp: ActiveOpens\n", "names without numbers"),
+            ("Tcp: ActiveOpens\nUdp: 5\n", "do not fit"),
+            ("Tcp: ActiveOpens PassiveOpens\nTcp: 5\n", "do not fit"),
+            ("Tcp\nTcp\n", "without a group's name"),
+        ] {
+            let (_kept, tree) = tree(&[("proc/net/snmp", damaged)]);
+            let found = value(&read(&tree, None), "tcp.ActiveOpens");
+            assert!(found.reason().is_some_and(|reason| reason.contains(why)), "{damaged}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn settings() {
+        let (_kept, tree) = tree(&[
+            ("proc/sys/net/core/somaxconn", "4096\n"),
+            ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
+            ("proc/sys/net/ipv4/tcp_mem", "188319\t251095\n"),
+            ("proc/sys/fs/file-nr", "1120\t0\t9223372036854775807\n"),
+        ]);
+        let settings = Settings::read(&tree);
+        assert_eq!(
+            (settings.somaxconn.clone(), settings.port_count()),
+            (Reading::Value(4096), Reading::Value(28_232))
+        );
+        assert_eq!(settings.memory.reason(), Some("/proc/sys/net/ipv4/tcp_mem: not 3 numbers"));
+        assert_eq!(settings.files, Reading::Value((1120, i64::MAX as u64)));
+    }
+
+    #[test]
+    fn this_machine_counts_a_connection() {
+        let look = || read(&Tree::live(), None);
+        let before = look();
+        if value(&before, "tcp.ActiveOpens").value().is_none() {
+            return;
+        }
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let _peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let changed = changes(&before, &look());
+        assert!(*value(&changed, "tcp.ActiveOpens").value().unwrap() >= 1.0);
+        assert!(*value(&changed, "sockets.inuse").value().unwrap() >= 1.0);
+    }
+}

@@ -1,0 +1,185 @@
+//! Columns over time in bounded memory: however long it lasts, a column has at most 600 points, each the mean of as many looks.
+
+use figure::series::{Column, MAX_TIMELINE_POINTS, Timeline};
+use figure::{Reading, Unit};
+
+use super::sample::{Kind, Sample};
+
+/// The most columns. A watcher makes about 120.
+const MOST_COLUMNS: usize = 512;
+
+/// Columns that grow look by look.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Seconds at the end of each point.
+    ends: Vec<f64>,
+    /// Seconds of each point.
+    widths: Vec<f64>,
+    columns: Vec<Kept>,
+    /// Looks that a new point takes: 1, 2, 4, …
+    stride: usize,
+    /// Looks in the last point, if it is not full.
+    filled: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    name: String,
+    unit: Unit,
+    values: Vec<Option<f64>>,
+    /// The first reason why there was no value.
+    reason: Option<String>,
+}
+
+impl Columns {
+    /// None yet.
+    pub fn new() -> Columns {
+        Columns { stride: 1, ..Columns::default() }
+    }
+
+    /// Adds what a look saw that ended at `end` seconds and was `width` seconds after the one before: growths of counters, which become
+    /// rates a second, and levels.
+    pub fn push(&mut self, end: f64, width: f64, changes: &[Sample]) {
+        let is_new = self.filled == 0;
+        if is_new && self.ends.len() == MAX_TIMELINE_POINTS {
+            self.halve();
+        }
+        let (points, before) =
+            (self.ends.len(), if is_new { 0.0 } else { self.widths.last().copied().unwrap_or(0.0) });
+        for sample in changes {
+            let known = self.columns.iter().any(|column| column.name == sample.name);
+            if !known && self.columns.len() < MOST_COLUMNS {
+                let values = vec![None; points];
+                let (name, unit) = (sample.name.to_string(), shown(sample));
+                self.columns.push(Kept { name, unit, values, reason: None });
+            }
+        }
+        for column in &mut self.columns {
+            let now = match changes.iter().find(|sample| sample.name == column.name) {
+                Some(Sample { value: Reading::Value(value), kind: Kind::Counter, .. }) => Some(value / width),
+                Some(Sample { value: Reading::Value(value), kind: Kind::Level, .. }) => Some(*value),
+                Some(Sample { value: Reading::Unknown(reason), .. }) => {
+                    column.reason.get_or_insert_with(|| reason.clone());
+                    None
+                }
+                None => None,
+            };
+            let now = now.filter(|value| value.is_finite());
+            match column.values.last_mut() {
+                Some(last) if !is_new => *last = mean(*last, before, now, width),
+                _ => column.values.push(now),
+            }
+        }
+        if is_new {
+            self.ends.push(end);
+            self.widths.push(width);
+        } else if let (Some(last), Some(sum)) = (self.ends.last_mut(), self.widths.last_mut()) {
+            (*last, *sum) = (end, *sum + width);
+        }
+        self.filled = (self.filled + 1) % self.stride;
+    }
+
+    /// Merges neighbours; from here on a point takes twice the looks.
+    fn halve(&mut self) {
+        let widths = std::mem::take(&mut self.widths);
+        self.ends = self.ends.chunks(2).filter_map(|pair| pair.last().copied()).collect();
+        self.widths = widths.chunks(2).map(|pair| pair.iter().sum()).collect();
+        for column in &mut self.columns {
+            let pairs = column.values.chunks(2).zip(widths.chunks(2));
+            column.values = pairs
+                .map(|(values, widths)| match (values, widths) {
+                    (&[one, other], &[first, second]) => mean(one, first, other, second),
+                    (values, _) => values.first().copied().flatten(),
+                })
+                .collect();
+        }
+        self.stride *= 2;
+    }
+
+    /// The columns.
+    pub fn timeline(&self) -> Timeline {
+        let column = |kept: &Kept| Column {
+            name: kept.name.clone(),
+            unit: kept.unit.clone(),
+            values: kept.values.clone(),
+        };
+        Timeline { seconds: self.ends.clone(), columns: self.columns.iter().map(column).collect() }
+    }
+
+    /// Columns that lack a value somewhere, with the first reason.
+    pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.columns.iter().filter_map(|column| Some((column.name.as_str(), column.reason.as_deref()?)))
+    }
+}
+
+/// A mean by width. Of what was only partly observed there is none.
+fn mean(one: Option<f64>, first: f64, other: Option<f64>, second: f64) -> Option<f64> {
+    Some((one? * first + other? * second) / (first + second)).filter(|mean| mean.is_finite())
+}
+
+/// The unit of a column: seconds a second are CPUs, or a share.
+fn shown(sample: &Sample) -> Unit {
+    match (sample.kind, sample.unit.symbol()) {
+        (Kind::Level, _) => sample.unit.clone(),
+        (Kind::Counter, "s") => Unit::ONE,
+        (Kind::Counter, "1") => Unit::PER_S,
+        (Kind::Counter, symbol) => Unit(format!("{symbol}/s").into()),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn look(count: f64, threads: Reading<f64>) -> [Sample; 2] {
+        [
+            Sample::counter("switches", Unit::ONE, Reading::Value(count)),
+            Sample::level("threads", Unit::ONE, threads),
+        ]
+    }
+
+    #[test]
+    fn counters_become_rates() {
+        let mut columns = Columns::new();
+        columns.push(2.0, 2.0, &look(10.0, Reading::Value(4.0)));
+        columns.push(3.0, 1.0, &[Sample::counter("busy", Unit::SECONDS, Reading::Value(0.5))]);
+        let timeline = columns.timeline();
+        assert_eq!(timeline.seconds, [2.0, 3.0]);
+        let of = |at: usize| (timeline.columns[at].unit.symbol(), timeline.columns[at].values.clone());
+        assert_eq!(of(0), ("1/s", vec![Some(5.0), None]));
+        assert_eq!(of(1), ("1", vec![Some(4.0), None]));
+        assert_eq!(of(2), ("1", vec![None, Some(0.5)]), "it came later");
+    }
+
+    #[test]
+    fn what_is_unknown_leaves_a_gap_and_its_reason() {
+        let mut columns = Columns::new();
+        columns.push(1.0, 1.0, &look(1.0, Reading::unknown("gone")));
+        assert_eq!(columns.timeline().columns[1].values, [None]);
+        assert_eq!(columns.unknown().collect::<Vec<_>>(), [("threads", "gone")]);
+    }
+
+    proptest! {
+        #[test]
+        fn however_long_it_lasts_points_are_few_and_sums_stay(looks in 1usize..3000) {
+            let mut columns = Columns::new();
+            for at in 0..looks {
+                columns.push(at as f64 + 1.0, 1.0, &look(at as f64, Reading::Value(3.0)));
+            }
+            let timeline = columns.timeline();
+            prop_assert!(timeline.seconds.len() <= MAX_TIMELINE_POINTS);
+            prop_assert!(looks <= MAX_TIMELINE_POINTS || timeline.seconds.len() >= MAX_TIMELINE_POINTS / 2);
+            prop_assert_eq!(timeline.seconds.last().copied(), Some(looks as f64));
+            let mut start = 0.0;
+            let mut sum = 0.0;
+            for (end, rate) in timeline.seconds.iter().zip(&timeline.columns[0].values) {
+                sum += rate.unwrap() * (end - start);
+                start = *end;
+            }
+            let exact = (looks * (looks - 1) / 2) as f64;
+            prop_assert!((sum - exact).abs() <= exact * 1e-9, "{} {}", sum, exact);
+            prop_assert!(timeline.columns[1].values.iter().all(|value| value.is_some_and(|value| (value - 3.0).abs() < 1e-9)));
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The thread that watches: once a second it looks at everything, keeps columns, and tells whoever wants to know.
+//!
+//! It ends as soon as it is told. The port beside the server is asked by a thread of its own, as a server without a CPU to spare may
+//! take its time: what comes too late is unknown for that second.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use figure::Reading;
+use figure::series::Timeline;
+use machine::Tree;
+use rustix::time::{ClockId, clock_gettime};
+
+pub use super::book::Places;
+use super::book::{Book, Look};
+use super::go::{self, Histogram, LATENCIES, PAUSES, Runtime};
+use super::sample::Sample;
+use super::timeline::Columns;
+use super::{host, network, process};
+
+/// Between two looks.
+pub const SECOND: Duration = Duration::from_secs(1);
+
+/// What to watch.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where /proc is.
+    pub tree: Tree,
+    /// Processes, with the names that their columns begin with: `("server", 4711)`.
+    pub processes: Vec<(String, u32)>,
+    /// The process whose network namespace counts; `None`: this one's.
+    pub network_of: Option<u32>,
+    /// The port beside a Go server, if there is one.
+    pub sidecar: Option<SocketAddr>,
+    /// Between two looks: [`SECOND`], but for tests.
+    pub interval: Duration,
+}
+
+/// A watcher at work.
+#[derive(Debug)]
+pub struct Watcher {
+    messages: Sender<Message>,
+    thread: JoinHandle<Seen>,
+}
+
+/// What was seen, from the first look to the last.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Rates and levels over time.
+    pub timeline: Timeline,
+    /// Columns that lack a value somewhere, with the first reason.
+    pub unknown: Vec<(String, String)>,
+    /// Growth of each counter from the first look to the last, and the last value of each level. Go's counters end with its last
+    /// answer.
+    pub totals: Vec<Sample>,
+    /// Where the threads of each process were.
+    pub places: Vec<Places>,
+    /// How long goroutines were ready to run and did not.
+    pub latencies: Reading<Histogram>,
+    /// How long garbage collection stopped the world.
+    pub pauses: Reading<Histogram>,
+    /// Looks, the first included.
+    pub looks: usize,
+    /// Seconds from the first to the last.
+    pub seconds: f64,
+    /// CPU seconds that watching took here; what the server spent on answering is in its own books.
+    pub cost: f64,
+}
+
+enum Message {
+    Stop,
+    /// What Go told, and the CPU seconds that asking took so far.
+    Told(Reading<Runtime>, f64),
+}
+
+impl Watcher {
+    /// Starts to watch: the first look is made at once. `each` is told of every look after it: seconds since the first, and growths
+    /// and levels since the one before. It runs on the watcher's thread, which may run where the calling thread may.
+    ///
+    /// # Errors
+    /// If there is no thread to be had.
+    pub fn start(plan: Plan, each: impl FnMut(f64, &[Sample]) + Send + 'static) -> std::io::Result<Watcher> {
+        let (messages, received) = channel();
+        let asking = match plan.sidecar {
+            Some(address) => Some(ask_beside(address, messages.clone())?),
+            None => None,
+        };
+        let thread = Builder::new()
+            .name("watcher".to_owned())
+            .spawn(move || Work { plan, received, asking, is_due: false, spent_asking: 0.0 }.run(each))?;
+        Ok(Watcher { messages, thread })
+    }
+
+    /// Has it make a last look at the kernel's books, and end. `None` if the thread was lost.
+    pub fn stop(self) -> Option<Seen> {
+        // It may have ended by itself only if it panicked: then there is nobody to tell.
+        let _ = self.messages.send(Message::Stop);
+        self.thread.join().ok()
+    }
+}
+
+/// A thread that asks whenever it is told to. It ends with the sender, after the answer in hand.
+fn ask_beside(address: SocketAddr, messages: Sender<Message>) -> std::io::Result<Sender<()>> {
+    let (asking, asked) = channel();
+    Builder::new().name("watcher-go".to_owned()).spawn(move || {
+        while asked.recv().is_ok() {
+            let told = go::ask(address);
+            if messages.send(Message::Told(told, thread_cpu())).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(asking)
+}
+
+fn thread_cpu() -> f64 {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+struct Work {
+    plan: Plan,
+    received: Receiver<Message>,
+    asking: Option<Sender<()>>,
+    /// Whether the port beside the server owes an answer.
+    is_due: bool,
+    spent_asking: f64,
+}
+
+impl Work {
+    fn run(mut self, mut each: impl FnMut(f64, &[Sample])) -> Seen {
+        let began = thread_cpu();
+        let mut columns = Columns::new();
+        let (first, mut stopped) = self.look(false);
+        let start = first.at;
+        let mut book = Book::new(&self.plan.processes, &first);
+        let mut before = first;
+        let mut next = start + self.plan.interval;
+        let mut looks = 1;
+        while !stopped {
+            stopped = self.sleep_until(next);
+            let (now, told_to_stop) = self.look(stopped);
+            stopped |= told_to_stop;
+            let changed = now.since(&before, &self.plan.processes);
+            let (end, width) = ((now.at - start).as_secs_f64(), (now.at - before.at).as_secs_f64());
+            if width > 0.0 {
+                columns.push(end, width, &changed);
+                each(end, &changed);
+            }
+            book.add(&changed, &now);
+            looks += 1;
+            // Looks keep their distance; those that a busy host made impossible are not made up for.
+            while next <= now.at {
+                next += self.plan.interval;
+            }
+            before = now;
+        }
+        if self.plan.sidecar.is_some() {
+            book.totals.extend(book.of_go());
+        }
+        let unknown = columns.unknown().map(|(name, reason)| (name.to_owned(), reason.to_owned())).collect();
+        Seen {
+            timeline: columns.timeline(),
+            unknown,
+            latencies: book.histogram(LATENCIES),
+            pauses: book.histogram(PAUSES),
+            totals: book.totals,
+            places: book.places,
+            looks,
+            seconds: (before.at - start).as_secs_f64(),
+            cost: thread_cpu() - began + self.spent_asking,
+        }
+    }
+
+    /// Waits; says whether it was told to stop.
+    fn sleep_until(&mut self, moment: Instant) -> bool {
+        loop {
+            let left = moment.saturating_duration_since(Instant::now());
+            match self.received.recv_timeout(left) {
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
+                Err(RecvTimeoutError::Timeout) => return false,
+                // Too late for its second.
+                Ok(Message::Told(_, spent)) => (self.is_due, self.spent_asking) = (false, spent),
+            }
+        }
+    }
+
+    /// Looks at everything; says whether it was told to stop meanwhile. The last look does not wait for Go.
+    fn look(&mut self, is_last: bool) -> (Look, bool) {
+        let asked = match &self.asking {
+            Some(asking) if !is_last => Some(match self.is_due {
+                true => Err("the port beside the server has not yet answered the look before"),
+                false => asking.send(()).map_err(|_| "nobody asks the port beside the server"),
+            }),
+            _ => None,
+        };
+        self.is_due |= asked == Some(Ok(()));
+        let tree = &self.plan.tree;
+        let at = Instant::now();
+        let processes = self.plan.processes.iter().map(|(_, number)| process::read(tree, *number)).collect();
+        let (host, network) = (host::read(tree), network::read(tree, self.plan.network_of));
+        let (go, stopped) = match asked {
+            Some(Ok(())) => self.told(at + self.plan.interval / 2),
+            Some(Err(reason)) => (Some(Reading::unknown(reason)), false),
+            None => (None, false),
+        };
+        (Look { at, processes, host, network, go }, stopped)
+    }
+
+    fn told(&mut self, until: Instant) -> (Option<Reading<Runtime>>, bool) {
+        match self.received.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Message::Told(runtime, spent)) => {
+                (self.is_due, self.spent_asking) = (false, spent);
+                (Some(runtime), false)
+            }
+            Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => (None, true),
+            Err(RecvTimeoutError::Timeout) => {
+                (Some(Reading::unknown("the port beside the server did not answer in time")), false)
+            }
+        }
+    }
+}

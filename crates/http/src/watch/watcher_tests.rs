@@ -1,0 +1,153 @@
+//! The watcher over small trees, this machine, and ports that answer, or do not.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use figure::Reading;
+use machine::Tree;
+
+use super::go::{self, Histogram};
+use super::sample::value;
+use super::tests::{tree, write};
+use super::watcher::{Plan, Watcher};
+
+const TICK: Duration = Duration::from_millis(20);
+
+fn plan(tree: Tree) -> Plan {
+    Plan { tree, processes: Vec::new(), network_of: None, sidecar: None, interval: TICK }
+}
+
+fn switches(count: u64) -> String {
+    format!("cpu  1 2 3 4 5 6 7 8\nctxt {count}\n")
+}
+
+/// Waits until so many looks were told.
+fn after(looks: usize, told: &Arc<Mutex<Vec<f64>>>) {
+    while told.lock().unwrap().len() < looks {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn start(plan: Plan) -> (Watcher, Arc<Mutex<Vec<f64>>>) {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let ends = Arc::clone(&told);
+    (Watcher::start(plan, move |end, _| ends.lock().unwrap().push(end)).unwrap(), told)
+}
+
+#[test]
+fn growths_are_summed_from_the_first_look_to_the_last() {
+    let (kept, tree) = tree(&[("proc/stat", &switches(1000))]);
+    let (watcher, told) = start(plan(tree));
+    after(2, &told);
+    write(&kept, "proc/stat.new", &switches(1700));
+    std::fs::rename(kept.path().join("proc/stat.new"), kept.path().join("proc/stat")).unwrap();
+    after(4, &told);
+    let seen = watcher.stop().unwrap();
+    assert_eq!(value(&seen.totals, "host.switches"), Reading::Value(700.0));
+    assert!(seen.looks >= 5 && seen.seconds > 0.0 && seen.cost > 0.0);
+    assert_eq!(seen.looks - 1, seen.timeline.seconds.len(), "the first has nothing to be compared with");
+    assert!(seen.unknown.iter().any(|(name, _)| name == "host.pressure.cpu"));
+    assert!(seen.latencies.reason().is_some());
+}
+
+#[test]
+fn it_stops_at_once_however_long_the_interval() {
+    let (_kept, tree) = tree(&[("proc/stat", &switches(1))]);
+    let begun = Instant::now();
+    let (watcher, _) = start(Plan { interval: Duration::from_secs(3600), ..plan(tree) });
+    let seen = watcher.stop().unwrap();
+    assert_eq!(seen.looks, 2, "the first and the last");
+    assert!(begun.elapsed() < Duration::from_secs(600));
+}
+
+#[test]
+fn a_server_that_ends_is_unknown_from_then_on() {
+    let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let processes = vec![("server".to_owned(), child.id()), ("client".to_owned(), std::process::id())];
+    let (watcher, told) = start(Plan { processes, ..plan(Tree::live()) });
+    after(2, &told);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let looks = told.lock().unwrap().len();
+    after(looks + 2, &told);
+    let seen = watcher.stop().unwrap();
+    let of =
+        |name: &str| seen.timeline.columns.iter().find(|column| column.name == name).unwrap().values.clone();
+    assert_eq!((of("server.threads").first(), of("server.threads").last()), (Some(&Some(1.0)), Some(&None)));
+    assert!(of("client.threads").iter().all(Option::is_some));
+    assert!(value(&seen.totals, "server.user").reason().is_some_and(|reason| reason.contains("/stat: ")));
+    assert!(seen.places[0].seen.reason().is_some() && seen.places[1].seen.value().is_some());
+}
+
+/// A port that answers with each of these, then with the last, and holds its answer back as long as it is told to.
+fn sidecar(answers: &'static [&'static str]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for (at, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            let body = answers[at.min(answers.len() - 1)];
+            if body.is_empty() {
+                // Says nothing until the other side is gone.
+                let _ = stream.read(&mut request);
+                continue;
+            }
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        }
+    });
+    address
+}
+
+#[test]
+fn go_is_asked_beside() {
+    let address = sidecar(&[
+        r#"{"runtime": {"/gc/cycles/total:gc-cycles": 5, "/sched/latencies:seconds": [{"low": 0, "high": 1, "count": 2}]}}"#,
+        r#"{"runtime": {"/gc/cycles/total:gc-cycles": 9, "/sched/latencies:seconds": [{"low": 0, "high": 1, "count": 8}]}}"#,
+    ]);
+    let (_kept, tree) = tree(&[("proc/stat", &switches(1))]);
+    // An answer has half of this: more than any busy machine takes.
+    let (watcher, told) =
+        start(Plan { sidecar: Some(address), interval: Duration::from_millis(500), ..plan(tree) });
+    after(2, &told);
+    let seen = watcher.stop().unwrap();
+    assert_eq!(value(&seen.totals, "go.gc.cycles"), Reading::Value(4.0));
+    assert_eq!(seen.latencies.value().map(Histogram::count), Some(6));
+    assert!(value(&seen.totals, "go.goroutines").reason().unwrap().contains("this Go, or the server"));
+    assert!(
+        !seen.unknown.iter().any(|(name, _)| name == "go.gc.cycles"),
+        "the end, where it is not asked, is no gap"
+    );
+}
+
+#[test]
+fn a_port_that_says_nothing_holds_neither_looks_nor_the_end() {
+    let address = sidecar(&[""]);
+    let (_kept, tree) = tree(&[("proc/stat", &switches(1))]);
+    let (watcher, told) = start(Plan { sidecar: Some(address), ..plan(tree) });
+    let begun = Instant::now();
+    after(5, &told);
+    let seen = watcher.stop().unwrap();
+    // One answer would be waited for until its own limit.
+    assert!(begun.elapsed() < go::VARIABLES.time, "{:?}", begun.elapsed());
+    assert_eq!(value(&seen.totals, "host.switches"), Reading::Value(0.0));
+    assert!(value(&seen.totals, "go.gc.cycles").reason().unwrap().contains("never answered"));
+    let reason =
+        seen.unknown.iter().find(|(name, _)| name == "go.goroutines").map(|(_, reason)| reason.as_str());
+    assert!(reason.is_some_and(|reason| reason.contains("answer")), "{reason:?}");
+}
+
+#[test]
+fn one_answer_shows_no_growth() {
+    let address =
+        sidecar(&[r#"{"runtime": {"/gc/cycles/total:gc-cycles": 5, "/gc/heap/live:bytes": 7}}"#, ""]);
+    let (_kept, tree) = tree(&[("proc/stat", &switches(1))]);
+    let (watcher, told) =
+        start(Plan { sidecar: Some(address), interval: Duration::from_millis(500), ..plan(tree) });
+    after(1, &told);
+    let seen = watcher.stop().unwrap();
+    assert!(value(&seen.totals, "go.gc.cycles").reason().unwrap().contains("only once"));
+}

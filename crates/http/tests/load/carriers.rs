@@ -1,0 +1,85 @@
+//! epoll and io_uring count the same.
+
+use std::time::Duration;
+
+use http::engine::{Carrier, Expect, Load, Pacing, Request, uring};
+use http::null::{Answer, Faults, Null, OneIn};
+
+use crate::common::{load, null, run};
+
+/// Whether io_uring is here; where it is not, the reason is told.
+fn has_uring() -> bool {
+    match uring::available() {
+        Ok(()) => true,
+        Err(reason) => {
+            assert!(!reason.is_empty());
+            eprintln!("not compared: {reason}");
+            false
+        }
+    }
+}
+
+/// What both count of a load against a responder with these faults.
+fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
+    if !has_uring() {
+        return;
+    }
+    let counts = [Carrier::Epoll, Carrier::Uring].map(|carrier| {
+        let server = null(faults);
+        let outcome = run(&Load { carrier, ..load(server.address()) });
+        let counts = outcome.book.counts;
+        let all = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
+        (outcome.ramped.established, all, counts.closed_announced, outcome.book.latency.count())
+    });
+    assert_eq!(counts[0], counts[1]);
+}
+
+#[test]
+fn without_faults() {
+    both(Faults::default(), |target| Load { threads: 2, ..load(target, 40, 10_000) });
+    both(Faults::default(), |target| Load {
+        pacing: Pacing::Poisson { rate: 5000.0, seed: 3 },
+        ..load(target, 10, 1000)
+    });
+}
+
+#[test]
+fn with_each_fault() {
+    let one_in = OneIn::new(20);
+    let none = Faults::default();
+    let all = [
+        Faults { unavailable: one_in, ..none },
+        Faults { reset: one_in, ..none },
+        Faults { cut: one_in, ..none },
+        Faults { twice: one_in, ..none },
+        Faults { close_after: one_in, ..none },
+        Faults { silent: OneIn::new(100), ..none },
+        Faults { split: Some(Duration::from_micros(200)), ..none },
+    ];
+    for faults in all {
+        both(faults, |target| Load { timeout: Duration::from_millis(100), ..load(target, 1, 399) });
+    }
+}
+
+#[test]
+fn with_a_connection_for_each_request() {
+    let request = Request::new("GET", "x", "/", &[], b"", false).unwrap();
+    both(Faults::default(), |target| Load {
+        request: request.clone(),
+        keeps_alive: false,
+        ..load(target, 4, 300)
+    });
+}
+
+#[test]
+fn io_uring_carries_large_bodies_both_ways() {
+    if !has_uring() {
+        return;
+    }
+    let server = Null::local(Answer::of(&vec![b'b'; 3_000_000])).start().unwrap();
+    let request = Request::new("POST", "x", "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
+    let expect = Expect { status: None, body: Some(3_000_000) };
+    let load = Load { request, expect, carrier: Carrier::Uring, ..load(server.address(), 4, 40) };
+    let counts = run(&load).book.counts;
+    assert_eq!((counts.answered, counts.failures()), (40, 0));
+}

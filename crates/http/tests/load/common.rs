@@ -1,0 +1,67 @@
+//! A load that is small enough for a test.
+
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use http::engine::{self, Carrier, Expect, Load, Outcome, Pacing, Ramp, Request};
+use http::null::{Answer, Faults, Null, Responder};
+use http::record::Failure;
+
+/// The body that the responder answers.
+pub const BODY: &[u8] = b"Hello, Go!";
+
+/// A closed loop of `requests` over `connections`.
+pub fn load(target: SocketAddr, connections: u32, requests: u64) -> Load {
+    Load {
+        target,
+        request: Request::new("GET", "127.0.0.1", "/", &[], b"", true).unwrap(),
+        expect: Expect { status: Some(200), body: Some(BODY.len() as u64) },
+        connections,
+        threads: 1,
+        cpus: None,
+        pacing: Pacing::Closed,
+        duration: None,
+        requests: Some(requests),
+        warm_up: Duration::ZERO,
+        ramp: Ramp { patience: Duration::from_secs(10), ..Ramp::default() },
+        timeout: Duration::from_secs(10),
+        drain: Duration::from_secs(10),
+        keeps_alive: true,
+        sources: Vec::new(),
+        carrier: Carrier::Epoll,
+    }
+}
+
+/// A responder with these faults.
+pub fn null(faults: Faults) -> Responder {
+    Null { faults, ..Null::local(Answer::of(BODY)) }.start().unwrap()
+}
+
+/// A responder of these bytes.
+pub fn raw(bytes: &[u8]) -> Responder {
+    Null::local(Answer::raw(bytes)).start().unwrap()
+}
+
+/// Runs it from now on.
+pub fn run(load: &Load) -> Outcome {
+    let outcome = engine::run(load, &AtomicBool::new(false), |_| Some(engine::time::now())).unwrap();
+    holds_together(load, &outcome);
+    outcome
+}
+
+/// What is true of every outcome without warm-up: nothing is lost, nothing counted twice.
+fn holds_together(load: &Load, outcome: &Outcome) {
+    let (book, counts) = (&outcome.book, &outcome.book.counts);
+    let timeouts = counts.of(Failure::Timeout);
+    let ended = counts.answered + counts.answered_late + counts.failures() + counts.failed_late;
+    assert_eq!(book.latency.count() + book.failures.count(), ended, "{counts:?}");
+    assert!(book.latency.count() >= counts.answered + timeouts);
+    assert_eq!(book.latency.count(), book.uncorrected.count());
+    let slots: u64 = book.intervals.slots().iter().map(|slot| slot.answered).sum();
+    assert_eq!(slots, counts.answered);
+    if let Some(requests) = load.requests.filter(|_| load.duration.is_none()) {
+        assert_eq!(ended + counts.in_flight, requests, "{counts:?}");
+    }
+    assert_eq!(book.censored.count(), counts.in_flight + counts.unsent);
+}

@@ -1,0 +1,159 @@
+//! Each fault is counted by its kind, and nothing is lost.
+
+use std::time::Duration;
+
+use http::engine::{Load, Outcome};
+use http::null::{Answer, Faults, Null, OneIn};
+use http::record::Failure;
+
+use crate::common::{BODY, load, null, run};
+
+/// One connection is proved by its first request, so that the numbers of the requests that count begin at 2.
+const REQUESTS: u64 = 999;
+
+fn one(faults: Faults) -> Outcome {
+    let server = null(faults);
+    run(&load(server.address(), 1, REQUESTS))
+}
+
+#[test]
+fn refusals_are_no_work() {
+    let counts = one(Faults { unavailable: OneIn::new(10), ..Faults::default() }).book.counts;
+    assert_eq!((counts.answered, counts.of(Failure::Status), counts.failures()), (899, 100, 100));
+    assert_eq!(counts.connects, 0);
+}
+
+#[test]
+fn fast_refusals_are_not_in_the_percentiles() {
+    let book = one(Faults { unavailable: OneIn::new(2), ..Faults::default() }).book;
+    assert_eq!((book.latency.count(), book.failures.count()), (499, 500));
+}
+
+#[test]
+fn resets_are_counted_and_connections_made_again() {
+    let counts = one(Faults { reset: OneIn::new(100), ..Faults::default() }).book.counts;
+    assert_eq!((counts.answered, counts.of(Failure::Reset), counts.failures()), (989, 10, 10));
+    // Whether the connection behind the last request is still made depends on when the run ends.
+    assert!((9..=10).contains(&counts.connects), "{counts:?}");
+}
+
+#[test]
+fn half_an_answer_is_none() {
+    let counts = one(Faults { cut: OneIn::new(100), ..Faults::default() }).book.counts;
+    assert_eq!((counts.answered, counts.of(Failure::ClosedWithin), counts.failures()), (989, 10, 10));
+}
+
+#[test]
+fn two_answers_to_one_request_are_seen() {
+    let counts = one(Faults { twice: OneIn::new(100), ..Faults::default() }).book.counts;
+    assert_eq!((counts.answered, counts.surplus, counts.failures()), (999, 10, 0));
+}
+
+#[test]
+fn keep_alive_that_is_lost_is_seen() {
+    let counts = one(Faults { close_after: OneIn::new(10), ..Faults::default() }).book.counts;
+    assert_eq!((counts.answered, counts.failures()), (999, 0));
+    assert!(counts.closed_announced == 100 && (99..=100).contains(&counts.connects), "{counts:?}");
+}
+
+#[test]
+fn connections_that_end_unannounced_cost_the_request_on_them() {
+    let counts = one(Faults { drop_after: OneIn::new(10), ..Faults::default() }).book.counts;
+    // Whether the end is seen before the next request is sent, or it meets a reset, is the kernel's race.
+    let lost = counts.of(Failure::ClosedBefore) + counts.of(Failure::Reset);
+    assert_eq!((counts.answered + lost, counts.failures()), (999, lost));
+    assert!(lost >= 80 && counts.connects >= 80, "{counts:?}");
+}
+
+#[test]
+fn no_answer_is_a_timeout_at_its_full_age() {
+    let server = null(Faults { silent: OneIn::new(50), ..Faults::default() });
+    let timeout = Duration::from_millis(30);
+    let book = run(&Load { timeout, ..load(server.address(), 1, 149) }).book;
+    assert_eq!((book.counts.answered, book.counts.of(Failure::Timeout)), (146, 3));
+    assert_eq!(book.latency.count(), 149);
+    assert!(book.latency.quantile(0.99).unwrap() >= 30_000_000);
+    assert!(book.latency.quantile(0.5).unwrap() < 30_000_000);
+}
+
+#[test]
+fn what_is_in_flight_at_the_end_is_told_with_its_age() {
+    let server = null(Faults { silent: OneIn::new(5), ..Faults::default() });
+    let load = Load {
+        duration: Some(Duration::from_millis(200)),
+        requests: None,
+        drain: Duration::from_millis(100),
+        ..load(server.address(), 4, 0)
+    };
+    let book = run(&load).book;
+    assert_eq!(book.counts.in_flight, 4);
+    assert!(book.censored.quantile(0.01).unwrap() >= 100_000_000);
+    assert_eq!(book.counts.failures(), 0);
+}
+
+#[test]
+fn answers_in_two_pieces_and_byte_by_byte() {
+    let split = Faults { split: Some(Duration::from_millis(2)), ..Faults::default() };
+    let book = one_of(split, 60);
+    assert!(book.book.latency.quantile(0.01).unwrap() >= 2_000_000);
+    let trickle = Faults { trickle: Some(Duration::from_micros(100)), ..Faults::default() };
+    one_of(trickle, 20);
+}
+
+fn one_of(faults: Faults, requests: u64) -> Outcome {
+    let server = null(faults);
+    let outcome = run(&load(server.address(), 4, requests));
+    assert_eq!((outcome.book.counts.answered, outcome.book.counts.failures()), (requests, 0));
+    outcome
+}
+
+#[test]
+fn a_body_that_never_ends_is_a_timeout() {
+    let server = null(Faults { is_endless: true, ..Faults::default() });
+    let load = Load { timeout: Duration::from_millis(50), ..load(server.address(), 2, 4) };
+    let mut load = load;
+    load.ramp.patience = Duration::from_millis(200);
+    let error =
+        http::engine::run(&load, &std::sync::atomic::AtomicBool::new(false), |_| Some(0)).unwrap_err();
+    assert!(error.to_string().contains(Failure::Timeout.text()), "{error}");
+}
+
+#[test]
+fn large_bodies_leave_the_others_their_turn() {
+    let body = vec![b'b'; 40_000_000];
+    let server = Null::local(Answer::of(&body)).start().unwrap();
+    let expect = http::engine::Expect { status: None, body: Some(body.len() as u64) };
+    let book = run(&Load { expect, ..load(server.address(), 4, 24) }).book;
+    assert_eq!((book.counts.answered, book.fairness.starved), (24, 0));
+}
+
+#[test]
+fn what_is_malformed_is_named() {
+    use http::engine::parse::Malformed;
+    let ok = Answer::of(BODY);
+    // The first answer is whole, so that the connection is proved; the one that says it closes is not.
+    let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
+    let mut answer = ok.clone();
+    answer.closing = Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n").plain;
+    let server = Null { faults, ..Null::local(answer) }.start().unwrap();
+    let counts = run(&load(server.address(), 1, 10)).book.counts;
+    assert_eq!(counts.of(Failure::Malformed), counts.malformed[Malformed::Length as usize]);
+    assert_eq!((counts.of(Failure::Malformed), counts.answered), (5, 5));
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_ends_the_run() {
+    let server = null(Faults::default());
+    let load = Load { timeout: Duration::from_millis(300), ..load(server.address(), 3, u64::MAX / 2) };
+    let killer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        server.stop().unwrap()
+    });
+    let abort = std::sync::atomic::AtomicBool::new(false);
+    let outcome = http::engine::run(&load, &abort, |_| Some(http::engine::time::now())).unwrap();
+    killer.join().unwrap();
+    let counts = outcome.book.counts;
+    assert!(counts.answered > 0);
+    assert!(counts.unconnected[Failure::Refused as usize] >= 3, "{counts:?}");
+    assert!(counts.failures() <= 3, "{counts:?}");
+}

@@ -1,0 +1,7 @@
+//! The engine against the null responder, on loopback.
+
+mod carriers;
+mod closed;
+mod common;
+mod faults;
+mod open;

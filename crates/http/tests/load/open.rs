@@ -1,0 +1,100 @@
+//! Open loops: latency from the intended start.
+
+use std::time::Duration;
+
+use http::engine::{Load, Pacing};
+use http::null::{Faults, Stall};
+use http::record::Failure;
+
+use crate::common::{load, null, run};
+
+#[test]
+fn a_rate_is_kept_by_both_arrivals() {
+    let server = null(Faults::default());
+    for pacing in [Pacing::Constant { rate: 2000.0 }, Pacing::Poisson { rate: 2000.0, seed: 1 }] {
+        let load = Load {
+            pacing,
+            duration: Some(Duration::from_millis(500)),
+            requests: None,
+            threads: 2,
+            ..load(server.address(), 10, 0)
+        };
+        let counts = run(&load).book.counts;
+        let sent = counts.answered + counts.answered_late + counts.unsent;
+        let wrong = if matches!(pacing, Pacing::Constant { .. }) { 0 } else { 200 };
+        assert!(sent.abs_diff(1000) <= wrong, "{pacing:?} {counts:?}");
+        assert_eq!(counts.failures() + counts.in_flight, 0);
+    }
+}
+
+#[test]
+fn a_stall_is_seen_from_the_intended_start_alone() {
+    let (every, length) = (Duration::from_millis(500), Duration::from_millis(100));
+    let server = null(Faults { stall: Some(Stall { every, length }), ..Faults::default() });
+    let load = Load {
+        pacing: Pacing::Constant { rate: 1000.0 },
+        duration: Some(Duration::from_millis(1700)),
+        requests: None,
+        ..load(server.address(), 2, 0)
+    };
+    // The connections are proved at the end of the first stall; the window holds three, and its end none.
+    let book = run(&load).book;
+    // Of 1700 requests, the n that wait longest wait at least 100 ms - n / 3 ms: 43 ms and 94 ms, where
+    // the server stalls on time. On a busy machine it may begin late.
+    let p90 = book.latency.quantile(0.90).unwrap() as f64 / 1e6;
+    let p99 = book.latency.quantile(0.99).unwrap() as f64 / 1e6;
+    assert!((25.0..70.0).contains(&p90), "{p90}");
+    assert!((60.0..150.0).contains(&p99), "{p99}");
+    // Of those that were sent only two met each stall.
+    let naive = book.uncorrected.quantile(0.98).unwrap() as f64 / 1e6;
+    assert!(naive < p90 / 2.0, "{naive}");
+    // And the delay is the server's: no connection was free.
+    let busy = book.lag_busy.mean().unwrap();
+    assert!(busy > 5.0 * book.lag_late.mean().unwrap(), "{busy} {:?}", book.lag_late.mean());
+}
+
+#[test]
+fn what_was_not_sent_is_told() {
+    let length = Duration::from_secs(3600);
+    let server = null(Faults { split: Some(Duration::from_millis(20)), ..Faults::default() });
+    let load = Load {
+        pacing: Pacing::Constant { rate: 1000.0 },
+        duration: Some(Duration::from_millis(300)),
+        requests: None,
+        timeout: length,
+        ..load(server.address(), 1, 0)
+    };
+    let counts = run(&load).book.counts;
+    assert_eq!(counts.answered + counts.answered_late + counts.unsent, 300);
+    assert!(counts.unsent >= 280 && counts.of(Failure::Timeout) == 0, "{counts:?}");
+}
+
+#[test]
+fn connections_that_end_between_requests_are_made_again() {
+    let server = null(Faults { close_after: http::null::OneIn::new(3), ..Faults::default() });
+    let load = Load {
+        pacing: Pacing::Constant { rate: 1000.0 },
+        duration: Some(Duration::from_millis(300)),
+        requests: None,
+        ..load(server.address(), 20, 0)
+    };
+    let book = run(&load).book;
+    assert_eq!((book.counts.answered + book.counts.answered_late, book.counts.failures()), (300, 0));
+    assert!(book.counts.connects >= 90, "{:?}", book.counts);
+}
+
+#[test]
+fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
+    let server = null(Faults { drop_after: http::null::OneIn::new(3), ..Faults::default() });
+    let load = Load {
+        pacing: Pacing::Constant { rate: 1000.0 },
+        duration: Some(Duration::from_millis(300)),
+        requests: None,
+        ..load(server.address(), 20, 0)
+    };
+    let counts = run(&load).book.counts;
+    let ended = counts.answered + counts.answered_late + counts.failures() + counts.failed_late;
+    // A connection waits 20 ms for its next request, and its end comes at once: seldom will one meet it.
+    assert_eq!(ended + counts.unsent, 300, "{counts:?}");
+    assert!(counts.closed_idle >= 30 && counts.closed_idle <= counts.connects + 20, "{counts:?}");
+}

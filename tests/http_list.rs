@@ -1,0 +1,15 @@
+//! `truebench http list`.
+
+use crate::bench::{run, stderr, stdout};
+
+#[test]
+fn servers_are_told_with_the_modules_they_are_made_of() {
+    let output = run(&["http", "list"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for word in ["nethttp", "fasthttp", "multiplexed", "github.com/valyala/fasthttp v", "gnet/v2 v"] {
+        assert!(words.contains(word), "{word}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}

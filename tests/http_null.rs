@@ -1,0 +1,99 @@
+//! `truebench http null`: a server that a client of any kind can talk to, with faults on demand.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::{run, stderr, truebench};
+
+/// A responder, ended with the test.
+struct Responder {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Responder {
+    fn start(options: &[&str]) -> Responder {
+        let mut command = truebench(&["http", "null"]);
+        let mut process =
+            command.args(options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().trim_start_matches("http://").trim_end_matches('/').parse();
+        Responder { process, address: address.unwrap_or_else(|error| panic!("{error}: {line}")) }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// Ctrl-C: its exit code, and what it says.
+    fn end(mut self) -> (Option<i32>, String) {
+        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
+        let mut said = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.process.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What is answered to one request, of so many bytes at least.
+fn answer(stream: &mut TcpStream, least: usize) -> String {
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    let (mut all, mut piece) = (Vec::new(), [0; 4096]);
+    while all.len() < least {
+        match stream.read(&mut piece).unwrap() {
+            0 => break,
+            read => all.extend_from_slice(&piece[..read]),
+        }
+    }
+    String::from_utf8(all).unwrap()
+}
+
+#[test]
+fn it_answers_until_ctrl_c_and_tells_how_much_it_read() {
+    let responder = Responder::start(&["--body", "ready", "--threads", "2"]);
+    let mut stream = responder.connect();
+    for _ in 0..3 {
+        let text = answer(&mut stream, 20);
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\nready"), "{text}");
+    }
+    let (code, said) = responder.end();
+    assert_eq!((code, said.as_str()), (Some(0), "truebench: 3 requests read\n"));
+}
+
+#[test]
+fn faults_come_when_they_are_asked_for() {
+    let responder = Responder::start(&["--unavailable", "2", "--close-after", "4"]);
+    let mut stream = responder.connect();
+    let status = |text: String| text.split(' ').nth(1).map(str::to_owned);
+    let statuses: Vec<_> = (0..4).map(|_| status(answer(&mut stream, 20)).unwrap()).collect();
+    assert_eq!(statuses, ["200", "503", "200", "503"]);
+    assert_eq!(stream.read(&mut [0; 64]).unwrap(), 0, "the fourth answer was the last");
+}
+
+#[test]
+fn what_cannot_be_done_is_told() {
+    for (options, told) in [
+        (&["--stall", "1s/100ms"][..], "write the shorter time first"),
+        (&["--stall", "1s"], "write 100ms/1s"),
+        (&["--unavailable", "0"], "--unavailable"),
+        (&["--split", "1ms", "--trickle", "1ms"], "cannot be used with"),
+        (&["--bind", "192.0.2.1:0"], "--bind 192.0.2.1:0: "),
+    ] {
+        let output = run(&[&["http", "null"], options].concat());
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(told), "{options:?}: {}", stderr(&output));
+    }
+}
