@@ -1,6 +1,6 @@
 //! Evidence: raw facts around a measurement, under typed keys. Never a judgement.
 //!
-//! Suites and the lab write, checks read. A key states its name, unit and scope; the list [`ALL`] is what
+//! Suites and the lab write, checks read. A key states its name, unit and scope; the list [`all`] is what
 //! `truebench explain` and the tests go by. A value that could not be observed is written as unknown with its
 //! reason.
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::reading::Reading;
 
 mod keys;
-pub use keys::*;
+pub use keys::{all, http, lab::*};
 
 /// A raw fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use figure::evidence::{ALL, CPUS, Fact, Scope};
+use figure::evidence::{CPUS, Fact, Scope};
 use figure::format::plain;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Figure, Record};
@@ -48,7 +48,7 @@ const COLUMNS: &[Column] = &[
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let conditions: Vec<&str> =
-        ALL.iter().filter(|key| key.scope == Scope::Condition).map(|key| key.name).collect();
+        figure::evidence::all().filter(|key| key.scope == Scope::Condition).map(|key| key.name).collect();
     let mut table = ::csv::Writer::from_writer(out);
     table
         .write_record(COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied()))

@@ -45,7 +45,7 @@ fn every_check_has_a_page() {
 fn what_a_check_reads_exists_and_stands_on_its_page() {
     for check in ALL {
         for name in check.reads {
-            assert!(figure::evidence::ALL.iter().any(|key| key.name == *name), "{}: {name}", check.id);
+            assert!(figure::evidence::all().any(|key| key.name == *name), "{}: {name}", check.id);
         }
         for name in check.reads.iter().filter(|name| name.contains('.')) {
             assert!(
@@ -240,8 +240,7 @@ fn every_declared_fact_matters_somewhere() {
 
 #[test]
 fn without_evidence_nothing_passes_that_needs_it() {
-    let conditions: Vec<&str> = figure::evidence::ALL
-        .iter()
+    let conditions: Vec<&str> = figure::evidence::all()
         .filter(|key| key.scope == figure::evidence::Scope::Condition)
         .map(|key| key.name)
         .collect();
