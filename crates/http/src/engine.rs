@@ -18,4 +18,5 @@ pub mod time;
 pub mod uring;
 
 pub use load::{Carrier, Expect, Load, Pacing, Ramp, Request};
-pub use run::{Error, Outcome, run};
+pub use run::{Client, Error, Outcome, Window, run};
+pub use thread::{Ramped, Usage};
