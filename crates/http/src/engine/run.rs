@@ -298,9 +298,7 @@ impl Part {
             Some(requests) if load.duration.is_none() => {
                 Thread::new(load, abort, kept, pace, requests, book).run(start)
             }
-            Some(requests) => {
-                Thread::new(load, abort, kept, pace, Either(after, requests), book).run(start)
-            }
+            Some(requests) => Thread::new(load, abort, kept, pace, Either(after, requests), book).run(start),
         }
     }
 }

@@ -204,12 +204,8 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
         let fairness = Fairness::of(self.connections.iter().map(|connection| connection.served));
         self.abandon(now);
-        let kept = Kept {
-            io: self.io,
-            connections: self.connections,
-            free: self.free,
-            carries: self.carries,
-        };
+        let kept =
+            Kept { io: self.io, connections: self.connections, free: self.free, carries: self.carries };
         (Done { record: self.record, fairness, usage }, kept)
     }
 

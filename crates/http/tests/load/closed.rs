@@ -1,6 +1,5 @@
 //! Closed loops against a server without faults.
 
-
 use std::time::Duration;
 
 use http::engine::{self, Error, Expect, Load, Request};

@@ -113,8 +113,7 @@ fn a_body_that_never_ends_is_a_timeout() {
     let load = Load { timeout: Duration::from_millis(50), ..load(server.address(), 2, 4) };
     let mut load = load;
     load.ramp.patience = Duration::from_millis(200);
-    let error =
-        http::engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();
+    let error = http::engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();
     assert!(error.to_string().contains(Failure::Timeout.text()), "{error}");
 }
 
