@@ -294,12 +294,13 @@ fn a_server_that_dies_in_the_middle() {
 
 /// Why the load could not be run at all.
 fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
-    let mut load = Load { timeout: TIMEOUT, carrier, ..load(target, CONNECTIONS, 10) };
-    load.ramp.patience = TIMEOUT * 3 / 2;
+    // The ramp has room for many attempts: on a busy machine for one.
+    let mut load = Load { timeout: TIMEOUT / 8, carrier, ..load(target, CONNECTIONS, 10) };
+    load.ramp.patience = TIMEOUT * 2;
     let began = Instant::now();
     let ended: Result<Outcome, _> =
         engine::run(&load, &AtomicBool::new(false), |_| Some(engine::time::now()));
-    assert!(began.elapsed() < load.ramp.patience + TIMEOUT + MARGIN);
+    assert!(began.elapsed() < load.ramp.patience + MARGIN);
     ended.unwrap_err().to_string()
 }
 
