@@ -5,6 +5,7 @@
 # make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
 #                 a last-level cache shown, hidden, split), and the long end-to-end tests
 #                 (these need a quiet machine, and 20 minutes)
+# make fuzz       random malformed responses for the HTTP engine, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
 # make clean      remove what was built, and the records that make run left
 #
 # A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
@@ -36,10 +37,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run build test lint test-long allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
+.PHONY: help run build test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
 
 help:
-	@sed -n 's/^# \?//;1,8p' Makefile
+	@sed -n 's/^# \?//;1,9p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. With -o the record goes to the file, and the text for people to stdout.
@@ -88,6 +89,11 @@ test-long: test setup-arm setup-guest
 	echo "Long end-to-end tests, one after the other: 20 minutes on a machine that does nothing else"
 	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
+
+# Both targets at the same time, with the checks of a build for tests. A failure tells the seed that repeats it.
+fuzz: setup
+	@export TRUEBENCH_FUZZ_SECONDS="$${TRUEBENCH_FUZZ_SECONDS:-3600}"
+	$(CARGO) test --package truebench-http --locked --test hostile confuse -- --nocapture
 
 allocators: setup-allocators
 	@CARGO="$(CARGO)" .ci/allocators "$(LIBRARIES)"

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -84,11 +84,33 @@ fn faults_come_when_they_are_asked_for() {
 }
 
 #[test]
+fn some_answers_wait_and_some_are_others() {
+    let options =
+        ["--delay", "60ms/2", "--other", "3", "--neglect", "30ms/1", "--drift", "1ms/1h", "--accept", "1ms"];
+    let responder = Responder::start(&options);
+    let timed = |stream: &mut TcpStream, least| {
+        let began = Instant::now();
+        (answer(stream, least), began.elapsed())
+    };
+    let mut served = responder.connect();
+    assert!(answer(&mut served, 20).ends_with("\r\n\r\nHello, Go!"));
+    assert!(timed(&mut served, 20).1 >= Duration::from_millis(60), "the second of two");
+    assert!(answer(&mut served, 20).ends_with("\r\n\r\nHello, Go!?"), "the third of three");
+    let mut neglected = responder.connect();
+    answer(&mut neglected, 20);
+    assert!(timed(&mut neglected, 20).1 >= Duration::from_millis(30), "the second connection");
+}
+
+#[test]
 fn what_cannot_be_done_is_told() {
     for (options, told) in [
         (&["--stall", "1s/100ms"][..], "write the shorter time first"),
         (&["--stall", "1s"], "write 100ms/1s"),
         (&["--unavailable", "0"], "--unavailable"),
+        (&["--delay", "40ms"], "write 40ms/10"),
+        (&["--delay", "40ms/0"], "'0' is no number from 1 on"),
+        (&["--drift", "1ms/0s"], "'0s' is no time above zero"),
+        (&["--neglect", "1h/-1"], "'-1' is no number of connections"),
         (&["--split", "1ms", "--trickle", "1ms"], "cannot be used with"),
         (&["--bind", "192.0.2.1:0"], "--bind 192.0.2.1:0: "),
     ] {

@@ -12,6 +12,7 @@ pub mod bench;
 pub mod client;
 pub mod engine;
 pub mod laws;
+pub mod modes;
 pub mod null;
 pub mod pace;
 pub mod profile;

@@ -17,7 +17,7 @@ use figure::CpuList;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, listen, socket_with, sockopt};
 
 pub use answer::Answer;
-pub use faults::{Fault, Faults, OneIn, Stall};
+pub use faults::{Delay, Drift, Fault, Faults, Neglect, OneIn, Place, Stall};
 
 /// What is asked of the responder.
 #[derive(Clone, Debug)]

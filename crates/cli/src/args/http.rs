@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
 use figure::CpuList;
-use http::null::{OneIn, Stall};
+use http::null::{Delay, Drift, Neglect, OneIn, Stall};
 
 use crate::values;
 
@@ -71,6 +71,21 @@ pub struct Faults {
     /// Half an answer, then the end of the connection
     #[arg(long, value_name = "N")]
     pub cut: Option<OneIn>,
+    /// Another body, a byte longer
+    #[arg(long, value_name = "N")]
+    pub other: Option<OneIn>,
+    /// The answer so much later: 40ms/10 is one in 10, as where Nagle's algorithm meets a delayed acknowledgement; 5ms/1 is a server that waits
+    #[arg(long, value_name = "TIME/N", value_parser = delay)]
+    pub delay: Option<Delay>,
+    /// Answers later and later: 1ms/1s is a millisecond more after each second
+    #[arg(long, value_name = "GROWTH/EVERY", value_parser = drift)]
+    pub drift: Option<Drift>,
+    /// Answers so much later, but for the first one on each connection and the first K connections of each thread: 1h/100
+    #[arg(long, value_name = "TIME/K", value_parser = neglect)]
+    pub neglect: Option<Neglect>,
+    /// Accept connections one by one, with so much between, so that they wait in the backlog, or find no room in it
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub accept: Option<Duration>,
     /// Close each connection after N answers, the last of which says so
     #[arg(long, value_name = "N")]
     pub close_after: Option<OneIn>,
@@ -92,13 +107,34 @@ fn time(text: &str) -> Result<Duration, String> {
     values::seconds(text).map(Duration::from_secs_f64)
 }
 
+/// The two parts of `40ms/10`.
+fn parts<'a>(text: &'a str, what: &str, example: &str) -> Result<(&'a str, &'a str), String> {
+    text.split_once('/').ok_or_else(|| format!("'{text}' is no {what}: write {example}"))
+}
+
 fn stall(text: &str) -> Result<Stall, String> {
-    let (length, every) =
-        text.split_once('/').ok_or_else(|| format!("'{text}' is no stall: write 100ms/1s"))?;
+    let (length, every) = parts(text, "stall", "100ms/1s")?;
     let stall = Stall { length: time(length)?, every: time(every)? };
     if stall.length < stall.every {
         Ok(stall)
     } else {
         Err(format!("'{text}' never ends: write the shorter time first, as in 100ms/1s"))
     }
+}
+
+fn delay(text: &str) -> Result<Delay, String> {
+    let (length, share) = parts(text, "delay", "40ms/10")?;
+    let share = share.parse().map_err(|_| format!("'{share}' is no number from 1 on"))?;
+    Ok(Delay { length: time(length)?, share })
+}
+
+fn drift(text: &str) -> Result<Drift, String> {
+    let (growth, every) = parts(text, "drift", "1ms/1s")?;
+    Ok(Drift { growth: time(growth)?, every: time(every)? })
+}
+
+fn neglect(text: &str) -> Result<Neglect, String> {
+    let (length, served) = parts(text, "neglect", "1h/100")?;
+    let served = served.parse().map_err(|_| format!("'{served}' is no number of connections"))?;
+    Ok(Neglect { length: time(length)?, served })
 }

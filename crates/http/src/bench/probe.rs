@@ -73,11 +73,11 @@ fn answer(bytes: &[u8]) -> Answer {
     }
     for line in response.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case("date")) {
         let value: String = String::from_utf8_lossy(line.value).chars().take(100).collect();
-        text += &format!("; {}: {value}", line.name);
+        text += &format!("\n{}: {value}", line.name);
     }
     let mut hash = DefaultHasher::new();
     hash.write(&bytes[head..]);
-    text += &format!("; body {:016x}", hash.finish());
+    text += &format!("\nbody {:016x}", hash.finish());
     Answer { text, bytes: bytes.len() }
 }
 
@@ -97,7 +97,7 @@ mod unit {
         let one = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nab");
         let two = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
         assert_eq!(one, two);
-        assert!(one.text.starts_with("200 OK; Content-Length: 2; body "), "{}", one.text);
+        assert!(one.text.starts_with("200 OK\nContent-Length: 2\nbody "), "{}", one.text);
         let other = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nac");
         assert_ne!(one.text, other.text);
     }

@@ -165,14 +165,15 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     }
 
     /// A server to which no connection can be made for as long as an answer is waited for will answer nothing more: a number of
-    /// requests would never be reached.
+    /// requests would never be reached. Where that is shorter than the time to the next attempt, one is made before.
     fn give_up_on_the_dead(&mut self, now: u64) {
         if self.busy > 0 || self.has_free() {
             self.dead_since = None;
             return;
         }
         let since = *self.dead_since.get_or_insert(now);
-        if now - since >= self.load.timeout.as_nanos() as u64 && self.stop.end().is_none() {
+        let patience = (self.load.timeout.as_nanos() as u64).max(2 * RETRY);
+        if now - since >= patience && self.stop.end().is_none() {
             self.phase = Phase::Draining;
         }
     }

@@ -11,6 +11,8 @@ pub struct Answer {
     pub closing: Bytes,
     /// 503, with a short body.
     pub unavailable: Bytes,
+    /// As it is not asked for: the body is a byte longer.
+    pub other: Bytes,
 }
 
 /// A response.
@@ -43,6 +45,7 @@ impl Answer {
             plain: Bytes::of("200 OK", lines, body),
             closing: Bytes::of("200 OK", &format!("{lines}Connection: close\r\n"), body),
             unavailable: Bytes::of("503 Service Unavailable", "", b"no\n"),
+            other: Bytes::of("200 OK", lines, &[body, b"?"].concat()),
         }
     }
 

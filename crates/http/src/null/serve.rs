@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send, sockopt};
 
 use super::answer::{Answer, Bytes};
-use super::faults::{Fault, Faults};
+use super::faults::{Fault, Faults, Place};
 use crate::engine::poll::Poll;
 use crate::engine::time;
 
@@ -39,8 +39,10 @@ pub struct Serve {
     answer: Answer,
     faults: Faults,
     endless: Arc<[u8]>,
-    /// What is to be sent later: when, and on which connection (its word).
+    has_waits: bool,
+    /// What is to be done later: when, and with which socket (its word).
     later: BinaryHeap<Reverse<(u64, u64)>>,
+    accepted: u64,
     requests: u64,
     buffer: Vec<u8>,
     began: u64,
@@ -50,6 +52,8 @@ pub struct Serve {
 struct Connection {
     socket: Option<OwnedFd>,
     generation: u32,
+    /// Which of its thread's it is, from 1.
+    number: u64,
     answered: u64,
     /// A part of a head.
     carry: Vec<u8>,
@@ -60,6 +64,8 @@ struct Connection {
     /// It ends when that is sent.
     ends: bool,
     is_endless: bool,
+    /// It is sent later, on purpose.
+    is_waiting: bool,
 }
 
 /// What a request asks for.
@@ -74,7 +80,9 @@ impl Serve {
     /// Not yet running.
     pub fn new(listener: OwnedFd, answer: &Answer, faults: &Faults) -> io::Result<Serve> {
         let poll = Poll::new()?;
-        poll.add(&listener, LISTENER, EventFlags::IN)?;
+        if faults.accept.is_none() {
+            poll.add(&listener, LISTENER, EventFlags::IN)?;
+        }
         let chunk = [format!("{CHUNK:x}\r\n").as_bytes(), &[b'x'; CHUNK], b"\r\n"].concat();
         Ok(Serve {
             poll,
@@ -84,7 +92,9 @@ impl Serve {
             answer: answer.clone(),
             faults: *faults,
             endless: chunk.into(),
+            has_waits: faults.has_waits(),
             later: BinaryHeap::new(),
+            accepted: 0,
             requests: 0,
             buffer: vec![0; HEAD_MOST],
             began: 0,
@@ -97,14 +107,14 @@ impl Serve {
             lab::affinity::set(&CpuList::from_iter([cpu]))?;
         }
         self.began = time::now();
+        if let Some(every) = self.faults.accept {
+            self.wait(LISTENER, every);
+        }
         while !stop.load(Ordering::Relaxed) {
             let now = time::now();
-            while let Some(Reverse((due, word))) =
-                self.later.peek().copied().filter(|Reverse((due, _))| *due <= now)
-            {
-                self.later.pop();
-                debug_assert!(due <= now);
-                self.go_on(word);
+            while self.later.peek().is_some_and(|Reverse((due, _))| *due <= now) {
+                let Some(Reverse((_, word))) = self.later.pop() else { break };
+                self.resume(word)?;
             }
             let due = self.later.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
             self.poll.wait(Some(due.min(now + LOOK)))?;
@@ -113,7 +123,7 @@ impl Serve {
                 if word == LISTENER {
                     self.accept()?;
                 } else if self.is_live(word) {
-                    if flags.contains(EventFlags::OUT) && !self.waits(word) {
+                    if flags.contains(EventFlags::OUT) {
                         self.go_on(word);
                     }
                     self.read(word, flags);
@@ -121,6 +131,26 @@ impl Serve {
             }
         }
         Ok(self.requests)
+    }
+
+    /// Something is done with a socket after a time.
+    fn wait(&mut self, word: u64, length: Duration) {
+        self.later.push(Reverse((time::now().saturating_add(length.as_nanos() as u64), word)));
+        if word != LISTENER {
+            self.connections[word as u32 as usize].is_waiting = true;
+        }
+    }
+
+    /// The time is over.
+    fn resume(&mut self, word: u64) -> io::Result<()> {
+        if word == LISTENER {
+            self.accept()?;
+            self.wait(LISTENER, self.faults.accept.unwrap_or_default());
+        } else if self.is_live(word) {
+            self.connections[word as u32 as usize].is_waiting = false;
+            self.go_on(word);
+        }
+        Ok(())
     }
 
     fn stall(&self) {
@@ -155,19 +185,17 @@ impl Serve {
                 word,
                 EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET,
             )?;
-            connection.socket = Some(socket);
+            self.accepted += 1;
+            (connection.socket, connection.number) = (Some(socket), self.accepted);
+            if self.faults.accept.is_some() {
+                return Ok(());
+            }
         }
     }
 
     fn is_live(&self, word: u64) -> bool {
         let connection = &self.connections[word as u32 as usize];
         connection.socket.is_some() && u64::from(connection.generation) == word >> 32
-    }
-
-    /// Whether what is to be sent is sent later, on purpose.
-    fn waits(&self, word: u64) -> bool {
-        let is_slow = self.faults.split.is_some() || self.faults.trickle.is_some();
-        is_slow && self.connections[word as u32 as usize].sending.is_some()
     }
 
     fn close(&mut self, word: u64) {
@@ -262,10 +290,26 @@ impl Serve {
                 connection.ends = true;
                 Some((bytes.all.clone(), 0, end(bytes) / 2))
             }
+            Fault::Other => {
+                let bytes = &self.answer.other;
+                Some((bytes.all.clone(), 0, end(bytes)))
+            }
         };
         if self.faults.is_endless && connection.sending.is_some() {
             let head: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
             (connection.sending, connection.is_endless) = (Some((head.into(), 0, head.len())), true);
+        }
+        if self.has_waits {
+            let place = Place {
+                request: self.requests,
+                connection: connection.number,
+                answer: connection.answered,
+                since: time::now() - self.began,
+            };
+            let wait = self.faults.wait(place);
+            if wait > 0 {
+                return self.wait(word, Duration::from_nanos(wait));
+            }
         }
         self.go_on(word);
     }
@@ -275,7 +319,10 @@ impl Serve {
         let mut chunks = 0;
         while self.is_live(word) {
             let connection = &mut self.connections[word as u32 as usize];
-            let Some((bytes, from, end)) = &mut connection.sending else { return };
+            let Some((bytes, from, end)) = connection.sending.as_mut().filter(|_| !connection.is_waiting)
+            else {
+                return;
+            };
             let piece = match () {
                 () if self.faults.trickle.is_some() => 1,
                 () if self.faults.split.is_some() && *from == 0 => (*end / 2).max(1),
@@ -290,8 +337,7 @@ impl Serve {
             }
             if *from < *end {
                 if let Some(delay) = self.faults.trickle.or(self.faults.split) {
-                    self.later.push(Reverse((time::now() + delay.as_nanos() as u64, word)));
-                    return;
+                    return self.wait(word, delay);
                 }
                 continue;
             }
@@ -300,8 +346,7 @@ impl Serve {
                 connection.sending = Some((self.endless.clone(), 0, self.endless.len()));
                 chunks += 1;
                 if chunks >= CHUNKS_OF_TURN {
-                    self.later.push(Reverse((time::now(), word)));
-                    return;
+                    return self.wait(word, Duration::ZERO);
                 }
             } else if connection.ends {
                 return self.close(word);

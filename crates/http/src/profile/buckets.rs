@@ -64,14 +64,21 @@ impl Split {
     }
 }
 
-/// Splits a profile.
-pub fn split(profile: &CpuProfile) -> Split {
-    let mut split = Split { buckets: Vec::new(), nanoseconds: 0, samples: 0, other: Vec::new() };
+/// The names of all buckets, once each, in the order of [`RULES`]; [`OTHER`] is the last.
+pub fn names() -> Vec<&'static str> {
+    let mut names = Vec::new();
     for name in RULES.iter().map(|rule| rule.bucket).chain([OTHER]) {
-        if split.bucket(name).is_none() {
-            split.buckets.push(Bucket { name, samples: 0, nanoseconds: 0 });
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
+    names
+}
+
+/// Splits a profile.
+pub fn split(profile: &CpuProfile) -> Split {
+    let buckets = names().into_iter().map(|name| Bucket { name, samples: 0, nanoseconds: 0 }).collect();
+    let mut split = Split { buckets, nanoseconds: 0, samples: 0, other: Vec::new() };
     let table = Table::of(profile);
     let mut other: BTreeMap<u32, u64> = BTreeMap::new();
     for seen in profile.stacks() {

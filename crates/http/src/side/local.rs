@@ -115,6 +115,7 @@ impl Side for Local {
             processes: named.chain(self.beside.iter().cloned()).collect(),
             network_of: self.running.pid,
             sidecar: self.running.sidecar,
+            listener: Some(self.running.address),
             interval: SECOND,
         };
         self.profile = match (profile, self.running.sidecar) {

@@ -1,4 +1,5 @@
-//! What the kernel's TCP counts: connections made, retransmits, overflows of queues, memory; and the settings that bound them.
+//! What the kernel's TCP counts: connections made, retransmits, overflows of queues, memory; packets dropped before it; and the settings that
+//! bound them.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +89,33 @@ pub fn read(tree: &Tree, process: Option<u32>) -> Vec<Sample> {
         };
         Sample::level(format!("sockets.{word}"), Unit::ONE, value)
     });
-    counters.chain(levels).collect()
+    counters.chain(levels).chain(softnet(tree, &directory)).collect()
+}
+
+/// Columns of softnet_stat, and names here after `net.softnet.` (softnet_seq_show, net/core/net-procfs.c): packets that a CPU's full queue
+/// dropped (net.core.netdev_max_backlog), and how often a CPU had more of them than its share of time (net.core.netdev_budget). The file
+/// is the whole machine's, whatever the network namespace.
+const SOFTNET: [(usize, &str); 2] = [(1, "dropped"), (2, "squeezed")];
+
+/// Sums over all CPUs: a line each, in hexadecimal. Each number wraps at 2^32.
+fn softnet(tree: &Tree, directory: &str) -> [Sample; 2] {
+    let file = format!("{directory}/softnet_stat");
+    let text = tree.text(&file);
+    SOFTNET.map(|(column, name)| {
+        let sum = |text: String| {
+            let of = |line: &str| u32::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
+            let numbers: Option<Vec<u32>> = text.lines().map(of).collect();
+            let numbers = numbers.filter(|numbers| !numbers.is_empty());
+            numbers.map(|numbers| numbers.into_iter().map(f64::from).sum())
+        };
+        let value = match text.clone() {
+            Reading::Value(text) => {
+                Reading::or_unknown(sum(text), &format!("{file}: no sum of packets {name}"))
+            }
+            Reading::Unknown(reason) => Reading::Unknown(reason),
+        };
+        Sample::counter(format!("net.softnet.{name}"), Unit::ONE, value)
+    })
 }
 
 fn directory(process: Option<u32>) -> String {
@@ -208,7 +235,24 @@ mod unit {
             of("tcp.TCPAbortOnMemory").reason(),
             Some("/proc/net/netstat: no counter TcpExt TCPAbortOnMemory")
         );
-        assert_eq!(samples.len(), COUNTERS.len() + LEVELS.len());
+        assert_eq!(samples.len(), COUNTERS.len() + LEVELS.len() + SOFTNET.len());
+    }
+
+    #[test]
+    fn packets_dropped_and_squeezed_are_summed_over_cpus() {
+        // As Linux 6.18 wrote it, with other numbers in columns 2 and 3; older kernels have fewer columns.
+        let lines = "002115d1 00000005 0000000f 00000000 00000000\n0035f8af 00000010 00000001 00000000\n";
+        let (_kept, tree) =
+            tree(&[("proc/net/softnet_stat", lines), ("proc/7/net/softnet_stat", "0021 5\n")]);
+        let of = |process, name| value(&read(&tree, process), name);
+        assert_eq!(of(None, "net.softnet.dropped"), Reading::Value(21.0));
+        assert_eq!(of(None, "net.softnet.squeezed"), Reading::Value(16.0));
+        let reason = of(Some(7), "net.softnet.squeezed");
+        assert_eq!(reason.reason(), Some("/proc/7/net/softnet_stat: no sum of packets squeezed"));
+        assert_eq!(
+            of(Some(8), "net.softnet.dropped").reason(),
+            Some("/proc/8/net/softnet_stat: no such file or directory")
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::book::{Book, Look};
 use super::go::{self, Histogram, LATENCIES, PAUSES, Runtime};
 use super::sample::Sample;
 use super::timeline::Columns;
-use super::{host, network, process};
+use super::{host, listen, network, process};
 
 /// Between two looks.
 pub const SECOND: Duration = Duration::from_secs(1);
@@ -32,6 +32,8 @@ pub struct Plan {
     pub processes: Vec<(String, u32)>,
     /// The process whose network namespace counts; `None`: this one's.
     pub network_of: Option<u32>,
+    /// Where the server listens, if its queue of connections is to be watched.
+    pub listener: Option<SocketAddr>,
     /// The port beside a Go server, if there is one.
     pub sidecar: Option<SocketAddr>,
     /// Between two looks: [`SECOND`], but for tests.
@@ -200,7 +202,13 @@ impl Work {
         let tree = &self.plan.tree;
         let at = Instant::now();
         let processes = self.plan.processes.iter().map(|(_, number)| process::read(tree, *number)).collect();
-        let (host, network) = (host::read(tree), network::read(tree, self.plan.network_of));
+        let (host, mut network) = (host::read(tree), network::read(tree, self.plan.network_of));
+        network.extend(
+            self.plan
+                .listener
+                .into_iter()
+                .flat_map(|address| listen::read(tree, self.plan.network_of, address)),
+        );
         let (go, stopped) = match asked {
             Some(Ok(())) => self.told(at + self.plan.interval / 2),
             Some(Err(reason)) => (Some(Reading::unknown(reason)), false),

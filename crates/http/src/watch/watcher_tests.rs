@@ -16,7 +16,7 @@ use super::watcher::{Plan, Watcher};
 const TICK: Duration = Duration::from_millis(20);
 
 fn plan(tree: Tree) -> Plan {
-    Plan { tree, processes: Vec::new(), network_of: None, sidecar: None, interval: TICK }
+    Plan { tree, processes: Vec::new(), network_of: None, listener: None, sidecar: None, interval: TICK }
 }
 
 fn switches(count: u64) -> String {
@@ -150,4 +150,19 @@ fn one_answer_shows_no_growth() {
     after(1, &told);
     let seen = watcher.stop().unwrap();
     assert!(value(&seen.totals, "go.gc.cycles").reason().unwrap().contains("only once"));
+}
+
+#[test]
+fn the_queue_of_the_server_is_a_column() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let _waiting = std::net::TcpStream::connect(address).unwrap();
+    let (watcher, told) = start(Plan { listener: Some(address), ..plan(Tree::live()) });
+    after(2, &told);
+    let seen = watcher.stop().unwrap();
+    match value(&seen.totals, "sockets.listen.queue") {
+        Reading::Value(queue) => assert!((queue - 1.0).abs() < 1e-9, "{queue}"),
+        Reading::Unknown(reason) => assert!(reason.starts_with("sock_diag:"), "{reason}"),
+    }
+    assert!(value(&seen.totals, "sockets.listen.backlog") != Reading::Value(0.0));
 }

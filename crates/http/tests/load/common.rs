@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::engine::{self, Carrier, Expect, Load, Outcome, Pacing, Ramp, Request};
 use http::null::{Answer, Faults, Null, Responder};
-use http::record::Failure;
+use http::record::{Counts, Failure};
 
 /// The body that the responder answers.
 pub const BODY: &[u8] = b"Hello, Go!";
@@ -47,21 +47,29 @@ pub fn raw(bytes: &[u8]) -> Responder {
 pub fn run(load: &Load) -> Outcome {
     let outcome = engine::run(load, &Default::default(), |_| Some(engine::time::now())).unwrap();
     holds_together(load, &outcome);
+    let counts = &outcome.book.counts;
+    if let Some(requests) = load.requests.filter(|_| load.duration.is_none()) {
+        assert_eq!(ended(counts) + counts.in_flight, requests, "{counts:?}");
+    }
     outcome
 }
 
+/// Requests of the window that came to an end.
+fn ended(counts: &Counts) -> u64 {
+    counts.answered + counts.answered_late + counts.failures() + counts.failed_late
+}
+
 /// What is true of every outcome without warm-up: nothing is lost, nothing counted twice.
-fn holds_together(load: &Load, outcome: &Outcome) {
+pub fn holds_together(load: &Load, outcome: &Outcome) {
     let (book, counts) = (&outcome.book, &outcome.book.counts);
     let timeouts = counts.of(Failure::Timeout);
-    let ended = counts.answered + counts.answered_late + counts.failures() + counts.failed_late;
+    let ended = ended(counts);
     assert_eq!(book.latency.count() + book.failures.count(), ended, "{counts:?}");
     assert!(book.latency.count() >= counts.answered + timeouts);
     assert_eq!(book.latency.count(), book.uncorrected.count());
     let slots: u64 = book.intervals.slots().iter().map(|slot| slot.answered).sum();
     assert_eq!(slots, counts.answered);
-    if let Some(requests) = load.requests.filter(|_| load.duration.is_none()) {
-        assert_eq!(ended + counts.in_flight, requests, "{counts:?}");
-    }
+    let asked = load.requests.unwrap_or(u64::MAX);
+    assert!(ended + counts.in_flight + counts.unsent <= asked, "{counts:?}");
     assert_eq!(book.censored.count(), counts.in_flight + counts.unsent);
 }

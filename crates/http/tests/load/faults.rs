@@ -108,16 +108,6 @@ fn one_of(faults: Faults, requests: u64) -> Outcome {
 }
 
 #[test]
-fn a_body_that_never_ends_is_a_timeout() {
-    let server = null(Faults { is_endless: true, ..Faults::default() });
-    let load = Load { timeout: Duration::from_millis(50), ..load(server.address(), 2, 4) };
-    let mut load = load;
-    load.ramp.patience = Duration::from_millis(200);
-    let error = http::engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();
-    assert!(error.to_string().contains(Failure::Timeout.text()), "{error}");
-}
-
-#[test]
 fn large_bodies_leave_the_others_their_turn() {
     let body = vec![b'b'; 40_000_000];
     let server = Null::local(Answer::of(&body)).start().unwrap();
@@ -138,21 +128,4 @@ fn what_is_malformed_is_named() {
     let counts = run(&load(server.address(), 1, 10)).book.counts;
     assert_eq!(counts.of(Failure::Malformed), counts.malformed[Malformed::Length as usize]);
     assert_eq!((counts.of(Failure::Malformed), counts.answered), (5, 5));
-}
-
-#[test]
-fn a_server_that_dies_in_the_middle_ends_the_run() {
-    let server = null(Faults::default());
-    let load = Load { timeout: Duration::from_millis(300), ..load(server.address(), 3, u64::MAX / 2) };
-    let killer = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(100));
-        server.stop().unwrap()
-    });
-    let abort = std::sync::Arc::<std::sync::atomic::AtomicBool>::default();
-    let outcome = http::engine::run(&load, &abort, |_| Some(http::engine::time::now())).unwrap();
-    killer.join().unwrap();
-    let counts = outcome.book.counts;
-    assert!(counts.answered > 0);
-    assert!(counts.unconnected[Failure::Refused as usize] >= 3, "{counts:?}");
-    assert!(counts.failures() <= 3, "{counts:?}");
 }

@@ -5,3 +5,4 @@ mod closed;
 mod common;
 mod faults;
 mod open;
+mod planted;

@@ -1,6 +1,4 @@
-//! Known responses, and any.
-
-use proptest::prelude::*;
+//! Known responses. Any others are in the fuzz target of tests/hostile.
 
 use super::*;
 
@@ -125,50 +123,4 @@ fn an_end_in_the_middle_is_seen() {
         end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"),
         Became::End(End::Truncated)
     );
-}
-
-/// Responses as servers send them, and some with a byte that is not theirs.
-fn responses() -> impl Strategy<Value = Vec<u8>> {
-    let fixed = (200u16..600, 0usize..300).prop_map(|(status, body)| {
-        format!("HTTP/1.1 {status} X\r\nServer: s\r\nContent-Length: {body}\r\n\r\n{}", "b".repeat(body))
-    });
-    let chunked = proptest::collection::vec(1usize..40, 0..4).prop_map(|sizes| {
-        let chunks: String =
-            sizes.iter().map(|size| format!("{size:x}\r\n{}\r\n", "c".repeat(*size))).collect();
-        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\nA: b\r\n\r\n")
-    });
-    let interim = Just("HTTP/1.1 100 Continue\r\n\r\n".to_owned());
-    let one = prop_oneof![fixed, chunked, interim, Just("HTTP/1.0 200 OK\r\n\r\nabc".to_owned())];
-    let some = proptest::collection::vec(one, 1..5).prop_map(|all| all.concat().into_bytes());
-    (some, proptest::option::of((any::<prop::sample::Index>(), any::<u8>()))).prop_map(|(mut bytes, flip)| {
-        if let Some((at, byte)) = flip {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        bytes
-    })
-}
-
-proptest! {
-    #[test]
-    fn pieces_do_not_matter(
-        bytes in responses(),
-        cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
-        is_head: bool,
-    ) {
-        let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-        at.extend([0, bytes.len()]);
-        at.sort_unstable();
-        let pieces: Vec<&[u8]> = at.windows(2).map(|ends| &bytes[ends[0]..ends[1]]).collect();
-        let whole = read(&[&bytes], is_head);
-        prop_assert_eq!(read(&pieces, is_head), &whole[..]);
-        let each: Vec<&[u8]> = bytes.chunks(1).collect();
-        prop_assert_eq!(read(&each, is_head), whole);
-    }
-
-    #[test]
-    fn no_bytes_make_it_panic(pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 0..6)) {
-        let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
-        read(&pieces, false);
-    }
 }

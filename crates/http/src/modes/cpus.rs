@@ -1,0 +1,126 @@
+//! Which CPUs the client takes and which are left to the server. Pure.
+
+use std::collections::BTreeMap;
+
+use figure::{CpuList, Machine};
+
+use super::options::{Client, PlanError};
+
+/// CPUs of client and server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// The client's.
+    pub client: CpuList,
+    /// The server's.
+    pub server: CpuList,
+}
+
+/// One core in so many is the client's, at least one: a request costs a Go server some four times what it costs the client
+/// (docs/methods/http.md).
+const CLIENT_CORES: usize = 4;
+
+/// Shares out whole cores, so that nobody has a sibling of the other's: the client has the last ones. With one core, both have it.
+///
+/// # Errors
+/// CPUs were asked for that may not be used, or there are none.
+pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
+    let usable = machine.topology.usable();
+    if usable.is_empty() {
+        return Err(PlanError::NoCpu);
+    }
+    let checked = |option: &'static str, cpus: &Option<CpuList>| match cpus {
+        Some(cpus) => {
+            let missing: CpuList = cpus.iter().filter(|cpu| !usable.contains(*cpu)).collect();
+            if missing.is_empty() {
+                Ok(Some(cpus.clone()))
+            } else {
+                Err(PlanError::Cpus { option, cpus: cpus.clone(), missing, usable: usable.clone() })
+            }
+        }
+        None => Ok(None),
+    };
+    let (asked, for_server) =
+        (checked("--client-cpus", &client.cpus)?, checked("--server-cpus", &client.server_cpus)?);
+    let without =
+        |taken: &CpuList| -> CpuList { usable.iter().filter(|cpu| !taken.contains(*cpu)).collect() };
+    let or_all = |list: CpuList| if list.is_empty() { usable.clone() } else { list };
+    Ok(match (asked, for_server) {
+        (Some(client), Some(server)) => Split { client, server },
+        (Some(client), None) => Split { server: or_all(without(&client)), client },
+        (None, Some(server)) => Split { client: or_all(without(&server)), server },
+        (None, None) => {
+            let cores = cores(machine, &usable);
+            if cores.len() == 1 {
+                return Ok(Split { client: usable.clone(), server: usable });
+            }
+            let count = (cores.len() / CLIENT_CORES).max(1);
+            let list = |cores: &[CpuList]| cores.iter().flat_map(CpuList::iter).collect();
+            let (server, client) = cores.split_at(cores.len() - count);
+            Split { client: list(client), server: list(server) }
+        }
+    })
+}
+
+/// Usable CPUs by core, in order of their first.
+fn cores(machine: &Machine, usable: &CpuList) -> Vec<CpuList> {
+    let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for cpu in usable.iter() {
+        let siblings = machine.cpu(cpu).map(|logical| logical.siblings.clone()).unwrap_or_default();
+        let first = siblings.iter().chain([cpu]).min().unwrap_or(cpu);
+        cores.entry(first).or_default().push(cpu);
+    }
+    cores.into_values().map(|cpus| cpus.into_iter().collect()).collect()
+}
+
+#[cfg(test)]
+mod unit {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use machine::{Tree, synthetic};
+
+    use super::*;
+    use crate::engine::Carrier;
+
+    fn split_of(
+        write: fn(&Path) -> std::io::Result<()>,
+        client: Option<&str>,
+        server: Option<&str>,
+    ) -> Result<Split, PlanError> {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path()).unwrap();
+        let machine = machine::describe(&Tree::at(root.path()), &machine::Asked { dimms: None });
+        let list = |text: &str| text.parse().unwrap();
+        let client = Client {
+            threads: None,
+            processes: 1,
+            cpus: client.map(list),
+            server_cpus: server.map(list),
+            carrier: Carrier::Epoll,
+            timeout: Duration::from_secs(1),
+            warm_up: None,
+            ramp: None,
+            sources: Vec::new(),
+        };
+        split(&machine, &client)
+    }
+
+    #[test]
+    fn cores_are_not_shared() {
+        let two = split_of(synthetic::microvm_2cpu, None, None).unwrap();
+        assert_eq!((two.client.to_string(), two.server.to_string()), ("1".into(), "0".into()));
+        let large = split_of(synthetic::two_socket_smt_server, None, None).unwrap();
+        assert_eq!(large.server.len(), large.client.len() * 3);
+        assert!(large.client.iter().all(|cpu| !large.server.contains(cpu)));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_taken() {
+        let one = split_of(synthetic::microvm_2cpu, Some("0"), None).unwrap();
+        assert_eq!((one.client.to_string(), one.server.to_string()), ("0".into(), "1".into()));
+        let both = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();
+        assert_eq!(both.client, both.server);
+        let wrong = split_of(synthetic::microvm_2cpu, Some("1,7"), None).unwrap_err();
+        assert!(wrong.to_string().starts_with("--client-cpus 1,7: of these, 7 may not"), "{wrong}");
+    }
+}

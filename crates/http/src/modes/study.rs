@@ -1,0 +1,144 @@
+//! The study's plan: servers and numbers of connections, saturated, at one equal rate, and where a pool of workers should pay. Pure.
+
+use std::time::Duration;
+
+use figure::Machine;
+use figure::evidence::http as key;
+use lab::mode::Planned;
+
+use super::figures::{Plan, Wanted};
+use super::options::{Options, PlanError, Slo, Study};
+use crate::bench::setup::Ask;
+use crate::engine::Expect;
+use crate::side::Subject;
+
+/// What all servers answer.
+const BODY: u64 = "Hello, Go!".len() as u64;
+/// The equal rate, as a share of what the slowest does.
+const EQUAL: f64 = 0.7;
+/// The share of time that a connection is busy in the load of long pauses.
+const DUTY: f64 = 0.01;
+/// Connections beyond a server's limit.
+const LIMIT: u32 = 200;
+/// How long connections that are refused are tried.
+const REFUSED: Duration = Duration::from_secs(2);
+/// Sources of a connection for each request: each has some 28 000 ports, and a port rests for a minute.
+const SHORT_SOURCES: u8 = 32;
+/// The server that has a pool of workers of its own.
+const POOLED: &str = "multiplexed";
+/// The server that has a limit of connections.
+const LIMITED: &str = "fasthttp";
+
+/// Resolves options against a machine.
+///
+/// # Errors
+/// [`PlanError`]: wrong usage.
+pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, PlanError> {
+    let study = &options.mode;
+    let mut plan = Plan::new(machine, &options.client)?;
+    let seconds = Duration::from_secs_f64;
+    let (saturated, equal) =
+        if options.quick { (seconds(0.7), seconds(0.5)) } else { (seconds(2.5), seconds(1.5)) };
+    let go = |name: &String, flags: &[&str]| Subject::Go {
+        name: name.clone(),
+        flags: study.cost.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(),
+        environment: study.environment.clone(),
+    };
+    for connections in &study.connections {
+        let mut spec = plan.spec(*connections)?;
+        spec.expect = Expect { status: Some(200), body: Some(BODY) };
+        let group = Some(format!("c{connections}"));
+        for name in &study.servers {
+            let cell = plan.cell(go(name, &[]), spec.clone(), group.clone());
+            let closed = wanted("saturation", "saturated", Ask::Closed, saturated);
+            plan.figure(cell, &Wanted { profile: true, ..closed });
+            let called = "at 70 % of the slowest";
+            plan.figure(cell, &wanted("equal-rate", called, Ask::Share(EQUAL), equal));
+            if let Some(Slo { quantile, limit }) = study.slo {
+                let ask = Ask::Slo { quantile, limit: limit.as_secs_f64() };
+                plan.figure(cell, &wanted("slo", "the most that holds the latency", ask, equal));
+            }
+        }
+        plan.ceiling(spec);
+    }
+    if !options.quick && study.slo.is_none() {
+        second_loads(&mut plan, study, &go, saturated)?;
+    }
+    let loads = match options.quick {
+        true => "saturated; equal rate",
+        false => "saturated; equal rate; short connections; 1 % duty; pools; a limit of connections",
+    };
+    let notes = vec![("servers", study.servers.join(", ")), ("loads", loads.to_owned())];
+    Ok(plan.planned("http.study", options, notes))
+}
+
+/// Where a pool of goroutines should pay, pools of several sizes, and a limit that refuses.
+fn second_loads(
+    plan: &mut Plan,
+    study: &Study,
+    go: &dyn Fn(&String, &[&str]) -> Subject,
+    window: Duration,
+) -> Result<(), PlanError> {
+    let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
+    let most = study.connections.iter().max().unwrap_or(fewest);
+    let group = |name: &str| Some(format!("{name}{fewest}"));
+    let expect = Expect { status: Some(200), body: Some(BODY) };
+    for name in &study.servers {
+        let mut spec = plan.spec(*fewest)?;
+        spec.expect = expect;
+        let cell = plan.cell(go(name, &[]), spec.clone(), group("duty"));
+        plan.figure(cell, &wanted("duty", "each busy for 1 % of the time", Ask::Duty(DUTY), window));
+        spec.keeps_alive = false;
+        spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
+        let cell = plan.cell(go(name, &[]), spec, group("short"));
+        plan.figure(cell, &wanted("short", "a connection for each request", Ask::Closed, window));
+    }
+    if let Some(pooled) = study.servers.iter().find(|name| *name == POOLED) {
+        for pool in &study.pools {
+            let mut spec = plan.spec(*most)?;
+            spec.expect = expect;
+            let cell = plan.cell(go(pooled, &["-pool", &pool.to_string()]), spec, None);
+            let (suffix, called) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
+            let pooled = wanted("pool", &called, Ask::Closed, window);
+            let figure = plan.figure(cell, &Wanted { suffix: &suffix, ..pooled });
+            figure.conditions.set(key::POOL, f64::from(*pool));
+        }
+    }
+    if let Some(limited) = study.servers.iter().find(|name| *name == LIMITED) {
+        let mut spec = plan.spec(LIMIT * 2)?;
+        (spec.expect, spec.patience) = (expect, REFUSED);
+        let cell = plan.cell(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
+        plan.cell_mut(cell).may_refuse = true;
+        let called = "twice as many as it takes";
+        let figure = plan.figure(cell, &wanted("refusal", called, Ask::Closed, window));
+        figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
+    }
+    halved(plan, study, go, window)
+}
+
+/// The same load by half the threads: if it does as much, the client was not the limit with all of them.
+fn halved(
+    plan: &mut Plan,
+    study: &Study,
+    go: &dyn Fn(&String, &[&str]) -> Subject,
+    window: Duration,
+) -> Result<(), PlanError> {
+    let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
+    let threads = plan.threads();
+    for name in &study.servers {
+        let mut spec = plan.spec(*fewest)?;
+        spec.expect = Expect { status: Some(200), body: Some(BODY) };
+        spec.threads = (threads / 2).max(1);
+        let cell = plan.cell(go(name, &[]), spec, None);
+        plan.figure(cell, &wanted("halved", "saturated by half the threads", Ask::Closed, window));
+        if threads < 2 {
+            plan.withdraw("the client has one thread, which has no half");
+        }
+    }
+    Ok(())
+}
+
+/// A closed window, or one of that pacing, without a profile.
+fn wanted<'a>(goal: &'static str, called: &'a str, ask: Ask, window: Duration) -> Wanted<'a> {
+    Wanted { goal, called, suffix: "", ask, window, requests: None, profile: false }
+}

@@ -1,0 +1,323 @@
+//! Servers that are broken or mean, over both carriers: the run ends when it should, each failure has its name, and what went well is kept.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use http::engine::parse::Malformed;
+use http::engine::{self, Carrier, Load, Outcome, Pacing};
+use http::null::{Faults, OneIn};
+use http::record::{Counts, Failure};
+
+use crate::budget::{GROWTH_MOST, growth, largest};
+use crate::common::{holds_together, load, null, raw, run};
+use crate::engine::HAS_URING;
+use crate::server::{Peer, Server};
+
+/// What [`load`] expects.
+const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nHello, Go!";
+const CONNECTIONS: u32 = 4;
+const WINDOW: Duration = Duration::from_millis(300);
+/// Of loads that are to meet it.
+const TIMEOUT: Duration = Duration::from_millis(400);
+/// Of loads that are not, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A run that takes so much longer than it may does not end by itself.
+const MARGIN: Duration = Duration::from_secs(20);
+
+fn carriers() -> impl Iterator<Item = Carrier> {
+    [Carrier::Epoll, Carrier::Uring].into_iter().filter(|carrier| *carrier == Carrier::Epoll || *HAS_URING)
+}
+
+/// For a time, against a server whose first connection is good, and the others from their second request on what `bad` makes of them:
+/// the first proves them.
+fn counts_of(
+    bad: impl Fn(&mut Peer) + Clone + Send + Sync + 'static,
+    change: impl Fn(Load) -> Load,
+    check: impl Fn(&Counts),
+) {
+    let before = largest();
+    for carrier in carriers() {
+        let bad = bad.clone();
+        let server = Server::start(move |peer| {
+            let mut good =
+                if peer.number == 0 { u64::MAX } else { u64::from(peer.number < CONNECTIONS.into()) };
+            while good > 0 {
+                if !peer.asked() || !peer.send(GOOD) {
+                    return;
+                }
+                good -= 1;
+            }
+            bad(peer);
+        });
+        let load = change(Load {
+            duration: Some(WINDOW),
+            requests: None,
+            timeout: PATIENCE,
+            carrier,
+            ..load(server.address(), CONNECTIONS, 0)
+        });
+        let began = Instant::now();
+        let outcome = run(&load);
+        assert!(began.elapsed() < load.timeout + load.drain + MARGIN, "{carrier:?}: {:?}", began.elapsed());
+        let counts = outcome.book.counts;
+        assert_eq!(outcome.ramped.established, CONNECTIONS, "{carrier:?}: {:?}", outcome.ramped.failures);
+        assert!(counts.answered > 0, "{carrier:?}: {counts:?}");
+        check(&counts);
+    }
+    let growth = growth(before);
+    assert!(growth < GROWTH_MOST, "the process grew by {growth} bytes");
+}
+
+/// All failures are of these kinds, and there are some.
+fn only(kinds: &'static [Failure]) -> impl Fn(&Counts) {
+    move |counts| {
+        let of: u64 = kinds.iter().map(|kind| counts.of(*kind)).sum();
+        assert!(of > 0 && of == counts.failures(), "{kinds:?}: {counts:?}");
+    }
+}
+
+fn patient(load: Load) -> Load {
+    load
+}
+
+fn hasty(load: Load) -> Load {
+    Load { duration: Some(TIMEOUT * 2), timeout: TIMEOUT, drain: TIMEOUT, ..load }
+}
+
+#[test]
+fn a_reset_in_the_middle_of_an_answer() {
+    let bad = |peer: &mut Peer| {
+        if peer.asked() && peer.send(&GOOD[..30]) {
+            peer.resets();
+        }
+    };
+    counts_of(bad, patient, only(&[Failure::Reset]));
+}
+
+#[test]
+fn an_end_in_the_middle_of_an_answer() {
+    let bad = |peer: &mut Peer| {
+        let _ = peer.asked() && peer.send(&GOOD[..30]);
+    };
+    counts_of(bad, patient, only(&[Failure::ClosedWithin]));
+}
+
+/// Sends this, and then blocks of a body for as long as they are taken; how many bytes.
+fn endless(peer: &mut Peer, head: &[u8], block: &[u8], sent: &AtomicU64) {
+    if peer.asked() && peer.send(head) {
+        while !peer.is_over() && peer.send(block) {
+            sent.fetch_add(block.len() as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Heads of bodies that do not end, and what follows again and again.
+fn endless_bodies() -> [(&'static [u8], Vec<u8>); 3] {
+    let chunk = [&b"10000\r\n"[..], &[b'x'; 0x10000], b"\r\n"].concat();
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10737418240\r\n\r\n", vec![b'x'; 0x10000]),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", chunk),
+        (b"HTTP/1.1 200 OK\r\n\r\n", vec![b'x'; 0x10000]),
+    ]
+}
+
+#[test]
+fn bodies_of_ten_gigabytes_time_out() {
+    for (head, block) in endless_bodies() {
+        let bad = move |peer: &mut Peer| endless(peer, head, &block, &AtomicU64::new(0));
+        counts_of(bad, hasty, only(&[Failure::Timeout]));
+    }
+}
+
+#[test]
+fn bodies_of_ten_gigabytes_are_not_kept() {
+    for (carrier, (head, block)) in
+        carriers().flat_map(|carrier| endless_bodies().map(|body| (carrier, body)))
+    {
+        let (before, sent) = (largest(), Arc::new(AtomicU64::new(0)));
+        let counted = Arc::clone(&sent);
+        let server = Server::start(move |peer| {
+            if peer.asked() && peer.send(GOOD) {
+                endless(peer, head, &block, &counted);
+            }
+        });
+        let load = Load {
+            duration: Some(MARGIN * 3),
+            requests: None,
+            timeout: MARGIN * 3,
+            drain: TIMEOUT,
+            carrier,
+            ..load(server.address(), CONNECTIONS, 0)
+        };
+        let abort = Arc::new(AtomicBool::new(false));
+        let began = Instant::now();
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Much more than it may grow by.
+                while sent.load(Ordering::Relaxed) < 4 * GROWTH_MOST && began.elapsed() < MARGIN * 2 {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                abort.store(true, Ordering::Relaxed);
+            });
+            engine::run(&load, &abort, |_| Some(engine::time::now())).unwrap()
+        });
+        let (sent, growth) = (sent.load(Ordering::Relaxed), growth(before));
+        assert!(sent >= 4 * GROWTH_MOST, "{carrier:?}: {sent} bytes were taken");
+        assert!(
+            growth < GROWTH_MOST,
+            "{carrier:?}: {sent} bytes were sent, and the process grew by {growth}"
+        );
+        holds_together(&load, &outcome);
+        assert_eq!((outcome.book.counts.in_flight, outcome.book.counts.failures()), (CONNECTIONS.into(), 0));
+    }
+}
+
+#[test]
+fn one_byte_a_second() {
+    let bad = |peer: &mut Peer| {
+        if peer.asked() {
+            for byte in GOOD.chunks(1) {
+                if !peer.send(byte) {
+                    return;
+                }
+                peer.pause(Duration::from_secs(1));
+            }
+        }
+    };
+    counts_of(bad, hasty, only(&[Failure::Timeout]));
+}
+
+#[test]
+fn no_answer_at_all() {
+    counts_of(Peer::wait, hasty, only(&[Failure::Timeout]));
+}
+
+#[test]
+fn connections_that_are_closed_at_once() {
+    // Whether the end is seen before the request is sent, or answers it with a reset, is the kernel's race.
+    counts_of(
+        |_| (),
+        patient,
+        |counts| {
+            let lost = counts.of(Failure::ClosedBefore) + counts.of(Failure::Reset);
+            assert_eq!(counts.failures(), lost, "{counts:?}");
+            assert!(lost + counts.closed_idle > 0 && counts.connects > 0, "{counts:?}");
+        },
+    );
+}
+
+#[test]
+fn answers_before_they_are_asked_for() {
+    let bad = |peer: &mut Peer| {
+        while peer.asked() && peer.send(GOOD) {
+            peer.pause(Duration::from_millis(5));
+            peer.send(GOOD);
+        }
+    };
+    // So seldom that most connections wait for a request when the answer to none comes.
+    let open = |load| Load { pacing: Pacing::Constant { rate: 100.0 }, ..load };
+    counts_of(bad, open, |counts| {
+        assert!(counts.surplus > 0 && counts.connects > 0, "{counts:?}");
+        assert_eq!(
+            counts.failures(),
+            counts.of(Failure::Reset) + counts.of(Failure::ClosedBefore),
+            "{counts:?}"
+        );
+    });
+}
+
+/// Every failure is of bytes that are no response, for this reason.
+fn malformed(bytes: &[u8], kind: Malformed) {
+    let bytes: Arc<[u8]> = bytes.into();
+    let bad = move |peer: &mut Peer| {
+        if peer.asked() && peer.send(&bytes) {
+            peer.wait();
+        }
+    };
+    counts_of(bad, patient, |counts| {
+        only(&[Failure::Malformed])(counts);
+        assert!(counts.malformed[kind as usize] >= counts.failures(), "{kind:?}: {counts:?}");
+    });
+}
+
+#[test]
+fn two_megabytes_of_header_lines() {
+    for (length, kind) in [(40, Malformed::Headers), (4000, Malformed::HeadLong)] {
+        let line = format!("X-Line: {}\r\n", "a".repeat(length));
+        let lines = line.repeat((2 << 20) / line.len());
+        malformed(format!("HTTP/1.1 200 OK\r\n{lines}").as_bytes(), kind);
+    }
+    malformed(&[b"HTTP/1.1 200 ".to_vec(), vec![b'O'; 2 << 20]].concat(), Malformed::HeadLong);
+}
+
+#[test]
+fn what_is_not_http() {
+    malformed(b"SSH-2.0-OpenSSH_9.2p1\r\n", Malformed::Head);
+    // What a server of TLS says to a request in plain text (RFC 8446, section 6).
+    malformed(b"\x15\x03\x01\x00\x02\x02\x46", Malformed::Head);
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle() {
+    let open = Pacing::Constant { rate: 5000.0 };
+    for (carrier, pacing) in carriers().flat_map(|carrier| [(carrier, Pacing::Closed), (carrier, open)]) {
+        let answered = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&answered);
+        let server = Server::start(move |peer| {
+            while !peer.is_over() && peer.asked() && peer.send(GOOD) {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        // A number that is never reached: that the server is gone ends it.
+        let load = Load { timeout: TIMEOUT, pacing, carrier, ..load(server.address(), 3, u64::MAX / 2) };
+        let began = Instant::now();
+        let killer = std::thread::spawn(move || {
+            while answered.load(Ordering::Relaxed) < 100 && began.elapsed() < MARGIN {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            drop(server);
+        });
+        let outcome = engine::run(&load, &Default::default(), |_| Some(engine::time::now()));
+        killer.join().unwrap();
+        let outcome = outcome.unwrap();
+        holds_together(&load, &outcome);
+        let counts = outcome.book.counts;
+        assert!(counts.answered > 0, "{carrier:?}");
+        assert!(counts.unconnected[Failure::Refused as usize] >= 3, "{carrier:?}: {counts:?}");
+        // Those that it had not yet accepted were reset.
+        let lost = [Failure::Reset, Failure::ClosedBefore, Failure::ClosedWithin].map(|kind| counts.of(kind));
+        assert_eq!(counts.failures(), lost.iter().sum::<u64>(), "{carrier:?}: {counts:?}");
+        assert!(began.elapsed() < PATIENCE + MARGIN, "{carrier:?}: {:?}", began.elapsed());
+    }
+}
+
+/// Why the load could not be run at all.
+fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
+    // The ramp has room for many attempts: on a busy machine for one.
+    let mut load = Load { timeout: TIMEOUT / 8, carrier, ..load(target, CONNECTIONS, 10) };
+    load.ramp.patience = TIMEOUT * 2;
+    let began = Instant::now();
+    let ended: Result<Outcome, _> = engine::run(&load, &Default::default(), |_| Some(engine::time::now()));
+    assert!(began.elapsed() < load.ramp.patience + MARGIN);
+    ended.unwrap_err().to_string()
+}
+
+#[test]
+fn servers_that_never_serve_are_named() {
+    for carrier in carriers() {
+        let named = |target, kind: Failure| {
+            let why = refusal(target, carrier);
+            assert!(why.contains(kind.text()), "{carrier:?}: {why}");
+        };
+        let gone = null(Faults::default());
+        let address = gone.address();
+        drop(gone);
+        named(address, Failure::Refused);
+        named(raw(b"220 mail ESMTP\r\n").address(), Failure::Malformed);
+        named(null(Faults { is_endless: true, ..Faults::default() }).address(), Failure::Timeout);
+        named(null(Faults { silent: OneIn::new(1), ..Faults::default() }).address(), Failure::Timeout);
+        named(null(Faults { reset: OneIn::new(1), ..Faults::default() }).address(), Failure::Reset);
+        named(null(Faults { unavailable: OneIn::new(1), ..Faults::default() }).address(), Failure::Status);
+    }
+}
