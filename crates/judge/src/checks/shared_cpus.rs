@@ -1,11 +1,11 @@
 //! Do client and server share CPUs?
 
+use figure::CpuList;
 use figure::evidence::http::{
     CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_CPUS, SERVER_SEEN, SUBJECT, WHAT,
 };
-use figure::{CpuList, Reading};
 
-use crate::check::{Answer, Check, Subject};
+use crate::check::{Answer, Check, Subject, observed};
 use crate::load::{list, of_server};
 
 /// The CPUs that the client is pinned to, against those that the server's threads may run on and were seen on (sched_getaffinity(2),
@@ -39,13 +39,11 @@ const FIX: &str = "give each its own: --client-cpus LIST --server-cpus LIST, who
 fn rule(subject: &Subject) -> Answer {
     let client = list(&subject.condition(CLIENT_CPUS).unwrap_or_default());
     let over = |key| subject.figure.over_rounds(key).map(|rounds: Vec<Vec<f64>>| list(&rounds.concat()));
-    let (allowed, seen) = (over(SERVER_ALLOWED), over(SERVER_SEEN));
+    let may = observed!(over(SERVER_ALLOWED));
     let given = list(&subject.condition(SERVER_CPUS).unwrap_or_default());
-    let may = match (&allowed, given.is_empty()) {
-        (Reading::Value(allowed), _) => allowed.clone(),
-        (Reading::Unknown(_), false) => given.clone(),
-        (Reading::Unknown(reason), true) => return Answer::unknown(reason),
-    };
+    if may.is_empty() {
+        return Answer::unknown("no CPU of the server is shown");
+    }
     if client.is_empty() {
         return Answer::warn(
             format!(
@@ -65,10 +63,15 @@ fn rule(subject: &Subject) -> Answer {
     if !both.is_empty() {
         return Answer::warn(format!("{told}: CPUs {both} are both's"), FIX);
     }
-    if let Reading::Value(seen) = &seen
-        && !seen.is_subset(&may)
-    {
-        return Answer::warn(format!("{told}, and it was seen on CPUs {}", seen.difference(&may)), FIX);
+    // What it was given is read back, and where it was is looked at.
+    let its_own = if given.is_empty() { &may } else { &given };
+    let elsewhere =
+        may.iter().chain(observed!(over(SERVER_SEEN)).iter()).collect::<CpuList>().difference(its_own);
+    if !elsewhere.is_empty() {
+        return Answer::warn(
+            format!("{told}: beyond CPUs {its_own}, which it was given, on CPUs {elsewhere}"),
+            FIX,
+        );
     }
     let shared = shared_cores(subject, &client, &may);
     if !shared.is_empty() {

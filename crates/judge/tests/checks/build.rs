@@ -238,7 +238,7 @@ pub fn hopping(placement: &str) -> Case {
 impl Case {
     /// Takes a fact away, as if nobody had written it.
     pub fn without<T>(self, key: Key<T>) -> Self {
-        let kept: Vec<&str> = ALL.iter().map(|other| other.name).filter(|name| *name != key.name).collect();
+        let kept: Vec<&str> = all().map(|other| other.name).filter(|name| *name != key.name).collect();
         self.only(&kept)
     }
 

@@ -12,6 +12,7 @@ mod form;
 mod gates;
 mod hops;
 mod lines;
+mod loads;
 mod noise;
 mod numbers;
 mod prices;
