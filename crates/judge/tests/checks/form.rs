@@ -225,7 +225,11 @@ fn rules_read_only_what_they_declare() {
 fn every_declared_fact_matters_somewhere() {
     let (mut idle, all) = (Vec::new(), situations());
     for check in ALL {
-        let declared: Vec<Case> = all.iter().map(|case| case.clone().only(check.reads)).collect();
+        // Most situations look alike to a check that reads little.
+        let mut seen = BTreeSet::new();
+        let declared = all.iter().map(|case| case.clone().only(check.reads));
+        let declared: Vec<Case> =
+            declared.filter(|case| seen.insert(serde_json::to_string(&case.0).unwrap())).collect();
         for name in check.reads {
             let rest: Vec<&str> = check.reads.iter().copied().filter(|other| other != name).collect();
             let matters = declared

@@ -11,6 +11,7 @@ mod emulated;
 mod form;
 mod gates;
 mod hops;
+mod http;
 mod lines;
 mod loads;
 mod noise;
