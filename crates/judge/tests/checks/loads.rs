@@ -3,7 +3,7 @@
 use figure::evidence::http::*;
 use figure::evidence::*;
 use figure::series::Part;
-use figure::{Better, Figure, Reading, Unit};
+use figure::{Better, Figure, Outcome, Reading, Unit};
 
 use crate::build::{Case, ROUND_SECONDS, quiet_vm, server};
 
@@ -247,11 +247,6 @@ pub fn cpu() -> Case {
 
 /// Situations in which the rules of loads take different ways.
 pub fn situations() -> Vec<Case> {
-    let failing = |at: usize, count: f64| {
-        let mut kinds = vec![0.0; 11];
-        kinds[at] = count;
-        kinds
-    };
     let busy = |share| load().with(CLIENT_BUSIEST, share);
     let churn = || load().with(KEEPS_ALIVE, false).with(CONNECTS, ANSWERS).with(CONNECT_LONGEST, 0.01);
     let band = || load().with(MODE_40MS, 0.5).with(LATENCY, vec![0.04; 5]).with(DELAYED_ACKS, 1.0);
@@ -274,8 +269,8 @@ pub fn situations() -> Vec<Case> {
         load().with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(SERVER_FILES, 65_530.0),
         load().with(MEMORY_ABORTS, 10.0),
-        load().with(FAILED, failing(9, 3.0)),
-        load().with(UNCONNECTED, failing(9, 3.0)),
+        load().with(FAILED, failing("no port", 3.0)),
+        load().with(UNCONNECTED, failing("no port", 3.0)),
         load().with(CONNECTIONS, 16_000.0),
         churn(),
         churn().with(TIME_WAIT, 20_000.0),
@@ -285,10 +280,10 @@ pub fn situations() -> Vec<Case> {
         load().with(CONNECTS, 500.0).with(CLOSED_ANNOUNCED, 400.0).with(CLOSED_IDLE, 100.0),
         load().with(SOFTNET_DROPS, 1.0),
         load().with(SURPLUS, 1.0),
-        load().with(FAILED, failing(0, 300.0)),
-        load().with(FAILED, failing(0, 300.0)).with(GOAL, "refusal".into()),
-        load().with(UNCONNECTED, failing(7, 300.0)),
-        load().with(ESTABLISHED, 150.0).with(RAMP_FAILURES, failing(7, 50.0)),
+        load().with(FAILED, failing("status", 300.0)),
+        load().with(FAILED, failing("status", 300.0)).with(GOAL, "refusal".into()),
+        load().with(UNCONNECTED, failing("refused", 300.0)),
+        load().with(ESTABLISHED, 150.0).with(RAMP_FAILURES, failing("refused", 50.0)),
         load().with(JAIN, 0.3),
         load().with(UNSERVED, 0.3).with(SERVED_LEAST, 0.0),
         band(),
@@ -320,7 +315,7 @@ pub fn situations() -> Vec<Case> {
         load().and(doubled(1.0)),
         load().and(other("fasthttp", 1.4)),
         load().with(RECORDED, 5_000.0),
-        load().with(RECORDED, 15_900.0).with(FAILED, failing(6, 500.0)),
+        load().with(RECORDED, 15_900.0).with(FAILED, failing("timeout", 500.0)),
         open().with(RECORDED, 9_700.0),
         load().with(LITTLE, 0.8),
         load().with(TREND, vec![0.03, 0.05]),
@@ -363,4 +358,23 @@ pub fn split() -> Case {
     let mut case = load().with(WHAT, "cpu".into()).in_first(3, PROFILED, true).with(PROFILE_RATIO, 0.98);
     case.figure().parts = vec![Part { name: "write".into(), value: 16.0, share: 0.5 }];
     case.with(PROFILE_LOST, 0.0).with(PROFILE_SAMPLES, 50.0).with(PROFILE_SHARES, vec![0.9, 0.1])
+}
+
+/// Failures of one kind, in each round.
+pub fn failing(kind: &str, count: f64) -> Vec<f64> {
+    FAILURES.iter().map(|name| if *name == kind { count } else { 0.0 }).collect()
+}
+
+/// What a check says of a load in which a share has these values.
+pub fn at<const N: usize>(id: &str, values: [f64; N], of: impl Fn(f64) -> Case) -> [Outcome; N] {
+    values.map(|value| of(value).says(id))
+}
+
+/// A connection for each request.
+pub fn short() -> Case {
+    load()
+        .with(KEEPS_ALIVE, false)
+        .with(CONNECTS, ANSWERS)
+        .with(CONNECT_LONGEST, 0.004)
+        .with(GOAL, "short".into())
 }

@@ -18,6 +18,7 @@ mod noise;
 mod numbers;
 mod prices;
 mod programs;
+mod requests;
 mod threads;
 mod time;
 mod traffic;
