@@ -7,12 +7,11 @@ use figure::evidence::http::{
 };
 use figure::format::{percent, seconds};
 
-use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
 use crate::load::{FULL, HEADROOM, P99, headroom, is_open, of_server, typical_at};
 
-/// CPU time of the busiest thread in a closed loop, which sleeps whenever no answer is there. What is left at the upper level is what the
-/// kernel takes to wake it.
+/// CPU time of the busiest thread in a closed loop, which sleeps whenever no answer is there, and what a thread waited for a CPU. What is left
+/// at the upper level is what the kernel takes to wake it.
 const BUSY: Levels = Levels { warn: FULL, fail: 0.98 };
 /// Waits that found as many events as they can take: more were there.
 const FILLED: f64 = 0.5;
@@ -46,19 +45,19 @@ const FIX: &str = "give the client more CPUs and threads (--client-cpus LIST, -t
 
 fn rule(subject: &Subject) -> Answer {
     let waited = observed!(subject.typical(CLIENT_DELAY));
-    let waiting = LOST_TIME.outcome(waited);
     let lacking = format!("; the one that waited most had no CPU for {} of the time", percent(waited));
     if is_open(subject) {
-        return by_residence(subject, waiting, &lacking);
+        return by_residence(subject, &lacking);
     }
     let busiest = observed!(subject.typical(CLIENT_BUSIEST));
     let full = observed!(subject.typical(FULL_WAITS));
-    let mut outcome = BUSY.outcome(busiest);
+    // Who waits for a CPU would use it.
+    let mut outcome = BUSY.outcome(busiest + waited);
     if full >= FILLED {
         outcome = outcome.max(Outcome::Warn);
     }
     let mut told = format!(
-        "the client's busiest thread used {} of a CPU, {} of its waits were full",
+        "the client's busiest thread used {} of a CPU, {} of its waits were full{lacking}",
         percent(busiest),
         percent(full)
     );
@@ -70,17 +69,16 @@ fn rule(subject: &Subject) -> Answer {
     if outcome > Outcome::Pass {
         told += ": the rate is the client's, and a floor for the server's";
     }
-    Answer::of(outcome.max(waiting), told + &lacking, FIX)
+    Answer::of(outcome, told, FIX)
 }
 
 /// A rate's client waits for the next moment by looking at the clock, so that it may be busy all the time: what counts is how long
-/// answers lay there.
-fn by_residence(subject: &Subject, waiting: Outcome, lacking: &str) -> Answer {
+/// answers lay there, for want of a CPU too.
+fn by_residence(subject: &Subject, lacking: &str) -> Answer {
     let resided = observed!(subject.typical(RESIDENCE));
     let latency = observed!(typical_at(subject.figure, LATENCY, P99));
-    let share = resided / latency.max(f64::MIN_POSITIVE);
-    Answer::of(
-        RESIDED.outcome(share).max(waiting),
+    RESIDED.answer(
+        resided / latency.max(f64::MIN_POSITIVE),
         format!(
             "answers lay unread in the client for up to {} (99 % of them), where 99 % of the latencies are below {}{lacking}",
             seconds(resided),

@@ -109,8 +109,9 @@ fn a_client_that_is_full() {
     assert_eq!(at("client-saturated", [0.95, 0.99], shown), [Pass, Warn]);
     assert_eq!(busy(0.99).and(null(1.4)).says("client-saturated"), Fail);
     assert_eq!(load().with(FULL_WAITS, 0.6).says("client-saturated"), Warn);
+    // Who waits for a CPU would use it: with the 75 % that it has.
     let waiting = |share| load().with(CLIENT_DELAY, share);
-    assert_eq!(at("client-saturated", [0.019, 0.02, 0.099, 0.1], waiting), [Pass, Warn, Warn, Fail]);
+    assert_eq!(at("client-saturated", [0.14, 0.16, 0.22, 0.24], waiting), [Pass, Warn, Warn, Fail]);
     assert_eq!(load().unknown(CLIENT_BUSIEST, "gone").says("client-saturated"), Unknown);
     // What it measures is the client itself.
     assert_eq!(busy(1.0).with(SUBJECT, "null".into()).answer("client-saturated"), None);
