@@ -204,6 +204,7 @@ fn a_server_that_is_not_full_has_no_capacity() {
     assert!(used(0.5).answer("server-not-saturated").unwrap().detail.contains("waited for a CPU"));
     // Half of the host's soft interrupts are on the server's CPU.
     assert_eq!(used(0.8).with(SOFTIRQ, 0.25 * ROUND_SECONDS).says("server-not-saturated"), Pass);
+    assert_eq!(used(0.8).with(SOFTIRQ, 0.15 * ROUND_SECONDS).says("server-not-saturated"), Warn);
     assert_eq!(
         used(0.8).with(GOAL, "asked".into()).answer("server-not-saturated"),
         None,
