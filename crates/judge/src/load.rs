@@ -103,6 +103,18 @@ pub fn sums(figure: &Figure, key: Key<Vec<f64>>) -> Reading<Vec<f64>> {
     })
 }
 
+/// All of them; the first reason if one is unknown.
+pub fn together<T, const N: usize>(readings: [Reading<T>; N]) -> Reading<[T; N]> {
+    let mut values = Vec::with_capacity(N);
+    for reading in readings {
+        match reading {
+            Reading::Value(value) => values.push(value),
+            Reading::Unknown(reason) => return Reading::Unknown(reason),
+        }
+    }
+    Reading::or_unknown(values.try_into().ok(), "not all were read")
+}
+
 /// CPU numbers as a list.
 pub fn list(cpus: &[f64]) -> CpuList {
     cpus.iter().filter(|cpu| **cpu >= 0.0).map(|cpu| *cpu as u32).collect()
@@ -141,27 +153,20 @@ pub struct Used {
 pub fn server_used(subject: &Subject) -> Reading<Used> {
     let figure = subject.figure;
     let cpus = server_cpus(subject).map(|cpus| cpus.len() as f64);
-    let time = (figure.sum(SERVER_USER), figure.sum(SERVER_SYSTEM), figure.sum(SECONDS));
-    match (cpus, time) {
-        (Reading::Unknown(reason), _)
-        | (
-            _,
-            (Reading::Unknown(reason), _, _)
-            | (_, Reading::Unknown(reason), _)
-            | (_, _, Reading::Unknown(reason)),
-        ) => Reading::Unknown(reason),
-        (Reading::Value(cpus), (Reading::Value(user), Reading::Value(system), Reading::Value(seconds))) => {
-            let whole = cpus * seconds;
-            if whole <= 0.0 {
-                return Reading::unknown("no CPU of the server is shown");
-            }
-            // Of the whole host: the server's CPUs have their part, by their number.
-            let all = (self::cpus(subject).len() as f64).max(cpus);
-            let network = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0) * cpus / all;
-            let own = (user + system) / whole;
-            Reading::Value(Used { own, with_network: own + network / whole, cpus })
-        }
+    let times = together([SERVER_USER, SERVER_SYSTEM, SECONDS].map(|key| figure.sum(key)));
+    let (cpus, [user, system, seconds]) = match (cpus, times) {
+        (Reading::Value(cpus), Reading::Value(times)) => (cpus, times),
+        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => return Reading::Unknown(reason),
+    };
+    let whole = cpus * seconds;
+    if whole <= 0.0 {
+        return Reading::unknown("no CPU of the server is shown");
     }
+    // Of the whole host: the server's CPUs have their part, by their number.
+    let all = (self::cpus(subject).len() as f64).max(cpus);
+    let network = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0) * cpus / all;
+    let own = (user + system) / whole;
+    Reading::Value(Used { own, with_network: own + network / whole, cpus })
 }
 
 /// The null responder under the same load: so many connections, kept or not, by the same carrier, in a closed loop.

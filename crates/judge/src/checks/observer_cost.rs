@@ -5,11 +5,11 @@ use figure::evidence::http::{
     WHAT,
 };
 use figure::format::percent;
-use figure::{Outcome, stats};
+use figure::{Outcome, Reading, stats};
 
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Subject, never, observed};
-use crate::load::{cpus, of_server};
+use crate::load::{cpus, of_server, together};
 
 /// Rounds of each kind of which there must be so many to compare them.
 const ROUNDS: usize = 3;
@@ -82,19 +82,10 @@ fn rule(subject: &Subject) -> Answer {
 }
 
 /// CPU seconds for each answer, of each round.
-fn costs(subject: &Subject) -> figure::Reading<Vec<f64>> {
-    let figure = subject.figure;
-    let all =
-        (figure.over_rounds(SERVER_USER), figure.over_rounds(SERVER_SYSTEM), figure.over_rounds(ANSWERED));
-    match all {
-        (figure::Reading::Value(user), figure::Reading::Value(system), figure::Reading::Value(answered)) => {
-            let times = user.iter().zip(&system).zip(&answered);
-            figure::Reading::Value(
-                times.map(|((user, system), answered)| (user + system) / answered.max(1.0)).collect(),
-            )
-        }
-        (figure::Reading::Unknown(reason), ..)
-        | (_, figure::Reading::Unknown(reason), _)
-        | (_, _, figure::Reading::Unknown(reason)) => figure::Reading::Unknown(reason),
-    }
+fn costs(subject: &Subject) -> Reading<Vec<f64>> {
+    let rounds = [SERVER_USER, SERVER_SYSTEM, ANSWERED].map(|key| subject.figure.over_rounds(key));
+    together(rounds).map(|[user, system, answered]| {
+        let times = user.iter().zip(&system).zip(&answered);
+        times.map(|((user, system), answered)| (user + system) / answered.max(1.0)).collect()
+    })
 }
