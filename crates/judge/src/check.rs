@@ -6,6 +6,8 @@ use figure::evidence::{
 };
 use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
 
+use crate::load;
+
 /// What a check looks at: a figure within its record.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -33,10 +35,11 @@ impl<'a> Subject<'a> {
         cpus.into_iter().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
     }
 
-    /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, else its threads,
-    /// else those that its copies kept busy, else 1 (reads [`CPUS`], [`THREADS`], [`COPY_USER`] and [`COPY_SYSTEM`]).
+    /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, or that the client and the
+    /// server of a load were given, else its threads, else those that its copies kept busy, else 1 (reads [`CPUS`], what
+    /// [`load::cpus`] reads, [`THREADS`], [`COPY_USER`] and [`COPY_SYSTEM`]).
     pub fn cpu_count(&self) -> f64 {
-        let pinned = self.thread_cpus().into_iter().collect::<CpuList>().len();
+        let pinned = self.thread_cpus().into_iter().chain(load::cpus(self).iter()).collect::<CpuList>().len();
         let cpus = if pinned > 0 { Some(pinned as f64) } else { self.condition(THREADS) };
         cpus.or_else(|| self.busy_copies()).unwrap_or(1.0).max(1.0)
     }
@@ -213,11 +216,11 @@ const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING, "program"];
 pub const SWITCHING: &str = "switching";
 
 /// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
-/// with themselves, not of hops from task to task, not of noise, and not what CPU time alone prices (reads [`TEST_CLASS`], and
-/// what [`hops`], [`of_noise`] and [`takes_time`] read).
+/// with themselves, not of hops from task to task, not of loads, whose client and server are asked apart, not of noise, and not what
+/// CPU time alone prices (reads [`TEST_CLASS`], and what [`hops`], [`load::is_load`], [`of_noise`] and [`takes_time`] read).
 pub fn has_its_cpus(subject: &Subject) -> bool {
     // Two tasks that wake one another wait in turn: what that costs is the figure.
-    takes_time(subject) && !several_tasks(subject) && !hops(subject)
+    takes_time(subject) && !several_tasks(subject) && !hops(subject) && !load::is_load(subject)
 }
 
 /// For [`Check::applies`]: figures of work that others can make last longer: not the prices of one thread by its own CPU time, which

@@ -2,44 +2,66 @@
 
 mod above_limit;
 mod advertised_cache;
+mod all_recorded;
 mod allocator_proved;
 mod array_size;
 mod bimodal;
+mod client_saturated;
 mod clock_granularity;
 mod clock_jump;
+mod conforms;
+mod connections_served;
+mod coordinated_omission;
 mod copies_overlap;
 mod debug_build;
+mod delayed_ack;
 mod drift;
 mod emulated;
+mod errors_as_work;
 mod executed_image;
 mod fault_coverage;
 mod faults;
 mod faults_counted;
+mod files_and_memory;
 mod first_touch;
 mod foreign_load;
 mod frequency;
+mod gc_regime;
+mod gomaxprocs;
 mod heartbeat;
 mod interrupts;
 mod involuntary_switches;
+mod keep_alive_lost;
 mod lever_took;
 pub(crate) mod line_transfer;
+mod listen_overflow;
+mod littles_law;
+mod loopback;
 pub(crate) mod loss;
 mod memory_errors;
 mod memory_limit;
 mod numa_balancing;
 mod numa_placement;
+mod observer_cost;
 mod page_size;
+mod pipelining;
 pub(crate) mod placement_dependent;
 mod placement_held;
+mod ports;
+mod profile_coverage;
 mod quota;
+mod rate_met;
 mod rates_steady;
 mod rounds_agree;
 mod run_queue_delay;
 mod scheduler;
+mod server_not_saturated;
+mod shared_cpus;
 mod sibling_load;
 mod sources;
 mod steal;
 mod stragglers;
+mod survivors;
 mod swap;
 mod switches_per_hop;
 mod thermal;
@@ -51,6 +73,7 @@ pub(crate) mod traffic_agreement;
 mod traffic_background;
 mod traffic_channels;
 mod traffic_multiplexed;
+mod trend;
 mod unequal_cores;
 mod uneven_cores;
 mod verified;
@@ -92,6 +115,14 @@ pub const ALL: &[&Check] = &[
     &memory_errors::CHECK,
     &faults::CHECK,
     &fault_coverage::CHECK,
+    // HTTP: what there was to serve a load, and to make it.
+    &conforms::CHECK,
+    &shared_cpus::CHECK,
+    &gomaxprocs::CHECK,
+    &files_and_memory::CHECK,
+    &ports::CHECK,
+    &listen_overflow::CHECK,
+    &loopback::CHECK,
     // Time: what it is measured with.
     &clock_jump::CHECK,
     &clock_granularity::CHECK,
@@ -109,6 +140,23 @@ pub const ALL: &[&Check] = &[
     &thermal::CHECK,
     &frequency::CHECK,
     &unequal_cores::CHECK,
+    // HTTP: what became of the requests, who was at the limit, and what follows for rate and latency.
+    &pipelining::CHECK,
+    &keep_alive_lost::CHECK,
+    &delayed_ack::CHECK,
+    &connections_served::CHECK,
+    &client_saturated::CHECK,
+    &errors_as_work::CHECK,
+    &server_not_saturated::CHECK,
+    &rate_met::CHECK,
+    &coordinated_omission::CHECK,
+    &survivors::CHECK,
+    &all_recorded::CHECK,
+    &littles_law::CHECK,
+    &gc_regime::CHECK,
+    &observer_cost::CHECK,
+    &profile_coverage::CHECK,
+    &trend::CHECK,
     // What all of it does to the numbers.
     &copies_overlap::CHECK,
     &threads_overlap::CHECK,

@@ -2,6 +2,7 @@
 
 use figure::evidence::{
     CANARY_CHANGE, CGROUP_THROTTLED, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPU_STEAL, Key, RUN_DELAY_WORST,
+    SOFTIRQ_TIME, http,
 };
 use figure::{Round, format};
 
@@ -36,7 +37,9 @@ pub fn gate(round: &Round) -> Option<String> {
     if stolen >= LOST {
         return Some(format!("the hypervisor took {} of the CPU time", format::percent(stolen)));
     }
-    let foreign = (known(CPU_FOREIGN).unwrap_or(0.0) - resolution).max(0.0);
+    // The packets of a load are not others' work.
+    let packets = known(http::SECONDS).and(known(SOFTIRQ_TIME)).unwrap_or(0.0);
+    let foreign = (known(CPU_FOREIGN).unwrap_or(0.0) - packets - resolution).max(0.0);
     if foreign / cpu_seconds >= LOST {
         return Some(format!("others used {} of the CPU time", format::percent(foreign / cpu_seconds)));
     }

@@ -10,6 +10,7 @@ pub mod checks;
 pub mod explain;
 mod findings;
 mod gate;
+mod load;
 pub mod relations;
 pub mod terms;
 

@@ -6,6 +6,8 @@
 
 mod advertised_topology;
 pub(crate) mod again;
+mod client_ceiling;
+mod client_doubled;
 mod copy_scale;
 pub(crate) mod core_pairs;
 pub mod curve;
@@ -14,6 +16,7 @@ mod harness;
 pub mod partner;
 mod saturation;
 pub(crate) mod second_instrument;
+mod subjects_equal;
 pub mod traffic;
 pub(crate) mod write_allocate;
 
@@ -28,5 +31,8 @@ pub const ALL: &[&Check] = &[
     &saturation::CHECK,
     &harness::CHECK,
     &second_instrument::CHECK,
+    &subjects_equal::CHECK,
+    &client_ceiling::CHECK,
+    &client_doubled::CHECK,
     &advertised_topology::CHECK,
 ];

@@ -2,12 +2,13 @@
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, NOISE, PLACES, PRICE_CLOCK, PSI_CPU,
-    RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, http,
 };
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, tick_noise};
 use crate::check::{Answer, Check, Subject, never, observed, wants_its_cpus};
+use crate::load::is_load;
 
 /// Busy time of the CPUs in use (/proc/stat) less our own CPU time. Pressure (/proc/pressure/cpu,
 /// Documentation/accounting/psi.rst) stands in the detail only: it speaks of the whole machine and of our own
@@ -18,6 +19,7 @@ pub const CHECK: Check = Check {
     reads: &[
         CPU_FOREIGN.name,
         CPU_FOREIGN_RESOLUTION.name,
+        SOFTIRQ_TIME.name,
         PSI_CPU.name,
         CPUS.name,
         THREADS.name,
@@ -30,6 +32,9 @@ pub const CHECK: Check = Check {
         COPY_SYSTEM.name,
         NOISE.name,
         PRICE_CLOCK.name,
+        http::WHAT.name,
+        http::CLIENT_CPUS.name,
+        http::SERVER_CPUS.name,
     ],
     page: include_str!("../../../../docs/checks/foreign-load.md"),
     applies: wants_its_cpus,
@@ -50,6 +55,10 @@ fn rule(subject: &Subject) -> Answer {
     let foreign = observed!(subject.figure.sum(CPU_FOREIGN));
     observed!(subject.figure.sum(CPU_FOREIGN_RESOLUTION));
     let noise = tick_noise(subject);
+    // What the kernel did for the packets of a load is its own, and may be booked to nobody.
+    let packets =
+        if is_load(subject) { subject.figure.sum(SOFTIRQ_TIME).into_value().unwrap_or(0.0) } else { 0.0 };
+    let foreign = (foreign - packets).max(0.0);
     let lost = loss(subject, (foreign - noise).max(0.0));
     let blur = noise / subject.cpu_seconds();
     if lost < LOST_TIME.warn && blur >= LOST_TIME.fail {

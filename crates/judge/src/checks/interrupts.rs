@@ -2,12 +2,13 @@
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, NOISE, RUN_DELAY_WORST, SCHEDULE,
-    SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, http,
 };
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, tick_noise};
 use crate::check::{Answer, Check, Subject, never, observed, of_work};
+use crate::load::is_load;
 
 /// Hard and soft interrupt time of the CPUs in use (/proc/stat fields irq and softirq, proc(5)).
 pub const CHECK: Check = Check {
@@ -26,9 +27,11 @@ pub const CHECK: Check = Check {
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,
+        http::WHAT.name,
     ],
     page: include_str!("../../../../docs/checks/interrupts.md"),
-    applies: of_work,
+    // The interrupts of a load are its own network traffic.
+    applies: |subject| of_work(subject) && !is_load(subject),
     essential: never,
     rule,
 };

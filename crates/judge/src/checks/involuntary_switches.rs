@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, NOISE, PRICE_CLOCK, RUN_DELAY, SCHEDULE,
-    TEST_CLASS, THREADS,
+    TEST_CLASS, THREADS, http,
 };
 use figure::format;
 
@@ -36,6 +36,7 @@ pub const CHECK: Check = Check {
         COPY_SYSTEM.name,
         NOISE.name,
         PRICE_CLOCK.name,
+        http::WHAT.name,
     ],
     page: include_str!("../../../../docs/checks/involuntary-switches.md"),
     applies: has_its_cpus,

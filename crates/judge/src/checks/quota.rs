@@ -2,11 +2,13 @@
 
 use figure::evidence::{
     CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    http,
 };
 use figure::{Outcome, format};
 
 use super::loss::{LOST_TIME, loss};
 use crate::check::{Answer, Check, Subject, measured, never};
+use crate::load::is_load;
 
 /// CPU bandwidth limits of our cgroup and all its ancestors: cpu.max of v2, cpu.cfs_quota_us of v1
 /// (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst).
@@ -21,6 +23,9 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        http::WHAT.name,
+        http::CLIENT_CPUS.name,
+        http::SERVER_CPUS.name,
     ],
     page: include_str!("../../../../docs/checks/quota.md"),
     applies: |subject| measured(subject) && subject.condition(THREADS).is_some(),
@@ -30,7 +35,9 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let cgroup = &subject.machine().cgroup;
-    let threads = subject.condition(THREADS).unwrap_or(1.0);
+    // Of a load the server's threads are under the same quota as the client's.
+    let threads =
+        if is_load(subject) { subject.cpu_count() } else { subject.condition(THREADS).unwrap_or(1.0) };
     let Some((quota, level)) = cgroup.quota_cpus() else {
         return match &cgroup.unknown {
             Some(reason) => Answer::unknown(reason),

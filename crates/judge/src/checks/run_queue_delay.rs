@@ -1,6 +1,8 @@
 //! Did our threads wait for a CPU although they wanted to run?
 
-use figure::evidence::{CPUS, HOP_WAY, NOISE, PRICE_CLOCK, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS};
+use figure::evidence::{
+    CPUS, HOP_WAY, NOISE, PRICE_CLOCK, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS, http,
+};
 use figure::format;
 
 use super::loss::LOST_TIME;
@@ -22,6 +24,7 @@ pub const CHECK: Check = Check {
         HOP_WAY.name,
         NOISE.name,
         PRICE_CLOCK.name,
+        http::WHAT.name,
     ],
     page: include_str!("../../../../docs/checks/run-queue-delay.md"),
     applies: has_its_cpus,

@@ -1,6 +1,8 @@
 //! Did others run on the other hardware threads of our cores?
 
-use figure::evidence::{COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, NOISE, THREADS};
+use figure::evidence::{
+    COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, NOISE, THREADS, http,
+};
 use figure::format;
 
 use super::loss::tick_noise;
@@ -23,6 +25,8 @@ pub const CHECK: Check = Check {
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,
+        http::CLIENT_CPUS.name,
+        http::SERVER_CPUS.name,
     ],
     page: include_str!("../../../../docs/checks/sibling-load.md"),
     applies: of_work,

@@ -1,6 +1,7 @@
 //! Are the figures that this one was computed from sound?
 
 use figure::evidence::TIMELESS;
+use figure::evidence::http::WHAT;
 use figure::{CheckResult, Figure, Outcome, Verdict};
 
 use crate::check::{Answer, Check, Subject, always, measured};
@@ -10,7 +11,7 @@ use crate::check::{Answer, Check, Subject, always, measured};
 pub const CHECK: Check = Check {
     id: "sources",
     question: "Are the figures that this one was computed from sound?",
-    reads: &[TIMELESS.name],
+    reads: &[TIMELESS.name, WHAT.name],
     page: include_str!("../../../../docs/checks/sources.md"),
     // One that was made of the rounds of another, kept in its own, is judged by these rounds.
     applies: |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
@@ -43,15 +44,41 @@ const OF_TIME: &[&str] = &[
     "bimodal",
     "drift",
     "rounds-agree",
+    "delayed-ack",
+    "littles-law",
+    "trend",
 ];
+
+/// Checks of how much of a server a load showed, and of its latencies: what the server took for each answer or holds for each
+/// connection is what it is, whoever was at the limit.
+const OF_THE_CLIENT: &[&str] = &[
+    "client-saturated",
+    "client-ceiling",
+    "client-doubled",
+    "server-not-saturated",
+    "coordinated-omission",
+    "survivors",
+    "all-recorded",
+];
+/// `http.what` of what a server took or holds.
+const OF_THE_SERVER: &[&str] = &["cpu", "memory", "goroutines", "run-queue"];
+/// Of these, what would be the same had the rounds been slower.
+const HELD: &[&str] = &["memory", "goroutines"];
 
 /// The verdict of a source, as far as it concerns this figure.
 fn verdict_for(subject: &Subject, source: &Figure) -> Option<Verdict> {
     let verdict = source.verdict?;
-    if subject.condition(TIMELESS) != Some(true) {
+    let what = subject.condition(WHAT);
+    let is_one = |of: &[&str]| what.as_deref().is_some_and(|what| of.contains(&what));
+    let (timeless, of_server) =
+        (subject.condition(TIMELESS) == Some(true) || is_one(HELD), is_one(OF_THE_SERVER));
+    if !timeless && !of_server {
         return Some(verdict);
     }
-    let concerns = |check: &&CheckResult| !OF_TIME.contains(&check.id.as_str());
+    let concerns = |check: &&CheckResult| {
+        let id = check.id.as_str();
+        !(timeless && OF_TIME.contains(&id) || of_server && OF_THE_CLIENT.contains(&id))
+    };
     let checks: Vec<CheckResult> = source.checks.iter().filter(concerns).cloned().collect();
     Some(Verdict::of(&checks, source.kept().count()))
 }
@@ -85,7 +112,7 @@ mod unit {
 
     #[test]
     fn checks_of_time_are_checks() {
-        for id in OF_TIME {
+        for id in OF_TIME.iter().chain(OF_THE_CLIENT) {
             assert!(crate::find(id).is_some(), "{id}");
         }
     }

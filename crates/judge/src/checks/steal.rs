@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, NOISE, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREADS,
+    THREAD_SECONDS_MEDIAN, THREADS, http,
 };
 use figure::{Outcome, format};
 
@@ -24,6 +24,8 @@ pub const CHECK: Check = Check {
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,
+        http::CLIENT_CPUS.name,
+        http::SERVER_CPUS.name,
     ],
     page: include_str!("../../../../docs/checks/steal.md"),
     applies: of_work,

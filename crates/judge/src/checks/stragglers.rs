@@ -2,11 +2,12 @@
 
 use figure::evidence::{
     NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
-    THREAD_START_SKEW, THREADS,
+    THREAD_START_SKEW, THREADS, http,
 };
 use figure::{Reading, format, stats};
 
 use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work};
+use crate::load::is_load;
 
 /// Share of the slowest thread's time that the others waited for it. Cores at different distances from memory
 /// differ by some per cent on any machine; a quarter is a thread that was held up.
@@ -24,9 +25,15 @@ pub const CHECK: Check = Check {
         THREAD_SLOWEST_CPU.name,
         THREAD_START_SKEW.name,
         NOISE.name,
+        http::WHAT.name,
     ],
     page: include_str!("../../../../docs/checks/stragglers.md"),
-    applies: |subject| of_work(subject) && subject.condition(THREADS).is_some_and(|threads| threads > 1.0),
+    // Threads of a load are not given equal shares, and wait for nobody.
+    applies: |subject| {
+        of_work(subject)
+            && !is_load(subject)
+            && subject.condition(THREADS).is_some_and(|threads| threads > 1.0)
+    },
     essential: never,
     rule,
 };

@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE,
-    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
+    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, http,
 };
 use figure::{Reading, format};
 
@@ -25,6 +25,8 @@ pub const CHECK: Check = Check {
         THREAD_SECONDS_MEDIAN.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
+        http::CLIENT_CPUS.name,
+        http::SERVER_CPUS.name,
     ],
     page: include_str!("../../../../docs/checks/throttled.md"),
     applies: measured,

@@ -1,5 +1,7 @@
 //! A tiny builder: a figure with the evidence of an undisturbed run, to be disturbed one thing at a time.
 
+use std::collections::BTreeMap;
+
 use figure::evidence::*;
 use figure::evidence::{FactType, Key, Scope};
 use figure::host::{
@@ -238,7 +240,7 @@ pub fn hopping(placement: &str) -> Case {
 impl Case {
     /// Takes a fact away, as if nobody had written it.
     pub fn without<T>(self, key: Key<T>) -> Self {
-        let kept: Vec<&str> = ALL.iter().map(|other| other.name).filter(|name| *name != key.name).collect();
+        let kept: Vec<&str> = all().map(|other| other.name).filter(|name| *name != key.name).collect();
         self.only(&kept)
     }
 
@@ -314,17 +316,16 @@ impl Case {
     /// Keeps only facts and conditions of these names: what a rule that declares them may see. Whether a program is watched decides
     /// for all of them whether there is anything to ask ([`judge::check::measured`]).
     pub fn only(mut self, names: &[&str]) -> Self {
-        let mut json = serde_json::to_value(self.figure()).unwrap();
-        let keep = |facts: &mut serde_json::Value| {
-            facts
-                .as_object_mut()
-                .unwrap()
-                .retain(|name, _| names.contains(&name.as_str()) || name == WATCHED.name);
+        let kept = |name: &str| names.contains(&name) || name == WATCHED.name;
+        let facts = |evidence: &Evidence| -> Evidence {
+            let facts: BTreeMap<_, _> = evidence.iter().filter(|(name, _)| kept(name)).collect();
+            serde_json::from_value(serde_json::to_value(facts).unwrap()).unwrap()
         };
-        keep(&mut json["conditions"]);
-        keep(&mut json["evidence"]);
-        json["rounds"].as_array_mut().unwrap().iter_mut().for_each(|round| keep(&mut round["evidence"]));
-        *self.figure() = serde_json::from_value(json).unwrap();
+        let figure = self.figure();
+        let conditions: BTreeMap<_, _> = figure.conditions.iter().filter(|(name, _)| kept(name)).collect();
+        figure.conditions = serde_json::from_value(serde_json::to_value(conditions).unwrap()).unwrap();
+        figure.evidence = facts(&figure.evidence);
+        figure.rounds.iter_mut().for_each(|round| round.evidence = facts(&round.evidence));
         self
     }
 

@@ -125,3 +125,26 @@ keys! {
     PROFILE_CUMULATIVE: Vec<f64> = "http.profile.cumulative", "1", Round, "Cumulative shares of the functions of the study's table, in its order.";
     WATCH_COST: f64 = "http.watch.cost", "s", Round, "CPU time that watching took on the client's side.";
 }
+
+/// The kinds of [`FAILED`] and [`UNCONNECTED`], in their order.
+pub const FAILURES: [&str; 11] = [
+    "status",
+    "length",
+    "malformed",
+    "reset",
+    "closed before",
+    "closed within",
+    "timeout",
+    "refused",
+    "connect timeout",
+    "no port",
+    "connect",
+];
+
+#[cfg(test)]
+mod unit {
+    #[test]
+    fn the_kinds_of_failures_are_those_that_the_key_tells() {
+        assert!(super::FAILED.about.contains(&super::FAILURES.join(", ")));
+    }
+}

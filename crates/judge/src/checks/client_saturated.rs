@@ -1,0 +1,89 @@
+//! Was the client at its limit?
+
+use figure::Outcome;
+use figure::evidence::http::{
+    CARRIER, CLIENT_BUSIEST, CLIENT_DELAY, CONNECTIONS, FULL_WAITS, KEEPS_ALIVE, LATENCY, PACING, RESIDENCE,
+    SUBJECT, WHAT,
+};
+use figure::format::{percent, seconds};
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::load::{FULL, HEADROOM, P99, headroom, is_open, of_server, typical_at};
+
+/// CPU time of the busiest thread in a closed loop, which sleeps whenever no answer is there, and what a thread waited for a CPU. What is left
+/// at the upper level is what the kernel takes to wake it.
+const BUSY: Levels = Levels { warn: FULL, fail: 0.98 };
+/// Waits that found as many events as they can take: more were there.
+const FILLED: f64 = 0.5;
+/// Of the 99th percentile of a rate's latency what lay in the client: answers that had come and were not yet read.
+const RESIDED: Levels = Levels { warn: 0.10, fail: 0.50 };
+
+/// CPU time (CLOCK_THREAD_CPUTIME_ID) and waiting (schedstat) of the client's threads, and how long answers lay unread.
+pub const CHECK: Check = Check {
+    id: "client-saturated",
+    question: "Had the client time to spare?",
+    reads: &[
+        WHAT.name,
+        SUBJECT.name,
+        PACING.name,
+        CONNECTIONS.name,
+        KEEPS_ALIVE.name,
+        CARRIER.name,
+        CLIENT_BUSIEST.name,
+        CLIENT_DELAY.name,
+        FULL_WAITS.name,
+        RESIDENCE.name,
+        LATENCY.name,
+    ],
+    page: include_str!("../../../../docs/checks/client-saturated.md"),
+    applies: of_server,
+    essential: always,
+    rule,
+};
+
+const FIX: &str = "give the client more CPUs and threads (--client-cpus LIST, -t N), or load from another machine (--remote)";
+
+fn rule(subject: &Subject) -> Answer {
+    let waited = observed!(subject.typical(CLIENT_DELAY));
+    let lacking = format!("; the one that waited most had no CPU for {} of the time", percent(waited));
+    if is_open(subject) {
+        return by_residence(subject, &lacking);
+    }
+    let busiest = observed!(subject.typical(CLIENT_BUSIEST));
+    let full = observed!(subject.typical(FULL_WAITS));
+    // Who waits for a CPU would use it.
+    let mut outcome = BUSY.outcome(busiest + waited);
+    if full >= FILLED {
+        outcome = outcome.max(Outcome::Warn);
+    }
+    let mut told = format!(
+        "the client's busiest thread used {} of a CPU, {} of its waits were full{lacking}",
+        percent(busiest),
+        percent(full)
+    );
+    // Threads that have more to do at once do it in larger batches: that they can do more is shown, not supposed.
+    if let Some(times) = headroom(subject).filter(|times| *times >= HEADROOM && outcome > Outcome::Pass) {
+        outcome = if outcome == Outcome::Fail { Outcome::Warn } else { Outcome::Pass };
+        told += &format!("; yet with the null responder it did {times:.1} times as much");
+    }
+    if outcome > Outcome::Pass {
+        told += ": the rate is the client's, and a floor for the server's";
+    }
+    Answer::of(outcome, told, FIX)
+}
+
+/// A rate's client waits for the next moment by looking at the clock, so that it may be busy all the time: what counts is how long
+/// answers lay there, for want of a CPU too.
+fn by_residence(subject: &Subject, lacking: &str) -> Answer {
+    let resided = observed!(subject.typical(RESIDENCE));
+    let latency = observed!(typical_at(subject.figure, LATENCY, P99));
+    RESIDED.answer(
+        resided / latency.max(f64::MIN_POSITIVE),
+        format!(
+            "answers lay unread in the client for up to {} (99 % of them), where 99 % of the latencies are below {}{lacking}",
+            seconds(resided),
+            seconds(latency)
+        ),
+        FIX,
+    )
+}

@@ -1,0 +1,82 @@
+//! Does the latency hold what waited to be sent?
+
+use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, PACING, QUANTILE, UNCORRECTED, WHAT};
+use figure::format::{percent, seconds};
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::load::{P99, is_closed, is_open, of_load, typical_at};
+
+/// Of the 99th percentile what can be the client's own lateness: its 99th percentile against that of the latency, which is taken from the
+/// intended start and holds it.
+const LATE: Levels = Levels { warn: 0.10, fail: 0.50 };
+/// Quantiles up to here a closed loop tells rightly: they follow from the rate.
+const MIDDLE: f64 = 0.5;
+/// `http.what` of a latency.
+const LATENCIES: &str = "latency";
+
+/// Latency from the intended start, and the two reasons why a request was not sent then (Tene, "How NOT to measure latency").
+pub const CHECK: Check = Check {
+    id: "coordinated-omission",
+    question: "Is the time in the latency that requests waited to be sent?",
+    reads: &[
+        WHAT.name,
+        PACING.name,
+        QUANTILE.name,
+        LATENCY.name,
+        UNCORRECTED.name,
+        LAG_LATE.name,
+        LAG_BUSY.name,
+    ],
+    page: include_str!("../../../../docs/checks/coordinated-omission.md"),
+    applies: |subject| of_load(subject) && is_open(subject) || in_closed_loop(subject),
+    essential: always,
+    rule,
+};
+
+/// Whether the figure is a latency of a closed loop. Those of a rate are judged by the load that they were computed from.
+fn in_closed_loop(subject: &Subject) -> bool {
+    subject.condition(WHAT).as_deref() == Some(LATENCIES) && is_closed(subject)
+}
+
+fn rule(subject: &Subject) -> Answer {
+    if in_closed_loop(subject) {
+        return by_construction(subject);
+    }
+    let late = observed!(subject.typical(LAG_LATE));
+    let latency = observed!(typical_at(subject.figure, LATENCY, P99));
+    let mut told = format!(
+        "99 % of the requests were sent less than {} late by the client, of {} from the intended start",
+        seconds(late),
+        seconds(latency)
+    );
+    if let Some(uncorrected) = typical_at(subject.figure, UNCORRECTED, P99).into_value() {
+        told += &format!(" ({} from the sending)", seconds(uncorrected));
+    }
+    if let Some(busy) = subject.typical(LAG_BUSY).into_value() {
+        told += &format!("; for want of a free connection less than {}", seconds(busy));
+    }
+    LATE.answer(
+        late / latency.max(f64::MIN_POSITIVE),
+        told,
+        "give the client more CPUs and threads: --client-cpus LIST, -t N",
+    )
+}
+
+/// No request is sent while the server stalls, so that a stall is one latency for each connection, and not one for each request
+/// that would have come.
+fn by_construction(subject: &Subject) -> Answer {
+    let Some(quantile) = subject.condition(QUANTILE) else {
+        return Answer::unknown("the figure does not tell its quantile");
+    };
+    let told = "in a closed loop the mean latency is connections over rate by construction (Little's law)";
+    if quantile <= MIDDLE {
+        return Answer::pass(format!("{told}: it says what the rate says"));
+    }
+    Answer::warn(
+        format!(
+            "{told}, and what stalls keeps requests from being sent: the {} above are too few",
+            percent(1.0 - quantile)
+        ),
+        "read latencies from a load at a rate below the limit: -R RATE, or the figures at an equal rate",
+    )
+}

@@ -1,0 +1,44 @@
+//! Does the server run as many Go threads as it has CPUs?
+
+use figure::evidence::http::{GOMAXPROCS, SERVER_ALLOWED, SERVER_CPUS, SUBJECT, WHAT};
+use figure::format;
+
+use crate::check::{Answer, Check, never, observed};
+use crate::load::{of_server, server_cpus};
+
+/// Go sets it when it starts, from the mask of its threads and, since 1.25, from the quota of the innermost control group alone
+/// (golang/go #73193, #81180): a quota further up it does not see.
+pub const CHECK: Check = Check {
+    id: "gomaxprocs",
+    question: "Does the server run Go code on as many threads as it has CPUs?",
+    reads: &[WHAT.name, SUBJECT.name, GOMAXPROCS.name, SERVER_CPUS.name, SERVER_ALLOWED.name],
+    page: include_str!("../../../../docs/checks/gomaxprocs.md"),
+    applies: of_server,
+    essential: never,
+    rule: |subject| {
+        let threads = observed!(subject.figure.evidence.get(GOMAXPROCS));
+        let cpus = observed!(server_cpus(subject)).len() as f64;
+        let quota = subject.machine().cgroup.quota_cpus();
+        let room = quota.map_or(cpus, |(quota, _)| cpus.min(quota.ceil()));
+        let bound = match quota {
+            Some((quota, level)) if quota < cpus => {
+                format!("{cpus} CPUs, and a quota of {} ({})", format::number(quota), level.directory)
+            }
+            _ => format!("CPUs: {cpus}"),
+        };
+        let told = format!("GOMAXPROCS {threads}, {bound}");
+        if threads > room {
+            Answer::warn(
+                format!("{told}: threads that run Go code wait for one another, with locks held"),
+                format!("start the server with GOMAXPROCS={room}"),
+            )
+        } else if threads < room {
+            Answer::warn(
+                format!("{told}: the server leaves CPUs alone"),
+                format!("start the server with GOMAXPROCS={room}, or give it fewer: --server-cpus LIST"),
+            )
+        } else {
+            Answer::pass(told)
+        }
+    },
+};

@@ -1,0 +1,52 @@
+//! Were connections kept?
+
+use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, KEEPS_ALIVE, WHAT};
+use figure::format::{number, percent};
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, always, observed};
+use crate::load::of_load;
+
+/// What making and ending a connection costs, in answers: three segments, accept, epoll_ctl and close on both sides. An order of
+/// magnitude.
+const ANSWERS_EACH: f64 = 4.0;
+
+/// Connections that were made while they should have been there.
+pub const CHECK: Check = Check {
+    id: "keep-alive-lost",
+    question: "Were the connections kept that should have been kept?",
+    reads: &[
+        WHAT.name,
+        KEEPS_ALIVE.name,
+        CONNECTS.name,
+        ANSWERED.name,
+        CLOSED_ANNOUNCED.name,
+        CLOSED_IDLE.name,
+    ],
+    page: include_str!("../../../../docs/checks/keep-alive-lost.md"),
+    applies: |subject| of_load(subject) && subject.condition(KEEPS_ALIVE) == Some(true),
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    let made = observed!(figure.sum(CONNECTS));
+    let answered = observed!(figure.sum(ANSWERED)).max(1.0);
+    let by_server = |key| figure.sum(key).into_value().unwrap_or(0.0);
+    let (announced, idle) = (by_server(CLOSED_ANNOUNCED), by_server(CLOSED_IDLE));
+    let closed = match announced + idle {
+        0.0 => String::new(),
+        _ => format!("; the server ended {announced} and said so, and {idle} that were idle"),
+    };
+    if made == 0.0 {
+        return Answer::pass(format!("no connection had to be made again{closed}"));
+    }
+    let share = made / answered;
+    LOST_TIME.answer(
+        share * ANSWERS_EACH,
+        format!("{} connections were made again, {} of the answers{closed}", number(made), percent(share)),
+        "let the server keep connections: no limit of requests for each (nginx: keepalive_requests), idle timeouts \
+         longer than the pause between requests",
+    )
+}

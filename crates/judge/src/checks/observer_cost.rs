@@ -1,0 +1,91 @@
+//! Did looking change what was looked at?
+
+use figure::evidence::http::{
+    ANSWERED, CLIENT_CPUS, PROFILED, SECONDS, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SUBJECT, WATCH_COST,
+    WHAT,
+};
+use figure::format::percent;
+use figure::{Outcome, Reading, stats};
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, never, observed};
+use crate::load::{cpus, of_server, together};
+
+/// Rounds of each kind of which there must be so many to compare them.
+const ROUNDS: usize = 3;
+
+/// The server's CPU time for each answer in rounds with a profile and in rounds without, and what watching took.
+pub const CHECK: Check = Check {
+    id: "observer-cost",
+    question: "Was the load the same with and without somebody looking?",
+    reads: &[
+        WHAT.name,
+        SUBJECT.name,
+        PROFILED.name,
+        SERVER_USER.name,
+        SERVER_SYSTEM.name,
+        ANSWERED.name,
+        SECONDS.name,
+        WATCH_COST.name,
+        CLIENT_CPUS.name,
+        SERVER_CPUS.name,
+    ],
+    page: include_str!("../../../../docs/checks/observer-cost.md"),
+    applies: of_server,
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    let cost = observed!(figure.sum(WATCH_COST));
+    let whole = observed!(figure.sum(SECONDS)) * (cpus(subject).len() as f64).max(1.0);
+    let watching = cost / whole.max(f64::MIN_POSITIVE);
+    let watched = format!("watching took {} of the CPUs' time", percent(watching));
+    let fix = "look less: --no-profile, or longer rounds, of which looking is a smaller part";
+    if LOST_TIME.outcome(watching) > Outcome::Pass {
+        return LOST_TIME.answer(watching, watched, fix);
+    }
+    let profiled = observed!(figure.over_rounds(PROFILED));
+    if !profiled.contains(&true) {
+        return Answer::pass(format!("{watched}; no round was profiled"));
+    }
+    let costs = observed!(costs(subject));
+    let of = |wanted: bool| -> Vec<f64> {
+        profiled
+            .iter()
+            .zip(&costs)
+            .filter(|(profiled, _)| **profiled == wanted)
+            .map(|(_, cost)| *cost)
+            .collect()
+    };
+    let (with, without) = (of(true), of(false));
+    if with.len() < ROUNDS || without.len() < ROUNDS {
+        return Answer::unknown(format!(
+            "{watched}; {} rounds were profiled and {} not: too few to compare",
+            with.len(),
+            without.len()
+        ));
+    }
+    let (Some(a), Some(b)) = (stats::median(&with), stats::median(&without)) else {
+        return Answer::unknown("no CPU time for an answer");
+    };
+    let change = a / b - 1.0;
+    // Where rounds of the two kinds lie among one another, they do not tell them apart.
+    let apart = match (stats::range(&with), stats::range(&without)) {
+        (Some(with), Some(without)) => with.0 > without.1 || without.0 > with.1,
+        _ => false,
+    };
+    let told = format!("{watched}; profiled rounds took {} more CPU for each answer", percent(change));
+    // What the other rounds show stands: never more than a warning.
+    if apart && change.abs() >= LOST_TIME.warn { Answer::warn(told, fix) } else { Answer::pass(told) }
+}
+
+/// CPU seconds for each answer, of each round.
+fn costs(subject: &Subject) -> Reading<Vec<f64>> {
+    let rounds = [SERVER_USER, SERVER_SYSTEM, ANSWERED].map(|key| subject.figure.over_rounds(key));
+    together(rounds).map(|[user, system, answered]| {
+        let times = user.iter().zip(&system).zip(&answered);
+        times.map(|((user, system), answered)| (user + system) / answered.max(1.0)).collect()
+    })
+}

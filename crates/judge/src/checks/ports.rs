@@ -1,0 +1,66 @@
+//! Had the client local ports enough?
+
+use figure::evidence::http::{
+    CONNECTIONS, FAILED, FAILURES, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED, WHAT,
+};
+use figure::format;
+
+use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::load::{of_load, sums};
+
+/// Ports in use as a share of those that there are. Before Linux 6.8 connect(2) tries ports of one parity only until half of them are
+/// taken, and slows down sharply from there (Cloudflare, "connect() - why are you so slow?", 2024-02-08). That none is left, failures tell.
+const USED: Levels = Levels { warn: 0.50, fail: f64::INFINITY };
+
+/// ip_local_port_range for each source address, against the connections and what is left of closed ones.
+pub const CHECK: Check = Check {
+    id: "ports",
+    question: "Had the client local ports enough for its connections?",
+    reads: &[
+        WHAT.name,
+        CONNECTIONS.name,
+        KEEPS_ALIVE.name,
+        PORTS.name,
+        SOURCES.name,
+        TIME_WAIT.name,
+        FAILED.name,
+        UNCONNECTED.name,
+    ],
+    page: include_str!("../../../../docs/checks/ports.md"),
+    applies: of_load,
+    essential: never,
+    rule,
+};
+
+const FIX: &str = "use more source addresses (--sources), or widen the range (as root): sysctl -w \
+                   net.ipv4.ip_local_port_range='1024 65535'";
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    let refused = |key| sums(figure, key).map(|kinds| none_left(&kinds));
+    let without = observed!(refused(FAILED)) + observed!(refused(UNCONNECTED));
+    if without > 0.0 {
+        return Answer::fail(format!("{without} times there was no local port left to connect from"), FIX);
+    }
+    let ports = observed!(figure.evidence.get(PORTS)) * observed!(figure.evidence.get(SOURCES));
+    let connections = subject.condition(CONNECTIONS).unwrap_or(1.0);
+    // Kept connections need theirs alone; others leave one behind in TIME_WAIT for 60 s.
+    let (waiting, told) = match subject.condition(KEEPS_ALIVE) {
+        Some(false) => {
+            let waiting = observed!(figure.largest(TIME_WAIT));
+            (waiting, format!(" and {} in TIME_WAIT", format::number(waiting)))
+        }
+        _ => (0.0, String::new()),
+    };
+    USED.answer(
+        (connections + waiting) / ports.max(1.0),
+        format!("{} connections{told}, of {} ports", format::number(connections), format::number(ports)),
+        FIX,
+    )
+}
+
+/// Failures for want of a port.
+fn none_left(kinds: &[f64]) -> f64 {
+    let at = FAILURES.iter().position(|kind| *kind == "no port");
+    at.and_then(|at| kinds.get(at)).copied().unwrap_or(0.0)
+}

@@ -1,0 +1,61 @@
+//! Was the rate that was asked for answered?
+
+use figure::Reading;
+use figure::evidence::http::{ANSWERED, GOAL, PACING, RATE_ASKED, SECONDS, UNSENT, WHAT};
+use figure::format::{number, percent};
+use figure::stats;
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::load::{REFUSAL, aims_at, is_open, of_load};
+
+/// What is missing of the rate. A server that cannot follow queues more and more, so that its latencies are those of how long one looks.
+const SHORT: Levels = Levels { warn: 0.02, fail: 0.10 };
+/// Arrivals by chance vary by the root of their number: what 3 of these explain is no lack.
+const CHANCE: f64 = 3.0;
+
+/// Answers of the window against the rate.
+pub const CHECK: Check = Check {
+    id: "rate-met",
+    question: "Was the rate answered that was asked for?",
+    reads: &[WHAT.name, GOAL.name, PACING.name, RATE_ASKED.name, ANSWERED.name, SECONDS.name, UNSENT.name],
+    page: include_str!("../../../../docs/checks/rate-met.md"),
+    applies: |subject| of_load(subject) && is_open(subject) && !aims_at(subject, &[REFUSAL]),
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    let asked = observed!(figure.over_rounds(RATE_ASKED));
+    let answered = observed!(figure.over_rounds(ANSWERED));
+    let seconds = observed!(figure.over_rounds(SECONDS));
+    let missing: Vec<f64> = asked
+        .iter()
+        .zip(&answered)
+        .zip(&seconds)
+        .map(|((asked, answered), seconds)| {
+            let due = (asked * seconds).max(1.0);
+            ((due - CHANCE * due.sqrt() - answered) / due).max(0.0)
+        })
+        .collect();
+    let (Some(missing), Some(asked)) = (stats::median(&missing), stats::median(&asked)) else {
+        return Answer::unknown("no rate is recorded");
+    };
+    let unsent = match figure.sum(UNSENT) {
+        Reading::Value(unsent) if unsent > 0.0 => format!("; {} requests were never sent", number(unsent)),
+        _ => String::new(),
+    };
+    let rates: Vec<f64> =
+        answered.iter().zip(&seconds).map(|(answered, seconds)| answered / seconds).collect();
+    let rate = stats::median(&rates).filter(|rate| rate.is_finite()).unwrap_or(0.0);
+    SHORT.answer(
+        missing,
+        format!(
+            "{} of {} requests a second were answered; beyond chance {} are missing{unsent}",
+            number(rate),
+            number(asked),
+            percent(missing)
+        ),
+        "ask for less (-R), so that the server can follow: latencies of a queue that grows are those of the window's length",
+    )
+}

@@ -1,0 +1,50 @@
+//! Was the rate steady within the window?
+
+use figure::evidence::http::{TREND, WHAT};
+use figure::format::percent;
+use figure::stats;
+
+use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::load::of_load;
+
+/// Change of the rate over the window, by the end of its 95 % interval that is nearer to none: what half of the rounds show at least.
+/// Two per cent is what is aimed at for the figure's interval; a load that changed by a quarter is at rest at no moment.
+const CHANGE: Levels = Levels { warn: 0.02, fail: 0.25 };
+
+/// A line through the rate of each second: least squares, Student's t.
+pub const CHECK: Check = Check {
+    id: "trend",
+    question: "Was the rate steady while it was measured?",
+    reads: &[WHAT.name, TREND.name],
+    page: include_str!("../../../../docs/checks/trend.md"),
+    applies: of_load,
+    // Windows of less than 6 s have no trend: from round to round `drift` looks.
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let intervals = observed!(subject.figure.over_rounds(TREND));
+    let least: Option<Vec<f64>> = intervals
+        .iter()
+        .map(|interval| match interval.as_slice() {
+            [low, high] if *low > 0.0 && high >= low => Some(*low),
+            [low, high] if *high < 0.0 && high >= low => Some(*high),
+            [_, _] => Some(0.0),
+            _ => None,
+        })
+        .collect();
+    let Some(change) = least.and_then(|least| stats::median(&least)) else {
+        return Answer::unknown("recorded with too few numbers");
+    };
+    let told = match change {
+        0.0 => "in the median round the interval of the trend holds none".to_owned(),
+        rising if rising > 0.0 => format!("the rate rose by {} or more over a window", percent(rising)),
+        falling => format!("the rate fell by {} or more over a window", percent(-falling)),
+    };
+    CHANGE.answer(
+        change.abs(),
+        told,
+        "warm up longer (--warmup), or find what fills up or heats up meanwhile (the other reasons)",
+    )
+}

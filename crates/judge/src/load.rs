@@ -1,0 +1,199 @@
+//! What the checks of HTTP loads share. Not a check.
+//!
+//! A load is a figure with rounds of its own: the rate. Latencies, CPU time, memory and the like were computed from its rounds; they
+//! are judged by it, and by what concerns only them.
+
+use figure::evidence::http::{
+    CARRIER, CLIENT_BUSIEST, CLIENT_CPUS, CONNECTIONS, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED,
+    SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
+};
+use figure::evidence::{Key, http};
+use figure::{CpuList, Figure, Reading, stats};
+
+use crate::check::{Subject, measured};
+
+/// `http.subject` of our null responder, which does nothing but answer: what the client reaches with it is the most that it can.
+const CEILING: &str = "null";
+/// `http.pacing` of a closed loop.
+const CLOSED: &str = "closed";
+/// `http.goal` of a load of the user's own, of which nothing is claimed.
+pub const ASKED: &str = "asked";
+/// `http.goal` of a load that must find the server at its limit.
+pub const SATURATION: &str = "saturation";
+/// The same with twice the client's threads.
+pub const DOUBLED: &str = "doubled";
+/// `http.goal` of a load that shows how a server refuses.
+pub const REFUSAL: &str = "refusal";
+/// `http.what` of the load itself.
+pub const RATE: &str = "rate";
+
+/// Where `http.latency` and `http.uncorrected` have the median.
+pub const MEDIAN: usize = 0;
+/// The 99th percentile.
+pub const P99: usize = 2;
+/// The longest.
+pub const LONGEST: usize = 4;
+
+/// The client must be able to do this many times what it is to measure.
+pub const HEADROOM: f64 = 1.5;
+/// From this share of a CPU on a thread is at its limit (locust warns of its own at 90 %: locust #1161).
+pub const FULL: f64 = 0.90;
+
+/// For [`Check::applies`](crate::check::Check::applies): loads (reads [`WHAT`]).
+pub fn of_load(subject: &Subject) -> bool {
+    measured(subject) && is_load(subject)
+}
+
+/// For [`Check::applies`](crate::check::Check::applies): loads of a server, not of our null responder, which is there to show the
+/// client's limit (reads [`WHAT`] and [`SUBJECT`]).
+pub fn of_server(subject: &Subject) -> bool {
+    of_load(subject) && !is_ceiling(subject.figure)
+}
+
+/// Whether the figure is of an HTTP load at all, measured or computed (reads [`WHAT`]).
+pub fn is_load(subject: &Subject) -> bool {
+    subject.condition(WHAT).is_some()
+}
+
+/// Whether the figure is of our null responder.
+pub fn is_ceiling(figure: &Figure) -> bool {
+    figure.conditions.get(SUBJECT).as_deref() == Some(CEILING)
+}
+
+/// Whether a request is sent as soon as a connection is free (reads [`PACING`]).
+pub fn is_closed(subject: &Subject) -> bool {
+    subject.condition(PACING).as_deref() == Some(CLOSED)
+}
+
+/// Whether requests are sent at a rate, whatever the server does (reads [`PACING`]).
+pub fn is_open(subject: &Subject) -> bool {
+    subject.condition(PACING).is_some_and(|pacing| pacing != CLOSED)
+}
+
+/// Whether the load has one of these goals (reads [`http::GOAL`]).
+pub fn aims_at(subject: &Subject, goals: &[&str]) -> bool {
+    subject.condition(http::GOAL).is_some_and(|goal| goals.contains(&goal.as_str()))
+}
+
+/// The load that a figure was computed from; itself if it is one.
+pub fn head<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
+    if subject.figure.kept().next().is_some() {
+        return Some(subject.figure);
+    }
+    subject.figure.derived_from.iter().find_map(|id| subject.record.figure(id))
+}
+
+/// The median over the kept rounds of one of a fact's numbers.
+pub fn typical_at(figure: &Figure, key: Key<Vec<f64>>, at: usize) -> Reading<f64> {
+    let of_rounds = |rounds: Vec<Vec<f64>>| {
+        let values: Option<Vec<f64>> = rounds.iter().map(|round| round.get(at).copied()).collect();
+        stats::median(&values?)
+    };
+    match figure.over_rounds(key) {
+        Reading::Value(rounds) => Reading::or_unknown(of_rounds(rounds), "recorded with too few numbers"),
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
+}
+
+/// The sums over the kept rounds of each of a fact's numbers.
+pub fn sums(figure: &Figure, key: Key<Vec<f64>>) -> Reading<Vec<f64>> {
+    figure.over_rounds(key).map(|rounds| {
+        let longest = rounds.iter().map(Vec::len).max().unwrap_or(0);
+        (0..longest).map(|at| rounds.iter().filter_map(|round| round.get(at)).sum()).collect()
+    })
+}
+
+/// All of them; the first reason if one is unknown.
+pub fn together<T, const N: usize>(readings: [Reading<T>; N]) -> Reading<[T; N]> {
+    let mut values = Vec::with_capacity(N);
+    for reading in readings {
+        match reading {
+            Reading::Value(value) => values.push(value),
+            Reading::Unknown(reason) => return Reading::Unknown(reason),
+        }
+    }
+    Reading::or_unknown(values.try_into().ok(), "not all were read")
+}
+
+/// CPU numbers as a list.
+pub fn list(cpus: &[f64]) -> CpuList {
+    cpus.iter().filter(|cpu| **cpu >= 0.0).map(|cpu| *cpu as u32).collect()
+}
+
+/// All CPUs of client and server, as far as we place them (reads [`CLIENT_CPUS`] and [`SERVER_CPUS`]).
+pub fn cpus(subject: &Subject) -> CpuList {
+    let of = |key: Key<Vec<f64>>| list(&subject.condition(key).unwrap_or_default());
+    of(CLIENT_CPUS).iter().chain(of(SERVER_CPUS).iter()).collect()
+}
+
+/// The CPUs that the server may use: those that we gave it, else those of its threads' masks (reads [`SERVER_CPUS`] and
+/// [`SERVER_ALLOWED`]).
+pub fn server_cpus(subject: &Subject) -> Reading<CpuList> {
+    let given = list(&subject.condition(SERVER_CPUS).unwrap_or_default());
+    if !given.is_empty() {
+        return Reading::Value(given);
+    }
+    subject.figure.over_rounds(SERVER_ALLOWED).map(|rounds| list(&rounds.concat()))
+}
+
+/// How much of its CPUs' time a server used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Used {
+    /// Its own threads.
+    pub own: f64,
+    /// With what soft interrupts may have taken of the same CPUs: on the loopback interface they are the server's and the client's
+    /// network traffic, which the kernel may book to nobody.
+    pub with_network: f64,
+    /// CPUs that it may use.
+    pub cpus: f64,
+}
+
+/// What the server used of its CPUs' time over the windows (reads what [`server_cpus`] and [`cpus`] read, [`SERVER_USER`],
+/// [`SERVER_SYSTEM`], [`SECONDS`] and [`SOFTIRQ`]).
+pub fn server_used(subject: &Subject) -> Reading<Used> {
+    let figure = subject.figure;
+    let cpus = server_cpus(subject).map(|cpus| cpus.len() as f64);
+    let times = together([SERVER_USER, SERVER_SYSTEM, SECONDS].map(|key| figure.sum(key)));
+    let (cpus, [user, system, seconds]) = match (cpus, times) {
+        (Reading::Value(cpus), Reading::Value(times)) => (cpus, times),
+        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => return Reading::Unknown(reason),
+    };
+    let whole = cpus * seconds;
+    if whole <= 0.0 {
+        return Reading::unknown("no CPU of the server is shown");
+    }
+    // Of the whole host: the server's CPUs have their part, by their number.
+    let all = (self::cpus(subject).len() as f64).max(cpus);
+    let network = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0) * cpus / all;
+    let own = (user + system) / whole;
+    Reading::Value(Used { own, with_network: own + network / whole, cpus })
+}
+
+/// The null responder under the same load: so many connections, kept or not, by the same carrier, in a closed loop.
+pub fn ceiling<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
+    let of = &subject.figure.conditions;
+    subject.record.figures.iter().find(|other| {
+        let theirs = &other.conditions;
+        is_ceiling(other)
+            && other.value.is_some()
+            && theirs.get(WHAT).as_deref() == Some(RATE)
+            && theirs.get(PACING).as_deref() == Some(CLOSED)
+            && theirs.get(CONNECTIONS) == of.get(CONNECTIONS)
+            && theirs.get(KEEPS_ALIVE) == of.get(KEEPS_ALIVE)
+            && theirs.get(CARRIER) == of.get(CARRIER)
+    })
+}
+
+/// How many times the figure's rate the client reaches with the null responder; `None` where that was not measured (reads
+/// [`CONNECTIONS`], [`KEEPS_ALIVE`] and [`CARRIER`]).
+pub fn headroom(subject: &Subject) -> Option<f64> {
+    let ratio = ceiling(subject)?.value? / subject.figure.value?;
+    Some(ratio).filter(|ratio| ratio.is_finite())
+}
+
+/// Whether the server is at its limit while the client is not, by their CPU time: then it is the server that bounds the rate, and
+/// the ceiling need not be far (reads what [`server_used`] reads, and [`CLIENT_BUSIEST`]).
+pub fn only_the_server_is_full(subject: &Subject) -> bool {
+    let server = server_used(subject).into_value().is_some_and(|used| used.own >= FULL);
+    server && subject.typical(CLIENT_BUSIEST).into_value().is_some_and(|busiest| busiest < FULL)
+}

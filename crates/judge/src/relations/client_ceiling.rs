@@ -1,0 +1,59 @@
+//! Could the client do much more than it had to?
+//!
+//! A client's CPU time tells that it is not full; what it can do, only an experiment tells: the same load on a server that does
+//! nothing but answer.
+
+use figure::evidence::http::{
+    CARRIER, CLIENT_BUSIEST, CONNECTIONS, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED, SERVER_CPUS,
+    SERVER_SYSTEM, SERVER_USER, SUBJECT, WHAT,
+};
+
+use crate::check::{Answer, Check, Subject, never};
+use crate::load::{HEADROOM, ceiling, headroom, is_closed, of_server, only_the_server_is_full};
+
+/// So near to the ceiling a rate is that of the client.
+const NONE: f64 = 1.1;
+
+/// The ceiling relation.
+pub const CHECK: Check = Check {
+    id: "client-ceiling",
+    question: "Can the client do much more than it did here?",
+    reads: &[
+        WHAT.name,
+        SUBJECT.name,
+        PACING.name,
+        CONNECTIONS.name,
+        KEEPS_ALIVE.name,
+        CARRIER.name,
+        CLIENT_BUSIEST.name,
+        SERVER_USER.name,
+        SERVER_SYSTEM.name,
+        SECONDS.name,
+        SERVER_CPUS.name,
+        SERVER_ALLOWED.name,
+    ],
+    page: include_str!("../../../../docs/checks/client-ceiling.md"),
+    applies: |subject| of_server(subject) && is_closed(subject),
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let (Some(ceiling), Some(times)) = (ceiling(subject), headroom(subject)) else {
+        return Answer::unknown("the null responder was not measured under this load");
+    };
+    let told = format!("under the same load {} reaches {times:.2} times this rate", ceiling.id);
+    if times >= HEADROOM {
+        return Answer::pass(told);
+    }
+    let fix = "give the client more CPUs and threads (--client-cpus LIST, -t N), or load from another machine (--remote)";
+    // The null responder has a limit too: nearness to it proves nothing against a server that is full beside a client that is not.
+    match (only_the_server_is_full(subject), times >= NONE) {
+        (true, true) => Answer::pass(format!("{told}; the server is at its limit, and the client is not")),
+        (true, false) => Answer::warn(format!("{told}, though the client's threads had time to spare"), fix),
+        (false, true) => Answer::warn(format!("{told}: the client may bound it"), fix),
+        (false, false) => {
+            Answer::fail(format!("{told}: the rate is the client's, and a floor for the server's"), fix)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Do twice as many client threads reach more?
+
+use figure::evidence::THREADS;
+use figure::evidence::http::{CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, SUBJECT, WHAT};
+use figure::{Figure, format};
+
+use super::partner;
+use crate::check::{Answer, Check, Levels, Subject, never};
+use crate::load::{DOUBLED, RATE, SATURATION, list, of_server};
+
+/// What the rate gains by twice the client's threads. Two runs of one load differ by as much as the lower level; a tenth is what a
+/// saturated client loses.
+const GAIN: Levels = Levels { warn: 0.03, fail: 0.10 };
+
+/// The doubling relation of loads.
+pub const CHECK: Check = Check {
+    id: "client-doubled",
+    question: "Do twice as many threads of the client reach no more?",
+    reads: &[
+        WHAT.name,
+        SUBJECT.name,
+        GOAL.name,
+        CONNECTIONS.name,
+        KEEPS_ALIVE.name,
+        THREADS.name,
+        CLIENT_CPUS.name,
+    ],
+    page: include_str!("../../../../docs/checks/client-doubled.md"),
+    applies: |subject| of_server(subject) && pair(subject).is_some(),
+    essential: never,
+    rule,
+};
+
+/// The load with the client's usual threads, and the one with twice as many.
+fn pair<'a>(subject: &Subject<'a>) -> Option<[&'a Figure; 2]> {
+    let of = &subject.figure.conditions;
+    let other = |goal: &str| {
+        subject.record.figures.iter().find(|other| {
+            let theirs = &other.conditions;
+            other.value.is_some()
+                && theirs.get(WHAT).as_deref() == Some(RATE)
+                && theirs.get(GOAL).as_deref() == Some(goal)
+                && theirs.get(SUBJECT) == of.get(SUBJECT)
+                && theirs.get(CONNECTIONS) == of.get(CONNECTIONS)
+                && theirs.get(KEEPS_ALIVE) == of.get(KEEPS_ALIVE)
+        })
+    };
+    match of.get(GOAL)?.as_str() {
+        SATURATION => Some([subject.figure, other(DOUBLED)?]),
+        DOUBLED => Some([other(SATURATION)?, subject.figure]),
+        _ => None,
+    }
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some([once, twice]) = pair(subject) else {
+        return Answer::unknown("not measured with twice the threads");
+    };
+    let ratio = match partner::ratio(twice, once) {
+        Ok(ratio) => ratio,
+        Err(reason) => return Answer::unknown(reason),
+    };
+    let gain = if ratio.low > 1.0 { (ratio.value - 1.0).max(0.0) } else { 0.0 };
+    let told = format!("with twice the client's threads the rate is {}", partner::ratio_text(&ratio));
+    let cpus = list(&twice.conditions.get(CLIENT_CPUS).unwrap_or_default()).len() as f64;
+    let crowded = cpus > 0.0 && twice.conditions.get(THREADS).is_some_and(|threads| threads > cpus);
+    if gain < GAIN.warn && crowded {
+        return Answer::unknown(format!("{told}, but they share {cpus} CPUs, and could not do more"));
+    }
+    GAIN.answer(
+        gain,
+        if gain < GAIN.warn {
+            told
+        } else {
+            format!("{told}: it is {} higher, so that the client bounds it", format::percent(gain))
+        },
+        "use as many threads as have CPUs of their own: -t N, --client-cpus LIST",
+    )
+}

@@ -1,0 +1,268 @@
+//! What became of the requests and connections of a load, what it was made on, and what looking took: each way in which its figure is wrong,
+//! and the twin that is not.
+
+use figure::Outcome::*;
+use figure::evidence::http::*;
+use figure::{Unit, Verdict};
+
+use crate::build::{ROUND_SECONDS, ROUNDS, quota};
+use crate::loads::*;
+
+#[test]
+fn connections_that_are_not_there_or_not_served() {
+    let id = "connections-served";
+    let made = |count| load().with(ESTABLISHED, count);
+    assert_eq!(at(id, [200.0, 199.0, 198.0, 100.0], made), [Pass, Warn, Fail, Fail]);
+    let jain = |index| load().with(JAIN, index);
+    assert_eq!(at(id, [1.0, 0.95, 0.88, 0.52, 0.4], jain), [Pass, Pass, Warn, Warn, Fail]);
+    let without = |share| load().with(UNSERVED, share);
+    assert_eq!(at(id, [0.0, 0.0009, 0.002, 0.04, 0.06], without), [Pass, Pass, Warn, Warn, Fail]);
+    // 16 000 that got one answer each on average: chance leaves a third without, and an index of a half.
+    let sparse = load().with(CONNECTIONS, 16_000.0).with(ESTABLISHED, 16_000.0).with(ANSWERED, 16_000.0);
+    assert_eq!(sparse.clone().with(JAIN, 0.5).with(UNSERVED, 0.36).says(id), Pass);
+    assert_eq!(sparse.with(JAIN, 0.0625).with(UNSERVED, 0.94).says(id), Fail, "1000 of them were served");
+    assert_eq!(made(100.0).with(GOAL, "refusal".into()).answer(id), None);
+    assert_eq!(load().unknown(JAIN, "no answer").says(id), Unknown);
+}
+
+#[test]
+fn errors_are_no_work() {
+    let id = "errors-as-work";
+    for kind in FAILURES {
+        let of = |count| load().with(FAILED, failing(kind, count));
+        assert_eq!(at(id, [1.0, 2.0, 150.0, 160.0], of), [Pass, Warn, Warn, Fail], "{kind}");
+        assert!(of(150.0).answer(id).unwrap().detail.contains(kind), "{kind}");
+    }
+    assert_eq!(load().with(UNCONNECTED, failing("refused", 500.0)).says(id), Fail);
+    assert_eq!(load().with(ANSWERED, 0.0).says(id), Fail);
+    assert_eq!(load().with(FAILED, failing("status", 9e3)).with(GOAL, "refusal".into()).answer(id), None);
+    assert_eq!(load().unknown(FAILED, "lost").says(id), Unknown);
+}
+
+#[test]
+fn the_slowest_requests_count() {
+    let id = "survivors";
+    let of = |count| load().with(IN_FLIGHT, count).with(CENSORED_AGE, 10.0);
+    assert_eq!(at(id, [0.0, 1.0, 2.0, 150.0, 160.0], of), [Pass, Pass, Warn, Warn, Fail]);
+    assert!(of(160.0).answer(id).unwrap().detail.contains("the oldest of 10.0 s"));
+    assert_eq!(open().with(UNSENT, 200.0).says(id), Fail);
+    assert_eq!(load().unknown(IN_FLIGHT, "lost").says(id), Unknown);
+}
+
+#[test]
+fn counts_of_latencies_are_counts_of_answers() {
+    let id = "all-recorded";
+    // 15 000 answers, 200 late ones, and 200 from before the window.
+    let of = |count| load().with(RECORDED, count);
+    assert_eq!(
+        at(id, [15_000.0, 15_400.0, 15_410.0, 15_600.0, 14_990.0, 10_000.0], of),
+        [Pass, Pass, Warn, Fail, Warn, Fail]
+    );
+    assert_eq!(of(15_900.0).with(FAILED, failing("timeout", 500.0)).says(id), Pass);
+    // hey's first million, of three.
+    assert_eq!(of(5_000.0).says(id), Fail);
+    // What a rate had queued before the window: 20 000 a second for 5 ms.
+    assert_eq!(open().with(RECORDED, 9_710.0).says(id), Pass);
+    assert_eq!(open().with(RECORDED, 9_650.0).says(id), Warn);
+    assert_eq!(load().unknown(RECORDED, "lost").says(id), Unknown);
+    // A quantile needs some beyond it.
+    assert_eq!(latency(open(), 0.999).says(id), Pass);
+    assert_eq!(latency(open(), 0.9999).judged(), (Verdict::Suspect, vec![id.into()]));
+}
+
+#[test]
+fn connections_that_are_kept() {
+    let id = "keep-alive-lost";
+    let of = |count| load().with(CONNECTS, count).with(CLOSED_ANNOUNCED, count);
+    assert_eq!(at(id, [0.0, 15.0, 74.0, 76.0, 370.0, 380.0], of), [Pass, Pass, Pass, Warn, Warn, Fail]);
+    assert_eq!(of(380.0).with(KEEPS_ALIVE, false).answer(id), None);
+    assert_eq!(load().unknown(CONNECTS, "lost").says(id), Unknown);
+}
+
+#[test]
+fn a_listening_queue_that_overflows() {
+    let id = "listen-overflow";
+    let overflowing = |count| short().with(LISTEN_OVERFLOWS, count);
+    assert_eq!(at(id, [0.0, 1.0, 14.0, 16.0], overflowing), [Pass, Warn, Warn, Fail]);
+    assert_eq!(at(id, [0.0, 1.0, 16.0], |count| short().with(SYN_RETRANSMITS, count)), [Pass, Warn, Fail]);
+    for repeated in [1.01, 3.02, 7.1] {
+        assert_eq!(short().with(CONNECT_LONGEST, repeated).says(id), Warn);
+    }
+    // No connection of ours met it; the ramp is told, and was over.
+    let kept = load().with(LISTEN_OVERFLOWS, 50.0).with(RAMP_OVERFLOWS, 7.0).answer(id).unwrap();
+    assert!(kept.outcome == Pass && kept.detail.contains("overflowed 7 times"), "{}", kept.detail);
+    assert_eq!(short().unknown(LISTEN_OVERFLOWS, "hidden").says(id), Unknown);
+    assert_eq!(short().judged(), (Verdict::Valid, vec![]));
+}
+
+#[test]
+fn ports_run_out() {
+    let id = "ports";
+    let of = |count| load().with(CONNECTIONS, count);
+    assert_eq!(at(id, [200.0, 14_100.0, 14_200.0, 16_000.0], of), [Pass, Pass, Warn, Warn]);
+    assert_eq!(of(16_000.0).with(SOURCES, 2.0).says(id), Pass);
+    assert_eq!(short().with(TIME_WAIT, 20_000.0).says(id), Warn);
+    assert_eq!(load().with(TIME_WAIT, 20_000.0).says(id), Pass, "not left by ours");
+    assert_eq!(load().with(UNCONNECTED, failing("no port", 1.0)).says(id), Fail);
+    assert_eq!(load().with(FAILED, failing("no port", 1.0)).says(id), Fail);
+    assert_eq!(load().unknown(PORTS, "no such file").says(id), Unknown);
+}
+
+#[test]
+fn files_and_memory() {
+    let id = "files-and-memory";
+    let open = |share| load().with(SERVER_FILES, share * 65_536.0);
+    assert_eq!(at(id, [0.5, 0.89, 0.91, 0.98, 0.995], open), [Pass, Pass, Warn, Warn, Fail]);
+    assert_eq!(at(id, [1.0, 14.0, 16.0], |drops| load().with(MEMORY_ABORTS, drops)), [Warn, Warn, Fail]);
+    assert_eq!(load().unknown(FILES_LIMIT, "not ours").says(id), Unknown);
+}
+
+#[test]
+fn delayed_acknowledgements() {
+    let id = "delayed-ack";
+    let of = |share| load().with(MODE_40MS, share).with(DELAYED_ACKS, share);
+    assert_eq!(at(id, [0.0, 0.009, 0.011, 0.09, 0.11], of), [Pass, Pass, Warn, Warn, Fail]);
+    assert_eq!(of(0.5).with(DELAYED_ACKS, 0.0).says(id), Pass, "none was delayed");
+    assert_eq!(of(0.5).unknown(DELAYED_ACKS, "hidden").says(id), Fail);
+    // 1000 connections at 25 000 a second: 40 ms in a queue.
+    let queueing = of(0.5).with(LATENCY, vec![0.040, 0.045, 0.05, 0.06, 0.07]);
+    assert_eq!(queueing.clone().says(id), Pass);
+    assert_eq!(
+        queueing.clone().with(SERVER_USER, 0.01).with(SERVER_SYSTEM, 0.02).says(id),
+        Fail,
+        "nobody was busy"
+    );
+    assert_eq!(queueing.unknown(SERVER_USER, "not ours").says(id), Unknown);
+    assert_eq!(load().unknown(MODE_40MS, "lost").says(id), Unknown);
+}
+
+#[test]
+fn one_answer_for_each_request() {
+    assert_eq!(at("pipelining", [0.0, 1.0, 2.0], |count| load().with(SURPLUS, count)), [Pass, Warn, Fail]);
+    assert_eq!(load().unknown(SURPLUS, "lost").says("pipelining"), Unknown);
+}
+
+#[test]
+fn only_what_conforms_is_compared() {
+    assert_eq!(load().with(CONFORMS, false).judged(), (Verdict::Invalid, vec!["conforms".into()]));
+    let untested = load().unknown(CONFORMS, "not tested");
+    assert_eq!(untested.judged(), (Verdict::Unverified, vec!["conforms".into()]));
+    assert_eq!(untested.with(GOAL, "asked".into()).answer("conforms"), None);
+}
+
+#[test]
+fn servers_that_are_compared_are_equal() {
+    let id = "subjects-equal";
+    let beside = |change: fn(&mut figure::Figure)| {
+        let mut figure = other("fasthttp", 1.4);
+        change(&mut figure);
+        load().and(figure).says(id)
+    };
+    assert_eq!(beside(|_| {}), Pass);
+    assert_eq!(load().answer(id), None, "nothing is compared");
+    assert_eq!(load().and(null(2.0)).answer(id), None, "the null responder is no competitor");
+    let other_order = "HTTP/1.1 200 OK\nContent-Type: text/plain\ncontent-length: 10\n52a1";
+    assert_eq!(beside(|figure| figure.evidence.put(ANSWER, "HTTP/1.1 200 OK\n52a2".into())), Warn);
+    let mut ordered = other("fasthttp", 1.4);
+    ordered.evidence.put(ANSWER, other_order.into());
+    assert_eq!(load().and(ordered).says(id), Pass);
+    assert_eq!(beside(|figure| figure.evidence.put(ANSWER_BYTES, 126.0)), Warn);
+    assert_eq!(beside(|figure| figure.evidence.put(ANSWER_BYTES, 200.0)), Fail);
+    assert_eq!(
+        beside(|figure| figure.evidence.put(BUILD, "go1.26.1 fasthttp v1.74.0 GOAMD64=v1".into())),
+        Pass,
+        "modules are their own"
+    );
+    assert_eq!(beside(|figure| figure.evidence.put(BUILD, "go1.25.3 GOAMD64=v1".into())), Warn);
+    assert_eq!(beside(|figure| figure.evidence.put(GOMAXPROCS, 2.0)), Fail);
+    assert_eq!(beside(|figure| figure.evidence.put(GOGC, 400.0)), Warn);
+    assert_eq!(beside(|figure| figure.evidence.put(CONFORMS, false)), Fail);
+    assert_eq!(beside(|figure| figure.conditions.set(SERVER_CPUS, vec![0.0, 2.0])), Fail);
+    assert_eq!(beside(|figure| figure.evidence.put_unknown(ANSWER, "lost")), Unknown);
+    // Another load is another comparison.
+    assert_eq!(load().and(doubled(1.0)).answer(id), None);
+}
+
+#[test]
+fn a_trend_within_the_window() {
+    let of = |low: f64, high: f64| load().with(TREND, vec![low, high]).says("trend");
+    assert_eq!([of(-0.01, 0.02), of(0.0, 0.9), of(0.015, 0.03), of(0.025, 0.04)], [Pass, Pass, Pass, Warn]);
+    assert_eq!([of(-0.04, -0.025), of(-0.5, -0.3)], [Warn, Fail]);
+    let one = load().with(TREND, vec![-0.01, 0.01]).in_first(3, TREND, vec![0.3, 0.4]);
+    assert_eq!(one.says("trend"), Pass, "three of eight rounds do not move the median");
+    assert_eq!(load().says("trend"), Unknown, "a short window has none");
+}
+
+#[test]
+fn collections_enough_or_none() {
+    let id = "gc-regime";
+    assert_eq!(at(id, [0.0, 1.0, 2.0], |cycles| load().with(GC_CYCLES, cycles)), [Pass, Warn, Pass]);
+    assert_eq!(ROUNDS, 8, "1 in each is 8 in all");
+    let rare = load().with(GC_CYCLES, 0.0).in_first(2, GC_CYCLES, 1.0).answer(id).unwrap();
+    assert!(rare.outcome == Pass && rare.detail.contains("free of collections: 2 in all"), "{}", rare.detail);
+    assert_eq!(load().unknown(GC_CYCLES, "no Go").says(id), Unknown);
+}
+
+#[test]
+fn as_many_go_threads_as_cpus() {
+    let id = "gomaxprocs";
+    assert_eq!(at(id, [0.0, 1.0, 2.0], |threads| load().with(GOMAXPROCS, threads)), [Warn, Pass, Warn]);
+    let limited = |threads| large().with(GOMAXPROCS, threads).machine(|machine| machine.cgroup = quota(3.5));
+    assert_eq!(at(id, [3.0, 4.0, 80.0], limited), [Warn, Pass, Warn]);
+    assert_eq!(load().unknown(GOMAXPROCS, "no Go").says(id), Unknown);
+}
+
+#[test]
+fn the_interface_is_named_and_drops_nothing() {
+    let id = "loopback";
+    for (interface, told) in [("lo", "is no network"), ("veth0", "a pair within"), ("eth0", "over eth0;")] {
+        let case = load().with(INTERFACE, interface.into());
+        let answer = case.answer(id).unwrap();
+        assert!(answer.outcome == Pass && answer.detail.contains(told), "{}", answer.detail);
+        assert_eq!(case.with(SOFTNET_DROPS, 5.0).says(id), Fail);
+    }
+    let one = load().in_first(1, SOFTNET_DROPS, 1.0);
+    assert_eq!(one.says(id), Warn);
+    assert_eq!(load().unknown(SOFTNET_DROPS, "hidden").says(id), Unknown);
+}
+
+#[test]
+fn looking_costs_little() {
+    let id = "observer-cost";
+    let profiled = |rounds, factor: f64| {
+        let case = load().in_first(rounds, PROFILED, true).in_first(
+            rounds,
+            SERVER_USER,
+            0.20 + 0.48 * (factor - 1.0),
+        );
+        case.says(id)
+    };
+    assert_eq!(
+        [profiled(4, 1.0), profiled(4, 1.019), profiled(4, 1.021), profiled(4, 1.5)],
+        [Pass, Pass, Warn, Warn]
+    );
+    assert_eq!([profiled(2, 1.5), profiled(6, 1.5), profiled(0, 1.0)], [Unknown, Unknown, Pass]);
+    // Rounds that lie among the others are not told apart.
+    let among = load().in_first(5, SERVER_USER, 0.25).in_first(4, PROFILED, true);
+    assert_eq!(among.says(id), Pass);
+    let watched = |share: f64| load().with(WATCH_COST, share * 2.0 * ROUND_SECONDS);
+    assert_eq!(at(id, [0.019, 0.021, 0.11], watched), [Pass, Warn, Fail]);
+    assert_eq!(load().unknown(WATCH_COST, "lost").says(id), Unknown);
+}
+
+#[test]
+fn a_profile_speaks_for_the_time_that_it_splits() {
+    let id = "profile-coverage";
+    assert_eq!(cpu().says(id), Pass);
+    let of = |key, value: f64| cpu().head(|load| load.in_first(3, key, value)).says(id);
+    assert_eq!([0.91, 0.89, 1.11, 0.74].map(|ratio| of(PROFILE_RATIO, ratio)), [Pass, Warn, Warn, Fail]);
+    assert_eq!([1.0, 9.0].map(|lost| of(PROFILE_LOST, lost)), [Warn, Fail]);
+    let nameless = |share: f64| {
+        let case = cpu().head(|load| load.in_first(3, PROFILE_SHARES, vec![1.0 - share, share]));
+        case.answer(id).unwrap()
+    };
+    assert_eq!([0.049, 0.051, 0.3].map(|share| nameless(share).outcome), [Pass, Warn, Fail]);
+    assert!(nameless(0.051).detail.contains("strconv.Itoa"));
+    assert_eq!(cpu().head(|load| load.with(PROFILED, false)).says(id), Unknown);
+    assert_eq!(load().derived("cpu", Unit::of("us")).answer(id), None, "nothing is split");
+}
