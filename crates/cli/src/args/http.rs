@@ -1,23 +1,33 @@
 //! `truebench http`.
 
-use std::net::SocketAddr;
-use std::time::Duration;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use figure::CpuList;
-use http::null::{Delay, Drift, Neglect, OneIn, Stall};
 
+use super::{Measuring, Output};
 use crate::values;
+use crate::values::http as of_http;
+use crate::values::http::{Header, Slo};
+
+pub mod null;
+
+pub use null::Null;
 
 /// `truebench http`.
 #[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Http {
-    /// What is done.
+    /// What is done instead of measuring.
     #[command(subcommand)]
-    pub what: What,
+    pub what: Option<What>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub load: Load,
 }
 
-/// What `truebench http` does. A new one is a line here, and a file in `commands/http`.
+/// What `truebench http` does besides measuring. A new one is a line here, and a file in `commands/http`.
 #[derive(Debug, Subcommand)]
 pub enum What {
     /// The servers that can be loaded
@@ -26,115 +36,157 @@ pub enum What {
     Null(Box<Null>),
 }
 
-/// `truebench http null`.
+/// A load, and the servers under it.
 #[derive(Debug, ClapArgs)]
-pub struct Null {
-    /// Where it listens, such as 127.0.0.1:8080; port 0 is any that is free
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    pub bind: SocketAddr,
-    /// Threads; the kernel spreads connections over them
-    #[arg(short = 't', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: u32,
-    /// CPUs on which the threads are pinned in turn, such as 0-3,8 [default: the system decides]
-    #[arg(long, value_name = "CPUS")]
-    pub cpus: Option<CpuList>,
-    /// Connections that may wait to be accepted, on each thread (net.core.somaxconn bounds it)
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
-    pub backlog: u32,
-    /// The body of its answers
-    #[arg(long, value_name = "TEXT", default_value = "Hello, Go!")]
-    pub body: String,
+pub struct Load {
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub faults: Faults,
+    pub servers: Servers,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub target: Target,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub client: Client,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
 }
 
-/// What it does wrong.
+/// The study: truebench's own servers.
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Faults (N: one request in N, counted on each thread)")]
-pub struct Faults {
-    /// Stand still for a time, at the beginning of each other: 100ms/1s
-    #[arg(long, value_name = "LENGTH/EVERY", value_parser = stall)]
-    pub stall: Option<Stall>,
-    /// 503
-    #[arg(long, value_name = "N")]
-    pub unavailable: Option<OneIn>,
-    /// No answer; the connection stays
-    #[arg(long, value_name = "N")]
-    pub silent: Option<OneIn>,
-    /// A reset
-    #[arg(long, value_name = "N")]
-    pub reset: Option<OneIn>,
-    /// Two answers
-    #[arg(long, value_name = "N")]
-    pub twice: Option<OneIn>,
-    /// Half an answer, then the end of the connection
-    #[arg(long, value_name = "N")]
-    pub cut: Option<OneIn>,
-    /// Another body, a byte longer
-    #[arg(long, value_name = "N")]
-    pub other: Option<OneIn>,
-    /// The answer so much later: 40ms/10 is one in 10, as where Nagle's algorithm meets a delayed acknowledgement; 5ms/1 is a server that waits
-    #[arg(long, value_name = "TIME/N", value_parser = delay)]
-    pub delay: Option<Delay>,
-    /// Answers later and later: 1ms/1s is a millisecond more after each second
-    #[arg(long, value_name = "GROWTH/EVERY", value_parser = drift)]
-    pub drift: Option<Drift>,
-    /// Answers so much later, but for the first one on each connection and the first K connections of each thread: 1h/100
-    #[arg(long, value_name = "TIME/K", value_parser = neglect)]
-    pub neglect: Option<Neglect>,
-    /// Accept connections one by one, with so much between, so that they wait in the backlog, or find no room in it
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub accept: Option<Duration>,
-    /// Close each connection after N answers, the last of which says so
-    #[arg(long, value_name = "N")]
-    pub close_after: Option<OneIn>,
-    /// Close each connection after N answers, and nothing says so
-    #[arg(long, value_name = "N", conflicts_with = "close_after")]
-    pub drop_after: Option<OneIn>,
-    /// Each answer in two pieces, the second so much later
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub split: Option<Duration>,
-    /// Each answer byte by byte, with so much between
-    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "split")]
-    pub trickle: Option<Duration>,
-    /// Bodies that never end
-    #[arg(long)]
-    pub endless: bool,
+#[command(next_help_heading = "The study (without --url)")]
+pub struct Servers {
+    /// Servers that are compared, of those that `truebench http list` shows
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "nethttp,fasthttp,multiplexed")]
+    pub servers: Vec<String>,
+    /// CPU time that a request costs every server besides HTTP, such as 20us
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "url")]
+    pub cost: Option<f64>,
+    /// Time that every server waits for before it answers, such as 5ms
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "url")]
+    pub sleep: Option<f64>,
+    /// Workers of the multiplexed server's pool, each number a figure
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
+    pub pools: Vec<u32>,
+    /// A variable of the servers' environment, such as GOGC=200
+    #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable, conflicts_with = "url")]
+    pub env: Vec<(String, String)>,
 }
 
-fn time(text: &str) -> Result<Duration, String> {
-    values::seconds(text).map(Duration::from_secs_f64)
+/// A server of the user's.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "A server of your own")]
+pub struct Target {
+    /// What is loaded, such as http://127.0.0.1:8080/path
+    #[arg(long, value_name = "URL", value_parser = of_http::url)]
+    pub url: Option<url::Url>,
+    /// A command that starts the server of --url; it ends with the run
+    #[arg(long, value_name = "COMMAND", requires = "url")]
+    pub server: Option<String>,
+    /// The server's process, if it runs here: for its CPU time, memory and placement
+    #[arg(long, value_name = "PID", requires = "url", conflicts_with = "server")]
+    pub server_pid: Option<u32>,
+    /// Where the Go server's pprof and expvar are, such as 127.0.0.1:6060
+    #[arg(long, value_name = "HOST:PORT", requires = "url", value_parser = of_http::address)]
+    pub pprof: Option<std::net::SocketAddr>,
+    /// The time of all rounds together, such as 30s (-z as in hey and oha) [default: 12s]
+    #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", requires = "url", value_parser = values::seconds)]
+    pub duration: Option<f64>,
+    /// Requests of all rounds together, in place of a time
+    #[arg(short = 'n', long, value_name = "N", requires = "url", value_parser = of_http::long_count, conflicts_with = "duration")]
+    pub requests: Option<u64>,
+    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start (-q as in oha)
+    #[arg(short = 'R', long, short_alias = 'q', value_name = "RATE", requires = "url", value_parser = of_http::rate)]
+    pub rate: Option<f64>,
+    /// How requests of a rate come: at exponential distances, or at equal ones
+    #[arg(long, value_enum, requires = "rate", default_value_t)]
+    pub arrival: Arrival,
+    /// A header line, such as 'Accept: text/html'
+    #[arg(short = 'H', long = "header", value_name = "LINE", requires = "url", value_parser = of_http::header)]
+    pub headers: Vec<Header>,
+    /// The method
+    #[arg(short = 'm', long, value_name = "METHOD", requires = "url", default_value = "GET")]
+    pub method: String,
+    /// The body of every request
+    #[arg(long, value_name = "TEXT", requires = "url")]
+    pub body: Option<String>,
+    /// The body of every request, from a file (-D as in hey and oha)
+    #[arg(long, short_alias = 'D', short = 'B', value_name = "FILE", requires = "url", conflicts_with = "body")]
+    pub body_file: Option<PathBuf>,
+    /// The status of a good answer [default: any of 200 to 299]
+    #[arg(long, value_name = "CODE", requires = "url", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub expect_status: Option<u16>,
+    /// Bytes of the body of a good answer
+    #[arg(long, value_name = "N", requires = "url")]
+    pub expect_body_bytes: Option<u64>,
+    /// A connection for each request
+    #[arg(long, requires = "url")]
+    pub disable_keepalive: bool,
+    /// Do not load the null responder beside, which shows how much the client could do
+    #[arg(long, requires = "url")]
+    pub no_ceiling: bool,
 }
 
-/// The two parts of `40ms/10`.
-fn parts<'a>(text: &'a str, what: &str, example: &str) -> Result<(&'a str, &'a str), String> {
-    text.split_once('/').ok_or_else(|| format!("'{text}' is no {what}: write {example}"))
+/// How requests of a rate come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Arrival {
+    /// At exponential distances: as from many users who know nothing of one another
+    #[default]
+    Poisson,
+    /// At equal distances
+    Constant,
 }
 
-fn stall(text: &str) -> Result<Stall, String> {
-    let (length, every) = parts(text, "stall", "100ms/1s")?;
-    let stall = Stall { length: time(length)?, every: time(every)? };
-    if stall.length < stall.every {
-        Ok(stall)
-    } else {
-        Err(format!("'{text}' never ends: write the shorter time first, as in 100ms/1s"))
-    }
+/// What carries the client's bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// epoll
+    #[default]
+    Epoll,
+    /// io_uring, where the kernel has it
+    #[value(name = "io_uring", alias = "uring")]
+    Uring,
 }
 
-fn delay(text: &str) -> Result<Delay, String> {
-    let (length, share) = parts(text, "delay", "40ms/10")?;
-    let share = share.parse().map_err(|_| format!("'{share}' is no number from 1 on"))?;
-    Ok(Delay { length: time(length)?, share })
-}
-
-fn drift(text: &str) -> Result<Drift, String> {
-    let (growth, every) = parts(text, "drift", "1ms/1s")?;
-    Ok(Drift { growth: time(growth)?, every: time(every)? })
-}
-
-fn neglect(text: &str) -> Result<Neglect, String> {
-    let (length, served) = parts(text, "neglect", "1h/100")?;
-    let served = served.parse().map_err(|_| format!("'{served}' is no number of connections"))?;
-    Ok(Neglect { length: time(length)?, served })
+/// The client.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "The load")]
+pub struct Client {
+    /// Connections, such as 8k; several for the study [default: 200,8000,16000; of a server of your own 50]
+    #[arg(short = 'c', long, value_name = "N,…", value_delimiter = ',', value_parser = of_http::count)]
+    pub connections: Vec<u32>,
+    /// Threads of the client, over all its processes [default: one for each of its CPUs, from 4 on half as many]
+    #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Processes of the client: the study's parallel tasks
+    #[arg(short = 'P', long, visible_alias = "tasks", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub processes: u32,
+    /// The client's CPUs, such as 0-3,8 [default: one core in four, and at least one]
+    #[arg(long, value_name = "CPUS")]
+    pub client_cpus: Option<CpuList>,
+    /// CPUs of the servers that are started here [default: the others]
+    #[arg(long, value_name = "CPUS")]
+    pub server_cpus: Option<CpuList>,
+    /// What carries the client's bytes
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: Engine,
+    /// After which a request has failed
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, default_value = "10s")]
+    pub timeout: f64,
+    /// Before each round [default: a fifth of it]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub warmup: Option<f64>,
+    /// Connections that are begun each second at most
+    #[arg(long, value_name = "RATE", value_parser = of_http::rate)]
+    pub ramp: Option<f64>,
+    /// Addresses that connections come from, in turn
+    #[arg(long, value_name = "IP,…", value_delimiter = ',')]
+    pub sources: Vec<IpAddr>,
+    /// Search the largest rate that holds a latency, such as p99<5ms
+    #[arg(long, value_name = "pQ<TIME", value_parser = of_http::slo, conflicts_with = "rate")]
+    pub slo: Option<Slo>,
 }

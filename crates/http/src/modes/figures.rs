@@ -64,9 +64,11 @@ impl Plan {
         Ok(Plan { machine, split, client, cells: Vec::new(), figures: Vec::new(), tasks: Vec::new() })
     }
 
-    /// Threads of the client.
+    /// Threads of the client: one for each of its CPUs; from 4 on half as many, so that twice as many can show whether they were the limit.
     pub fn threads(&self) -> u32 {
-        self.client.threads.unwrap_or(self.split.client.len() as u32).max(self.client.processes).max(1)
+        let cpus = self.split.client.len() as u32;
+        let usual = if cpus < 4 { cpus } else { cpus / 2 };
+        self.client.threads.unwrap_or(usual).max(self.client.processes).max(1)
     }
 
     /// A load of so many connections, whose target is not known yet.

@@ -113,26 +113,29 @@ fn second_loads(
         let figure = plan.figure(cell, &wanted("refusal", called, Ask::Closed, window));
         figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
     }
-    halved(plan, study, go, window)
+    doubled(plan, study, go, window)
 }
 
-/// The same load by half the threads: if it does as much, the client was not the limit with all of them.
-fn halved(
+/// The same load by twice the threads: if they do no more, the client was not the limit.
+fn doubled(
     plan: &mut Plan,
     study: &Study,
     go: &dyn Fn(&String, &[&str]) -> Subject,
     window: Duration,
 ) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
-    let threads = plan.threads();
+    let (threads, cpus) = (plan.threads() * 2, plan.split.client.len() as u32);
     for name in &study.servers {
         let mut spec = plan.spec(*fewest)?;
         spec.expect = Expect { status: Some(200), body: Some(BODY) };
-        spec.threads = (threads / 2).max(1);
+        spec.threads = threads;
         let cell = plan.cell(go(name, &[]), spec, None);
-        plan.figure(cell, &wanted("halved", "saturated by half the threads", Ask::Closed, window));
-        if threads < 2 {
-            plan.withdraw("the client has one thread, which has no half");
+        plan.figure(cell, &wanted("doubled", "saturated by twice the threads", Ask::Closed, window));
+        if threads > cpus || threads > *fewest {
+            plan.withdraw(&format!(
+                "the client has {} threads on {cpus} CPUs: twice as many have no room (fewer by -t)",
+                threads / 2
+            ));
         }
     }
     Ok(())
