@@ -55,7 +55,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
         let bytes = self.io.received();
         let mut carry = self.carries.take(state.carry);
-        let outcome = state.parser.advance(bytes, &mut carry);
+        let outcome = state.parser.advance(bytes, &mut carry, &mut ());
         state.carry = self.carries.keep(carry);
         match outcome {
             Outcome::More => {}
