@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::epoll::Epoll;
 use super::io::{Io, Wire};
 use super::load::{Carrier, Load, PORTS_OF_SOURCE, Pacing};
-use super::thread::{Ramped, Thread, Usage};
+use super::secure::Secure;
+use super::thread::{First, Ramped, Thread, Usage};
 use super::uring::Uring;
 use crate::pace::{Closed, Constant, Pace, Poisson};
 use crate::record::{Book, Failure};
@@ -95,12 +96,13 @@ pub fn run(
 ) -> Result<Outcome, Error> {
     check(load)?;
     let load = &with_sources(load);
+    let first = &First::new();
     std::thread::scope(|scope| {
         let (report, reports) = channel();
         let mut threads = Vec::new();
         for index in 0..load.threads {
             let (go, begins) = channel();
-            let part = Part { load, abort, index, report: report.clone(), begins };
+            let part = Part { load, abort, first, index, report: report.clone(), begins };
             let name = format!("load {index}");
             let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, move || by_pace(part));
             match spawned {
@@ -143,6 +145,7 @@ pub fn run(
 struct Part<'a> {
     load: &'a Load,
     abort: &'a AtomicBool,
+    first: &'a First,
     /// Which of the threads it is, from 0.
     index: u32,
     report: Sender<Result<Ramped, Error>>,
@@ -171,17 +174,23 @@ fn by_stop<P: Pace>(part: Part, pace: P) -> Ended {
 }
 
 fn by_carrier<P: Pace, S: Stop>(part: Part, pace: P, stop: S) -> Ended {
-    match part.load.carrier {
-        Carrier::Epoll => thread::<Epoll, P, S>(part, pace, stop),
-        Carrier::Uring => thread::<Uring, P, S>(part, pace, stop),
+    match (part.load.carrier, part.load.tls.is_some()) {
+        (Carrier::Epoll, false) => thread::<Epoll, P, S>(part, pace, stop),
+        (Carrier::Epoll, true) => thread::<Secure<Epoll>, P, S>(part, pace, stop),
+        (Carrier::Uring, false) => thread::<Uring, P, S>(part, pace, stop),
+        (Carrier::Uring, true) => thread::<Secure<Uring>, P, S>(part, pace, stop),
     }
 }
 
 fn thread<I: Io, P: Pace, S: Stop>(part: Part, pace: P, stop: S) -> Ended {
-    let Part { load, abort, index, report, begins } = part;
+    let Part { load, abort, first, index, report, begins } = part;
     let count = load.connections / load.threads + u32::from(index < load.connections % load.threads);
-    let wire =
-        Wire { target: load.target, sources: load.sources.clone(), request: load.request.bytes.clone() };
+    let wire = Wire {
+        target: load.target,
+        sources: load.sources.clone(),
+        request: load.request.bytes.clone(),
+        tls: load.tls.clone(),
+    };
     let prepared = settle(load, index).and_then(|()| {
         I::new(count, wire)
             .map_err(|error| Error::System { what: "setting up what carries the bytes", error })
@@ -194,7 +203,7 @@ fn thread<I: Io, P: Pace, S: Stop>(part: Part, pace: P, stop: S) -> Ended {
         }
     };
     let told = |error| Error::System { what: "waiting for events", error };
-    let mut thread = Thread::new(load, abort, count, io, pace, stop, Book::default());
+    let mut thread = Thread::new(load, abort, count, io, pace, stop, Book::default()).comparing(first);
     let ramped = thread.ramp().map_err(told);
     let failed = ramped.is_err();
     drop(report.send(ramped));
@@ -271,6 +280,9 @@ fn with_sources(load: &Load) -> Load {
 fn nothing(load: &Load, ramped: &Ramped) -> Error {
     let kinds = Failure::ALL.iter().zip(ramped.failures).filter(|(_, count)| *count > 0);
     let told: Vec<String> = kinds.map(|(kind, count)| format!("{} ({count})", kind.text())).collect();
-    let failures = if told.is_empty() { "no answer".to_owned() } else { told.join(", ") };
+    let mut failures = if told.is_empty() { "no answer".to_owned() } else { told.join(", ") };
+    if let Some(trouble) = &ramped.trouble {
+        failures += &format!("; the first of TLS: {trouble}");
+    }
     Error::Nothing { target: load.target, seconds: ramped.length as f64 * 1e-9, failures }
 }

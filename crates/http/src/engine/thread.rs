@@ -1,6 +1,7 @@
-//! One thread of the engine: its connections, its schedule, its record. It shares nothing with the others.
+//! One thread of the engine: its connections, its schedule, its record. It shares nothing with the others but what the first body was.
 
 mod answers;
+mod bodies;
 mod carry;
 mod ramp;
 mod usage;
@@ -16,6 +17,8 @@ use super::time;
 use crate::pace::{Due, Pace};
 use crate::record::{Begun, Failure, Fairness, Record};
 use crate::stop::Stop;
+use bodies::Bodies;
+pub use bodies::First;
 use carry::Carries;
 pub use ramp::Ramped;
 pub use usage::Usage;
@@ -48,6 +51,7 @@ pub struct Thread<'a, I, P, S, R> {
     /// Since when there is one that waits.
     free_since: u64,
     carries: Carries,
+    bodies: Bodies<'a>,
     phase: Phase,
     /// When the window begins.
     window: u64,
@@ -81,6 +85,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             free: VecDeque::with_capacity(count as usize),
             free_since: 0,
             carries: Carries::default(),
+            bodies: Bodies::new(None),
             phase: Phase::Ramp,
             window: u64::MAX,
             busy: 0,
@@ -88,6 +93,12 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             ramped: Ramped::default(),
             dead_since: None,
         }
+    }
+
+    /// Where the load asks for it, bodies are compared with the first of the run.
+    pub fn comparing(mut self, first: &'a First) -> Self {
+        self.bodies = Bodies::new(self.load.expect.same_body.then_some(first));
+        self
     }
 
     /// Sends requests from `start` on, until they are to stop and were answered. Then the record, and what the window took.
@@ -233,6 +244,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     fn request(&mut self, connection: u32, begun: Begun) {
         let state = &mut self.connections[connection as usize];
         state.begun = begun;
+        state.is_hashed = self.bodies.begin(connection, false);
         self.busy += 1;
         if self.load.keeps_alive {
             state.state = State::Busy;

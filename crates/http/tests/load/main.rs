@@ -1,7 +1,9 @@
-//! The engine against the null responder, on loopback.
+//! The engine against the null responder and servers of TLS, on loopback.
 
 mod carriers;
 mod closed;
 mod common;
 mod faults;
 mod open;
+mod tls;
+mod tls_server;
