@@ -58,14 +58,15 @@ fn answers_are_counted_over_both_carriers_and_versions() {
 #[test]
 fn large_bodies_arrive_whole_both_ways() {
     let body: Vec<u8> = (0..1_000_000u32).map(|at| (at % 251) as u8).collect();
-    let request = Request::new("POST", NAME, "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
+    // More than sockets hold on both sides: the rest must wait for room.
+    let request = Request::new("POST", NAME, "/", &[], &vec![b'r'; 16_000_000], true).unwrap();
     for carrier in carriers() {
         let length = request.bytes.len();
         let server = Server::start(&Setup::default(), answers(length, answer(&body), false));
         let expect = Expect { status: Some(200), body: Some(1_000_000), same_body: true };
         let request = request.clone();
-        let counts = run(&Load { carrier, request, expect, ..secure(&server, 3, 30) }).book.counts;
-        assert_eq!((counts.answered, counts.failures(), counts.connects), (30, 0, 0));
+        let counts = run(&Load { carrier, request, expect, ..secure(&server, 2, 6) }).book.counts;
+        assert_eq!((counts.answered, counts.failures(), counts.connects), (6, 0, 0));
     }
 }
 
