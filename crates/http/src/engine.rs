@@ -20,5 +20,6 @@ pub mod tls;
 pub mod uring;
 
 pub use load::{Carrier, Expect, Load, Pacing, Ramp, Request};
-pub use run::{Error, Outcome, run};
+pub use run::{Client, Error, Outcome, Window, run};
+pub use thread::{Ramped, Usage};
 pub use tls::{Tls, TlsError, Trust};

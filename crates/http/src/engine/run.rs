@@ -2,8 +2,10 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use figure::CpuList;
@@ -14,11 +16,11 @@ use super::epoll::Epoll;
 use super::io::{Io, Wire};
 use super::load::{Carrier, Load, PORTS_OF_SOURCE, Pacing};
 use super::secure::Secure;
-use super::thread::{First, Ramped, Thread, Usage};
+use super::thread::{Done, First, Kept, Ramped, Thread, Usage};
 use super::uring::Uring;
 use crate::pace::{Closed, Constant, Pace, Poisson};
 use crate::record::{Book, Failure};
-use crate::stop::{After, Either, Requests, Stop};
+use crate::stop::{After, Either, Requests};
 
 /// File descriptors that a process needs besides connections.
 const OTHER_FILES: u64 = 64;
@@ -83,6 +85,27 @@ pub enum Error {
     Aborted,
 }
 
+/// One window of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// When requests are sent.
+    pub pacing: Pacing,
+    /// How long it is, if a time ends it.
+    pub duration: Option<Duration>,
+    /// How many requests are sent, if a number ends it.
+    pub requests: Option<u64>,
+    /// Before it.
+    pub warm_up: Duration,
+}
+
+impl Window {
+    /// The one that a load asks for itself.
+    pub fn of(load: &Load) -> Window {
+        let Load { pacing, duration, requests, warm_up, .. } = *load;
+        Window { pacing, duration, requests, warm_up }
+    }
+}
+
 /// Makes the connections, asks `start` for the moment (nanoseconds of CLOCK_MONOTONIC) at which requests begin, and sends them. `start` is
 /// called once all threads have made theirs: processes that are to begin together meet there. `None` from it, or `abort`, ends the
 /// run early; what was recorded until then is kept.
@@ -91,129 +114,202 @@ pub enum Error {
 /// [`Error`]. Connections that are missing are no error as long as there is one: [`Ramped::established`] tells.
 pub fn run(
     load: &Load,
-    abort: &AtomicBool,
+    abort: &Arc<AtomicBool>,
     start: impl FnOnce(&Ramped) -> Option<u64>,
 ) -> Result<Outcome, Error> {
-    check(load)?;
-    let load = &with_sources(load);
-    let first = &First::new();
-    std::thread::scope(|scope| {
-        let (report, reports) = channel();
-        let mut threads = Vec::new();
-        for index in 0..load.threads {
-            let (go, begins) = channel();
-            let part = Part { load, abort, first, index, report: report.clone(), begins };
-            let name = format!("load {index}");
-            let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, move || by_pace(part));
-            match spawned {
-                Ok(thread) => threads.push((go, thread)),
-                // Dropping what tells those that are there to go ends them.
-                Err(error) => return Err(Error::System { what: "a thread of the load", error }),
+    check(&Window::of(load))?;
+    let client = Client::connect(load, abort.clone())?;
+    let moment = start(&client.ramped).ok_or(Error::Aborted)?;
+    client.window(&Window::of(load), moment)
+}
+
+/// Threads with their connections, which stay from window to window.
+#[derive(Debug)]
+pub struct Client {
+    /// How the connections were made.
+    pub ramped: Ramped,
+    load: Load,
+    threads: Vec<Seat>,
+}
+
+/// A thread of the client, from the outside. It ends when its orders do.
+#[derive(Debug)]
+struct Seat {
+    orders: Option<Sender<(Window, u64)>>,
+    answers: Receiver<Result<Answer, Error>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a thread tells: first how its connections were made, then what came of each window.
+enum Answer {
+    Ramped(Box<Ramped>),
+    Window(Box<(Book, Usage)>),
+}
+
+impl Client {
+    /// Makes the connections. `abort` ends this early, and every window.
+    ///
+    /// # Errors
+    /// [`Error`]. Connections that are missing are no error as long as there is one.
+    pub fn connect(load: &Load, abort: Arc<AtomicBool>) -> Result<Client, Error> {
+        check_connections(load)?;
+        let load = with_sources(load);
+        let mut client = Client { ramped: Ramped::default(), threads: Vec::new(), load };
+        let first = Arc::new(First::new());
+        for index in 0..client.load.threads {
+            client.threads.push(Seat::start(client.load.clone(), index, abort.clone(), first.clone())?);
+        }
+        // All of them, so that none is left in its ramp when another one could not be set up.
+        let told: Vec<Result<Answer, Error>> = client.threads.iter().map(Seat::answer).collect();
+        for answer in told {
+            if let Answer::Ramped(of_thread) = answer? {
+                client.ramped.merge(&of_thread);
             }
         }
-        drop(report);
-        let mut ramped = Ramped::default();
-        let mut refused = None;
-        for each in reports.iter().take(threads.len()) {
-            match each {
-                Ok(of_thread) => ramped.merge(&of_thread),
-                Err(error) => refused = Some(error),
-            }
+        if abort.load(Ordering::Relaxed) {
+            return Err(Error::Aborted);
         }
-        let moment = match refused {
-            Some(error) => Err(error),
-            None if abort.load(Ordering::Relaxed) => Err(Error::Aborted),
-            None if ramped.established == 0 => Err(nothing(load, &ramped)),
-            None => start(&ramped).ok_or(Error::Aborted),
-        };
-        let moment = moment?;
-        // A thread that has ended by an error tells it when it is joined.
-        threads.iter().for_each(|(go, _)| go.send(moment).unwrap_or(()));
-        let mut outcome = Outcome { ramped, ..Outcome::default() };
-        for (_, thread) in threads {
-            let ended = thread.join().map_err(|_| Error::Load("a thread of the load panicked"))?;
-            if let Some((book, usage)) = ended? {
-                outcome.book.merge(&book);
-                outcome.usage.push(usage);
+        if client.ramped.established == 0 {
+            return Err(nothing(&client.load, &client.ramped));
+        }
+        Ok(client)
+    }
+
+    /// Sends requests from a moment on, in nanoseconds of CLOCK_MONOTONIC, and tells what came of them.
+    ///
+    /// # Errors
+    /// What is asked for makes no sense; what the system answered to a thread.
+    pub fn window(&self, window: &Window, start: u64) -> Result<Outcome, Error> {
+        check(window)?;
+        for seat in &self.threads {
+            // One that is gone tells why when it is asked for its answer.
+            let _ = seat.orders.as_ref().map(|orders| orders.send((*window, start)));
+        }
+        let mut outcome = Outcome { ramped: self.ramped.clone(), ..Outcome::default() };
+        let answers: Vec<Result<Answer, Error>> = self.threads.iter().map(Seat::answer).collect();
+        for answer in answers {
+            if let Answer::Window(of_thread) = answer? {
+                outcome.book.merge(&of_thread.0);
+                outcome.usage.push(of_thread.1);
             }
         }
         Ok(outcome)
-    })
+    }
 }
 
-/// The part of a load that one thread does, and how it tells and is told.
-struct Part<'a> {
-    load: &'a Load,
-    abort: &'a AtomicBool,
-    first: &'a First,
+impl Seat {
+    fn start(load: Load, index: u32, abort: Arc<AtomicBool>, first: Arc<First>) -> Result<Seat, Error> {
+        let ((orders, ordered), (answer, answers)) = (channel(), channel());
+        let part = Part { load, abort, first, index, orders: ordered, answer };
+        let thread = std::thread::Builder::new().name(format!("load {index}")).spawn(move || {
+            match (part.load.carrier, part.load.tls.is_some()) {
+                (Carrier::Epoll, false) => part.serve::<Epoll>(),
+                (Carrier::Epoll, true) => part.serve::<Secure<Epoll>>(),
+                (Carrier::Uring, false) => part.serve::<Uring>(),
+                (Carrier::Uring, true) => part.serve::<Secure<Uring>>(),
+            }
+        });
+        let thread = thread.map_err(|error| Error::System { what: "a thread of the load", error })?;
+        Ok(Seat { orders: Some(orders), answers, thread: Some(thread) })
+    }
+
+    fn answer(&self) -> Result<Answer, Error> {
+        self.answers.recv().unwrap_or(Err(Error::Load("a thread of the load is gone")))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.orders = None;
+        // A thread that panicked has told it by its silence.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// The part of a load that one thread does, and how it is told and tells.
+struct Part {
+    load: Load,
+    abort: Arc<AtomicBool>,
+    first: Arc<First>,
     /// Which of the threads it is, from 0.
     index: u32,
-    report: Sender<Result<Ramped, Error>>,
-    begins: Receiver<u64>,
+    orders: Receiver<(Window, u64)>,
+    answer: Sender<Result<Answer, Error>>,
 }
 
-type Ended = Result<Option<(Book, Usage)>, Error>;
+/// The connections, for the next window, beside what came of this one.
+type Ended<I> = std::io::Result<(Done<Book>, Kept<I>)>;
 
-fn by_pace(part: Part) -> Ended {
-    let (index, threads) = (part.index, part.load.threads);
-    match part.load.pacing {
-        Pacing::Closed => by_stop(part, Closed),
-        Pacing::Constant { rate } => by_stop(part, Constant::new(rate, index, threads)),
-        Pacing::Poisson { rate, seed } => by_stop(part, Poisson::new(rate, seed, index, threads)),
-    }
-}
-
-fn by_stop<P: Pace>(part: Part, pace: P) -> Ended {
-    let load = part.load;
-    let after = After::new(load.duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64));
-    match load.requests.map(|total| Requests::new(total, part.index, load.threads)) {
-        None => by_carrier(part, pace, after),
-        Some(requests) if load.duration.is_none() => by_carrier(part, pace, requests),
-        Some(requests) => by_carrier(part, pace, Either(after, requests)),
-    }
-}
-
-fn by_carrier<P: Pace, S: Stop>(part: Part, pace: P, stop: S) -> Ended {
-    match (part.load.carrier, part.load.tls.is_some()) {
-        (Carrier::Epoll, false) => thread::<Epoll, P, S>(part, pace, stop),
-        (Carrier::Epoll, true) => thread::<Secure<Epoll>, P, S>(part, pace, stop),
-        (Carrier::Uring, false) => thread::<Uring, P, S>(part, pace, stop),
-        (Carrier::Uring, true) => thread::<Secure<Uring>, P, S>(part, pace, stop),
-    }
-}
-
-fn thread<I: Io, P: Pace, S: Stop>(part: Part, pace: P, stop: S) -> Ended {
-    let Part { load, abort, first, index, report, begins } = part;
-    let count = load.connections / load.threads + u32::from(index < load.connections % load.threads);
-    let wire = Wire {
-        target: load.target,
-        sources: load.sources.clone(),
-        request: load.request.bytes.clone(),
-        tls: load.tls.clone(),
-    };
-    let prepared = settle(load, index).and_then(|()| {
-        I::new(count, wire)
-            .map_err(|error| Error::System { what: "setting up what carries the bytes", error })
-    });
-    let io = match prepared {
-        Ok(io) => io,
-        Err(error) => {
-            drop(report.send(Err(error)));
-            return Ok(None);
+impl Part {
+    /// Makes the connections, then does what is ordered.
+    fn serve<I: Io>(self) {
+        let told = |error| Error::System { what: "waiting for events", error };
+        let ramped = self.prepare::<I>().and_then(|kept| {
+            Thread::new(&self.load, &self.abort, kept, Closed, After::new(0), Book::default())
+                .ramp()
+                .map_err(told)
+        });
+        let mut kept = match ramped {
+            Ok((ramped, kept)) => {
+                // Whoever does not listen has gone, and gives no orders.
+                let _ = self.answer.send(Ok(Answer::Ramped(Box::new(ramped))));
+                kept
+            }
+            Err(error) => return drop(self.answer.send(Err(error))),
+        };
+        while let Ok((window, start)) = self.orders.recv() {
+            let Window { pacing, duration, requests, warm_up } = window;
+            let load = Load { pacing, duration, requests, warm_up, ..self.load.clone() };
+            match self.by_pace(&load, kept, start) {
+                Ok((mut done, connections)) => {
+                    done.record.fairness = done.fairness;
+                    kept = connections;
+                    let _ = self.answer.send(Ok(Answer::Window(Box::new((done.record, done.usage)))));
+                }
+                Err(error) => return drop(self.answer.send(Err(told(error)))),
+            }
         }
-    };
-    let told = |error| Error::System { what: "waiting for events", error };
-    let mut thread = Thread::new(load, abort, count, io, pace, stop, Book::default()).comparing(first);
-    let ramped = thread.ramp().map_err(told);
-    let failed = ramped.is_err();
-    drop(report.send(ramped));
-    let Ok(moment) = begins.recv() else { return Ok(None) };
-    if failed {
-        return Ok(None);
     }
-    let (mut book, fairness, usage) = thread.run(moment).map_err(told)?;
-    book.fairness = fairness;
-    Ok(Some((book, usage)))
+
+    fn prepare<I: Io>(&self) -> Result<Kept<I>, Error> {
+        let load = &self.load;
+        let count = load.connections / load.threads + u32::from(self.index < load.connections % load.threads);
+        let wire = Wire {
+            target: load.target,
+            sources: load.sources.clone(),
+            request: load.request.bytes.clone(),
+            tls: load.tls.clone(),
+        };
+        settle(load, self.index)?;
+        let io = I::new(count, wire)
+            .map_err(|error| Error::System { what: "setting up what carries the bytes", error })?;
+        Ok(Kept::new(load, count, io, &self.first))
+    }
+
+    fn by_pace<I: Io>(&self, load: &Load, kept: Kept<I>, start: u64) -> Ended<I> {
+        let (index, threads) = (self.index, load.threads);
+        match load.pacing {
+            Pacing::Closed => self.by_stop(load, kept, start, Closed),
+            Pacing::Constant { rate } => self.by_stop(load, kept, start, Constant::new(rate, index, threads)),
+            Pacing::Poisson { rate, seed } => {
+                self.by_stop(load, kept, start, Poisson::new(rate, seed, index, threads))
+            }
+        }
+    }
+
+    fn by_stop<I: Io, P: Pace>(&self, load: &Load, kept: Kept<I>, start: u64, pace: P) -> Ended<I> {
+        let after = After::new(load.duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64));
+        let requests = load.requests.map(|total| Requests::new(total, self.index, load.threads));
+        let abort = &*self.abort;
+        let book = Book::default();
+        match requests {
+            None => Thread::new(load, abort, kept, pace, after, book).run(start),
+            Some(requests) if load.duration.is_none() => {
+                Thread::new(load, abort, kept, pace, requests, book).run(start)
+            }
+            Some(requests) => Thread::new(load, abort, kept, pace, Either(after, requests), book).run(start),
+        }
+    }
 }
 
 /// Pins the calling thread, and lets its timers be exact (they are late by 50 us otherwise: prctl(2), PR_SET_TIMERSLACK).
@@ -229,17 +325,21 @@ fn settle(load: &Load, index: u32) -> Result<(), Error> {
         .map_err(|error| told("the slack of a thread's timers")(error.into()))
 }
 
-fn check(load: &Load) -> Result<(), Error> {
-    if load.threads == 0 || load.connections < load.threads {
-        return Err(Error::Load("there must be a thread, and for each a connection"));
-    }
-    if load.duration.is_none() && load.requests.is_none() {
+fn check(window: &Window) -> Result<(), Error> {
+    if window.duration.is_none() && window.requests.is_none() {
         return Err(Error::Load("neither a time nor a number of requests ends the load"));
     }
-    if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = load.pacing
+    if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = window.pacing
         && !(rate.is_finite() && rate > 0.0)
     {
         return Err(Error::Load("a rate is a number of requests a second above 0"));
+    }
+    Ok(())
+}
+
+fn check_connections(load: &Load) -> Result<(), Error> {
+    if load.threads == 0 || load.connections < load.threads {
+        return Err(Error::Load("there must be a thread, and for each a connection"));
     }
     if load.timeout < Duration::from_millis(1) {
         return Err(Error::Load("a timeout is at least 1 ms"));

@@ -8,6 +8,7 @@ mod usage;
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::conn::{Connection, State};
@@ -37,6 +38,38 @@ enum Phase {
     Draining,
 }
 
+/// What a window gave.
+pub struct Done<R> {
+    /// What became of the requests.
+    pub record: R,
+    /// Answers by connection.
+    pub fairness: Fairness,
+    /// What the thread used.
+    pub usage: Usage,
+}
+
+/// What stays from window to window: the connections.
+pub struct Kept<I> {
+    io: I,
+    connections: Vec<Connection>,
+    free: VecDeque<u32>,
+    carries: Carries,
+    bodies: Bodies,
+}
+
+impl<I: Io> Kept<I> {
+    /// So many connections, none of which is made. Where the load asks for it, bodies are compared with the first of the run.
+    pub fn new(load: &Load, count: u32, io: I, first: &Arc<First>) -> Kept<I> {
+        Kept {
+            io,
+            connections: vec![Connection::new(load.request.is_head); count as usize],
+            free: VecDeque::with_capacity(count as usize),
+            carries: Carries::default(),
+            bodies: Bodies::new(load.expect.same_body.then(|| first.clone())),
+        }
+    }
+}
+
 /// A thread's state.
 pub struct Thread<'a, I, P, S, R> {
     load: &'a Load,
@@ -51,7 +84,7 @@ pub struct Thread<'a, I, P, S, R> {
     /// Since when there is one that waits.
     free_since: u64,
     carries: Carries,
-    bodies: Bodies<'a>,
+    bodies: Bodies,
     phase: Phase,
     /// When the window begins.
     window: u64,
@@ -64,28 +97,20 @@ pub struct Thread<'a, I, P, S, R> {
 }
 
 impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
-    /// With so many connections, none of which is made.
-    pub fn new(
-        load: &'a Load,
-        abort: &'a AtomicBool,
-        count: u32,
-        io: I,
-        pace: P,
-        stop: S,
-        record: R,
-    ) -> Self {
+    /// With these connections.
+    pub fn new(load: &'a Load, abort: &'a AtomicBool, kept: Kept<I>, pace: P, stop: S, record: R) -> Self {
         Thread {
             load,
             abort,
-            io,
+            io: kept.io,
             pace,
             stop,
             record,
-            connections: vec![Connection::new(load.request.is_head); count as usize],
-            free: VecDeque::with_capacity(count as usize),
+            connections: kept.connections,
+            free: kept.free,
             free_since: 0,
-            carries: Carries::default(),
-            bodies: Bodies::new(None),
+            carries: kept.carries,
+            bodies: kept.bodies,
             phase: Phase::Ramp,
             window: u64::MAX,
             busy: 0,
@@ -95,17 +120,11 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// Where the load asks for it, bodies are compared with the first of the run.
-    pub fn comparing(mut self, first: &'a First) -> Self {
-        self.bodies = Bodies::new(self.load.expect.same_body.then_some(first));
-        self
-    }
-
     /// Sends requests from `start` on, until they are to stop and were answered. Then the record, and what the window took.
     ///
     /// # Errors
     /// What the system answered to a wait.
-    pub fn run(mut self, start: u64) -> io::Result<(R, Fairness, Usage)> {
+    pub fn run(mut self, start: u64) -> io::Result<(Done<R>, Kept<I>)> {
         self.phase = Phase::Running;
         self.pace.begin(start);
         self.window = start.saturating_add(self.load.warm_up.as_nanos() as u64);
@@ -171,7 +190,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     }
 
     /// What has not ended is told with its age.
-    fn finish(mut self, end: Option<u64>, usage: Usage) -> (R, Fairness, Usage) {
+    fn finish(mut self, end: Option<u64>, usage: Usage) -> (Done<R>, Kept<I>) {
         let now = time::now();
         let end = end.filter(|end| *end <= now).unwrap_or(now);
         self.record.end(end);
@@ -192,7 +211,35 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             }
         }
         let fairness = Fairness::of(self.connections.iter().map(|connection| connection.served));
-        (self.record, fairness, usage)
+        self.abandon(now);
+        let kept = Kept {
+            io: self.io,
+            connections: self.connections,
+            free: self.free,
+            carries: self.carries,
+            bodies: self.bodies,
+        };
+        (Done { record: self.record, fairness, usage }, kept)
+    }
+
+    /// Requests whose answers were waited for in vain are given up with their connections; those, and all that were lost, are made again
+    /// in the next window.
+    fn abandon(&mut self, now: u64) {
+        for index in 0..self.connections.len() as u32 {
+            let state = &mut self.connections[index as usize];
+            if state.has_request() || matches!(state.state, State::Connecting { .. }) {
+                let mut carry = self.carries.take(state.carry);
+                state.parser.end(&mut carry);
+                carry.clear();
+                state.carry = self.carries.keep(carry);
+                state.state = State::Down;
+                self.io.close(index);
+            }
+            let state = &mut self.connections[index as usize];
+            if state.state == State::Down {
+                state.since = now;
+            }
+        }
     }
 
     /// Waits for events until a moment at most, and handles them.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::engine::{Carrier, Expect, Load, Pacing, Request, uring};
+use http::engine::{Carrier, Client, Expect, Load, Pacing, Request, Window, time, uring};
 use http::null::{Answer, Faults, Null, OneIn};
 
 use crate::common::{load, null, run};
@@ -17,6 +17,11 @@ pub fn has_uring() -> bool {
             false
         }
     }
+}
+
+/// Those that are here.
+fn carriers() -> Vec<Carrier> {
+    if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
 }
 
 /// What both count of a load against a responder with these faults.
@@ -82,4 +87,41 @@ fn io_uring_carries_large_bodies_both_ways() {
     let load = Load { request, expect, carrier: Carrier::Uring, ..load(server.address(), 4, 40) };
     let counts = run(&load).book.counts;
     assert_eq!((counts.answered, counts.failures()), (40, 0));
+}
+
+#[test]
+fn connections_stay_from_window_to_window() {
+    for carrier in carriers() {
+        let server = null(Faults::default());
+        let load = Load { carrier, threads: 2, ..load(server.address(), 40, 1) };
+        let client = Client::connect(&load, Default::default()).unwrap();
+        let window = |requests| Window { requests: Some(requests), ..Window::of(&load) };
+        for requests in [5000, 300, 7000] {
+            let outcome = client.window(&window(requests), time::now()).unwrap();
+            assert_eq!(outcome.book.counts.answered, requests, "{:?}", outcome.book.counts);
+            assert_eq!((outcome.book.counts.connects, outcome.ramped.established), (0, 40));
+        }
+        // Those that the server ended meanwhile are made again.
+        drop(client);
+        assert_eq!(server.stop().unwrap(), 5000 + 300 + 7000 + 40);
+    }
+}
+
+#[test]
+fn what_was_given_up_in_one_window_is_no_part_of_the_next() {
+    for carrier in carriers() {
+        let server = null(Faults { silent: OneIn::new(100), ..Faults::default() });
+        let drain = Duration::from_millis(100);
+        let load = Load { carrier, drain, ..load(server.address(), 10, 180) };
+        let client = Client::connect(&load, Default::default()).unwrap();
+        // With the ten that proved the connections, the hundredth request falls into the first window.
+        let mut in_flight = 0;
+        for _ in 0..2 {
+            let counts = client.window(&Window::of(&load), time::now()).unwrap().book.counts;
+            assert_eq!(counts.answered + counts.in_flight, 180, "{counts:?}");
+            assert_eq!(counts.connects, in_flight, "{counts:?}");
+            in_flight = counts.in_flight;
+            assert!(in_flight > 0, "{counts:?}");
+        }
+    }
 }

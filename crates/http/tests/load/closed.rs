@@ -1,6 +1,5 @@
 //! Closed loops against a server without faults.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use http::engine::{self, Error, Expect, Load, Request};
@@ -31,7 +30,7 @@ fn a_time_ends_it_too_and_littles_law_holds() {
         warm_up: Duration::from_millis(50),
         ..load(server.address(), 20, 0)
     };
-    let outcome = engine::run(&load, &AtomicBool::new(false), |_| Some(engine::time::now())).unwrap();
+    let outcome = engine::run(&load, &Default::default(), |_| Some(engine::time::now())).unwrap();
     let book = outcome.book;
     assert!((book.seconds().unwrap() - 0.4).abs() < 1e-6);
     let in_system = book.rate().unwrap() * book.latency.mean().unwrap() * 1e-9;
@@ -101,7 +100,7 @@ fn sources_are_taken_in_turn() {
 #[test]
 fn what_cannot_be_is_said() {
     let server = null(Faults::default());
-    let run = |load: &Load| engine::run(load, &AtomicBool::new(false), |_| Some(engine::time::now()));
+    let run = |load: &Load| engine::run(load, &Default::default(), |_| Some(engine::time::now()));
     let many = run(&load(server.address(), 2_000_000_000, 1)).unwrap_err();
     assert!(matches!(many, Error::Files { .. }) && many.to_string().contains("ulimit -n"), "{many}");
     assert!(matches!(run(&load(server.address(), 0, 1)), Err(Error::Load(_))));
@@ -112,7 +111,7 @@ fn what_cannot_be_is_said() {
     let text = run(&refused).unwrap_err().to_string();
     assert!(text.contains(Failure::Refused.text()), "{text}");
     let aborted = null(Faults::default());
-    let gone = engine::run(&load(aborted.address(), 2, 1), &AtomicBool::new(false), |_| None);
+    let gone = engine::run(&load(aborted.address(), 2, 1), &Default::default(), |_| None);
     assert!(matches!(gone, Err(Error::Aborted)));
 }
 
@@ -122,6 +121,6 @@ fn another_length_is_no_answer() {
     let expect = Expect { status: Some(200), body: Some(BODY.len() as u64 + 1), same_body: true };
     let mut load = Load { expect, ..load(server.address(), 2, 1) };
     load.ramp.patience = Duration::from_millis(50);
-    let error = engine::run(&load, &AtomicBool::new(false), |_| Some(0)).unwrap_err();
+    let error = engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();
     assert!(error.to_string().contains(Failure::Length.text()), "{error}");
 }

@@ -1,7 +1,7 @@
 //! A load that is small enough for a test.
 
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicBool;
+
 use std::time::Duration;
 
 use http::engine::{self, Carrier, Expect, Load, Outcome, Pacing, Ramp, Request};
@@ -46,7 +46,7 @@ pub fn raw(bytes: &[u8]) -> Responder {
 
 /// Runs it from now on.
 pub fn run(load: &Load) -> Outcome {
-    let outcome = engine::run(load, &AtomicBool::new(false), |_| Some(engine::time::now())).unwrap();
+    let outcome = engine::run(load, &Default::default(), |_| Some(engine::time::now())).unwrap();
     holds_together(load, &outcome);
     outcome
 }

@@ -113,8 +113,7 @@ fn a_body_that_never_ends_is_a_timeout() {
     let load = Load { timeout: Duration::from_millis(50), ..load(server.address(), 2, 4) };
     let mut load = load;
     load.ramp.patience = Duration::from_millis(200);
-    let error =
-        http::engine::run(&load, &std::sync::atomic::AtomicBool::new(false), |_| Some(0)).unwrap_err();
+    let error = http::engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();
     assert!(error.to_string().contains(Failure::Timeout.text()), "{error}");
 }
 
@@ -164,7 +163,7 @@ fn a_server_that_dies_in_the_middle_ends_the_run() {
         std::thread::sleep(Duration::from_millis(100));
         server.stop().unwrap()
     });
-    let abort = std::sync::atomic::AtomicBool::new(false);
+    let abort = std::sync::Arc::<std::sync::atomic::AtomicBool>::default();
     let outcome = http::engine::run(&load, &abort, |_| Some(http::engine::time::now())).unwrap();
     killer.join().unwrap();
     let counts = outcome.book.counts;

@@ -37,7 +37,7 @@ fn plain() -> Server {
 /// Why no connection was made.
 fn refused(mut load: Load) -> String {
     load.ramp.patience = Duration::from_secs(1);
-    let error = engine::run(&load, &AtomicBool::new(false), |_| Some(0)).unwrap_err();
+    let error = engine::run(&load, &Arc::new(AtomicBool::new(false)), |_| Some(0)).unwrap_err();
     assert!(matches!(error, Error::Nothing { .. }), "{error}");
     error.to_string()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hasher;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use twox_hash::XxHash64;
 
@@ -18,9 +18,9 @@ pub type First = OnceLock<u64>;
 
 /// The bodies of a thread.
 #[derive(Debug)]
-pub struct Bodies<'a> {
+pub struct Bodies {
     /// What they are compared with, if they are.
-    first: Option<&'a First>,
+    first: Option<Arc<First>>,
     /// Bodies until the next one that is hashed.
     left: u32,
     /// Those that are being hashed, by connection.
@@ -37,9 +37,9 @@ impl Sink for Hash {
     }
 }
 
-impl<'a> Bodies<'a> {
+impl Bodies {
     /// Compared with that of the first answer, or not at all.
-    pub fn new(first: Option<&'a First>) -> Bodies<'a> {
+    pub fn new(first: Option<Arc<First>>) -> Bodies {
         Bodies { first, left: ONE_IN, open: HashMap::new() }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Bodies<'a> {
     /// [`Failure::Body`].
     pub fn check(&mut self, connection: u32) -> Result<(), Failure> {
         let hash = self.open.remove(&connection).unwrap_or_default().0.finish();
-        let is_same = self.first.is_none_or(|first| *first.get_or_init(|| hash) == hash);
+        let is_same = self.first.as_ref().is_none_or(|first| *first.get_or_init(|| hash) == hash);
         if is_same { Ok(()) } else { Err(Failure::Body) }
     }
 }
@@ -81,8 +81,8 @@ mod unit {
 
     #[test]
     fn the_first_and_one_in_so_many_are_hashed() {
-        let first = First::new();
-        let mut bodies = Bodies::new(Some(&first));
+        let first = Arc::new(First::new());
+        let mut bodies = Bodies::new(Some(first.clone()));
         assert!(bodies.begin(0, true));
         let hashed = (0..10 * ONE_IN).filter(|at| bodies.begin(at % 64, false));
         let connections: std::collections::BTreeSet<u32> = hashed.map(|at| at % 64).collect();
@@ -93,8 +93,8 @@ mod unit {
 
     #[test]
     fn another_body_is_seen_in_whatever_pieces_it_comes() {
-        let first = First::new();
-        let (mut one, mut two) = (Bodies::new(Some(&first)), Bodies::new(Some(&first)));
+        let first = Arc::new(First::new());
+        let (mut one, mut two) = (Bodies::new(Some(first.clone())), Bodies::new(Some(first.clone())));
         let check = |bodies: &mut Bodies, pieces: &[&str]| {
             assert!(bodies.begin(3, true));
             pieces.iter().for_each(|piece| bodies.of(3).body(piece.as_bytes()));

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, Thread};
+use super::{Kept, Phase, Thread, Usage};
 use crate::engine::conn::State;
 use crate::engine::io::Io;
 use crate::engine::time;
@@ -59,7 +59,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
     ///
     /// # Errors
     /// What the system answered to a wait.
-    pub fn ramp(&mut self) -> io::Result<Ramped> {
+    pub fn ramp(mut self) -> io::Result<(Ramped, Kept<I>)> {
         let began = time::now();
         let deadline = began + self.load.ramp.patience.as_nanos() as u64;
         let most = (self.load.ramp.in_flight / self.load.threads).max(1);
@@ -71,7 +71,8 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             if self.ramped.established >= count || is_over {
                 self.ramped.length = now - began;
                 self.ramped.trouble = self.io.trouble().map(str::to_owned);
-                return Ok(self.ramped.clone());
+                let ramped = std::mem::take(&mut self.ramped);
+                return Ok((ramped, self.finish(None, Usage::default()).1));
             }
             let mut next = u64::MAX;
             while started < count && started - self.ramped.established - self.ramped.down < most {
