@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use http::engine::{self, Carrier, Error, Expect, Load, Request, Tls, TlsError, Trust};
+use http::engine::{self, Carrier, Client, Error, Expect, Load, Request, Tls, TlsError, Trust, Window};
 use http::record::Failure;
 use rustls::version::{TLS12, TLS13};
 
@@ -52,6 +52,20 @@ fn answers_are_counted_over_both_carriers_and_versions() {
         assert_eq!((outcome.ramped.established, outcome.ramped.connect.count()), (5, 5));
         assert_eq!((counts.answered, counts.failures(), counts.connects, counts.surplus), (300, 0, 0, 0));
         assert_eq!(outcome.ramped.trouble, None);
+    }
+}
+
+#[test]
+fn sessions_stay_from_window_to_window() {
+    for carrier in carriers() {
+        let server = plain();
+        let load = Load { carrier, ..secure(&server, 4, 100) };
+        let client = Client::connect(&load, Arc::new(AtomicBool::new(false))).unwrap();
+        for _ in 0..3 {
+            let counts = client.window(&Window::of(&load), engine::time::now()).unwrap().book.counts;
+            assert_eq!((counts.answered, counts.failures(), counts.connects), (100, 0, 0));
+        }
+        assert_eq!(client.ramped.connect.count(), 4);
     }
 }
 
