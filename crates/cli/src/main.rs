@@ -70,11 +70,18 @@ fn number<T: FromStr>(argument: Option<OsString>) -> Option<T> {
 }
 
 fn worker(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let prepare = arguments.next().and_then(|name| worker_of(name.to_str()?));
-    let (Some(prepare), Some(guardian)) = (prepare, number(arguments.next())) else {
+    let name = arguments.next().and_then(|name| name.into_string().ok());
+    let (Some(name), Some(parent)) = (name, number(arguments.next())) else {
         return ExitCode::from(failure::USAGE);
     };
-    match lab::worker::serve(prepare, guardian) {
+    let served = if name == http::client::WORKER {
+        http::client::serve(parent)
+    } else if let Some(prepare) = worker_of(&name) {
+        lab::worker::serve(prepare, parent)
+    } else {
+        return ExitCode::from(failure::USAGE);
+    };
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(failure::NOT_MEASURED),
     }

@@ -229,7 +229,7 @@ pub fn list(program: &Path) -> Result<Vec<Listed>, ServersError> {
 }
 
 /// A child inherits the affinity of the thread that starts it, so a thread of its own starts it.
-fn spawn(mut command: Command, cpus: Option<&CpuList>) -> std::io::Result<Child> {
+pub(crate) fn spawn(mut command: Command, cpus: Option<&CpuList>) -> std::io::Result<Child> {
     std::thread::scope(|scope| {
         let starting = scope.spawn(move || {
             if let Some(cpus) = cpus {
@@ -242,7 +242,7 @@ fn spawn(mut command: Command, cpus: Option<&CpuList>) -> std::io::Result<Child>
 }
 
 /// Takes a reader's first line, empty if there is none, and keeps the reader open.
-fn first_line(reader: impl Read + Send + 'static) -> Receiver<String> {
+pub(crate) fn first_line(reader: impl Read + Send + 'static) -> Receiver<String> {
     let (sending, line) = channel();
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);

@@ -46,14 +46,14 @@ const METRICS: &[Metric] = &[
     level("/sched/goroutines/running:goroutines", "go.goroutines.running", Unit::ONE),
     level("/sched/goroutines/waiting:goroutines", "go.goroutines.waiting", Unit::ONE),
     level("/sched/goroutines/not-in-go:goroutines", "go.goroutines.not_in_go", Unit::ONE),
-    counter("/sched/goroutines-created:goroutines", "go.goroutines.created", Unit::ONE),
+    counter(GOROUTINES_CREATED, "go.goroutines.created", Unit::ONE),
     level("/sched/threads/total:threads", "go.threads", Unit::ONE),
     level("/sched/gomaxprocs:threads", "go.maxprocs", Unit::ONE),
-    counter("/gc/cycles/total:gc-cycles", "go.gc.cycles", Unit::ONE),
+    counter(GC_CYCLES, "go.gc.cycles", Unit::ONE),
     counter("/cpu/classes/gc/total:cpu-seconds", "go.gc.cpu", Unit::SECONDS),
     counter("/cpu/classes/gc/mark/assist:cpu-seconds", "go.gc.assist", Unit::SECONDS),
     counter("/cpu/classes/total:cpu-seconds", "go.cpu.available", Unit::SECONDS),
-    counter("/gc/heap/allocs:bytes", "go.heap.allocated", Unit::BYTES),
+    counter(HEAP_ALLOCATED, "go.heap.allocated", Unit::BYTES),
     counter("/gc/heap/allocs:objects", "go.heap.objects_allocated", Unit::ONE),
     level("/gc/heap/live:bytes", "go.heap.live", Unit::BYTES),
     level("/gc/heap/goal:bytes", "go.heap.goal", Unit::BYTES),
@@ -63,6 +63,12 @@ const METRICS: &[Metric] = &[
     counter("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS),
 ];
 
+/// Goroutines that were ever made.
+pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
+/// Bytes that were ever allocated on the heap.
+pub const HEAP_ALLOCATED: &str = "/gc/heap/allocs:bytes";
+/// Collections of the heap.
+pub const GC_CYCLES: &str = "/gc/cycles/total:gc-cycles";
 /// Seconds that goroutines were ready to run and did not: the queue of Go's scheduler.
 pub const LATENCIES: &str = "/sched/latencies:seconds";
 /// Seconds for which garbage collection stopped the world.

@@ -1,0 +1,175 @@
+//! A server with its connections: started, connected, and loaded window by window.
+
+use std::time::Duration;
+
+use figure::evidence::http as key;
+use figure::series::Timeline;
+use figure::{Evidence, Reading};
+use rustix::thread::{ClockId, NanosleepRelativeResult};
+use rustix::time::Timespec;
+
+use super::probe;
+use super::setup;
+use crate::client::facts;
+use crate::client::process::{Connected, Generator};
+use crate::engine::{Outcome, Window, time};
+use crate::side::local::{Local, Wanted};
+use crate::side::{About, Side};
+
+/// Until all clients have their order.
+const AHEAD: u64 = 5_000_000;
+/// The longest that a window without an end of its own may take.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// A server with its connections.
+pub struct Cell {
+    side: Box<dyn Side>,
+    generators: Vec<Generator>,
+    connections: u32,
+    /// What is known of all its figures.
+    pub facts: Evidence,
+    /// What a request costs the server, to be given to others.
+    pub cost_rounds: u64,
+}
+
+/// What a window gave.
+pub struct Windowed {
+    /// What became of the requests.
+    pub outcome: Outcome,
+    /// All facts of the round.
+    pub facts: Evidence,
+    /// What was looked at once a second.
+    pub timeline: Timeline,
+    /// CPU seconds that server and client used.
+    pub cpu: f64,
+}
+
+impl Cell {
+    /// Starts the server, asks it once, and makes the connections.
+    ///
+    /// # Errors
+    /// In words for the user.
+    pub fn start(setup: &setup::Cell) -> Result<Cell, String> {
+        let wanted = Wanted {
+            subject: setup.subject.clone(),
+            cpus: setup.server_cpus.clone(),
+            conforms: setup.conforms,
+            beside: Vec::new(),
+        };
+        let (local, about) = Local::start(&wanted)?;
+        Cell::connect(setup, local, about)
+    }
+
+    fn connect(setup: &setup::Cell, mut local: Local, about: About) -> Result<Cell, String> {
+        let About { address, mut facts, cost_rounds } = about;
+        let mut spec = setup.spec.clone();
+        spec.target = address;
+        if spec.host.is_empty() {
+            spec.host = address.to_string();
+        }
+        let answer = probe::ask(&spec)?;
+        facts.put(key::ANSWER, answer.text);
+        facts.put(key::ANSWER_BYTES, answer.bytes as f64);
+        // One process after the other: each ramp is bounded by what the server's backlog takes.
+        let mut generators = Vec::new();
+        for index in 0..setup.processes {
+            generators.push(Generator::start(&spec.part(index, setup.processes))?);
+        }
+        let mut all = Connected::default();
+        for generator in &generators {
+            all.ramped.merge(&generator.connected.ramped);
+            all.memory += generator.connected.memory;
+        }
+        let missing = spec.connections - all.ramped.established;
+        if missing > 0 && !setup.may_refuse {
+            let failures = probe::failures(&all.ramped.failures);
+            return Err(format!(
+                "{missing} of {} connections could not be made to {address}: {failures}",
+                spec.connections
+            ));
+        }
+        facts.merge(facts::of_connections(&all, spec.sources.len()));
+        let ports = machine::Tree::live();
+        let ports = crate::watch::network::Settings::read(&ports).port_count();
+        facts.put_reading(key::PORTS, ports.map(|count| count as f64));
+        let named = |(at, generator): (usize, &Generator)| {
+            let name = if at == 0 { "client".to_owned() } else { format!("client.{}", at + 1) };
+            (name, generator.pid())
+        };
+        local.watch_beside(generators.iter().enumerate().map(named).collect());
+        Ok(Cell { side: Box::new(local), generators, connections: spec.connections, facts, cost_rounds })
+    }
+
+    /// Sends requests for a window and sees what came of them.
+    ///
+    /// # Errors
+    /// The server or a client is gone.
+    pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<Windowed, String> {
+        self.side.ready()?;
+        let start = time::now() + AHEAD;
+        for generator in &mut self.generators {
+            generator.begin(window, start)?;
+        }
+        let begins = start + window.warm_up.as_nanos() as u64;
+        sleep_until(begins);
+        self.side.begin(profile)?;
+        let within =
+            window.duration.map_or(LONGEST, |duration| window.warm_up + duration + Duration::from_secs(90));
+        let mut outcome: Option<Outcome> = None;
+        if let Some(duration) = window.duration.filter(|_| window.requests.is_none()) {
+            sleep_until(begins + duration.as_nanos() as u64);
+            self.side.end()?;
+            outcome = Some(self.outcome(within)?);
+        }
+        let outcome = match outcome {
+            Some(outcome) => outcome,
+            None => {
+                // A number of requests ends it when it ends.
+                let outcome = self.outcome(within)?;
+                self.side.end()?;
+                outcome
+            }
+        };
+        let seconds = outcome.book.seconds().unwrap_or(0.0);
+        let share = seconds / (seconds + window.warm_up.as_secs_f64()).max(f64::MIN_POSITIVE);
+        let seen = self.side.seen(outcome.book.counts.answered as f64, share)?;
+        let mut facts = facts::of_window(&outcome, window, self.connections);
+        facts.merge(seen.facts);
+        let client = facts.get(key::CLIENT_CPU).into_value().unwrap_or(0.0);
+        Ok(Windowed { outcome, facts, timeline: seen.timeline, cpu: seen.cpu + client })
+    }
+
+    fn outcome(&mut self, within: Duration) -> Result<Outcome, String> {
+        let mut all: Option<Outcome> = None;
+        for generator in &mut self.generators {
+            let one = generator.end(within)?;
+            match &mut all {
+                Some(all) => all.merge(&one),
+                None => all = Some(one),
+            }
+        }
+        all.ok_or_else(|| "there is no client".to_owned())
+    }
+}
+
+/// Why there is no server's side to see.
+pub fn unseen() -> Reading<f64> {
+    Reading::unknown("the server's side is not to be seen")
+}
+
+/// Sleeps until a moment, in nanoseconds of CLOCK_MONOTONIC.
+fn sleep_until(moment: u64) {
+    loop {
+        let left = moment.saturating_sub(time::now());
+        if left == 0 {
+            return;
+        }
+        let time = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
+        if !matches!(
+            rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &time),
+            NanosleepRelativeResult::Ok | NanosleepRelativeResult::Interrupted(_)
+        ) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the client saw of a window, as evidence.
+
+use figure::evidence::http as key;
+use figure::{Evidence, Reading};
+
+use super::process::Connected;
+use crate::engine::{Outcome, Pacing, Window};
+use crate::laws;
+use crate::record::{Book, Histogram};
+
+/// The quantiles of a latency that are kept; the last is the longest.
+pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+/// Where delayed acknowledgements put answers: Linux's least delay is 40 ms (TCP_DELACK_MIN, include/net/tcp.h).
+const DELAYED: std::ops::RangeInclusive<u64> = 38_000_000..=46_000_000;
+/// Seconds of the window from which on its trend is told.
+const TREND_LEAST: usize = laws::MIN_VALUES;
+
+/// What is known when all connections are made.
+pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
+    let mut facts = Evidence::default();
+    let ramped = &connected.ramped;
+    facts.put(key::ESTABLISHED, f64::from(ramped.established));
+    facts.put(key::RAMP_FAILURES, ramped.failures.iter().map(|count| *count as f64).collect());
+    facts.put(key::RAMP_SECONDS, ramped.length as f64 * 1e-9);
+    facts.put_reading(
+        key::RAMP_LONGEST,
+        Reading::or_unknown(seconds(ramped.connect.longest()), "no connection was made"),
+    );
+    facts.put(key::CLIENT_MEMORY, connected.memory);
+    facts.put(key::SOURCES, sources.max(1) as f64);
+    facts
+}
+
+/// What is known of a window.
+pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
+    let mut facts = Evidence::default();
+    let book = &outcome.book;
+    if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = window.pacing {
+        facts.put(key::RATE_ASKED, rate);
+    } else {
+        facts.put_unknown(key::RATE_ASKED, "a closed loop has no rate of its own");
+    }
+    facts.put_reading(key::SECONDS, Reading::or_unknown(book.seconds(), "the window had no end"));
+    of_counts(&mut facts, book);
+    of_latency(&mut facts, book);
+    of_fairness(&mut facts, book, connections);
+    of_threads(&mut facts, outcome);
+    let rates: Vec<f64> = whole_seconds(book);
+    let trend = (rates.len() >= TREND_LEAST).then(|| laws::slope(&rates)).flatten();
+    let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    let trend = trend.filter(|_| mean > 0.0).map(|slope| {
+        let over = rates.len() as f64 / mean;
+        vec![slope.low * over, slope.high * over]
+    });
+    facts.put_reading(
+        key::TREND,
+        Reading::or_unknown(
+            trend,
+            "a window of fewer than 6 seconds shows no trend; that over the rounds is told",
+        ),
+    );
+    facts
+}
+
+/// Answers of each whole second.
+fn whole_seconds(book: &Book) -> Vec<f64> {
+    let whole = book.seconds().unwrap_or(0.0) as usize;
+    book.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
+}
+
+fn of_counts(facts: &mut Evidence, book: &Book) {
+    let counts = &book.counts;
+    let all = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
+    facts.put(key::ANSWERED, counts.answered as f64);
+    facts.put(key::RECORDED, book.latency.count() as f64);
+    facts.put(key::ANSWERED_LATE, counts.answered_late as f64);
+    facts.put(key::FAILED, all(&counts.failed));
+    facts.put(key::UNCONNECTED, all(&counts.unconnected));
+    facts.put(key::IN_FLIGHT, counts.in_flight as f64);
+    facts.put(key::UNSENT, counts.unsent as f64);
+    facts.put(key::CENSORED_AGE, seconds(book.censored.longest()).unwrap_or(0.0));
+    facts.put(key::CONNECTS, counts.connects as f64);
+    facts.put(key::CONNECT_LONGEST, seconds(book.connect.longest()).unwrap_or(0.0));
+    facts.put(key::CLOSED_ANNOUNCED, counts.closed_announced as f64);
+    facts.put(key::CLOSED_IDLE, counts.closed_idle as f64);
+    facts.put(key::SURPLUS, counts.surplus as f64);
+    let full = counts.full_waits as f64 / counts.waits.max(1) as f64;
+    facts.put(key::FULL_WAITS, full);
+}
+
+fn of_latency(facts: &mut Evidence, book: &Book) {
+    let none = "no answer came";
+    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&book.latency), none));
+    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&book.uncorrected), none));
+    let mean = book.latency.mean().map(|mean| mean * 1e-9);
+    facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, none));
+    let late = |histogram: &Histogram| {
+        Reading::or_unknown(seconds(histogram.quantile(0.99)), "a closed loop has no schedule to be late for")
+    };
+    facts.put_reading(key::LAG_BUSY, late(&book.lag_busy));
+    facts.put_reading(key::LAG_LATE, late(&book.lag_late));
+    let all = book.latency.count().max(1) as f64;
+    let delayed =
+        book.latency.bins().filter(|(at, _)| DELAYED.contains(at)).map(|(_, count)| count).sum::<u64>();
+    facts.put(key::MODE_40MS, delayed as f64 / all);
+}
+
+fn of_fairness(facts: &mut Evidence, book: &Book, connections: u32) {
+    let fairness = &book.fairness;
+    let none = "no connection was answered";
+    let held = book.rate().zip(book.latency.mean());
+    let little = held.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
+    facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
+    facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
+    facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);
+    facts.put(key::SERVED_LEAST, fairness.least.unwrap_or(0) as f64);
+    facts.put(key::SERVED_MOST, fairness.most as f64);
+}
+
+fn of_threads(facts: &mut Evidence, outcome: &Outcome) {
+    let usage = &outcome.usage;
+    let share = |part: u64, wall: u64| part as f64 / wall.max(1) as f64;
+    let busiest = usage.iter().map(|thread| share(thread.cpu, thread.wall)).reduce(f64::max);
+    facts.put_reading(key::CLIENT_BUSIEST, Reading::or_unknown(busiest, "the client had no thread"));
+    facts.put(key::CLIENT_CPU, usage.iter().map(|thread| thread.cpu as f64 * 1e-9).sum());
+    let delays: Option<Vec<f64>> =
+        usage.iter().map(|thread| thread.run_delay.map(|delay| share(delay, thread.wall))).collect();
+    let delay = delays.and_then(|delays| delays.into_iter().reduce(f64::max));
+    facts.put_reading(key::CLIENT_DELAY, Reading::or_unknown(delay, "the kernel does not tell (schedstat)"));
+    let residence = seconds(outcome.book.residence.quantile(0.99));
+    facts.put_reading(key::RESIDENCE, Reading::or_unknown(residence, "nothing was received"));
+}
+
+fn quantiles(histogram: &Histogram) -> Option<Vec<f64>> {
+    let at = QUANTILES.iter().map(|share| seconds(histogram.quantile(*share)));
+    at.chain([seconds(histogram.longest())]).collect()
+}
+
+fn seconds(nanoseconds: Option<u64>) -> Option<f64> {
+    nanoseconds.map(|nanoseconds| nanoseconds as f64 * 1e-9)
+}

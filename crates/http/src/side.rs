@@ -1,0 +1,64 @@
+//! The server's side of a load: a server is started, or found running, and seen while it is loaded.
+//!
+//! [`subject`] is which server; [`local`] starts it here and watches it; [`facts`] turns what was seen into evidence. What goes in and out can
+//! go over a wire, so that the server's side may be another machine.
+
+pub mod facts;
+pub mod local;
+pub mod subject;
+
+use figure::Evidence;
+use figure::series::Timeline;
+use serde::{Deserialize, Serialize};
+
+pub use local::Local;
+pub use subject::{Subject, Subjects};
+
+/// A server that was started or found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Where it serves.
+    pub address: std::net::SocketAddr,
+    /// What is known of it before the first request.
+    pub facts: Evidence,
+    /// What a request costs it besides HTTP, to be given to other servers so that all pay the same: rounds of arithmetic.
+    pub cost_rounds: u64,
+}
+
+/// What was seen of a window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Facts of the round.
+    pub facts: Evidence,
+    /// What was looked at once a second.
+    pub timeline: Timeline,
+    /// CPU seconds that the server used: they are not foreign to the load. 0 where they are not known.
+    pub cpu: f64,
+}
+
+/// How one server is watched while it is loaded, window by window, in this order.
+pub trait Side {
+    /// Before anything is sent.
+    ///
+    /// # Errors
+    /// In words for the user: the server is gone, or whoever watches it.
+    fn ready(&mut self) -> Result<(), String>;
+
+    /// The window begins; with a CPU profile of so many seconds, if it is to be profiled.
+    ///
+    /// # Errors
+    /// As above.
+    fn begin(&mut self, profile: Option<u32>) -> Result<(), String>;
+
+    /// The window has ended.
+    ///
+    /// # Errors
+    /// As above.
+    fn end(&mut self) -> Result<(), String>;
+
+    /// All answers have come: so many as expected were of the window, and that share of all since [`ready`](Self::ready).
+    ///
+    /// # Errors
+    /// As above.
+    fn seen(&mut self, answered: f64, share: f64) -> Result<Seen, String>;
+}

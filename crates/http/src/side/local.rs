@@ -1,0 +1,169 @@
+//! A server on this machine.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use figure::evidence::http as key;
+use figure::{CpuList, Evidence, Reading};
+use machine::Tree;
+use serde::{Deserialize, Serialize};
+
+use super::facts::{self, Around};
+use super::subject::{Subject, Subjects};
+use super::{About, Seen, Side};
+use crate::profile::pprof::CpuProfile;
+use crate::servers;
+use crate::watch::go::{self, Runtime};
+use crate::watch::process;
+use crate::watch::watcher::{Plan, SECOND, Watcher};
+
+/// How long a profile may be late.
+const LATE: Duration = Duration::from_secs(15);
+
+/// What is wanted of a server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Which.
+    pub subject: Subject,
+    /// CPUs that it may use; `None` leaves them to the system, or to whoever started it.
+    pub cpus: Option<CpuList>,
+    /// Whether it must pass the conformance test first.
+    pub conforms: bool,
+    /// Processes besides the server's whose columns are wanted in the timeline, by name.
+    pub beside: Vec<(String, u32)>,
+}
+
+/// A server that was started or found here.
+#[derive(Debug)]
+pub struct Local {
+    running: Subjects,
+    beside: Vec<(String, u32)>,
+    /// The server's process and all below it: a server may be many.
+    processes: Vec<u32>,
+    before: Reading<Runtime>,
+    watcher: Option<Watcher>,
+    cpu: Reading<f64>,
+    begun: Instant,
+    profile: Option<Receiver<Result<CpuProfile, String>>>,
+    around: Option<Around>,
+}
+
+impl Local {
+    /// Starts or finds it, and tells what is known of it.
+    ///
+    /// # Errors
+    /// In words for the user.
+    pub fn start(wanted: &Wanted) -> Result<(Local, About), String> {
+        let running = wanted.subject.start(wanted.cpus.as_ref())?;
+        let mut facts = Evidence::default();
+        if wanted.conforms {
+            let (passed, said) = conformance(running.address)?;
+            facts.put(key::CONFORMS, passed);
+            facts.put(key::CONFORMANCE, said);
+        }
+        let about = About {
+            address: running.address,
+            cost_rounds: running.started.as_ref().map_or(0, |started| started.cost.rounds),
+            facts: facts::of_server(&running, facts),
+        };
+        let local = Local {
+            running,
+            beside: wanted.beside.clone(),
+            processes: Vec::new(),
+            before: Reading::default(),
+            watcher: None,
+            cpu: Reading::default(),
+            begun: Instant::now(),
+            profile: None,
+            around: None,
+        };
+        Ok((local, about))
+    }
+
+    /// Has these processes in the timeline too.
+    pub fn watch_beside(&mut self, beside: Vec<(String, u32)>) {
+        self.beside = beside;
+    }
+
+    fn runtime(&self) -> Reading<Runtime> {
+        match self.running.sidecar {
+            Some(address) => go::ask(address),
+            None => Reading::unknown("the server has no port beside it that tells of Go's runtime"),
+        }
+    }
+}
+
+impl Side for Local {
+    fn ready(&mut self) -> Result<(), String> {
+        if let Some(pid) = self.running.pid {
+            self.processes = [pid].into_iter().chain(lab::tree::processes_below(pid)).collect();
+            if process::read(&Tree::live(), pid).value().is_none() {
+                return Err("the server has ended".to_owned());
+            }
+        }
+        self.before = self.runtime();
+        Ok(())
+    }
+
+    fn begin(&mut self, profile: Option<u32>) -> Result<(), String> {
+        let named = self.processes.iter().enumerate();
+        let named = named.map(|(at, pid)| (facts::server_name(at), *pid));
+        let plan = Plan {
+            tree: Tree::live(),
+            processes: named.chain(self.beside.iter().cloned()).collect(),
+            network_of: self.running.pid,
+            sidecar: self.running.sidecar,
+            interval: SECOND,
+        };
+        self.profile = match (profile, self.running.sidecar) {
+            (Some(seconds), Some(sidecar)) => {
+                let (sender, receiver) = channel();
+                std::thread::spawn(move || {
+                    // Whoever asked may have gone.
+                    let _ = sender.send(go::profile(sidecar, seconds));
+                });
+                Some(receiver)
+            }
+            _ => None,
+        };
+        self.cpu = facts::cpu_of(&self.processes);
+        self.begun = Instant::now();
+        let watcher = Watcher::start(plan, |_, _| {});
+        self.watcher = Some(watcher.map_err(|error| format!("the server cannot be watched: {error}"))?);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let cpu = facts::cpu_of(&self.processes).and(self.cpu.clone()).map(|(after, before)| after - before);
+        let watched = self.watcher.take().ok_or("the server was not watched")?;
+        let watched = watched.stop().ok_or("what watched the server was lost")?;
+        self.around = Some(Around { seconds, cpu, watched, servers: self.processes.len() });
+        Ok(())
+    }
+
+    fn seen(&mut self, answered: f64, share: f64) -> Result<Seen, String> {
+        let around = self.around.take().ok_or("the window was not ended")?;
+        let go = (std::mem::take(&mut self.before), self.runtime());
+        let profile = self.profile.take().map(|receiver| {
+            receiver.recv_timeout(LATE).unwrap_or_else(|_| Err("the profile did not come in time".to_owned()))
+        });
+        Ok(facts::of_window(around, go, profile, answered, share))
+    }
+}
+
+/// Has a server answer the conformance test: whether it passed, and what was said.
+fn conformance(address: std::net::SocketAddr) -> Result<(bool, String), String> {
+    let program: PathBuf = servers::program().map_err(|error| error.to_string())?;
+    let output = Command::new(&program)
+        .args(["conformance", &address.to_string()])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    let said = String::from_utf8_lossy(if output.status.success() { &output.stdout } else { &output.stderr });
+    let said = said.trim();
+    let said = if said.is_empty() { String::from_utf8_lossy(&output.stdout) } else { said.into() };
+    Ok((output.status.success(), said.lines().last().unwrap_or_default().chars().take(400).collect()))
+}

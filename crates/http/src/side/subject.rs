@@ -1,0 +1,202 @@
+//! Which server is loaded.
+
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use figure::CpuList;
+use serde::{Deserialize, Serialize};
+
+use crate::servers::{self, Server, Setup, Started};
+
+/// How long a server of the user's may take until it listens.
+const LISTEN: Duration = Duration::from_secs(30);
+/// Between two attempts to connect.
+const AGAIN: Duration = Duration::from_millis(10);
+/// How long it may take to end once it was told to.
+const END: Duration = Duration::from_secs(5);
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// One of the Go servers, with flags and variables of the Go runtime.
+    Go {
+        /// Its name in the list.
+        name: String,
+        /// Its flags.
+        flags: Vec<String>,
+        /// Variables and their values.
+        environment: Vec<(String, String)>,
+    },
+    /// The null responder, with its options on the command line.
+    Null(Vec<String>),
+    /// A command of the user's, which serves at an address.
+    Command {
+        /// For `sh -c`.
+        command: String,
+        /// Where it will listen.
+        address: SocketAddr,
+        /// The port beside it, if it is a Go server with pprof or expvar.
+        sidecar: Option<SocketAddr>,
+    },
+    /// One that runs already.
+    Running {
+        /// Where it listens.
+        address: SocketAddr,
+        /// Its process, if it is here.
+        pid: Option<u32>,
+        /// The port beside it.
+        sidecar: Option<SocketAddr>,
+    },
+}
+
+/// The subject that was started, which ends with this value.
+#[derive(Debug)]
+pub struct Subjects {
+    /// Where it serves.
+    pub address: SocketAddr,
+    /// Its process, if it is known.
+    pub pid: Option<u32>,
+    /// The port beside it.
+    pub sidecar: Option<SocketAddr>,
+    /// What a Go server said of itself.
+    pub started: Option<Started>,
+    /// What ends with this value: a Go server, or a child and all that it started.
+    _server: Option<Box<Server>>,
+    child: Option<Child>,
+}
+
+impl Subject {
+    /// Starts it, or finds it.
+    ///
+    /// # Errors
+    /// In words for the user.
+    pub fn start(&self, cpus: Option<&CpuList>) -> Result<Subjects, String> {
+        match self {
+            Subject::Go { name, flags, environment } => {
+                let program = servers::program().map_err(|error| error.to_string())?;
+                let (name, flags, environment) = (name.clone(), flags.clone(), environment.clone());
+                let setup = Setup { name, flags, environment, cpus: cpus.cloned() };
+                let server = Server::start(&program, &setup).map_err(|error| error.to_string())?;
+                let started = server.started.clone();
+                Ok(Subjects {
+                    address: started.address,
+                    pid: Some(started.pid),
+                    sidecar: Some(started.sidecar),
+                    started: Some(started),
+                    _server: Some(Box::new(server)),
+                    child: None,
+                })
+            }
+            Subject::Null(options) => {
+                let mut command = Command::new("/proc/self/exe");
+                command.args(["http", "null"]).args(options).stdout(Stdio::piped()).stdin(Stdio::null());
+                let mut child = spawn(command, cpus)?;
+                let line = child.stdout.take().map(servers::first_line);
+                let mut held = Subjects {
+                    address: SocketAddr::from(([127, 0, 0, 1], 0)),
+                    pid: Some(child.id()),
+                    sidecar: None,
+                    started: None,
+                    _server: None,
+                    child: Some(child),
+                };
+                let line = line.and_then(|line| line.recv_timeout(LISTEN).ok()).unwrap_or_default();
+                let address = line.strip_prefix("http://").map(|rest| rest.trim_end_matches('/').parse());
+                match address {
+                    Some(Ok(address)) => held.address = address,
+                    _ => return Err(format!("the null responder did not start: {line:?}")),
+                }
+                Ok(held)
+            }
+            Subject::Command { command, address, sidecar } => {
+                if TcpStream::connect_timeout(address, AGAIN).is_ok() {
+                    return Err(format!(
+                        "something listens at {address} already: it would be measured in place of --server"
+                    ));
+                }
+                let mut shell = Command::new("sh");
+                shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
+                let mut child = spawn(shell, cpus)?;
+                let listening = wait_for(&mut child, *address);
+                let pid = Some(child.id());
+                let child = Some(child);
+                let sidecar = *sidecar;
+                let held = Subjects { address: *address, pid, sidecar, started: None, _server: None, child };
+                listening.map_err(|why| format!("{command}: {why}"))?;
+                Ok(held)
+            }
+            Subject::Running { address, pid, sidecar } => Ok(Subjects {
+                address: *address,
+                pid: *pid,
+                sidecar: *sidecar,
+                started: None,
+                _server: None,
+                child: None,
+            }),
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> String {
+        match self {
+            Subject::Go { name, .. } => name.clone(),
+            Subject::Null(_) => "null".to_owned(),
+            Subject::Command { address, .. } | Subject::Running { address, .. } => address.to_string(),
+        }
+    }
+
+    /// Its own flags, as one text.
+    pub fn flags(&self) -> String {
+        match self {
+            Subject::Go { flags, environment, .. } => {
+                let set = environment.iter().map(|(name, value)| format!("{name}={value}"));
+                set.chain(flags.iter().cloned()).collect::<Vec<_>>().join(" ")
+            }
+            Subject::Null(options) => options.join(" "),
+            Subject::Command { command, .. } => command.clone(),
+            Subject::Running { .. } => String::new(),
+        }
+    }
+}
+
+/// Starts a child on these CPUs. It is of a group of its own, so that it can be ended with all that it started.
+fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> {
+    use std::os::unix::process::CommandExt;
+    command.process_group(0);
+    servers::spawn(command, cpus).map_err(|error| format!("the server could not be started: {error}"))
+}
+
+/// Waits until it listens.
+fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
+    let deadline = Instant::now() + LISTEN;
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Err(format!("it ended before it listened at {address}: {status}"));
+        }
+        if TcpStream::connect_timeout(&address, AGAIN).is_ok() {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!("it does not listen at {address} after {} s", LISTEN.as_secs()));
+        }
+        std::thread::sleep(AGAIN);
+    }
+}
+
+impl Drop for Subjects {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let group = rustix::process::Pid::from_child(child);
+            // One that has ended already is only waited for.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+            let deadline = Instant::now() + END;
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            let _ = child.wait();
+        }
+    }
+}
