@@ -45,7 +45,7 @@ pub enum Command {
     /// Page faults of a program: where from, what they cost here, and which lever helps
     Faults(faults::Faults),
     /// HTTP serving: so far the servers under test, and one that only answers
-    Http(http::Http),
+    Http(Box<http::Http>),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means

@@ -24,6 +24,7 @@ fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
         (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
         (alloc::SUITE, mode) => alloc::worker(mode),
         (faults::SUITE, mode) => faults::worker(mode),
+        (http::SUITE, mode) => http::modes::worker(mode),
         (system::SUITE, mode) => system::mode(mode).map(|mode| mode.prepare),
         _ => None,
     }

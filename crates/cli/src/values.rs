@@ -1,5 +1,7 @@
 //! Values on the command line that are more than a number: sizes, times, shares.
 
+pub mod http;
+
 use std::time::Duration;
 
 use cell::load::touch::Access;

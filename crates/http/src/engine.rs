@@ -1,7 +1,7 @@
 //! The load engine: requests over many connections, as fast as answers come or at a rate, and what became of each.
 //!
 //! - [`parse`] finds where responses end, whatever pieces they come in.
-//! - [`io`] is what carries bytes: [`epoll`] or [`uring`].
+//! - [`io`] is what carries bytes: [`epoll`] or [`uring`], encrypted by [`secure`] where [`tls`] is asked for.
 //! - [`load`] is what is asked for; [`run`](run::run) does it, on threads that share nothing ([`thread`]).
 
 mod chunk;
@@ -12,11 +12,14 @@ pub mod load;
 pub mod parse;
 pub(crate) mod poll;
 pub mod run;
+pub mod secure;
 mod socket;
 mod thread;
 pub mod time;
+pub mod tls;
 pub mod uring;
 
 pub use load::{Carrier, Expect, Load, Pacing, Ramp, Request};
 pub use run::{Client, Error, Outcome, Window, run};
 pub use thread::{Ramped, Usage};
+pub use tls::{Tls, TlsError, Trust};

@@ -123,6 +123,15 @@ pub struct Target {
     /// Bytes of the body of a good answer
     #[arg(long, value_name = "N", requires = "url")]
     pub expect_body_bytes: Option<u64>,
+    /// Compare bodies with the first one: the first on each connection and some 1 in 1000 after it
+    #[arg(long, requires = "url")]
+    pub expect_same_body: bool,
+    /// The authorities, or the certificate, that are believed for https, in a PEM file [default: the system's]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub cacert: Option<PathBuf>,
+    /// Believe anybody's certificate
+    #[arg(long, requires = "url", conflicts_with = "cacert")]
+    pub insecure: bool,
     /// A connection for each request
     #[arg(long, requires = "url")]
     pub disable_keepalive: bool,

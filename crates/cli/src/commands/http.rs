@@ -1,6 +1,7 @@
 //! `truebench http`.
 
 mod list;
+mod load;
 mod null;
 
 use std::process::ExitCode;
@@ -14,7 +15,8 @@ use crate::failure::Failure;
 /// Wrong usage; what could not be had.
 pub fn run(arguments: &Http) -> Result<ExitCode, Failure> {
     match &arguments.what {
-        What::List => list::run(),
-        What::Null(arguments) => null::run(arguments),
+        Some(What::List) => list::run(),
+        Some(What::Null(arguments)) => null::run(arguments),
+        None => load::run(&arguments.load),
     }
 }

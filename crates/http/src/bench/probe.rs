@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::client::Spec;
+use crate::engine::Load;
 use crate::engine::parse::{End, Outcome, Parser};
 use crate::record::Failure;
 
@@ -32,8 +33,22 @@ pub struct Answer {
 pub fn ask(spec: &Spec) -> Result<Answer, String> {
     let told = |error: std::io::Error| format!("http://{}{}: {error}", spec.target, spec.path);
     let load = spec.load()?;
-    let mut stream = TcpStream::connect_timeout(&spec.target, PATIENCE).map_err(told)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(told)?;
+    let mut socket = TcpStream::connect_timeout(&spec.target, PATIENCE).map_err(told)?;
+    socket.set_read_timeout(Some(PATIENCE)).map_err(told)?;
+    match &load.tls {
+        None => exchange(&mut socket, &load).map_err(|error| format!("http://{}{}: {error}", spec.target, spec.path)),
+        Some(tls) => {
+            let failed = |error: &dyn std::fmt::Display| format!("https://{}{}: {error}", spec.target, spec.path);
+            let mut connection = tls.session().map_err(|error| failed(&error))?;
+            let mut stream = rustls::Stream::new(&mut connection, &mut socket);
+            exchange(&mut stream, &load).map_err(|error| failed(&error))
+        }
+    }
+}
+
+/// Sends the request and reads its answer.
+fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, String> {
+    let told = |error: std::io::Error| error.to_string();
     stream.write_all(&load.request.bytes).map_err(told)?;
     let mut parser = Parser::new(load.request.is_head);
     let (mut all, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
@@ -42,18 +57,16 @@ pub fn ask(spec: &Spec) -> Result<Answer, String> {
         if count == 0 {
             return match parser.end(&mut carry) {
                 End::Complete(_) => Ok(answer(&all)),
-                _ => Err(format!("http://{}{}: the answer ends too early", spec.target, spec.path)),
+                _ => Err("the answer ends too early".to_owned()),
             };
         }
         all.extend(&buffer[..count]);
-        match parser.advance(&buffer[..count], &mut carry) {
+        match parser.advance(&buffer[..count], &mut carry, &mut ()) {
             Outcome::Complete { .. } => return Ok(answer(&all)),
             Outcome::More if all.len() < MOST => {}
-            Outcome::More => {
-                return Err(format!("http://{}{}: the answer is too long", spec.target, spec.path));
-            }
+            Outcome::More => return Err("the answer is too long".to_owned()),
             Outcome::Malformed(kind) => {
-                return Err(format!("http://{}{}: not HTTP/1.1: {kind:?}", spec.target, spec.path));
+                return Err(format!("not HTTP/1.1: {kind:?}"));
             }
         }
     }

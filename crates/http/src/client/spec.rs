@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::CpuList;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::tls::{Tls, Trust};
 use crate::engine::{Carrier, Expect, Load, Pacing, Ramp, Request};
 
 /// A load without its windows, as it goes over a pipe.
@@ -47,6 +48,8 @@ pub struct Spec {
     pub sources: Vec<IpAddr>,
     /// What carries the bytes.
     pub carrier: Carrier,
+    /// Whom the server must be, and who is believed, where it is spoken to by TLS.
+    pub tls: Option<(String, Trust)>,
 }
 
 impl Spec {
@@ -71,6 +74,7 @@ impl Spec {
             keeps_alive: true,
             sources: Vec::new(),
             carrier: Carrier::Epoll,
+            tls: None,
         }
     }
 
@@ -101,10 +105,12 @@ impl Spec {
     /// For the engine.
     ///
     /// # Errors
-    /// What is no request.
+    /// What is no request; why TLS could not be set up.
     pub fn load(&self) -> Result<Load, String> {
         let request =
             Request::new(&self.method, &self.host, &self.path, &self.lines, &self.body, self.keeps_alive)?;
+        let tls = self.tls.as_ref().map(|(name, trust)| Tls::new(name, trust)).transpose();
+        let tls = tls.map_err(|error| error.to_string())?;
         Ok(Load {
             target: self.target,
             request,
@@ -122,6 +128,7 @@ impl Spec {
             keeps_alive: self.keeps_alive,
             sources: self.sources.clone(),
             carrier: self.carrier,
+            tls,
         })
     }
 }

@@ -41,6 +41,8 @@ pub struct Connection {
     pub is_proven: bool,
     /// It stands in the queue of those that wait for a request, or did when it was lost.
     pub is_queued: bool,
+    /// The body of the answer that it waits for is hashed.
+    pub is_hashed: bool,
 }
 
 // What a connection costs the client's caches.
@@ -58,6 +60,7 @@ impl Connection {
             carry: None,
             is_proven: false,
             is_queued: false,
+            is_hashed: false,
         }
     }
 

@@ -1,14 +1,14 @@
 //! Bytes by epoll: each socket is registered once, edge-triggered; a request costs one send, one recv and a share of a wait.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
-use super::io::{Io, What, Wire};
+use super::io::{Io, Raw, What, Wire};
 use super::poll::{self, Poll};
 use super::socket;
 use crate::record::Failure;
@@ -46,6 +46,8 @@ pub struct Slot {
     /// Bytes of the request that the socket did not take.
     unsent: u32,
     is_connecting: bool,
+    /// A write found no room: it is told when there is some.
+    is_full: bool,
 }
 
 impl Epoll {
@@ -144,7 +146,7 @@ impl Io for Epoll {
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         self.poll.add(&socket, self.word(connection), flags).map_err(|_| Failure::Connect)?;
         let slot = &mut self.slots[connection as usize];
-        (slot.socket, slot.unsent, slot.is_connecting) = (Some(socket), 0, true);
+        (slot.socket, slot.unsent, slot.is_connecting, slot.is_full) = (Some(socket), 0, true, false);
         Ok(())
     }
 
@@ -198,6 +200,13 @@ impl Io for Epoll {
                 }
                 return Some((connection, what));
             }
+            if slot.is_full && flags.contains(EventFlags::OUT) {
+                slot.is_full = false;
+                if flags.intersects(EventFlags::IN | ENDS) {
+                    self.reading = Some((word, flags));
+                }
+                return Some((connection, What::Room));
+            }
             if slot.unsent > 0
                 && flags.contains(EventFlags::OUT)
                 && let Err(kind) = self.flush(connection)
@@ -212,5 +221,15 @@ impl Io for Epoll {
 
     fn received(&self) -> &[u8] {
         &self.buffer[..self.filled]
+    }
+}
+
+impl Raw for Epoll {
+    fn write(&mut self, connection: u32, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let slot = &mut self.slots[connection as usize];
+        let Some(socket) = &slot.socket else { return Err(io::ErrorKind::NotConnected.into()) };
+        let written = socket::write(socket, pieces);
+        slot.is_full |= written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        written
     }
 }

@@ -1,9 +1,10 @@
 //! What carries bytes: the one face of epoll and io_uring.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use super::tls::Tls;
 use crate::record::Failure;
 
 /// Whom to connect to, from where, and what to send.
@@ -15,6 +16,8 @@ pub struct Wire {
     pub sources: Vec<IpAddr>,
     /// The bytes of a request.
     pub request: Arc<[u8]>,
+    /// How it is encrypted, if it is.
+    pub tls: Option<Tls>,
 }
 
 impl Wire {
@@ -36,6 +39,8 @@ pub enum What {
     Closed,
     /// It could not be made, or broke.
     Failed(Failure),
+    /// There is room for more behind a [`Raw::write`] that found none.
+    Room,
 }
 
 /// Connections by number. All that happens is told in events; nothing blocks but [`wait`](Io::wait).
@@ -75,4 +80,18 @@ pub trait Io: Sized {
 
     /// The bytes of the last [`What::Received`].
     fn received(&self) -> &[u8];
+
+    /// What the first failure of kind [`Failure::Tls`] was, for people.
+    fn trouble(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// Connections that can send other bytes than the request.
+pub trait Raw: Io {
+    /// Sends bytes at once; how many the system took.
+    ///
+    /// # Errors
+    /// What the system answered. Of `WouldBlock` [`What::Room`] follows.
+    fn write(&mut self, connection: u32, pieces: &[IoSlice<'_>]) -> io::Result<usize>;
 }

@@ -8,6 +8,7 @@ use figure::CpuList;
 use serde::{Deserialize, Serialize};
 
 use super::parse::Response;
+use super::tls::Tls;
 use crate::record::Failure;
 
 /// Connections that one source address has room for before the kernel's search for a free port becomes slow: half of the usual
@@ -50,6 +51,8 @@ pub struct Load {
     pub sources: Vec<IpAddr>,
     /// What carries the bytes.
     pub carrier: Carrier,
+    /// How the bytes are encrypted: `https://`. None: they are not.
+    pub tls: Option<Tls>,
 }
 
 /// When requests are sent.
@@ -157,10 +160,14 @@ pub struct Expect {
     pub status: Option<u16>,
     /// Bytes of its body; `None` for any.
     pub body: Option<u64>,
+    /// Whether every body is that of the run's first answer: the first on each connection, and some 1 in 1024 after it, are hashed and
+    /// compared. For servers whose answers do not vary.
+    #[serde(default)]
+    pub same_body: bool,
 }
 
 impl Expect {
-    /// Whether an answer is as expected.
+    /// Whether an answer is as expected, but for what its body holds.
     ///
     /// # Errors
     /// What is not.
@@ -198,7 +205,7 @@ mod unit {
         let any = Expect::default();
         assert_eq!(any.check(&answer(204, 0)), Ok(()));
         assert_eq!(any.check(&answer(302, 0)), Err(Failure::Status));
-        let exact = Expect { status: Some(404), body: Some(3) };
+        let exact = Expect { status: Some(404), body: Some(3), same_body: false };
         assert_eq!(exact.check(&answer(404, 3)), Ok(()));
         assert_eq!(exact.check(&answer(404, 4)), Err(Failure::Length));
         assert_eq!(exact.check(&answer(200, 3)), Err(Failure::Status));

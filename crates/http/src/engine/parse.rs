@@ -1,4 +1,5 @@
-//! Responses of HTTP/1.x from bytes as they come: where each ends, and what it was. No I/O.
+//! Responses of HTTP/1.x from bytes as they come: where each ends, and what it was. No I/O. Whoever wants the body itself gives a
+//! [`Sink`]; `()` is one that takes nothing.
 //!
 //! The rules of length are those of RFC 9112, section 6.3; of connections that stay, of section 9.3.
 
@@ -85,6 +86,41 @@ pub struct Response {
     pub keeps_alive: bool,
 }
 
+/// Where bodies go.
+pub trait Sink {
+    /// The head of an answer came, and said this of the body.
+    #[inline]
+    fn head(&mut self, framing: Framing) {
+        let _ = framing;
+    }
+
+    /// The next bytes of the body, without what frames them.
+    fn body(&mut self, piece: &[u8]);
+}
+
+/// Bodies are passed over.
+impl Sink for () {
+    #[inline]
+    fn body(&mut self, _piece: &[u8]) {}
+}
+
+/// How a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// After so many bytes.
+    Length(u64),
+    /// With its last chunk.
+    Chunked {
+        /// Whether the chunks hold a further transfer coding, such as gzip.
+        is_coded: bool,
+    },
+    /// With the connection.
+    UntilClose {
+        /// Whether it has a transfer coding.
+        is_coded: bool,
+    },
+}
+
 /// What some bytes brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -131,13 +167,6 @@ enum At {
     UntilClose { body: u64 },
 }
 
-/// What a head says of its body.
-enum Framing {
-    Length(u64),
-    Chunked,
-    UntilClose,
-}
-
 impl Parser {
     /// For the answers to a request; `is_head` if its method is HEAD.
     pub const fn new(is_head: bool) -> Parser {
@@ -146,26 +175,29 @@ impl Parser {
 
     /// Goes on by these bytes. `carry` keeps a head that has not come as a whole, and must be the same until the outcome is another
     /// than [`Outcome::More`]; it is empty before and after, and as long as heads come in one piece nothing is put there.
-    pub fn advance(&mut self, bytes: &[u8], carry: &mut Vec<u8>) -> Outcome {
+    #[inline]
+    pub fn advance<S: Sink>(&mut self, bytes: &[u8], carry: &mut Vec<u8>, sink: &mut S) -> Outcome {
         let mut used = 0;
         loop {
             let rest = &bytes[used..];
             let step = match &mut self.at {
                 At::Head if rest.is_empty() => return Outcome::More,
-                At::Head => self.head(rest, carry),
+                At::Head => self.head(rest, carry, sink),
                 At::Length { left, whole } => {
                     let part = (*left).min(rest.len() as u64);
                     *left -= part;
+                    sink.body(&rest[..part as usize]);
                     let body = *whole;
                     if *left > 0 { Ok(None) } else { Ok(Some((part as usize, Some(body)))) }
                 }
-                At::Chunked(chunks) => match chunks.advance(rest) {
+                At::Chunked(chunks) => match chunks.advance(rest, sink) {
                     Ok(Progress::More) => Ok(None),
                     Ok(Progress::End(end)) => Ok(Some((end, Some(chunks.body())))),
                     Err(broken) => Err(broken),
                 },
                 At::UntilClose { body } => {
                     *body += rest.len() as u64;
+                    sink.body(rest);
                     Ok(None)
                 }
             };
@@ -201,13 +233,18 @@ impl Parser {
     }
 
     /// A head, or a part of one: bytes used, and the body's length if the response ends with its head. `None`: more must come.
-    fn head(&mut self, bytes: &[u8], carry: &mut Vec<u8>) -> Result<Option<(usize, Option<u64>)>, Malformed> {
+    fn head<S: Sink>(
+        &mut self,
+        bytes: &[u8],
+        carry: &mut Vec<u8>,
+        sink: &mut S,
+    ) -> Result<Option<(usize, Option<u64>)>, Malformed> {
         let before = carry.len();
         let end = if before == 0 {
-            self.read_head(&bytes[..bytes.len().min(HEAD_MOST)])?
+            self.read_head(&bytes[..bytes.len().min(HEAD_MOST)], sink)?
         } else {
             carry.extend_from_slice(&bytes[..bytes.len().min(HEAD_MOST - before)]);
-            self.read_head(carry)?
+            self.read_head(carry, sink)?
         };
         let Some(end) = end else {
             if before + bytes.len() >= HEAD_MOST {
@@ -230,7 +267,7 @@ impl Parser {
     }
 
     /// Reads a head; its length, if it is whole. Sets what follows.
-    fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+    fn read_head<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<Option<usize>, Malformed> {
         let mut lines = [const { MaybeUninit::<Header<'_>>::uninit() }; HEADERS_MOST];
         let mut head = httparse::Response::new(&mut []);
         let config = ParserConfig::default();
@@ -254,11 +291,13 @@ impl Parser {
         let (framing, connection) = read_lines(head.headers, is_1_1)?;
         self.status = status;
         self.keeps_alive = connection.unwrap_or(is_1_1);
+        let has_none = self.is_head || status == 204 || status == 304;
+        let framing = if has_none { Framing::Length(0) } else { framing };
+        sink.head(framing);
         self.at = match framing {
-            _ if self.is_head || status == 204 || status == 304 => At::Length { left: 0, whole: 0 },
             Framing::Length(length) => At::Length { left: length, whole: length },
-            Framing::Chunked => At::Chunked(Chunks::new()),
-            Framing::UntilClose => {
+            Framing::Chunked { .. } => At::Chunked(Chunks::new()),
+            Framing::UntilClose { .. } => {
                 self.keeps_alive = false;
                 At::UntilClose { body: 0 }
             }
@@ -270,6 +309,7 @@ impl Parser {
 /// What the header lines say of the body, and of the connection, if anything.
 fn read_lines(lines: &[Header<'_>], is_1_1: bool) -> Result<(Framing, Option<bool>), Malformed> {
     let (mut length, mut coding, mut stays) = (None, None, None);
+    let mut codings = 0;
     for line in lines {
         // By length first: most lines are none of the three.
         match line.name.len() {
@@ -282,8 +322,10 @@ fn read_lines(lines: &[Header<'_>], is_1_1: bool) -> Result<(Framing, Option<boo
                 }
             }
             17 if line.name.eq_ignore_ascii_case("transfer-encoding") => {
-                let last = line.value.rsplit(|byte| *byte == b',').next().unwrap_or(line.value);
-                coding = Some(last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+                for item in line.value.split(|byte| *byte == b',') {
+                    coding = Some(item.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+                    codings += 1;
+                }
             }
             10 if line.name.eq_ignore_ascii_case("connection") => {
                 for item in line.value.split(|byte| *byte == b',') {
@@ -300,9 +342,9 @@ fn read_lines(lines: &[Header<'_>], is_1_1: bool) -> Result<(Framing, Option<boo
     }
     let framing = match (coding, length) {
         (Some(_), _) if !is_1_1 => return Err(Malformed::Framing),
-        (Some(true), _) => Framing::Chunked,
+        (Some(true), _) => Framing::Chunked { is_coded: codings > 1 },
         (None, Some(length)) => Framing::Length(length),
-        (Some(false), _) | (None, None) => Framing::UntilClose,
+        (coding, _) => Framing::UntilClose { is_coded: coding.is_some() },
     };
     Ok((framing, stays))
 }

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::epoll::Epoll;
 use super::io::{Io, Wire};
 use super::load::{Carrier, Load, PORTS_OF_SOURCE, Pacing};
-use super::thread::{Done, Kept, Ramped, Thread, Usage};
+use super::secure::Secure;
+use super::thread::{Done, First, Kept, Ramped, Thread, Usage};
 use super::uring::Uring;
 use crate::pace::{Closed, Constant, Pace, Poisson};
 use crate::record::{Book, Failure};
@@ -154,8 +155,9 @@ impl Client {
         check_connections(load)?;
         let load = with_sources(load);
         let mut client = Client { ramped: Ramped::default(), threads: Vec::new(), load };
+        let first = Arc::new(First::new());
         for index in 0..client.load.threads {
-            client.threads.push(Seat::start(client.load.clone(), index, abort.clone())?);
+            client.threads.push(Seat::start(client.load.clone(), index, abort.clone(), first.clone())?);
         }
         // All of them, so that none is left in its ramp when another one could not be set up.
         let told: Vec<Result<Answer, Error>> = client.threads.iter().map(Seat::answer).collect();
@@ -196,13 +198,15 @@ impl Client {
 }
 
 impl Seat {
-    fn start(load: Load, index: u32, abort: Arc<AtomicBool>) -> Result<Seat, Error> {
+    fn start(load: Load, index: u32, abort: Arc<AtomicBool>, first: Arc<First>) -> Result<Seat, Error> {
         let ((orders, ordered), (answer, answers)) = (channel(), channel());
-        let part = Part { load, abort, index, orders: ordered, answer };
+        let part = Part { load, abort, first, index, orders: ordered, answer };
         let thread = std::thread::Builder::new().name(format!("load {index}")).spawn(move || {
-            match part.load.carrier {
-                Carrier::Epoll => part.serve::<Epoll>(),
-                Carrier::Uring => part.serve::<Uring>(),
+            match (part.load.carrier, part.load.tls.is_some()) {
+                (Carrier::Epoll, false) => part.serve::<Epoll>(),
+                (Carrier::Epoll, true) => part.serve::<Secure<Epoll>>(),
+                (Carrier::Uring, false) => part.serve::<Uring>(),
+                (Carrier::Uring, true) => part.serve::<Secure<Uring>>(),
             }
         });
         let thread = thread.map_err(|error| Error::System { what: "a thread of the load", error })?;
@@ -226,6 +230,7 @@ impl Drop for Seat {
 struct Part {
     load: Load,
     abort: Arc<AtomicBool>,
+    first: Arc<First>,
     /// Which of the threads it is, from 0.
     index: u32,
     orders: Receiver<(Window, u64)>,
@@ -269,12 +274,16 @@ impl Part {
     fn prepare<I: Io>(&self) -> Result<Kept<I>, Error> {
         let load = &self.load;
         let count = load.connections / load.threads + u32::from(self.index < load.connections % load.threads);
-        let wire =
-            Wire { target: load.target, sources: load.sources.clone(), request: load.request.bytes.clone() };
+        let wire = Wire {
+            target: load.target,
+            sources: load.sources.clone(),
+            request: load.request.bytes.clone(),
+            tls: load.tls.clone(),
+        };
         settle(load, self.index)?;
         let io = I::new(count, wire)
             .map_err(|error| Error::System { what: "setting up what carries the bytes", error })?;
-        Ok(Kept::new(load, count, io))
+        Ok(Kept::new(load, count, io, &self.first))
     }
 
     fn by_pace<I: Io>(&self, load: &Load, kept: Kept<I>, start: u64) -> Ended<I> {
@@ -371,6 +380,9 @@ fn with_sources(load: &Load) -> Load {
 fn nothing(load: &Load, ramped: &Ramped) -> Error {
     let kinds = Failure::ALL.iter().zip(ramped.failures).filter(|(_, count)| *count > 0);
     let told: Vec<String> = kinds.map(|(kind, count)| format!("{} ({count})", kind.text())).collect();
-    let failures = if told.is_empty() { "no answer".to_owned() } else { told.join(", ") };
+    let mut failures = if told.is_empty() { "no answer".to_owned() } else { told.join(", ") };
+    if let Some(trouble) = &ramped.trouble {
+        failures += &format!("; the first of TLS: {trouble}");
+    }
     Error::Nothing { target: load.target, seconds: ramped.length as f64 * 1e-9, failures }
 }

@@ -1,10 +1,13 @@
 //! Sockets that do not block.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, bind, connect, sendmsg,
+    socket_with, sockopt,
+};
 
 use crate::record::Failure;
 
@@ -45,6 +48,15 @@ pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
         Err(rustix::io::Errno::INPROGRESS) => Ok(false),
         Err(error) => Err(why(&error.into())),
     }
+}
+
+/// Sends bytes, as many as there is room for at once; how many.
+///
+/// # Errors
+/// What the system answered.
+pub fn write(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    Ok(rustix::io::retry_on_intr(|| sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), flags))?)
 }
 
 /// The kind of a connection that was not made.

@@ -1,12 +1,14 @@
-//! One thread of the engine: its connections, its schedule, its record. It shares nothing with the others.
+//! One thread of the engine: its connections, its schedule, its record. It shares nothing with the others but what the first body was.
 
 mod answers;
+mod bodies;
 mod carry;
 mod ramp;
 mod usage;
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::conn::{Connection, State};
@@ -16,6 +18,8 @@ use super::time;
 use crate::pace::{Due, Pace};
 use crate::record::{Begun, Failure, Fairness, Record};
 use crate::stop::Stop;
+use bodies::Bodies;
+pub use bodies::First;
 use carry::Carries;
 pub use ramp::Ramped;
 pub use usage::Usage;
@@ -50,16 +54,18 @@ pub struct Kept<I> {
     connections: Vec<Connection>,
     free: VecDeque<u32>,
     carries: Carries,
+    bodies: Bodies,
 }
 
 impl<I: Io> Kept<I> {
-    /// So many connections, none of which is made.
-    pub fn new(load: &Load, count: u32, io: I) -> Kept<I> {
+    /// So many connections, none of which is made. Where the load asks for it, bodies are compared with the first of the run.
+    pub fn new(load: &Load, count: u32, io: I, first: &Arc<First>) -> Kept<I> {
         Kept {
             io,
             connections: vec![Connection::new(load.request.is_head); count as usize],
             free: VecDeque::with_capacity(count as usize),
             carries: Carries::default(),
+            bodies: Bodies::new(load.expect.same_body.then(|| first.clone())),
         }
     }
 }
@@ -78,6 +84,7 @@ pub struct Thread<'a, I, P, S, R> {
     /// Since when there is one that waits.
     free_since: u64,
     carries: Carries,
+    bodies: Bodies,
     phase: Phase,
     /// When the window begins.
     window: u64,
@@ -103,6 +110,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             free: kept.free,
             free_since: 0,
             carries: kept.carries,
+            bodies: kept.bodies,
             phase: Phase::Ramp,
             window: u64::MAX,
             busy: 0,
@@ -205,8 +213,13 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
         let fairness = Fairness::of(self.connections.iter().map(|connection| connection.served));
         self.abandon(now);
-        let kept =
-            Kept { io: self.io, connections: self.connections, free: self.free, carries: self.carries };
+        let kept = Kept {
+            io: self.io,
+            connections: self.connections,
+            free: self.free,
+            carries: self.carries,
+            bodies: self.bodies,
+        };
         (Done { record: self.record, fairness, usage }, kept)
     }
 
@@ -279,6 +292,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     fn request(&mut self, connection: u32, begun: Begun) {
         let state = &mut self.connections[connection as usize];
         state.begun = begun;
+        state.is_hashed = self.bodies.begin(connection, false);
         self.busy += 1;
         if self.load.keeps_alive {
             state.state = State::Busy;

@@ -1,11 +1,11 @@
 //! Bytes by io_uring: each connection has one receive that goes on (multishot) into buffers that are lent to the kernel; sends
-//! are handed over together, by the same call that waits.
+//! are handed over together, by the same call that waits. What is encrypted ([`Raw`]) is sent by a call of its own.
 //!
 //! Its figures are a second opinion on those of [`super::epoll`]: both must count the same.
 
 mod buffers;
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::net::{Shutdown, SocketAddrAny, shutdown};
 
-use super::io::{Io, What, Wire};
+use super::io::{Io, Raw, What, Wire};
 use super::{socket, time};
 use crate::record::Failure;
 use buffers::Buffers;
@@ -48,6 +48,7 @@ enum Operation {
     Connect = 1,
     Receive = 2,
     Send = 3,
+    Room = 4,
 }
 
 /// Whether io_uring can be used here: the calls that this engine makes are tried.
@@ -56,7 +57,7 @@ enum Operation {
 /// Why not, for people.
 pub fn available() -> Result<(), String> {
     let target = ([127, 0, 0, 1], 1).into();
-    let wire = Wire { target, sources: Vec::new(), request: [].into() };
+    let wire = Wire { target, sources: Vec::new(), request: [].into(), tls: None };
     Uring::new(1, wire).map(drop).map_err(|error| error.to_string())
 }
 
@@ -117,6 +118,7 @@ impl Uring {
             }
             operation if operation == Operation::Connect as u64 => What::Failed(socket::why(&error())),
             operation if operation == Operation::Send as u64 => What::Failed(Failure::Reset),
+            operation if operation == Operation::Room as u64 => What::Room,
             _ => {
                 let goes_on = cqueue::more(entry.flags());
                 let filled = usize::try_from(result).unwrap_or(0);
@@ -222,6 +224,21 @@ impl Io for Uring {
 
     fn received(&self) -> &[u8] {
         self.current.map_or(&[], |(buffer, filled)| self.buffers.bytes(buffer, filled))
+    }
+}
+
+impl Raw for Uring {
+    fn write(&mut self, connection: u32, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let Some(socket) = &self.slots[connection as usize].socket else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let (written, descriptor) = (socket::write(socket, pieces), Fd(socket.as_raw_fd()));
+        if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            let word = self.word(connection, Operation::Room);
+            let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build().user_data(word);
+            self.push(&entry).map_err(|_| io::Error::other("io_uring takes no more requests"))?;
+        }
+        written
     }
 }
 

@@ -24,6 +24,7 @@ pub fn plan(machine: &Machine, options: &Options<Asked>) -> Result<Planned, Plan
     let mut spec = plan.spec(asked.connections)?;
     (spec.target, spec.host, spec.path) = (asked.target, asked.host.clone(), asked.path.clone());
     (spec.method, spec.lines, spec.body) = (asked.method.clone(), asked.lines.clone(), asked.body.clone());
+    spec.tls = asked.tls.clone();
     (spec.expect, spec.keeps_alive) = (asked.expect, asked.keeps_alive);
     let (address, sidecar) = (asked.target, asked.sidecar);
     let subject = match &asked.command {
@@ -62,6 +63,8 @@ pub fn plan(machine: &Machine, options: &Options<Asked>) -> Result<Planned, Plan
         figure.conditions.set(key::INTERFACE, interface(address));
     }
     if asked.ceiling {
+        spec.tls = None;
+        (spec.target, spec.path) = (([127, 0, 0, 1], 0).into(), "/".to_owned());
         plan.ceiling(spec);
     }
     let notes = vec![("URL", asked.url.clone()), ("load", called.clone())];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use figure::CpuList;
 use lab::schedule::Rules;
 
-use crate::engine::{Carrier, Expect};
+use crate::engine::{Carrier, Expect, Trust};
 
 /// A request for figures, and when there are enough rounds of them.
 #[derive(Clone, Debug)]
@@ -79,6 +79,8 @@ pub struct Asked {
     pub host: String,
     /// What is asked for; begins with `/`.
     pub path: String,
+    /// Whom the server must be, and who is believed, where it is spoken to by TLS.
+    pub tls: Option<(String, Trust)>,
     /// The URL as it was given.
     pub url: String,
     /// How it is started, if it is.

@@ -14,6 +14,8 @@ use crate::side::Subject;
 
 /// What all servers answer.
 const BODY: u64 = "Hello, Go!".len() as u64;
+/// What is expected of all answers.
+const EXPECTED: Expect = Expect { status: Some(200), body: Some(BODY), same_body: true };
 /// The equal rate, as a share of what the slowest does.
 const EQUAL: f64 = 0.7;
 /// The share of time that a connection is busy in the load of long pauses.
@@ -46,7 +48,7 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
     };
     for connections in &study.connections {
         let mut spec = plan.spec(*connections)?;
-        spec.expect = Expect { status: Some(200), body: Some(BODY) };
+        spec.expect = EXPECTED;
         let group = Some(format!("c{connections}"));
         for name in &study.servers {
             let cell = plan.cell(go(name, &[]), spec.clone(), group.clone());
@@ -82,7 +84,7 @@ fn second_loads(
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let most = study.connections.iter().max().unwrap_or(fewest);
     let group = |name: &str| Some(format!("{name}{fewest}"));
-    let expect = Expect { status: Some(200), body: Some(BODY) };
+    let expect = EXPECTED;
     for name in &study.servers {
         let mut spec = plan.spec(*fewest)?;
         spec.expect = expect;
@@ -127,7 +129,7 @@ fn doubled(
     let (threads, cpus) = (plan.threads() * 2, plan.split.client.len() as u32);
     for name in &study.servers {
         let mut spec = plan.spec(*fewest)?;
-        spec.expect = Expect { status: Some(200), body: Some(BODY) };
+        spec.expect = EXPECTED;
         spec.threads = threads;
         let cell = plan.cell(go(name, &[]), spec, None);
         plan.figure(cell, &wanted("doubled", "saturated by twice the threads", Ask::Closed, window));

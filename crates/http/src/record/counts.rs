@@ -30,11 +30,15 @@ pub enum Failure {
     NoPort,
     /// The connection was not made, for another reason.
     Connect,
+    /// TLS: the handshake failed, or the server ended the session by an alert.
+    Tls,
+    /// An answer, with another body than the first of the run.
+    Body,
 }
 
 impl Failure {
     /// All of them, in the order of [`Counts::failed`].
-    pub const ALL: [Failure; 11] = [
+    pub const ALL: [Failure; 13] = [
         Failure::Status,
         Failure::Length,
         Failure::Malformed,
@@ -46,6 +50,8 @@ impl Failure {
         Failure::ConnectTimeout,
         Failure::NoPort,
         Failure::Connect,
+        Failure::Tls,
+        Failure::Body,
     ];
 
     /// In words, for people.
@@ -62,6 +68,8 @@ impl Failure {
             Failure::ConnectTimeout => "not connected in time",
             Failure::NoPort => "no local port left",
             Failure::Connect => "not connected",
+            Failure::Tls => "TLS handshake failed",
+            Failure::Body => "another body than the first",
         }
     }
 }

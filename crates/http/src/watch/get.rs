@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use crate::engine::parse::{End, Framing, Malformed, Outcome, Parser, Sink};
+
 /// The most bytes of a head.
 const MAX_HEAD: usize = 16 << 10;
-/// The most headers of it.
-const MAX_HEADERS: usize = 64;
 
 /// Bounds of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,109 +106,54 @@ const CUT: Fault = Fault::Answer("the answer ends too early");
 const LONG: Fault = Fault::Answer("the answer is too long");
 const NOT_HTTP: Fault = Fault::Answer("the answer is not HTTP/1.1");
 
-/// How a body ends.
-enum Framing {
-    Length(usize),
-    Chunked,
-    /// With the connection.
-    Close,
+/// The body as it comes, and what is wrong with it.
+struct Body {
+    bytes: Vec<u8>,
+    most: usize,
+    fault: Option<Fault>,
+}
+
+impl Sink for Body {
+    fn head(&mut self, framing: Framing) {
+        self.fault = match framing {
+            Framing::Length(length) if length > self.most as u64 => Some(LONG),
+            Framing::Chunked { is_coded: true } | Framing::UntilClose { is_coded: true } => Some(NOT_HTTP),
+            _ => None,
+        };
+    }
+
+    fn body(&mut self, piece: &[u8]) {
+        if piece.len() > self.most - self.bytes.len() {
+            self.fault.get_or_insert(LONG);
+        } else if self.fault.is_none() {
+            self.bytes.extend_from_slice(piece);
+        }
+    }
 }
 
 /// Reads an answer: its status and its body.
 fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), Fault> {
-    let mut bytes = Vec::new();
-    let (status, framing, head) = loop {
-        if let Some(parsed) = head(&bytes)? {
-            break parsed;
-        }
-        if bytes.len() > MAX_HEAD {
-            return Err(LONG);
-        }
-        more(stream, &mut bytes)?;
-    };
-    bytes.drain(..head);
-    let body = match framing {
-        Framing::Length(length) if length > most => return Err(LONG),
-        Framing::Length(length) => {
-            while bytes.len() < length {
-                more(stream, &mut bytes)?;
-            }
-            bytes.truncate(length);
-            bytes
-        }
-        Framing::Chunked => chunked(stream, bytes, most)?,
-        Framing::Close => {
-            stream.take((most + 1).saturating_sub(bytes.len()) as u64).read_to_end(&mut bytes)?;
-            if bytes.len() > most {
-                return Err(LONG);
-            }
-            bytes
-        }
-    };
-    Ok((status, body))
-}
-
-/// The status, how the body ends, and how long the head is; `None` of a head that is not complete.
-fn head(bytes: &[u8]) -> Result<Option<(u16, Framing, usize)>, Fault> {
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let length = match response.parse(bytes).map_err(|_| NOT_HTTP)? {
-        httparse::Status::Complete(length) => length,
-        httparse::Status::Partial => return Ok(None),
-    };
-    let value = |name: &str| {
-        let found = response.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
-        found.map(|header| header.value.trim_ascii())
-    };
-    let framing = match (value("Transfer-Encoding"), value("Content-Length")) {
-        (Some(coding), _) if coding.eq_ignore_ascii_case(b"chunked") => Framing::Chunked,
-        (Some(_), _) => return Err(NOT_HTTP),
-        (None, Some(length)) => {
-            let length = std::str::from_utf8(length).ok().and_then(|length| length.parse().ok());
-            Framing::Length(length.ok_or(NOT_HTTP)?)
-        }
-        (None, None) => Framing::Close,
-    };
-    Ok(Some((response.code.ok_or(NOT_HTTP)?, framing, length)))
-}
-
-/// Takes chunks apart. Trailers after the last are not read: the connection is not used again.
-fn chunked(stream: &mut impl Read, mut bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, Fault> {
-    let mut body = Vec::new();
-    loop {
-        let (start, size) = loop {
-            match httparse::parse_chunk_size(&bytes).map_err(|_| NOT_HTTP)? {
-                httparse::Status::Complete(parsed) => break parsed,
-                httparse::Status::Partial if bytes.len() > MAX_HEAD => return Err(LONG),
-                httparse::Status::Partial => more(stream, &mut bytes)?,
-            }
-        };
-        let size = usize::try_from(size).map_err(|_| LONG)?;
-        if size == 0 {
-            return Ok(body);
-        }
-        if size > most - body.len() {
-            return Err(LONG);
-        }
-        let end = start + size;
-        while bytes.len() < end + 2 {
-            more(stream, &mut bytes)?;
-        }
-        if &bytes[end..end + 2] != b"\r\n" {
-            return Err(NOT_HTTP);
-        }
-        body.extend_from_slice(&bytes[start..end]);
-        bytes.drain(..end + 2);
-    }
-}
-
-fn more(stream: &mut impl Read, bytes: &mut Vec<u8>) -> Result<(), Fault> {
+    let (mut parser, mut carry) = (Parser::new(false), Vec::new());
+    let mut body = Body { bytes: Vec::new(), most, fault: None };
     let mut buffer = [0; 16 << 10];
-    match stream.read(&mut buffer)? {
-        0 => Err(CUT),
-        read => {
-            bytes.extend_from_slice(&buffer[..read]);
-            Ok(())
+    loop {
+        let read = stream.read(&mut buffer)?;
+        if read == 0 {
+            return match parser.end(&mut carry) {
+                End::Complete(response) => Ok((response.status, body.bytes)),
+                End::NoAnswer | End::Truncated => Err(CUT),
+            };
+        }
+        let outcome = parser.advance(&buffer[..read], &mut carry, &mut body);
+        if let Some(fault) = body.fault.take() {
+            return Err(fault);
+        }
+        match outcome {
+            Outcome::More if carry.len() > MAX_HEAD => return Err(LONG),
+            Outcome::More => {}
+            Outcome::Complete { response, .. } => return Ok((response.status, body.bytes)),
+            Outcome::Malformed(Malformed::HeadLong | Malformed::LengthAbsurd) => return Err(LONG),
+            Outcome::Malformed(_) => return Err(NOT_HTTP),
         }
     }
 }

@@ -67,7 +67,7 @@ fn every_framing_is_read() {
 fn head_has_no_body() {
     let server = null(Faults::default());
     let request = Request::new("HEAD", "x", "/", &[], b"", true).unwrap();
-    let expect = Expect { status: None, body: Some(0) };
+    let expect = Expect { body: Some(0), ..Expect::default() };
     assert_eq!(run(&Load { request, expect, ..load(server.address(), 2, 200) }).book.counts.answered, 200);
 }
 
@@ -76,7 +76,7 @@ fn large_bodies_and_large_requests() {
     let body = vec![b'b'; 3_000_000];
     let server = Null::local(Answer::of(&body)).start().unwrap();
     let request = Request::new("POST", "x", "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
-    let expect = Expect { status: None, body: Some(3_000_000) };
+    let expect = Expect { body: Some(3_000_000), ..Expect::default() };
     let counts = run(&Load { request, expect, ..load(server.address(), 4, 40) }).book.counts;
     assert_eq!((counts.answered, counts.failures()), (40, 0));
 }
@@ -118,7 +118,7 @@ fn what_cannot_be_is_said() {
 #[test]
 fn another_length_is_no_answer() {
     let server = null(Faults::default());
-    let expect = Expect { status: Some(200), body: Some(BODY.len() as u64 + 1) };
+    let expect = Expect { status: Some(200), body: Some(BODY.len() as u64 + 1), same_body: true };
     let mut load = Load { expect, ..load(server.address(), 2, 1) };
     load.ramp.patience = Duration::from_millis(50);
     let error = engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();

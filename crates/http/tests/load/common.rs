@@ -16,7 +16,7 @@ pub fn load(target: SocketAddr, connections: u32, requests: u64) -> Load {
     Load {
         target,
         request: Request::new("GET", "127.0.0.1", "/", &[], b"", true).unwrap(),
-        expect: Expect { status: Some(200), body: Some(BODY.len() as u64) },
+        expect: Expect { status: Some(200), body: Some(BODY.len() as u64), same_body: true },
         connections,
         threads: 1,
         cpus: None,
@@ -30,6 +30,7 @@ pub fn load(target: SocketAddr, connections: u32, requests: u64) -> Load {
         keeps_alive: true,
         sources: Vec::new(),
         carrier: Carrier::Epoll,
+        tls: None,
     }
 }
 

@@ -111,7 +111,7 @@ fn one_of(faults: Faults, requests: u64) -> Outcome {
 fn large_bodies_leave_the_others_their_turn() {
     let body = vec![b'b'; 40_000_000];
     let server = Null::local(Answer::of(&body)).start().unwrap();
-    let expect = http::engine::Expect { status: None, body: Some(body.len() as u64) };
+    let expect = http::engine::Expect { status: None, body: Some(body.len() as u64), same_body: true };
     let book = run(&Load { expect, ..load(server.address(), 4, 24) }).book;
     assert_eq!((book.counts.answered, book.fairness.starved), (24, 0));
 }
@@ -128,4 +128,19 @@ fn what_is_malformed_is_named() {
     let counts = run(&load(server.address(), 1, 10)).book.counts;
     assert_eq!(counts.of(Failure::Malformed), counts.malformed[Malformed::Length as usize]);
     assert_eq!((counts.of(Failure::Malformed), counts.answered), (5, 5));
+}
+
+#[test]
+fn another_body_is_seen_where_it_is_looked_at() {
+    // Every second answer of a connection is the closing one: as long as the others, and another.
+    let mut answer = Answer::of(BODY);
+    answer.closing = Answer::of(b"Hello, Go?").closing;
+    let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
+    let server = Null { faults, ..Null::local(answer) }.start().unwrap();
+    let load = load(server.address(), 1, 3100);
+    let counts = run(&load).book.counts;
+    // Of the requests behind the one that proves the connection each 1021st is looked at: two odd ones, and one that is even.
+    assert_eq!((counts.answered, counts.of(Failure::Body), counts.failures()), (3098, 2, 2));
+    let expect = http::engine::Expect { same_body: false, ..load.expect };
+    assert_eq!(run(&http::engine::Load { expect, ..load }).book.counts.answered, 3100);
 }

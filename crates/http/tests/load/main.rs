@@ -1,4 +1,4 @@
-//! The engine against the null responder, on loopback.
+//! The engine against the null responder and servers of TLS, on loopback.
 
 mod carriers;
 mod closed;
@@ -6,3 +6,5 @@ mod common;
 mod faults;
 mod open;
 mod planted;
+mod tls;
+mod tls_server;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use http::null::{Answer, Faults, Null};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::args::http::Null as Asked;
+use crate::args::http::null::Null as Asked;
 use crate::failure::Failure;
 use crate::output;
 use crate::run::interrupt;

@@ -58,7 +58,7 @@ keys! {
     ANSWERED: f64 = "http.answered", "1", Round, "Answers as expected within the window: the only work.";
     RECORDED: f64 = "http.recorded", "1", Round, "Latencies that were recorded.";
     ANSWERED_LATE: f64 = "http.answered_late", "1", Round, "Answers behind the window to requests of the window.";
-    FAILED: Vec<f64> = "http.failed", "1", Round, "Requests that failed within the window, by kind: status, length, malformed, reset, closed before, closed within, timeout, refused, connect timeout, no port, connect.";
+    FAILED: Vec<f64> = "http.failed", "1", Round, "Requests that failed within the window, by kind: status, length, malformed, reset, closed before, closed within, timeout, refused, connect timeout, no port, connect, TLS, another body.";
     UNCONNECTED: Vec<f64> = "http.unconnected", "1", Round, "Connections that could not be made within the window, by the same kinds.";
     IN_FLIGHT: f64 = "http.in_flight", "1", Round, "Requests that had no answer when waiting for them was given up.";
     UNSENT: f64 = "http.unsent", "1", Round, "Requests of a rate that were due within the window and never sent.";

@@ -10,15 +10,23 @@ enum Became {
     End(End),
 }
 
+impl Sink for Vec<u8> {
+    fn body(&mut self, piece: &[u8]) {
+        self.extend_from_slice(piece);
+    }
+}
+
 fn read(pieces: &[&[u8]], is_head: bool) -> Vec<Became> {
     let (mut parser, mut carry, mut became) = (Parser::new(is_head), Vec::new(), Vec::new());
+    let mut body = Vec::new();
     for piece in pieces {
         let mut rest = *piece;
         while !rest.is_empty() {
-            match parser.advance(rest, &mut carry) {
+            match parser.advance(rest, &mut carry, &mut body) {
                 Outcome::More => break,
                 Outcome::Complete { response, used } => {
                     assert!(carry.is_empty());
+                    assert_eq!(std::mem::take(&mut body).len() as u64, response.body);
                     became.push(Became::Response(response));
                     rest = &rest[used..];
                 }
@@ -63,6 +71,39 @@ fn bodies_of_every_framing() {
     // Transfer-Encoding is believed before Content-Length.
     let both = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
     assert_eq!(one(both), response(200, 0, true));
+}
+
+#[test]
+fn a_sink_gets_the_body_and_what_the_head_says_of_it() {
+    #[derive(Default)]
+    struct Seen(Vec<Framing>, Vec<u8>);
+    impl Sink for Seen {
+        fn head(&mut self, framing: Framing) {
+            self.0.push(framing);
+        }
+        fn body(&mut self, piece: &[u8]) {
+            self.1.body(piece);
+        }
+    }
+    let of = |head: &str, body: &str| {
+        let (mut seen, mut carry) = (Seen::default(), Vec::new());
+        let bytes = format!("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n{head}\r\n{body}");
+        let mut parser = Parser::new(false);
+        for piece in bytes.as_bytes().chunks(3) {
+            parser.advance(piece, &mut carry, &mut seen);
+        }
+        assert_eq!(seen.1, b"hello", "{head}");
+        let [framing] = seen.0[..] else { panic!("{:?}", seen.0) };
+        framing
+    };
+    let (plain, chunks) = ("hello", "2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n");
+    assert_eq!(of("Content-Length: 5\r\n", "hello, and more"), Framing::Length(5));
+    let chunked = |line: &str| of(&format!("Transfer-Encoding: {line}\r\n"), chunks);
+    assert_eq!(chunked("chunked"), Framing::Chunked { is_coded: false });
+    assert_eq!(chunked("gzip, chunked"), Framing::Chunked { is_coded: true });
+    assert_eq!(chunked("gzip\r\nTransfer-Encoding: chunked"), Framing::Chunked { is_coded: true });
+    assert_eq!(of("", plain), Framing::UntilClose { is_coded: false });
+    assert_eq!(of("Transfer-Encoding: gzip\r\n", plain), Framing::UntilClose { is_coded: true });
 }
 
 #[test]

@@ -16,10 +16,12 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             What::Closed => self.closed(connection, now),
             What::Failed(kind) => match self.connections[connection as usize].state {
                 State::Connecting { .. } => self.unconnected(connection, kind, now),
-                State::Busy | State::Proving => self.fail(connection, Failure::Reset, now),
+                State::Busy | State::Proving => self.fail(connection, kind, now),
                 State::Free => self.lose(connection, now),
                 State::Down => {}
             },
+            // Of those who asked for it, below.
+            What::Room => {}
         }
     }
 
@@ -55,7 +57,11 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
         let bytes = self.io.received();
         let mut carry = self.carries.take(state.carry);
-        let outcome = state.parser.advance(bytes, &mut carry);
+        let outcome = if state.is_hashed {
+            state.parser.advance(bytes, &mut carry, self.bodies.of(connection))
+        } else {
+            state.parser.advance(bytes, &mut carry, &mut ())
+        };
         state.carry = self.carries.keep(carry);
         match outcome {
             Outcome::More => {}
@@ -72,8 +78,11 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
 
     /// A whole answer. Behind bytes that nobody asked for, a connection is not used again.
     fn answered(&mut self, connection: u32, response: Response, has_surplus: bool, now: u64) {
-        let answer = self.load.expect.check(&response);
+        let mut answer = self.load.expect.check(&response);
         let state = &mut self.connections[connection as usize];
+        if state.is_hashed && answer.is_ok() {
+            answer = self.bodies.check(connection);
+        }
         if has_surplus {
             self.record.surplus();
         }

@@ -24,6 +24,9 @@ pub struct Ramped {
     pub connect: Histogram,
     /// How long it took as a whole, in nanoseconds.
     pub length: u64,
+    /// What the first failure of kind [`Failure::Tls`] was, for people.
+    #[serde(default)]
+    pub trouble: Option<String>,
     /// Connections that wait to be tried again.
     #[serde(skip)]
     down: u32,
@@ -47,6 +50,7 @@ impl Ramped {
         self.failures.iter_mut().zip(other.failures).for_each(|(to, from)| *to += from);
         self.connect.merge(&other.connect);
         self.length = self.length.max(other.length);
+        self.trouble = self.trouble.take().or_else(|| other.trouble.clone());
     }
 }
 
@@ -66,6 +70,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             let is_over = now >= deadline || self.abort.load(Ordering::Relaxed);
             if self.ramped.established >= count || is_over {
                 self.ramped.length = now - began;
+                self.ramped.trouble = self.io.trouble().map(str::to_owned);
                 let ramped = std::mem::take(&mut self.ramped);
                 return Ok((ramped, self.finish(None, Usage::default()).1));
             }
@@ -91,6 +96,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         let state = &mut self.connections[connection as usize];
         state.begun = crate::record::Begun { intended: now, sent: now };
         state.state = State::Proving;
+        state.is_hashed = self.bodies.begin(connection, true);
         self.busy += 1;
         self.send(connection, now);
     }

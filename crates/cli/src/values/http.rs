@@ -1,0 +1,145 @@
+//! Values of loads: numbers such as `8k`, rates, header lines, URLs, latencies to hold.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use http::modes::options::Slo as Held;
+use url::Url;
+
+/// A header line: its name and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header(pub String, pub String);
+
+/// A latency that is to be held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slo(pub Held);
+
+/// A number with a decimal suffix: `200`, `8k`, `1.5M`.
+fn number(text: &str) -> Option<f64> {
+    let (digits, factor) = match text.char_indices().last()? {
+        (at, 'k' | 'K') => (&text[..at], 1e3),
+        (at, 'm' | 'M') => (&text[..at], 1e6),
+        (at, 'g' | 'G') => (&text[..at], 1e9),
+        _ => (text, 1.0),
+    };
+    let number = digits.replace('_', "").parse::<f64>().ok()? * factor;
+    (number.is_finite() && number > 0.0).then_some(number)
+}
+
+/// A number of connections or workers: `200`, `8k`.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn count(text: &str) -> Result<u32, String> {
+    match number(text) {
+        Some(number) if number.fract() == 0.0 && number <= 1e6 => Ok(number as u32),
+        _ => Err(format!("'{text}' is no number from 1 to 1M: write 200 or 8k")),
+    }
+}
+
+/// A number of requests: `100000`, `1M`.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn long_count(text: &str) -> Result<u64, String> {
+    match number(text) {
+        Some(number) if number.fract() == 0.0 && number <= 1e15 => Ok(number as u64),
+        _ => Err(format!("'{text}' is no number of requests: write 100000 or 1M")),
+    }
+}
+
+/// Something a second: `2000`, `20k`.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn rate(text: &str) -> Result<f64, String> {
+    number(text.trim_end_matches("/s")).ok_or_else(|| format!("'{text}' is no rate: write 2000 or 20k, a second"))
+}
+
+/// A header line: `Accept: text/html`.
+///
+/// # Errors
+/// A sentence with an example.
+pub fn header(text: &str) -> Result<Header, String> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok(Header(name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(format!("'{text}' is no header line: write 'Accept: text/html'")),
+    }
+}
+
+/// A variable: `GOGC=200`.
+///
+/// # Errors
+/// A sentence with an example.
+pub fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!("'{text}' is no variable: write GOGC=200")),
+    }
+}
+
+/// A URL of http or https.
+///
+/// # Errors
+/// A sentence with an example.
+pub fn url(text: &str) -> Result<Url, String> {
+    let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+    match Url::parse(&whole) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
+        Ok(url) => Err(format!("'{text}': {} is not served here: write http://host:port/path", url.scheme())),
+        Err(error) => Err(format!("'{text}' is no URL ({error}): write http://host:port/path")),
+    }
+}
+
+/// A host and a port: `127.0.0.1:6060`, or as a URL.
+///
+/// # Errors
+/// A sentence with an example.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    let bare = text.trim_start_matches("http://");
+    let bare = bare.split('/').next().unwrap_or_default();
+    let found = bare.to_socket_addrs().ok().and_then(|mut all| all.next());
+    found.ok_or_else(|| format!("'{text}' is no host and port that is known: write 127.0.0.1:6060"))
+}
+
+/// A latency to hold: `p99<5ms`.
+///
+/// # Errors
+/// A sentence with an example.
+pub fn slo(text: &str) -> Result<Slo, String> {
+    let parsed = text.split_once('<').and_then(|(quantile, limit)| {
+        let percent: f64 = quantile.trim().strip_prefix('p')?.parse().ok()?;
+        let limit = super::seconds(limit.trim_start_matches('=').trim()).ok()?;
+        let quantile = percent / 100.0;
+        (quantile > 0.0 && quantile < 1.0).then(|| Slo(Held { quantile, limit: Duration::from_secs_f64(limit) }))
+    });
+    parsed.ok_or_else(|| format!("'{text}' is no latency to hold: write p99<5ms"))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn numbers_have_suffixes() {
+        assert_eq!((count("200"), count("8k"), long_count("1.5M")), (Ok(200), Ok(8000), Ok(1_500_000)));
+        assert_eq!(rate("20k/s"), Ok(20_000.0));
+        for wrong in ["", "k", "0", "-1", "1.5", "many", "2M"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lines_urls_and_latencies() {
+        assert_eq!(header("A-B:  c:d "), Ok(Header("A-B".to_owned(), "c:d".to_owned())));
+        assert!(header(": x").is_err() && header("x").is_err());
+        assert_eq!(url("localhost:80/a?b").unwrap().as_str(), "http://localhost/a?b");
+        assert!(url("ftp://a/").is_err());
+        let held = slo("p99.9<5ms").unwrap().0;
+        assert!((held.quantile - 0.999).abs() < 1e-12);
+        assert_eq!(held.limit, Duration::from_millis(5));
+        assert!(slo("p0<5ms").is_err() && slo("p99<").is_err() && slo("99<5ms").is_err());
+    }
+}

@@ -1,0 +1,217 @@
+//! Loads of `https://`.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use http::engine::{self, Carrier, Client, Error, Expect, Load, Request, Tls, TlsError, Trust, Window};
+use http::record::Failure;
+use rustls::version::{TLS12, TLS13};
+
+use crate::carriers::has_uring;
+use crate::common::{BODY, load, run};
+use crate::tls_server::{NAME, Server, Setup, answer, answers};
+
+/// epoll, and io_uring where it is.
+fn carriers() -> Vec<Carrier> {
+    if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
+}
+
+/// A load of this server over TLS.
+fn secure(server: &Server, connections: u32, requests: u64) -> Load {
+    Load { tls: Some(server.tls()), ..load(server.address, connections, requests) }
+}
+
+/// Bytes of the request of [`load`].
+fn request() -> usize {
+    load(([127, 0, 0, 1], 1).into(), 1, 1).request.bytes.len()
+}
+
+/// Answers [`load`] as it expects.
+fn plain() -> Server {
+    Server::start(&Setup::default(), answers(request(), answer(BODY), false))
+}
+
+/// Why no connection was made.
+fn refused(mut load: Load) -> String {
+    load.ramp.patience = Duration::from_secs(1);
+    let error = engine::run(&load, &Arc::new(AtomicBool::new(false)), |_| Some(0)).unwrap_err();
+    assert!(matches!(error, Error::Nothing { .. }), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn answers_are_counted_over_both_carriers_and_versions() {
+    for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
+        let setup = Setup { version, ..Setup::default() };
+        let server = Server::start(&setup, answers(request(), answer(BODY), false));
+        let outcome = run(&Load { carrier, threads: 2, ..secure(&server, 5, 300) });
+        let counts = outcome.book.counts;
+        assert_eq!((outcome.ramped.established, outcome.ramped.connect.count()), (5, 5));
+        assert_eq!((counts.answered, counts.failures(), counts.connects, counts.surplus), (300, 0, 0, 0));
+        assert_eq!(outcome.ramped.trouble, None);
+    }
+}
+
+#[test]
+fn sessions_stay_from_window_to_window() {
+    for carrier in carriers() {
+        let server = plain();
+        let load = Load { carrier, ..secure(&server, 4, 100) };
+        let client = Client::connect(&load, Arc::new(AtomicBool::new(false))).unwrap();
+        for _ in 0..3 {
+            let counts = client.window(&Window::of(&load), engine::time::now()).unwrap().book.counts;
+            assert_eq!((counts.answered, counts.failures(), counts.connects), (100, 0, 0));
+        }
+        assert_eq!(client.ramped.connect.count(), 4);
+    }
+}
+
+#[test]
+fn large_bodies_arrive_whole_both_ways() {
+    let body: Vec<u8> = (0..1_000_000u32).map(|at| (at % 251) as u8).collect();
+    // More than sockets hold on both sides: the rest must wait for room.
+    let request = Request::new("POST", NAME, "/", &[], &vec![b'r'; 16_000_000], true).unwrap();
+    for carrier in carriers() {
+        let length = request.bytes.len();
+        let server = Server::start(&Setup::default(), answers(length, answer(&body), false));
+        let expect = Expect { status: Some(200), body: Some(1_000_000), same_body: true };
+        let request = request.clone();
+        let counts = run(&Load { carrier, request, expect, ..secure(&server, 2, 6) }).book.counts;
+        assert_eq!((counts.answered, counts.failures(), counts.connects), (6, 0, 0));
+    }
+}
+
+#[test]
+fn a_connection_for_each_request_counts_its_handshake() {
+    let wait = Duration::from_millis(5);
+    for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
+        let request = Request::new("GET", "127.0.0.1", "/", &[], b"", false).unwrap();
+        let answer = answers(request.bytes.len(), answer(BODY), true);
+        let setup = Setup { version, ..Setup::default() };
+        // The connection is made, and its handshake is late.
+        let server = Server::start(&setup, move |stream| {
+            std::thread::sleep(wait);
+            answer(stream)
+        });
+        let load = Load { carrier, request, keeps_alive: false, ..secure(&server, 4, 60) };
+        let book = run(&load).book;
+        assert_eq!((book.counts.answered, book.counts.failures(), book.counts.connects), (60, 0, 60));
+        assert!(book.connect.quantile(0.0).unwrap() >= wait.as_nanos() as u64);
+    }
+}
+
+#[test]
+fn whom_not_to_believe_is_named_and_insecure_believes_all() {
+    let (server, other) = (plain(), plain());
+    let with = |tls: Tls| Load { tls: Some(tls), ..secure(&server, 2, 20) };
+    let file = |server: &Server| Trust::File(server.file.path().to_owned());
+    let name = refused(with(Tls::new("other.test", &file(&server)).unwrap()));
+    assert!(name.contains(Failure::Tls.text()) && name.contains("not valid for name"), "{name}");
+    let issuer = refused(with(other.tls()));
+    assert!(issuer.contains(Failure::Tls.text()) && issuer.contains("invalid peer certificate"), "{issuer}");
+    let all = run(&with(Tls::new("other.test", &Trust::Insecure).unwrap()));
+    assert_eq!((all.book.counts.answered, all.book.counts.failures()), (20, 0));
+}
+
+#[test]
+fn what_the_server_will_not_have_is_named() {
+    let setup = Setup { protocol: "h2", ..Setup::default() };
+    let server = Server::start(&setup, answers(request(), answer(BODY), false));
+    let protocol = refused(secure(&server, 1, 1));
+    assert!(protocol.contains(Failure::Tls.text()) && protocol.contains("Protocol"), "{protocol}");
+    // With TLS 1.3 the client's handshake is done when the server refuses its certificate, or that it has none.
+    for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
+        let setup = Setup { version, asks_clients: true, ..Setup::default() };
+        let server = Server::start(&setup, |stream| {
+            let refused = stream.read(&mut [0]);
+            assert!(refused.is_err(), "{refused:?}");
+            // What the client sent is read, so that the alert is not lost by a reset.
+            while stream.sock.read(&mut [0; 1024])? > 0 {}
+            Ok(())
+        });
+        let text = refused(Load { carrier, ..secure(&server, 1, 1) });
+        assert!(text.contains(Failure::Tls.text()) && text.contains("ertificate"), "{text}");
+        assert!(!text.contains(Failure::Reset.text()), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_ends_the_handshake_is_counted() {
+    for carrier in carriers() {
+        let request = Request::new("GET", "127.0.0.1", "/", &[], b"", false).unwrap();
+        let (answer, seen) = (answers(request.bytes.len(), answer(BODY), true), AtomicU32::new(0));
+        let seen = Arc::new(seen);
+        let server = Server::start(&Setup::default(), move |stream| {
+            if seen.fetch_add(1, Ordering::SeqCst) % 3 < 2 {
+                return answer(stream);
+            }
+            // A part of the ClientHello, and no more.
+            stream.sock.read_exact(&mut [0; 20])
+        });
+        let load = Load { carrier, request, keeps_alive: false, ..secure(&server, 1, 12) };
+        let counts = run(&load).book.counts;
+        // The first proved the connection; then each third fails: the second request, and so on.
+        assert_eq!((counts.answered, counts.of(Failure::Tls), counts.failures()), (8, 4, 4));
+        assert_eq!(counts.unconnected[Failure::Tls as usize], 4);
+    }
+}
+
+#[test]
+fn who_does_not_speak_tls_holds_nobody() {
+    let (answering, listening) =
+        (crate::common::raw(&answer(BODY)), TcpListener::bind("127.0.0.1:0").unwrap());
+    let tls = Tls::new(NAME, &Trust::Insecure).unwrap();
+    for carrier in carriers() {
+        let secure = |target| Load { carrier, tls: Some(tls.clone()), ..load(target, 1, 1) };
+        let silent = Load { timeout: Duration::from_millis(100), ..secure(listening.local_addr().unwrap()) };
+        let text = refused(silent);
+        assert!(text.contains(Failure::ConnectTimeout.text()), "{text}");
+        let text = refused(Load { timeout: Duration::from_millis(100), ..secure(answering.address()) });
+        assert!(text.contains("no connection"), "{text}");
+    }
+}
+
+#[test]
+fn a_body_that_ends_without_the_end_of_the_session_is_cut() {
+    for (carrier, is_ended) in carriers().into_iter().flat_map(|each| [(each, true), (each, false)]) {
+        let size = request();
+        let server = Server::start(&Setup::default(), move |stream| {
+            stream.read_exact(&mut vec![0; size])?;
+            stream.write_all(&[b"HTTP/1.1 200 OK\r\n\r\n", BODY].concat())?;
+            if is_ended {
+                stream.conn.send_close_notify();
+                stream.flush()?;
+            }
+            Ok(())
+        });
+        let load = Load { carrier, ..secure(&server, 2, 20) };
+        if is_ended {
+            let counts = run(&load).book.counts;
+            assert_eq!((counts.answered, counts.failures(), counts.closed_announced), (20, 0, 20));
+        } else {
+            let text = refused(load);
+            assert!(text.contains(Failure::ClosedWithin.text()), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_set_up_is_said() {
+    let of = |name: &str, trust: &Trust| Tls::new(name, trust).unwrap_err();
+    assert!(matches!(of("no name", &Trust::Insecure), TlsError::Name(_)));
+    let missing = of(NAME, &Trust::File("/no/such.pem".into())).to_string();
+    assert!(missing.starts_with("/no/such.pem: "), "{missing}");
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    assert!(of(NAME, &Trust::File(file.path().to_owned())).to_string().contains("no certificate"));
+    file.write_all(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
+    assert!(matches!(of(NAME, &Trust::File(file.path().to_owned())), TlsError::File(..)));
+    assert!(Tls::new("127.0.0.1", &Trust::Insecure).is_ok());
+    // A system may have no roots: then it says so.
+    match Tls::new(NAME, &Trust::Roots) {
+        Ok(_) => {}
+        Err(error) => assert!(error.to_string().contains("PEM file"), "{error}"),
+    }
+}

@@ -1,0 +1,137 @@
+//! A server of TLS that is small enough for a test: a thread for each connection.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use http::engine::{Tls, Trust};
+use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion, version};
+
+/// The name in the server's certificate.
+pub const NAME: &str = "bench.test";
+
+/// A connection, of which the handshake is done by the first read.
+pub type Stream = StreamOwned<ServerConnection, TcpStream>;
+
+/// What the server is like.
+pub struct Setup {
+    pub version: &'static SupportedProtocolVersion,
+    pub protocol: &'static str,
+    /// Whether clients must show a certificate of their own.
+    pub asks_clients: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { version: &version::TLS13, protocol: "http/1.1", asks_clients: false }
+    }
+}
+
+/// Serves until it is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    /// Its certificate, in a file.
+    pub file: tempfile::NamedTempFile,
+    stop: Arc<AtomicBool>,
+    accept: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Does this on each connection; what fails there ends the connection alone.
+    pub fn start(
+        setup: &Setup,
+        serve: impl Fn(&mut Stream) -> io::Result<()> + Clone + Send + 'static,
+    ) -> Server {
+        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(own.cert.pem().as_bytes()).unwrap();
+        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+        let config = config(setup, own.cert.der().clone(), key);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_over = stop.clone();
+        let accept = std::thread::spawn(move || {
+            let mut threads = Vec::new();
+            loop {
+                let (socket, _) = listener.accept().unwrap();
+                if is_over.load(Ordering::SeqCst) {
+                    break;
+                }
+                socket.set_nodelay(true).unwrap();
+                let mut stream = Stream::new(ServerConnection::new(config.clone()).unwrap(), socket);
+                let serve = serve.clone();
+                threads.push(std::thread::spawn(move || drop(serve(&mut stream))));
+            }
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        });
+        Server { address, file, stop, accept: Some(accept) }
+    }
+
+    /// For clients that believe its certificate alone.
+    pub fn tls(&self) -> Tls {
+        Tls::new(NAME, &Trust::File(self.file.path().to_owned())).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        drop(TcpStream::connect(self.address));
+        if let Some(accept) = self.accept.take() {
+            let joined = accept.join();
+            assert!(joined.is_ok() || std::thread::panicking());
+        }
+    }
+}
+
+fn config(
+    setup: &Setup,
+    certificate: CertificateDer<'static>,
+    key: PrivatePkcs8KeyDer<'static>,
+) -> Arc<ServerConfig> {
+    let provider = Arc::new(ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider.clone());
+    let config = config.with_protocol_versions(&[setup.version]).unwrap();
+    let config = if setup.asks_clients {
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.clone()).unwrap();
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        config.with_client_cert_verifier(verifier.build().unwrap())
+    } else {
+        config.with_no_client_auth()
+    };
+    let mut config = config.with_single_cert(vec![certificate], key.into()).unwrap();
+    config.alpn_protocols = vec![setup.protocol.as_bytes().to_vec()];
+    Arc::new(config)
+}
+
+/// Answers every request of so many bytes, until the client goes or, if it `closes`, once; then the session is ended as it should be.
+pub fn answers(
+    request: usize,
+    answer: Vec<u8>,
+    closes: bool,
+) -> impl Fn(&mut Stream) -> io::Result<()> + Clone + Send + 'static {
+    move |stream| {
+        let mut bytes = vec![0; request];
+        loop {
+            stream.read_exact(&mut bytes)?;
+            stream.write_all(&answer)?;
+            if closes {
+                stream.conn.send_close_notify();
+                return stream.flush();
+            }
+        }
+    }
+}
+
+/// A whole answer.
+pub fn answer(body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
