@@ -7,6 +7,8 @@ pub mod facts;
 pub mod local;
 pub mod subject;
 
+use std::time::Duration;
+
 use figure::Evidence;
 use figure::series::Timeline;
 use serde::{Deserialize, Serialize};
@@ -44,11 +46,11 @@ pub trait Side {
     /// In words for the user: the server is gone, or whoever watches it.
     fn ready(&mut self) -> Result<(), String>;
 
-    /// The window begins; with a CPU profile of so many seconds, if it is to be profiled.
+    /// The window begins, which lasts about so long; with a CPU profile of so many seconds, if it is to be profiled.
     ///
     /// # Errors
     /// As above.
-    fn begin(&mut self, profile: Option<u32>) -> Result<(), String>;
+    fn begin(&mut self, length: Duration, profile: Option<u32>) -> Result<(), String>;
 
     /// The window has ended.
     ///

@@ -213,7 +213,8 @@ impl Session<'_> {
             }
         }
         self.worker = None;
-        for (index, figure) in self.figures.iter_mut().enumerate() {
+        // What was found stands behind what was planned, and is whole.
+        for (index, figure) in self.figures.iter_mut().enumerate().take(self.plan.figures.len()) {
             let stop = self.schedule.stopped(index).map_or("interrupted", Stop::word);
             if figure.status != Status::NotAvailable {
                 figure.evidence.put(STOP_REASON, stop.to_owned());

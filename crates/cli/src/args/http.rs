@@ -115,7 +115,14 @@ pub struct Target {
     #[arg(long, value_name = "TEXT", requires = "url")]
     pub body: Option<String>,
     /// The body of every request, from a file (-D as in hey and oha)
-    #[arg(long, short_alias = 'D', short = 'B', value_name = "FILE", requires = "url", conflicts_with = "body")]
+    #[arg(
+        long,
+        short_alias = 'D',
+        short = 'B',
+        value_name = "FILE",
+        requires = "url",
+        conflicts_with = "body"
+    )]
     pub body_file: Option<PathBuf>,
     /// The status of a good answer [default: any of 200 to 299]
     #[arg(long, value_name = "CODE", requires = "url", value_parser = clap::value_parser!(u16).range(100..=599))]

@@ -53,7 +53,8 @@ pub fn long_count(text: &str) -> Result<u64, String> {
 /// # Errors
 /// A sentence with examples.
 pub fn rate(text: &str) -> Result<f64, String> {
-    number(text.trim_end_matches("/s")).ok_or_else(|| format!("'{text}' is no rate: write 2000 or 20k, a second"))
+    number(text.trim_end_matches("/s"))
+        .ok_or_else(|| format!("'{text}' is no rate: write 2000 or 20k, a second"))
 }
 
 /// A header line: `Accept: text/html`.
@@ -113,7 +114,8 @@ pub fn slo(text: &str) -> Result<Slo, String> {
         let percent: f64 = quantile.trim().strip_prefix('p')?.parse().ok()?;
         let limit = super::seconds(limit.trim_start_matches('=').trim()).ok()?;
         let quantile = percent / 100.0;
-        (quantile > 0.0 && quantile < 1.0).then(|| Slo(Held { quantile, limit: Duration::from_secs_f64(limit) }))
+        (quantile > 0.0 && quantile < 1.0)
+            .then(|| Slo(Held { quantile, limit: Duration::from_secs_f64(limit) }))
     });
     parsed.ok_or_else(|| format!("'{text}' is no latency to hold: write p99<5ms"))
 }

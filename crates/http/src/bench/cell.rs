@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use figure::Evidence;
 use figure::evidence::http as key;
 use figure::series::Timeline;
-use figure::{Evidence, Reading};
 use rustix::thread::{ClockId, NanosleepRelativeResult};
 use rustix::time::Timespec;
 
@@ -112,7 +112,7 @@ impl Cell {
         }
         let begins = start + window.warm_up.as_nanos() as u64;
         sleep_until(begins);
-        self.side.begin(profile)?;
+        self.side.begin(window.duration.unwrap_or(Duration::from_secs(2)), profile)?;
         let within =
             window.duration.map_or(LONGEST, |duration| window.warm_up + duration + Duration::from_secs(90));
         let mut outcome: Option<Outcome> = None;
@@ -150,11 +150,6 @@ impl Cell {
         }
         all.ok_or_else(|| "there is no client".to_owned())
     }
-}
-
-/// Why there is no server's side to see.
-pub fn unseen() -> Reading<f64> {
-    Reading::unknown("the server's side is not to be seen")
 }
 
 /// Sleeps until a moment, in nanoseconds of CLOCK_MONOTONIC.

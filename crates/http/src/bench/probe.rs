@@ -36,9 +36,11 @@ pub fn ask(spec: &Spec) -> Result<Answer, String> {
     let mut socket = TcpStream::connect_timeout(&spec.target, PATIENCE).map_err(told)?;
     socket.set_read_timeout(Some(PATIENCE)).map_err(told)?;
     match &load.tls {
-        None => exchange(&mut socket, &load).map_err(|error| format!("http://{}{}: {error}", spec.target, spec.path)),
+        None => exchange(&mut socket, &load)
+            .map_err(|error| format!("http://{}{}: {error}", spec.target, spec.path)),
         Some(tls) => {
-            let failed = |error: &dyn std::fmt::Display| format!("https://{}{}: {error}", spec.target, spec.path);
+            let failed =
+                |error: &dyn std::fmt::Display| format!("https://{}{}: {error}", spec.target, spec.path);
             let mut connection = tls.session().map_err(|error| failed(&error))?;
             let mut stream = rustls::Stream::new(&mut connection, &mut socket);
             exchange(&mut stream, &load).map_err(|error| failed(&error))

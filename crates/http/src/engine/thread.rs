@@ -141,7 +141,12 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
                 before = Some(Usage::now());
                 self.begin(end);
             }
-            if end.is_some_and(|end| now >= end) || self.is_aborted(now) {
+            let is_over = end.is_some_and(|end| now >= end);
+            if is_over && usage.is_none() {
+                usage = Some(Usage::since(before));
+                drained = now.saturating_add(self.load.drain.as_nanos() as u64);
+            }
+            if is_over && (self.is_caught_up(end) || now >= drained) || self.is_aborted(now) {
                 self.phase = Phase::Draining;
             }
             let due = self.dispatch(now);
@@ -158,9 +163,15 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             }
             let until = due.map_or(u64::MAX, |due| due.saturating_sub(SPIN)).min(self.sweep_at).min(drained);
             let ahead = if now < self.window { self.window } else { end.unwrap_or(u64::MAX) };
-            self.turn(until.min(if self.phase == Phase::Draining { u64::MAX } else { ahead }))?;
+            self.turn(until.min(if usage.is_some() { u64::MAX } else { ahead }))?;
         }
         Ok(self.finish(end, usage.unwrap_or_default()))
+    }
+
+    /// Whether all requests that were due within the window are sent: those that wait for a free connection are sent behind it, or
+    /// their long latencies would be missing.
+    fn is_caught_up(&self, end: Option<u64>) -> bool {
+        !P::IS_OPEN || end.is_none_or(|end| matches!(self.pace.due(end.saturating_sub(1)), Due::At(_)))
     }
 
     /// The window begins.

@@ -107,7 +107,7 @@ impl Side for Local {
         Ok(())
     }
 
-    fn begin(&mut self, profile: Option<u32>) -> Result<(), String> {
+    fn begin(&mut self, length: Duration, profile: Option<u32>) -> Result<(), String> {
         let named = self.processes.iter().enumerate();
         let named = named.map(|(at, pid)| (facts::server_name(at), *pid));
         let plan = Plan {
@@ -116,7 +116,8 @@ impl Side for Local {
             network_of: self.running.pid,
             sidecar: self.running.sidecar,
             listener: Some(self.running.address),
-            interval: SECOND,
+            // Once a second, and at least once within the window.
+            interval: SECOND.min(length / 2),
         };
         self.profile = match (profile, self.running.sidecar) {
             (Some(seconds), Some(sidecar)) => {
@@ -155,6 +156,13 @@ impl Side for Local {
     }
 }
 
+/// A line of the conformance test.
+#[derive(Deserialize)]
+struct Case {
+    case: String,
+    passed: bool,
+}
+
 /// Has a server answer the conformance test: whether it passed, and what was said.
 fn conformance(address: std::net::SocketAddr) -> Result<(bool, String), String> {
     let program: PathBuf = servers::program().map_err(|error| error.to_string())?;
@@ -163,8 +171,15 @@ fn conformance(address: std::net::SocketAddr) -> Result<(bool, String), String> 
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{}: {error}", program.display()))?;
-    let said = String::from_utf8_lossy(if output.status.success() { &output.stdout } else { &output.stderr });
-    let said = said.trim();
-    let said = if said.is_empty() { String::from_utf8_lossy(&output.stdout) } else { said.into() };
-    Ok((output.status.success(), said.lines().last().unwrap_or_default().chars().take(400).collect()))
+    let cases: Vec<Case> = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    let failed: Vec<&str> = cases.iter().filter(|case| !case.passed).map(|case| case.case.as_str()).collect();
+    let mut said = format!("{} of {} cases passed", cases.len() - failed.len(), cases.len());
+    if !failed.is_empty() {
+        said += &format!("; not {}", failed.join(", "));
+    }
+    Ok((output.status.success() && failed.is_empty() && !cases.is_empty(), said))
 }

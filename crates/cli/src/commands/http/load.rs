@@ -47,7 +47,11 @@ fn study(arguments: &Load) -> Result<ExitCode, Failure> {
     let client = client(arguments)?;
     let mut cost = Vec::new();
     for (flag, seconds) in [("-cost", asked.cost), ("-sleep", asked.sleep)] {
-        cost.extend(seconds.into_iter().flat_map(|seconds| [flag.to_owned(), format!("{}ns", (seconds * 1e9).round())]));
+        cost.extend(
+            seconds
+                .into_iter()
+                .flat_map(|seconds| [flag.to_owned(), format!("{}ns", (seconds * 1e9).round())]),
+        );
     }
     let connections = &arguments.client.connections;
     let study = Study {
@@ -84,7 +88,11 @@ fn asked(arguments: &Load, url: &Url) -> Result<ExitCode, Failure> {
     let connections = match arguments.client.connections[..] {
         [] => ASKED_FOR,
         [one] => one,
-        _ => return Err(Failure::usage("-c: a server of your own is loaded by one number of connections; give one")),
+        _ => {
+            return Err(Failure::usage(
+                "-c: a server of your own is loaded by one number of connections; give one",
+            ));
+        }
     };
     let body = match (&target.body, &target.body_file) {
         (Some(text), _) => text.as_bytes().to_vec(),
@@ -178,6 +186,7 @@ fn resolve(url: &Url) -> Result<SocketAddr, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path)
-        .map_err(|error| Failure::usage(format!("--body-file {}: {error}", plain(&path.display().to_string()))))
+    std::fs::read(path).map_err(|error| {
+        Failure::usage(format!("--body-file {}: {error}", plain(&path.display().to_string())))
+    })
 }
