@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::engine::tls::{Tls, Trust};
 use crate::engine::{Carrier, Expect, Load, Pacing, Ramp, Request};
 
+/// How long answers are waited for behind a window, and what was due is still sent.
+const DRAIN: Duration = Duration::from_secs(3);
+
 /// A load without its windows, as it goes over a pipe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
@@ -70,7 +73,7 @@ impl Spec {
             ramp_rate: None,
             patience: Ramp::default().patience,
             timeout: Duration::from_secs(10),
-            drain: Duration::from_secs(10),
+            drain: DRAIN,
             keeps_alive: true,
             sources: Vec::new(),
             carrier: Carrier::Epoll,

@@ -30,7 +30,11 @@ fn small(random: &mut Random, target: std::net::SocketAddr, is_head: bool) -> Lo
     let (timeout, drain) = (milliseconds(random), milliseconds(random));
     let mut load = Load {
         request: Request::new(method, "x", "/", &[], b"", keeps_alive).unwrap(),
-        expect: Expect { status: random.pick(&[None, Some(200)]), body: random.pick(&[None, None, Some(0)]) },
+        expect: Expect {
+            status: random.pick(&[None, Some(200)]),
+            body: random.pick(&[None, None, Some(0)]),
+            same_body: false,
+        },
         threads: 1 + random.below(2) as u32,
         pacing: random.pick(&[
             Pacing::Closed,

@@ -25,7 +25,7 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, is_head: bool) -> Vec<Became
     for piece in pieces {
         let mut rest = piece;
         while !rest.is_empty() {
-            match parser.advance(rest, &mut carry) {
+            match parser.advance(rest, &mut carry, &mut ()) {
                 Outcome::More => break,
                 Outcome::Complete { response, used } => {
                     assert!((1..=rest.len()).contains(&used), "{used} of {}", rest.len());
