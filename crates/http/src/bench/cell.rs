@@ -12,7 +12,7 @@ use super::probe;
 use super::setup;
 use crate::client::facts;
 use crate::client::process::{Connected, Generator};
-use crate::engine::{Outcome, Window, time};
+use crate::engine::{self, Outcome, Window, time};
 use crate::side::local::{Local, Wanted};
 use crate::side::{About, Side};
 
@@ -64,6 +64,9 @@ impl Cell {
         let About { address, mut facts, cost_rounds } = about;
         let mut spec = setup.spec.clone();
         spec.target = address;
+        if spec.sources.is_empty() {
+            spec.sources = engine::sources(address, spec.connections);
+        }
         if spec.host.is_empty() {
             spec.host = address.to_string();
         }

@@ -20,9 +20,12 @@ use crate::side::Subject;
 /// Seconds that every deadline has besides.
 const GRACE: f64 = 150.0;
 /// The window of the null responder, which is only a ceiling.
-const CEILING: Duration = Duration::from_millis(500);
+const CEILING: Duration = Duration::from_millis(350);
 /// Time that a window is warmed up for, as a share of it.
 const WARM_UP: f64 = 0.2;
+/// Seconds of a window, and of its warm-up, for each connection: several times what a round of answers to all of them takes, so that
+/// what is in flight at its ends is a small part (Little's law holds in between).
+const EACH: (f64, f64) = (60e-6, 20e-6);
 
 /// Cells, figures and tasks, as they come together.
 pub struct Plan {
@@ -146,12 +149,14 @@ impl Plan {
         let number = CoordinateValue::Number(f64::from(connections));
         figure.at.insert("connections".to_owned(), coordinate(number));
         figure.conditions = self.conditions(cell, wanted);
-        let warm_up = self.client.warm_up.unwrap_or(wanted.window.mul_f64(WARM_UP));
+        let by = |each: f64| Duration::from_secs_f64(each * f64::from(connections));
+        let window = wanted.window.max(by(EACH.0));
+        let warm_up = self.client.warm_up.unwrap_or(window.mul_f64(WARM_UP).max(by(EACH.1)));
         self.tasks.push(Task {
             id,
             cell: at,
             ask: wanted.ask,
-            window: wanted.window,
+            window,
             requests: wanted.requests,
             warm_up,
             profile: wanted.profile,
