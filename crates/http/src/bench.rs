@@ -12,8 +12,10 @@ pub mod setup;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use figure::evidence::http as key;
+use figure::format::{number, percent, seconds};
 use figure::series::{Bucket, Distribution, Quantile, Timeline};
-use figure::{Better, CpuList, Event, Figure, Round, Unit};
+use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
 use lab::clock::Clock;
 use lab::measure;
 use lab::pool::Pool;
@@ -45,6 +47,8 @@ struct HttpBench {
     rates: Rates,
     /// By figure.
     kept: BTreeMap<String, Kept>,
+    /// What the last window showed.
+    seen: Option<String>,
 }
 
 /// What stays of all rounds of a figure.
@@ -93,7 +97,7 @@ pub fn prepare(
         }
         cells.push(cell);
     }
-    let bench = HttpBench { setup, cells, pool, watch, rates, kept: BTreeMap::new() };
+    let bench = HttpBench { setup, cells, pool, watch, rates, kept: BTreeMap::new(), seen: None };
     Ok((Box::new(bench), facts))
 }
 
@@ -133,6 +137,10 @@ impl Bench for HttpBench {
         self.measured(&task, pacing, is_profiled).map(|(round, _)| round)
     }
 
+    fn seen(&mut self) -> Option<String> {
+        self.seen.take()
+    }
+
     fn finish(&mut self) -> Result<Facts, String> {
         let kept = std::mem::take(&mut self.kept);
         Ok(Facts {
@@ -170,6 +178,7 @@ impl HttpBench {
             None => kept.latency = Some(windowed.outcome.book.latency.clone()),
         }
         append(&mut kept.timeline, &windowed.timeline);
+        self.seen = Some(told(&evidence));
         Ok((Round::new(around.started, around.duration, vec![rate], evidence), windowed))
     }
 
@@ -192,6 +201,29 @@ impl HttpBench {
         }
         held.ok_or_else(|| "no rate held the latency, however low".to_owned())
     }
+}
+
+/// A window in a few words: latency, failures, CPU time of both sides, goroutines.
+fn told(facts: &Evidence) -> String {
+    let mut words = Vec::new();
+    if let Some(latency) = facts.get(key::LATENCY).into_value() {
+        let of = |at: usize| latency.get(at).map_or_else(String::new, |value| seconds(*value));
+        words.push(format!("p50 {}, p99 {}", of(0), of(2)));
+    }
+    let failed: f64 = facts.get(key::FAILED).into_value().unwrap_or_default().iter().sum();
+    words.push(format!("{} failed", number(failed)));
+    let window = facts.get(key::SECONDS).into_value().unwrap_or(f64::NAN);
+    let used = facts.get(key::SERVER_USER).and(facts.get(key::SERVER_SYSTEM)).into_value();
+    if let Some((user, system)) = used {
+        words.push(format!("server {} of a CPU", percent((user + system) / window)));
+    }
+    if let Some(busiest) = facts.get(key::CLIENT_BUSIEST).into_value() {
+        words.push(format!("client {}", percent(busiest)));
+    }
+    if let Some(goroutines) = facts.get(key::GOROUTINES).into_value() {
+        words.push(format!("{} goroutines", number(goroutines)));
+    }
+    words.join(", ")
 }
 
 /// Puts one timeline behind the other.
