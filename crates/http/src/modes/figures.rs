@@ -234,7 +234,6 @@ impl Plan {
             cells: self.cells,
             tasks: self.tasks,
             remote: None,
-            cost: Vec::new(),
         };
         let suite = SuitePlan {
             suite: SUITE,
