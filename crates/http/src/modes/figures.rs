@@ -229,12 +229,7 @@ impl Plan {
         ));
         let longest =
             self.tasks.iter().map(|task| (task.window + task.warm_up).as_secs_f64()).fold(0.0, f64::max);
-        let setup = Setup {
-            machine: self.machine,
-            cells: self.cells,
-            tasks: self.tasks,
-            remote: None,
-        };
+        let setup = Setup { machine: self.machine, cells: self.cells, tasks: self.tasks, remote: None };
         let suite = SuitePlan {
             suite: SUITE,
             worker,
