@@ -88,10 +88,12 @@ pub fn prepare(
         if cell.cost_rounds > 0 {
             setup.share_cost(cell.cost_rounds);
         }
-        let trial =
-            Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
-        let tried = cell.window(&trial, None)?;
-        rates.tried(setup.cells[at].group.as_deref(), &tried.outcome);
+        if setup.may_try(at) {
+            let window =
+                Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
+            let tried = cell.window(&window, None)?;
+            rates.tried(setup.cells[at].group.as_deref(), &tried.outcome);
+        }
         for task in setup.tasks.iter().filter(|task| task.cell == at) {
             facts.figures.push((task.id.clone(), cell.facts.clone()));
         }
@@ -109,6 +111,12 @@ fn cpus_of(setup: &Setup) -> CpuList {
 }
 
 impl Setup {
+    /// Whether a server may be saturated for a moment before it is measured: not if it is to get a rate or a number of requests.
+    fn may_try(&self, cell: usize) -> bool {
+        let mut tasks = self.tasks.iter().filter(|task| task.cell == cell);
+        tasks.any(|task| task.requests.is_none() && !matches!(task.ask, Ask::Rate { .. }))
+    }
+
     /// Gives servers that are not yet started the cost that the first one found for the time that was asked for.
     fn share_cost(&mut self, rounds: u64) {
         for cell in &mut self.cells {

@@ -199,6 +199,12 @@ impl Plan {
             .with(THREADS, f64::from(spec.threads))
             .with(key::CLIENT_CPUS, spec.cpus.as_ref().map(numbers).unwrap_or_default())
             .with(key::SERVER_CPUS, cell.server_cpus.as_ref().map(numbers).unwrap_or_default());
+        if let Subject::Go { flags, .. } = &cell.subject {
+            let is_cost = |flag: &&[String]| ["-cost", "-cost-rounds", "-sleep"].contains(&flag[0].as_str());
+            let costs: Vec<String> = flags.windows(2).filter(is_cost).map(|pair| pair.join(" ")).collect();
+            let told = if costs.is_empty() { "none".to_owned() } else { costs.join(", ") };
+            conditions.set(key::HANDLER_COST, told);
+        }
         match wanted.ask {
             Ask::Share(share) => conditions.set(key::RATE_SHARE, share),
             Ask::Slo { quantile, limit } => {
