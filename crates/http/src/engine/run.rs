@@ -104,6 +104,21 @@ impl Window {
         let Load { pacing, duration, requests, warm_up, .. } = *load;
         Window { pacing, duration, requests, warm_up }
     }
+
+    /// The part of one of several processes: its share of the rate, by a schedule of its own, and of the requests.
+    pub fn part(&self, index: u64, processes: u64) -> Window {
+        let share = |rate: f64| rate / processes as f64;
+        let pacing = match self.pacing {
+            Pacing::Closed => Pacing::Closed,
+            Pacing::Constant { rate } => Pacing::Constant { rate: share(rate) },
+            Pacing::Poisson { rate, seed } => Pacing::Poisson {
+                rate: share(rate),
+                seed: seed.wrapping_mul(1 + processes).wrapping_add(index),
+            },
+        };
+        let requests = self.requests.map(|all| all / processes + u64::from(index < all % processes));
+        Window { pacing, requests, ..*self }
+    }
 }
 
 /// Makes the connections, asks `start` for the moment (nanoseconds of CLOCK_MONOTONIC) at which requests begin, and sends them. `start` is
@@ -394,4 +409,28 @@ fn nothing(load: &Load, ramped: &Ramped) -> Error {
         failures += &format!("; the first of TLS: {trouble}");
     }
     Error::Nothing { target: load.target, seconds: ramped.length as f64 * 1e-9, failures }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_window_make_the_whole() {
+        let window = Window {
+            pacing: Pacing::Poisson { rate: 900.0, seed: 7 },
+            duration: None,
+            requests: Some(100),
+            warm_up: Duration::ZERO,
+        };
+        let parts: Vec<Window> = (0..3).map(|index| window.part(index, 3)).collect();
+        assert_eq!(parts.iter().filter_map(|part| part.requests).sum::<u64>(), 100);
+        let rates = parts.iter().map(|part| match part.pacing {
+            Pacing::Poisson { rate, .. } => rate,
+            _ => 0.0,
+        });
+        assert_eq!(rates.sum::<f64>(), 900.0);
+        assert_ne!(parts[0].pacing, parts[1].pacing);
+        assert_eq!(window.part(0, 1).requests, Some(100));
+    }
 }
