@@ -25,6 +25,7 @@ use crate::SUITE;
 use crate::client::facts::QUANTILES;
 use crate::engine::{Pacing, Window};
 use crate::record::Histogram;
+use crate::side::remote::Session;
 use cell::{Cell, Windowed};
 use rates::Rates;
 use setup::{Ask, Setup, Task};
@@ -71,6 +72,7 @@ pub fn prepare(
     let cpus = cpus_of(&setup);
     let watch = Watch::new(&Tree::live(), machine, &cpus);
     let pool = Pool::on_each(&cpus, clock).map_err(|error| error.to_string())?;
+    let agent = setup.remote.as_ref().map(|remote| Session::open(remote.agent, &remote.token)).transpose()?;
     let (mut cells, mut rates) = (Vec::new(), Rates::default());
     let count = setup.cells.len();
     for at in 0..count {
@@ -79,8 +81,8 @@ pub fn prepare(
         event(Event::Preparing {
             what: format!("{name}, {connections} connections ({} of {count})", at + 1),
         });
-        let mut cell =
-            Cell::start(planned).map_err(|why| format!("{name}, {connections} connections: {why}"))?;
+        let mut cell = Cell::start(planned, agent.as_ref())
+            .map_err(|why| format!("{name}, {connections} connections: {why}"))?;
         if cell.cost_rounds > 0 {
             setup.share_cost(cell.cost_rounds);
         }
