@@ -5,6 +5,7 @@
 //! - [`load`] is what is asked for; [`run`](run::run) does it, on threads that share nothing ([`thread`]).
 
 mod chunk;
+mod client;
 mod conn;
 pub mod epoll;
 pub mod io;
@@ -19,7 +20,8 @@ pub mod time;
 pub mod tls;
 pub mod uring;
 
+pub use client::Client;
 pub use load::{Carrier, Expect, Load, Pacing, Ramp, Request};
-pub use run::{Client, Error, Outcome, Window, run};
+pub use run::{Error, Outcome, Window, run, sources};
 pub use thread::{Ramped, Usage};
 pub use tls::{Tls, TlsError, Trust};

@@ -260,3 +260,7 @@ fn turn(rules: &Rules) -> Result<std::sync::MutexGuard<'_, ()>, String> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "agent_tests.rs"]
+mod tests;

@@ -23,6 +23,9 @@ use super::{host, listen, network, process};
 /// Between two looks.
 pub const SECOND: Duration = Duration::from_secs(1);
 
+/// A tenth of the share of those that are watched (sched(7)).
+const NICENESS: i32 = 10;
+
 /// What to watch.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -107,6 +110,7 @@ impl Watcher {
 fn ask_beside(address: SocketAddr, messages: Sender<Message>) -> std::io::Result<Sender<()>> {
     let (asking, asked) = channel();
     Builder::new().name("watcher-go".to_owned()).spawn(move || {
+        stand_back();
         while asked.recv().is_ok() {
             let told = go::ask(address);
             if messages.send(Message::Told(told, thread_cpu())).is_err() {
@@ -115,6 +119,13 @@ fn ask_beside(address: SocketAddr, messages: Sender<Message>) -> std::io::Result
         }
     })?;
     Ok(asking)
+}
+
+/// The calling thread gives way to those that it watches: where all CPUs are busy it would make them late by a slice at each look.
+/// Linux takes niceness by thread (setpriority(2), C library/kernel differences); everybody may be nicer.
+fn stand_back() {
+    // Where it is refused, looks are as they are.
+    let _ = rustix::process::setpriority_process(None, NICENESS);
 }
 
 fn thread_cpu() -> f64 {
@@ -133,6 +144,7 @@ struct Work {
 
 impl Work {
     fn run(mut self, mut each: impl FnMut(f64, &[Sample])) -> Seen {
+        stand_back();
         let began = thread_cpu();
         let mut columns = Columns::new();
         let (first, mut stopped) = self.look(false);
