@@ -93,7 +93,7 @@ fn told_of_both_sides(record: &Record, interface: &str) {
         assert!(round.get(key::HOST_FOREIGN).value().is_some(), "{id}");
         assert!(round.get(key::CLIENT_CPU).into_value().unwrap() > 0.0, "{id}");
         let told = found.checks.iter().find(|check| check.id == "loopback").unwrap();
-        assert!(told.text.contains(&format!("over {interface}")), "{id}: {}", told.text);
+        assert!(told.detail.contains(&format!("over {interface}")), "{id}: {}", told.detail);
     }
     assert_eq!(figure(record, ids[2]).conditions.get(ROLE).as_deref(), Some("ceiling"));
     // The port beside the server was asked there, and its profile taken.

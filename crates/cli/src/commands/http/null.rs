@@ -63,6 +63,9 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
     }
     let requests =
         responder.stop().map_err(|error| Failure::measuring(format!("it ended before: {error}")))?;
-    eprintln!("truebench: {requests} requests read");
+    // Whoever started it for a measurement does not ask.
+    if !arguments.until_eof {
+        eprintln!("truebench: {requests} requests read");
+    }
     Ok(ExitCode::SUCCESS)
 }
