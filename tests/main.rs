@@ -25,6 +25,7 @@ mod host;
 mod http_list;
 mod http_long;
 mod http_null;
+mod http_remote;
 mod inspect;
 mod ladders;
 mod loads;

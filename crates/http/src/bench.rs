@@ -27,6 +27,7 @@ use crate::SUITE;
 use crate::client::facts::QUANTILES;
 use crate::engine::{Pacing, Window};
 use crate::record::Histogram;
+use crate::side::remote::Session;
 use cell::{Cell, Windowed};
 use rates::Rates;
 use setup::{Ask, Setup, Task};
@@ -75,6 +76,7 @@ pub fn prepare(
     let cpus = cpus_of(&setup);
     let watch = Watch::new(&Tree::live(), machine, &cpus);
     let pool = Pool::on_each(&cpus, clock).map_err(|error| error.to_string())?;
+    let agent = setup.remote.as_ref().map(|remote| Session::open(remote.agent, &remote.token)).transpose()?;
     let (mut cells, mut rates) = (Vec::new(), Rates::default());
     let count = setup.cells.len();
     for at in 0..count {
@@ -83,8 +85,8 @@ pub fn prepare(
         event(Event::Preparing {
             what: format!("{name}, {connections} connections ({} of {count})", at + 1),
         });
-        let mut cell =
-            Cell::start(planned).map_err(|why| format!("{name}, {connections} connections: {why}"))?;
+        let mut cell = Cell::start(planned, agent.as_ref())
+            .map_err(|why| format!("{name}, {connections} connections: {why}"))?;
         if cell.cost_rounds > 0 {
             setup.share_cost(cell.cost_rounds);
         }
@@ -105,8 +107,11 @@ pub fn prepare(
 
 /// The CPUs of clients and servers, or all that may be used where nobody is told where to be.
 fn cpus_of(setup: &Setup) -> CpuList {
-    let lists = setup.cells.iter().flat_map(|cell| [&cell.server_cpus, &cell.spec.cpus]).flatten();
-    let all: CpuList = lists.flat_map(|list| list.iter()).collect();
+    // Those of another machine are not ours to watch.
+    let is_here = setup.remote.is_none();
+    let of = |cell: &setup::Cell| [cell.server_cpus.clone().filter(|_| is_here), cell.spec.cpus.clone()];
+    let lists: Vec<CpuList> = setup.cells.iter().flat_map(of).flatten().collect();
+    let all: CpuList = lists.iter().flat_map(CpuList::iter).collect();
     if all.is_empty() { setup.machine.topology.usable() } else { all }
 }
 

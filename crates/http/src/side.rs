@@ -1,11 +1,17 @@
 //! The server's side of a load: a server is started, or found running, and seen while it is loaded.
 //!
-//! [`subject`] is which server; [`local`] starts it here and watches it; [`facts`] turns what was seen into evidence. What goes in and out can
-//! go over a wire, so that the server's side may be another machine.
+//! [`subject`] is which server; [`local`] starts it here and watches it; [`facts`] turns what was seen into evidence.
+//!
+//! The server's side may be another machine: there an [`agent`] does for a client what [`local`] does here, within the rules of [`served`];
+//! [`remote`] is the client's end, and [`wire`] what they say to each other.
 
+pub mod agent;
 pub mod facts;
 pub mod local;
+pub mod remote;
+pub mod served;
 pub mod subject;
+pub mod wire;
 
 use std::time::Duration;
 
@@ -40,6 +46,9 @@ pub struct Seen {
 
 /// How one server is watched while it is loaded, window by window, in this order.
 pub trait Side {
+    /// Has these processes of this machine in the timeline too, if the server is on it.
+    fn watch_beside(&mut self, _processes: Vec<(String, u32)>) {}
+
     /// Before anything is sent.
     ///
     /// # Errors

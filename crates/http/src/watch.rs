@@ -7,6 +7,7 @@ mod book;
 pub mod get;
 pub mod go;
 pub mod host;
+pub mod interface;
 pub mod listen;
 pub mod network;
 pub mod process;

@@ -141,7 +141,7 @@ pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
 
 /// Every pool thread keeps two files of its own counters open, so 512 threads exceed the usual soft limit of 1024.
 /// The soft limit is for select(2), which nobody here uses; a process may raise it to the hard one.
-fn raise_descriptor_limit() {
+pub fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });

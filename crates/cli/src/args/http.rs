@@ -34,6 +34,28 @@ pub enum What {
     List,
     /// A server that answers the same to everything, as fast as can be: how fast a client could be, and what it makes of faults
     Null(Box<Null>),
+    /// An agent that starts the servers here for `truebench http --remote` on another machine, and watches them
+    Serve(Serve),
+}
+
+/// `truebench http serve`.
+#[derive(Debug, ClapArgs)]
+pub struct Serve {
+    /// The only server that it starts, of those that `truebench http list` shows [default: all]
+    #[arg(value_name = "NAME")]
+    pub server: Option<String>,
+    /// The address of this machine at which agent and servers are reached, such as 10.0.0.2
+    #[arg(long, value_name = "ADDR")]
+    pub bind: IpAddr,
+    /// The agent's port; 0 is any that is free. Servers take any
+    #[arg(long, value_name = "PORT", default_value_t = 7411)]
+    pub agent: u16,
+    /// What clients must say to be served [default: a random one, which is printed]
+    #[arg(long, value_name = "TOKEN", env = "TRUEBENCH_TOKEN", hide_env_values = true, value_parser = of_http::token)]
+    pub token: Option<String>,
+    /// Serve anybody
+    #[arg(long)]
+    pub no_token: bool,
 }
 
 /// A load, and the servers under it.
@@ -72,6 +94,12 @@ pub struct Servers {
     /// Workers of the multiplexed server's pool, each number a figure
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
     pub pools: Vec<u32>,
+    /// The agent on another machine that starts the servers there (truebench http serve), such as 10.0.0.2:7411
+    #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address, conflicts_with = "url")]
+    pub remote: Option<std::net::SocketAddr>,
+    /// What the agent wants to be told
+    #[arg(long, value_name = "TOKEN", env = "TRUEBENCH_TOKEN", hide_env_values = true, value_parser = of_http::token)]
+    pub token: Option<String>,
     /// A variable of the servers' environment, such as GOGC=200
     #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable, conflicts_with = "url")]
     pub env: Vec<(String, String)>,
@@ -181,10 +209,10 @@ pub struct Client {
     /// Processes of the client: the study's parallel tasks
     #[arg(short = 'P', long, visible_alias = "tasks", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub processes: u32,
-    /// The client's CPUs, such as 0-3,8 [default: one core in four, and at least one]
+    /// The client's CPUs, such as 0-3,8 [default: one core in four, and at least one; with --remote all]
     #[arg(long, value_name = "CPUS")]
     pub client_cpus: Option<CpuList>,
-    /// CPUs of the servers that are started here [default: the others]
+    /// CPUs of the servers that are started, with --remote of the machine there [default: the others, or all there]
     #[arg(long, value_name = "CPUS")]
     pub server_cpus: Option<CpuList>,
     /// What carries the client's bytes

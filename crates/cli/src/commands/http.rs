@@ -3,6 +3,7 @@
 mod list;
 mod load;
 mod null;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ pub fn run(arguments: &Http) -> Result<ExitCode, Failure> {
     match &arguments.what {
         Some(What::List) => list::run(),
         Some(What::Null(arguments)) => null::run(arguments),
+        Some(What::Serve(arguments)) => serve::run(arguments),
         None => load::run(&arguments.load),
     }
 }

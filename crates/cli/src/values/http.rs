@@ -105,6 +105,17 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     found.ok_or_else(|| format!("'{text}' is no host and port that is known: write 127.0.0.1:6060"))
 }
 
+/// A token: any text without spaces, short enough for one line.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn token(text: &str) -> Result<String, String> {
+    match text.len() {
+        1..=1024 if text.chars().all(|letter| letter.is_ascii_graphic()) => Ok(text.to_owned()),
+        _ => Err("a token has 1 to 1024 letters, digits and signs, and no spaces".to_owned()),
+    }
+}
+
 /// A latency to hold: `p99<5ms`.
 ///
 /// # Errors
@@ -130,6 +141,14 @@ mod unit {
         assert_eq!(rate("20k/s"), Ok(20_000.0));
         for wrong in ["", "k", "0", "-1", "1.5", "many", "2M"] {
             assert!(count(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_words() {
+        assert_eq!(token("a-1"), Ok("a-1".to_owned()));
+        for wrong in ["", "a b", "é", &"a".repeat(1025)] {
+            assert!(token(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -16,6 +16,7 @@ use crate::client::facts;
 use crate::client::process::{Connected, Generator};
 use crate::engine::{self, Outcome, Window, time};
 use crate::side::local::{Local, Wanted};
+use crate::side::remote::Session;
 use crate::side::{About, Side};
 use crate::watch::{listen, network, sample};
 
@@ -48,22 +49,30 @@ pub struct Windowed {
 }
 
 impl Cell {
-    /// Starts the server, asks it once, and makes the connections.
+    /// Starts the server, here or where that agent is, asks it once, and makes the connections.
     ///
     /// # Errors
     /// In words for the user.
-    pub fn start(setup: &setup::Cell) -> Result<Cell, String> {
+    pub fn start(setup: &setup::Cell, agent: Option<&Session>) -> Result<Cell, String> {
         let wanted = Wanted {
             subject: setup.subject.clone(),
             cpus: setup.server_cpus.clone(),
             conforms: setup.conforms,
             beside: Vec::new(),
         };
-        let (local, about) = Local::start(&wanted)?;
-        Cell::connect(setup, local, about)
+        match agent {
+            Some(agent) => {
+                let (remote, about) = agent.start(&wanted)?;
+                Cell::connect(setup, Box::new(remote), about)
+            }
+            None => {
+                let (local, about) = Local::start(&wanted)?;
+                Cell::connect(setup, Box::new(local), about)
+            }
+        }
     }
 
-    fn connect(setup: &setup::Cell, mut local: Local, about: About) -> Result<Cell, String> {
+    fn connect(setup: &setup::Cell, mut side: Box<dyn Side>, about: About) -> Result<Cell, String> {
         let About { address, mut facts, cost_rounds } = about;
         let mut spec = setup.spec.clone();
         spec.target = address;
@@ -103,8 +112,8 @@ impl Cell {
             let name = if at == 0 { "client".to_owned() } else { format!("client.{}", at + 1) };
             (name, generator.pid())
         };
-        local.watch_beside(generators.iter().enumerate().map(named).collect());
-        Ok(Cell { side: Box::new(local), generators, connections: spec.connections, facts, cost_rounds })
+        side.watch_beside(generators.iter().enumerate().map(named).collect());
+        Ok(Cell { side, generators, connections: spec.connections, facts, cost_rounds })
     }
 
     /// Sends requests for a window and sees what came of them.

@@ -1,5 +1,6 @@
 //! What the worker is to do: servers under loads, and which figure is which window of which of them.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use figure::{CpuList, Machine};
@@ -24,10 +25,14 @@ pub struct Setup {
 /// A machine that serves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remote {
-    /// Where its agent listens: host and port.
-    pub agent: String,
-    /// What it wants to be told first.
+    /// Where its agent listens.
+    pub agent: SocketAddr,
+    /// What it wants to be told first; empty if nothing.
     pub token: String,
+    /// The interface by which it is reached, if that is known.
+    pub interface: Option<String>,
+    /// What it says of the machine.
+    pub machine: String,
 }
 
 /// A server with its connections.

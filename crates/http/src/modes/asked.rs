@@ -59,8 +59,8 @@ pub fn plan(machine: &Machine, options: &Options<Asked>) -> Result<Planned, Plan
         profile: asked.sidecar.is_some(),
     };
     let figure = plan.figure(cell, &wanted);
-    if !address.ip().is_loopback() {
-        figure.conditions.set(key::INTERFACE, interface(address));
+    if let Some(interface) = &asked.interface {
+        figure.conditions.set(key::INTERFACE, interface.clone());
     }
     if asked.ceiling {
         spec.tls = None;
@@ -69,9 +69,4 @@ pub fn plan(machine: &Machine, options: &Options<Asked>) -> Result<Planned, Plan
     }
     let notes = vec![("URL", asked.url.clone()), ("load", called.clone())];
     Ok(plan.planned("http.asked", options, notes))
-}
-
-/// How an address is reached, as far as it is known without asking the system.
-fn interface(address: std::net::SocketAddr) -> String {
-    format!("to {}", address.ip())
 }

@@ -19,7 +19,8 @@ pub struct Split {
 /// (docs/methods/http.md).
 const CLIENT_CORES: usize = 4;
 
-/// Shares out whole cores, so that nobody has a sibling of the other's: the client has the last ones. With one core, both have it.
+/// Shares out whole cores, so that nobody has a sibling of the other's: the client has the last ones. With one core, both have it. Where
+/// servers are on another machine, the client has all of this one's; which of theirs they have is for the agent there, if nobody says it.
 ///
 /// # Errors
 /// CPUs were asked for that may not be used, or there are none.
@@ -39,6 +40,10 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
         }
         None => Ok(None),
     };
+    if client.remote.is_some() {
+        let of_client = checked("--client-cpus", &client.cpus)?.unwrap_or(usable);
+        return Ok(Split { client: of_client, server: client.server_cpus.clone().unwrap_or_default() });
+    }
     let (asked, for_server) =
         (checked("--client-cpus", &client.cpus)?, checked("--server-cpus", &client.server_cpus)?);
     let without =
@@ -101,6 +106,7 @@ mod unit {
             warm_up: None,
             ramp: None,
             sources: Vec::new(),
+            remote: None,
         };
         split(&machine, &client)
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use figure::evidence::http as key;
 use figure::evidence::{ROLE, THREADS};
+use figure::format::plain_to;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::mode::Planned;
@@ -67,6 +68,11 @@ impl Plan {
         Ok(Plan { machine, split, client, cells: Vec::new(), figures: Vec::new(), tasks: Vec::new() })
     }
 
+    /// Whether the servers are on this machine.
+    pub fn is_here(&self) -> bool {
+        self.client.remote.is_none()
+    }
+
     /// Threads of the client: one for each of its CPUs; from 4 on half as many, so that twice as many can show whether they were the limit.
     pub fn threads(&self) -> u32 {
         let cpus = self.split.client.len() as u32;
@@ -101,7 +107,8 @@ impl Plan {
     pub fn cell(&mut self, subject: Subject, spec: Spec, group: Option<String>) -> usize {
         let server_cpus = match subject {
             Subject::Running { .. } => None,
-            _ => Some(self.split.server.clone()),
+            // Of another machine none that were not asked for.
+            _ => Some(self.split.server.clone()).filter(|cpus| !cpus.is_empty()),
         };
         let conforms = matches!(subject, Subject::Go { .. });
         let processes = self.client.processes;
@@ -114,11 +121,13 @@ impl Plan {
         &mut self.cells[at]
     }
 
-    /// The null responder under the same load, as a ceiling.
+    /// The null responder under the same load, as a ceiling; on the servers' machine, so that the network is in it.
     pub fn ceiling(&mut self, spec: Spec) {
         let threads = self.split.server.len().max(1).to_string();
         let cpus = self.split.server.to_string();
         let options = ["--threads", &threads, "--cpus", &cpus].map(str::to_owned).to_vec();
+        // An agent gives it a thread on each of the servers' CPUs by itself.
+        let options = if self.is_here() { options } else { Vec::new() };
         let mut spec = spec;
         // Its answers are its own.
         (spec.expect, spec.host) = (Expect::default(), String::new());
@@ -197,8 +206,10 @@ impl Plan {
             .with(key::TIMEOUT, spec.timeout.as_secs_f64())
             .with(key::BURST_OF_BACKLOG, f64::from(spec.in_flight))
             .with(THREADS, f64::from(spec.threads))
-            .with(key::CLIENT_CPUS, spec.cpus.as_ref().map(numbers).unwrap_or_default())
-            .with(key::SERVER_CPUS, cell.server_cpus.as_ref().map(numbers).unwrap_or_default());
+            .with(key::CLIENT_CPUS, spec.cpus.as_ref().map(numbers).unwrap_or_default());
+        // The numbers of another machine's CPUs would be taken for ours.
+        let ours = cell.server_cpus.as_ref().filter(|_| self.is_here());
+        conditions.set(key::SERVER_CPUS, ours.map(numbers).unwrap_or_default());
         if let Subject::Go { flags, .. } = &cell.subject {
             let is_cost = |flag: &&[String]| ["-cost", "-cost-rounds", "-sleep"].contains(&flag[0].as_str());
             let costs: Vec<String> = flags.windows(2).filter(is_cost).map(|pair| pair.join(" ")).collect();
@@ -213,8 +224,15 @@ impl Plan {
             }
             _ => {}
         }
-        if spec.target.ip().is_loopback() {
-            conditions.set(key::INTERFACE, "lo".to_owned());
+        match &self.client.remote {
+            Some(remote) => {
+                conditions.set(key::AGENT, remote.agent.to_string());
+                if let Some(interface) = &remote.interface {
+                    conditions.set(key::INTERFACE, interface.clone());
+                }
+            }
+            None if spec.target.ip().is_loopback() => conditions.set(key::INTERFACE, "lo".to_owned()),
+            None => {}
         }
         conditions
     }
@@ -228,14 +246,21 @@ impl Plan {
     ) -> Planned {
         let connections: u32 = self.cells.iter().map(|cell| cell.spec.connections).sum();
         notes.insert(0, ("client", format!("{} threads on CPU {}", self.threads(), self.split.client)));
-        notes.insert(1, ("server", format!("on CPU {}", self.split.server)));
+        let server = match &self.client.remote {
+            Some(remote) => {
+                format!("by the agent at {}, on {}", remote.agent, plain_to(&remote.machine, 200))
+            }
+            None => format!("on CPU {}", self.split.server),
+        };
+        notes.insert(1, ("server", server));
         notes.push((
             "rounds of",
             format!("{} servers with {connections} connections in all", self.cells.len()),
         ));
         let longest =
             self.tasks.iter().map(|task| (task.window + task.warm_up).as_secs_f64()).fold(0.0, f64::max);
-        let setup = Setup { machine: self.machine, cells: self.cells, tasks: self.tasks, remote: None };
+        let remote = self.client.remote;
+        let setup = Setup { machine: self.machine, cells: self.cells, tasks: self.tasks, remote };
         let suite = SuitePlan {
             suite: SUITE,
             worker,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::CpuList;
 use lab::schedule::Rules;
 
+use crate::bench::setup::Remote;
 use crate::engine::{Carrier, Expect, Trust};
 
 /// A request for figures, and when there are enough rounds of them.
@@ -42,6 +43,8 @@ pub struct Client {
     pub ramp: Option<f64>,
     /// Addresses that connections come from.
     pub sources: Vec<IpAddr>,
+    /// The machine on which servers are started, if it is another one.
+    pub remote: Option<Remote>,
 }
 
 /// The study.
@@ -83,6 +86,8 @@ pub struct Asked {
     pub tls: Option<(String, Trust)>,
     /// The URL as it was given.
     pub url: String,
+    /// The interface by which it is reached, if that is known.
+    pub interface: Option<String>,
     /// How it is started, if it is.
     pub command: Option<String>,
     /// Its process, if it runs here.

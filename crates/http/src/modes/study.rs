@@ -91,7 +91,9 @@ fn second_loads(
         let cell = plan.cell(go(name, &[]), spec.clone(), group("duty"));
         plan.figure(cell, &wanted("duty", "each busy for 1 % of the time", Ask::Duty(DUTY), window));
         spec.keeps_alive = false;
-        spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
+        if plan.is_here() {
+            spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
+        }
         let cell = plan.cell(go(name, &[]), spec, group("short"));
         plan.figure(cell, &wanted("short", "a connection for each request", Ask::Closed, window));
     }

@@ -82,11 +82,6 @@ impl Local {
         Ok((local, about))
     }
 
-    /// Has these processes in the timeline too.
-    pub fn watch_beside(&mut self, beside: Vec<(String, u32)>) {
-        self.beside = beside;
-    }
-
     fn runtime(&self) -> Reading<Runtime> {
         match self.running.sidecar {
             Some(address) => go::ask(address),
@@ -95,7 +90,20 @@ impl Local {
     }
 }
 
+impl Drop for Local {
+    fn drop(&mut self) {
+        // A window that nobody ends: what watches it would go on with whoever asks the port beside the server.
+        if let Some(watcher) = self.watcher.take() {
+            watcher.stop();
+        }
+    }
+}
+
 impl Side for Local {
+    fn watch_beside(&mut self, processes: Vec<(String, u32)>) {
+        self.beside = processes;
+    }
+
     fn ready(&mut self) -> Result<(), String> {
         if let Some(pid) = self.running.pid {
             self.processes = [pid].into_iter().chain(lab::tree::processes_below(pid)).collect();

@@ -91,7 +91,9 @@ impl Subject {
             }
             Subject::Null(options) => {
                 let mut command = Command::new("/proc/self/exe");
-                command.args(["http", "null"]).args(options).stdout(Stdio::piped()).stdin(Stdio::null());
+                // As the Go servers it ends with its input, and so never outlives this process.
+                command.args(["http", "null", "--until-eof"]).args(options);
+                command.stdout(Stdio::piped()).stdin(Stdio::piped());
                 let mut child = spawn(command, cpus)?;
                 let line = child.stdout.take().map(servers::first_line);
                 let mut held = Subjects {

@@ -2,7 +2,7 @@
 
 use figure::CpuList;
 use figure::evidence::http::{
-    CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_CPUS, SERVER_SEEN, SUBJECT, WHAT,
+    CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SEEN, SUBJECT, WHAT,
 };
 
 use crate::check::{Answer, Check, Subject, observed};
@@ -21,6 +21,7 @@ pub const CHECK: Check = Check {
         SERVER_ALLOWED.name,
         SERVER_SEEN.name,
         INTERFACE.name,
+        SERVER_APART.name,
     ],
     page: include_str!("../../../../docs/checks/shared-cpus.md"),
     applies: of_server,
@@ -37,6 +38,9 @@ const FIX: &str = "give each its own: --client-cpus LIST --server-cpus LIST, who
                    hardware threads belong together)";
 
 fn rule(subject: &Subject) -> Answer {
+    if subject.figure.evidence.get(SERVER_APART).into_value() == Some(true) {
+        return Answer::pass("the server is on another machine");
+    }
     let client = list(&subject.condition(CLIENT_CPUS).unwrap_or_default());
     let over = |key| subject.figure.over_rounds(key).map(|rounds: Vec<Vec<f64>>| list(&rounds.concat()));
     let may = observed!(over(SERVER_ALLOWED));

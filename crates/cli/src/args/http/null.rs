@@ -24,6 +24,9 @@ pub struct Null {
     /// Connections that may wait to be accepted, on each thread (net.core.somaxconn bounds it)
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     pub backlog: u32,
+    /// End when standard input does: whoever started it holds the other end, and may have died
+    #[arg(long, hide = true)]
+    pub until_eof: bool,
     /// The body of its answers
     #[arg(long, value_name = "TEXT", default_value = "Hello, Go!")]
     pub body: String,

@@ -6,9 +6,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use figure::format::plain;
+use http::bench::setup::Remote;
 use http::engine::{Carrier, Expect, Trust, uring};
 use http::modes::{ASKED, Asked, Client, Options, STUDY, Study};
 use http::servers;
+use http::side::remote::Session;
+use http::side::wire::Host;
+use http::watch::interface;
 use lab::schedule::Rules;
 use machine::{Asked as Known, Tree};
 use url::Url;
@@ -44,7 +48,14 @@ pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
 
 fn study(arguments: &Load) -> Result<ExitCode, Failure> {
     let asked = &arguments.servers;
-    let client = client(arguments)?;
+    let (remote, servers) = match asked.remote {
+        Some(agent) => {
+            let (remote, servers) = there(agent, asked.token.as_deref().unwrap_or_default())?;
+            (Some(remote), servers)
+        }
+        None => (None, here()?),
+    };
+    let client = Client { remote, ..client(arguments)? };
     let mut cost = Vec::new();
     for (flag, seconds) in [("-cost", asked.cost), ("-sleep", asked.sleep)] {
         cost.extend(
@@ -55,7 +66,7 @@ fn study(arguments: &Load) -> Result<ExitCode, Failure> {
     }
     let connections = &arguments.client.connections;
     let study = Study {
-        servers: known(&asked.servers)?,
+        servers: known(&asked.servers, &servers)?,
         connections: if connections.is_empty() { STUDIED.to_vec() } else { connections.clone() },
         pools: asked.pools.clone(),
         cost,
@@ -69,14 +80,27 @@ fn study(arguments: &Load) -> Result<ExitCode, Failure> {
     carry_out(plans, machine, &arguments.measuring, &arguments.output)
 }
 
-/// Names of servers that there are. They are built here if need be, as this takes a while.
-fn known(asked: &[String]) -> Result<Vec<String>, Failure> {
+/// Names of the servers here. They are built if need be, as this takes a while.
+fn here() -> Result<Vec<String>, Failure> {
     let program = servers::program().map_err(Failure::measuring)?;
     let listed = servers::list(&program).map_err(Failure::measuring)?;
-    let names: Vec<&str> = listed.iter().map(|listed| listed.server.as_str()).collect();
-    match asked.iter().find(|name| !names.contains(&name.as_str())) {
+    Ok(listed.into_iter().map(|listed| listed.server).collect())
+}
+
+/// A machine where an agent is, and the servers there. The worker that measures calls again.
+fn there(agent: SocketAddr, token: &str) -> Result<(Remote, Vec<String>), Failure> {
+    let session = Session::open(agent, token)
+        .map_err(|why| Failure::measuring(format!("--remote: {}", plain(&why))))?;
+    let interface = interface::towards(agent).into_value();
+    let Host { machine, servers, .. } = session.host;
+    Ok((Remote { agent, token: token.to_owned(), interface, machine }, servers))
+}
+
+/// Names of servers that there are.
+fn known(asked: &[String], names: &[String]) -> Result<Vec<String>, Failure> {
+    match asked.iter().find(|name| !names.contains(name)) {
         Some(name) => {
-            let all = names.join(", ");
+            let all = plain(&names.join(", "));
             Err(Failure::usage(format!("--servers: there is no server '{}'; there are {all}", plain(name))))
         }
         None => Ok(asked.to_vec()),
@@ -115,6 +139,7 @@ fn asked(arguments: &Load, url: &Url) -> Result<ExitCode, Failure> {
         path: url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
         tls: is_encrypted.then_some((name, trust)),
         url: url.to_string(),
+        interface: interface::towards(address).into_value(),
         command: target.server.clone(),
         pid: target.server_pid,
         sidecar: target.pprof,
@@ -170,6 +195,7 @@ fn client(arguments: &Load) -> Result<Client, Failure> {
         warm_up: asked.warmup.map(Duration::from_secs_f64),
         ramp: asked.ramp,
         sources: asked.sources.clone(),
+        remote: None,
     })
 }
 

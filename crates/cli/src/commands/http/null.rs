@@ -46,15 +46,26 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
         null.start().map_err(|error| Failure::usage(format!("--bind {}: {error}", arguments.bind)))?;
     output::print(format!("http://{}/\n", responder.address()).as_bytes())?;
     let signal = interrupt.descriptor();
-    let mut sources = [PollFd::new(&signal, PollFlags::IN)];
+    let input = std::io::stdin();
+    let mut sources = vec![PollFd::new(&signal, PollFlags::IN)];
+    if arguments.until_eof {
+        sources.push(PollFd::new(&input, PollFlags::IN));
+    }
     while interrupt.requested().is_none() {
         match poll(&mut sources, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(Failure::measuring(format!("waiting for Ctrl-C: {error}"))),
         }
+        let is_told = sources.get(1).is_some_and(|input| !input.revents().is_empty());
+        if is_told && rustix::io::read(&input, &mut [0; 64]).is_ok_and(|count| count == 0) {
+            break;
+        }
     }
     let requests =
         responder.stop().map_err(|error| Failure::measuring(format!("it ended before: {error}")))?;
-    eprintln!("truebench: {requests} requests read");
+    // Whoever started it for a measurement does not ask.
+    if !arguments.until_eof {
+        eprintln!("truebench: {requests} requests read");
+    }
     Ok(ExitCode::SUCCESS)
 }

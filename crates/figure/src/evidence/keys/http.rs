@@ -22,6 +22,7 @@ keys! {
     CLIENT_CPUS: Vec<f64> = "http.client_cpus", "", Condition, "CPUs that the client's threads are pinned to.";
     SERVER_CPUS: Vec<f64> = "http.server_cpus", "", Condition, "CPUs that the server may use; empty where that is not ours to say.";
     INTERFACE: String = "http.interface", "", Condition, "The network interface towards the server: lo, or a device's name.";
+    AGENT: String = "http.agent", "", Condition, "The agent on the servers' machine that started server and null responder there; absent where they are here.";
     HANDLER_COST: String = "http.handler_cost", "", Condition, "What the server does for a request besides HTTP: none, CPU time, or a sleep.";
     TIMEOUT: f64 = "http.timeout", "s", Condition, "After which a request has failed.";
     POOL: f64 = "http.pool", "1", Condition, "Workers of a multiplexed server's pool; 0: requests are served on the event loops.";
@@ -38,6 +39,8 @@ keys! {
     GOMAXPROCS: f64 = "http.gomaxprocs", "1", Figure, "Threads of the server that run Go at the same time.";
     GOGC: f64 = "http.gogc", "%", Figure, "Growth of the server's heap before it is collected; 0: never.";
     SERVER_ARGUMENTS: String = "http.server.arguments", "", Figure, "How the server was started; untrusted.";
+    SERVER_MACHINE: String = "http.server.machine", "", Figure, "The machine that an agent serves on: processor, CPUs, kernel, virtualisation; untrusted.";
+    SERVER_APART: bool = "http.server.apart", "", Figure, "Whether that machine runs under another kernel than the client's (boot_id).";
 
     // Connections.
     ESTABLISHED: f64 = "http.established", "1", Figure, "Connections that were made and answered once before anything was timed.";
@@ -98,6 +101,9 @@ keys! {
     SERVER_FILES: f64 = "http.server.files", "1", Round, "Files and sockets that the server has open.";
     SERVER_ALLOWED: Vec<f64> = "http.server.allowed", "", Round, "CPUs that the server's threads might run on.";
     SERVER_SEEN: Vec<f64> = "http.server.seen", "", Round, "CPUs that the server's threads were seen on.";
+    HOST_STEAL: f64 = "http.host.steal", "s", Round, "Time that the hypervisor took from the CPUs of the machine that an agent serves on.";
+    HOST_THROTTLED: f64 = "http.host.throttled", "s", Round, "Time that the agent's control group, which is the server's, was throttled for its quota.";
+    HOST_FOREIGN: f64 = "http.host.foreign", "s", Round, "CPU time that others than the server used on the machine that an agent serves on; network work that is booked to nobody is among it.";
     GOROUTINES: f64 = "http.go.goroutines", "1", Round, "Goroutines of the server.";
     GOROUTINES_CREATED: f64 = "http.go.goroutines_created", "1/req", Round, "Goroutines that the server made for each answer.";
     GO_ALLOCATED: f64 = "http.go.allocated", "B/req", Round, "Bytes that the server allocated for each answer.";

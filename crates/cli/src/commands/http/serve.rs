@@ -1,0 +1,68 @@
+//! `truebench http serve`.
+
+use std::process::ExitCode;
+
+use figure::format::plain;
+use http::servers;
+use http::side::agent::{Agent, Rules, random_token};
+use machine::{Asked as Known, Tree};
+
+use crate::args::http::Serve;
+use crate::failure::Failure;
+use crate::output;
+use crate::run::interrupt;
+
+/// Serves clients on other machines until Ctrl-C.
+///
+/// # Errors
+/// The servers cannot be had, or the address.
+pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
+    let interrupt = interrupt()?;
+    let program = servers::program().map_err(Failure::measuring)?;
+    let listed = servers::list(&program).map_err(Failure::measuring)?;
+    let all: Vec<String> = listed.into_iter().map(|listed| listed.server).collect();
+    let names = match &arguments.server {
+        Some(name) if all.contains(name) => vec![name.clone()],
+        Some(name) => {
+            let all = all.join(", ");
+            return Err(Failure::usage(format!("there is no server '{}'; there are {all}", plain(name))));
+        }
+        None => all,
+    };
+    let token = match (&arguments.token, arguments.no_token) {
+        (_, true) => None,
+        (Some(token), false) => Some(token.clone()),
+        (None, false) => {
+            Some(random_token().map_err(|error| Failure::measuring(format!("/dev/urandom: {error}")))?)
+        }
+    };
+    // The null responder takes a descriptor for each connection, as the servers do.
+    lab::worker::raise_descriptor_limit();
+    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
+    let rules = Rules::new(&machine, names.clone(), token.clone());
+    let told =
+        |error| Failure::usage(format!("--bind {} --agent {}: {error}", arguments.bind, arguments.agent));
+    let agent = Agent::bind(arguments.bind, arguments.agent, rules).map_err(told)?;
+    let address = agent.address().map_err(told)?;
+    let mut command = format!("truebench http --remote {address}");
+    if address.ip().is_unspecified() {
+        command = format!("truebench http --remote THIS-MACHINE:{}", address.port());
+    }
+    if arguments.server.is_some() {
+        command += &format!(" --servers {}", names.join(","));
+    }
+    if let Some(token) = &token {
+        command += &format!(" --token {token}");
+    }
+    let servers = names.join(", ");
+    output::print(
+        format!(
+            "agent at {address}, for {servers}; Ctrl-C ends it. On the other machine:\n\n    {command}\n\n"
+        )
+        .as_bytes(),
+    )?;
+    agent
+        .serve(interrupt.descriptor(), |what| eprintln!("truebench: {}", plain(what)))
+        .map_err(|error| Failure::measuring(format!("waiting for clients: {error}")))?;
+    Ok(ExitCode::SUCCESS)
+}

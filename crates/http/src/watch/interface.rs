@@ -1,0 +1,117 @@
+//! By which network interface an address is reached.
+
+use std::ffi::CStr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use figure::Reading;
+
+/// The loopback interface.
+const LOOPBACK: &str = "lo";
+
+/// The name of the interface by which this machine reaches an address: that of the address which a connection to it would come from.
+/// What is sent to one's own address goes over loopback, whatever the address. Nothing is sent.
+pub fn towards(address: SocketAddr) -> Reading<String> {
+    let address = SocketAddr::new(address.ip().to_canonical(), address.port().max(1));
+    if address.ip().is_loopback() {
+        return Reading::Value(LOOPBACK.to_owned());
+    }
+    let own = match own_addresses() {
+        Ok(own) => own,
+        Err(error) => return Reading::Unknown(format!("getifaddrs(3): {error}")),
+    };
+    if own.iter().any(|(_, own)| *own == address.ip()) {
+        return Reading::Value(LOOPBACK.to_owned());
+    }
+    let any: IpAddr =
+        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    // Connecting a UDP socket asks the routes, and sends nothing (connect(2)).
+    let route = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect(address)?;
+        socket.local_addr()
+    });
+    match route {
+        Ok(local) => {
+            let found = own.into_iter().find(|(_, own)| *own == local.ip());
+            let reason = format!(
+                "no interface has the address {}, from which {} is reached",
+                local.ip(),
+                address.ip()
+            );
+            Reading::or_unknown(found.map(|(name, _)| name), &reason)
+        }
+        Err(error) => Reading::Unknown(format!("no route to {}: {error}", address.ip())),
+    }
+}
+
+/// Addresses of this machine, each with the name of its interface.
+fn own_addresses() -> std::io::Result<Vec<(String, IpAddr)>> {
+    let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
+    // SAFETY: the call writes one pointer to the place it is given: the head of a list that stays until it is freed below.
+    if unsafe { libc::getifaddrs(&mut first) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    let mut all = Vec::new();
+    let mut next = first;
+    // SAFETY: an entry of the list, or its end; all of it is there until it is freed.
+    while let Some(entry) = unsafe { next.as_ref() } {
+        // SAFETY: a name with an end, and an address or none, as getifaddrs(3) has it.
+        let (name, address) = unsafe { (CStr::from_ptr(entry.ifa_name), ip(entry.ifa_addr)) };
+        all.extend(address.map(|address| (name.to_string_lossy().into_owned(), address)));
+        next = entry.ifa_next;
+    }
+    // SAFETY: the list came from getifaddrs, and nothing of it is kept.
+    unsafe { libc::freeifaddrs(first) };
+    Ok(all)
+}
+
+/// The IP address of a socket address; `None` if it is of another family.
+///
+/// # Safety
+/// It is null, or a whole socket address of its family.
+unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
+    // SAFETY: null or a socket address, as the caller has it: its family tells how long it is. It may lie unaligned.
+    unsafe {
+        match i32::from(address.as_ref()?.sa_family) {
+            libc::AF_INET => {
+                let address = address.cast::<libc::sockaddr_in>().read_unaligned();
+                Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                let address = address.cast::<libc::sockaddr_in6>().read_unaligned();
+                Some(Ipv6Addr::from(address.sin6_addr.s6_addr).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn named(address: &str) -> Reading<String> {
+        towards(format!("{address}:80").parse().unwrap())
+    }
+
+    #[test]
+    fn ones_own_addresses_are_reached_over_loopback() {
+        for address in ["127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"] {
+            assert_eq!(named(address), Reading::Value("lo".to_owned()), "{address}");
+        }
+        for (name, own) in own_addresses().unwrap() {
+            let found = towards(SocketAddr::new(own, 80));
+            assert_eq!(found, Reading::Value("lo".to_owned()), "{name} {own}");
+        }
+    }
+
+    #[test]
+    fn others_by_an_interface_that_there_is_or_not_at_all() {
+        // TEST-NET-2 (RFC 5737): there is a default route, or none.
+        match named("198.51.100.1") {
+            Reading::Value(name) => {
+                assert!(own_addresses().unwrap().iter().any(|(known, _)| *known == name), "{name}");
+            }
+            Reading::Unknown(reason) => assert!(reason.contains("198.51.100.1"), "{reason}"),
+        }
+    }
+}
