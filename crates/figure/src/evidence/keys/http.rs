@@ -127,7 +127,7 @@ keys! {
 }
 
 /// The kinds of [`FAILED`] and [`UNCONNECTED`], in their order.
-pub const FAILURES: [&str; 11] = [
+pub const FAILURES: [&str; 13] = [
     "status",
     "length",
     "malformed",
@@ -139,6 +139,8 @@ pub const FAILURES: [&str; 11] = [
     "connect timeout",
     "no port",
     "connect",
+    "TLS",
+    "another body",
 ];
 
 #[cfg(test)]
