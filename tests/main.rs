@@ -23,6 +23,7 @@ mod faults_watch;
 mod guest;
 mod host;
 mod http_list;
+mod http_long;
 mod http_null;
 mod inspect;
 mod ladders;

@@ -26,7 +26,7 @@ var Subject = subject.Subject{
 }
 
 func serve(address string, cost handler.Cost, concurrency int, ready func(net.Addr)) error {
-	listener, err := net.Listen("tcp", address)
+	listener, err := subject.Listen(address)
 	if err != nil {
 		return err
 	}

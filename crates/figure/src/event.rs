@@ -42,6 +42,11 @@ pub enum Event {
         /// Estimated seconds left.
         seconds_left: f64,
     },
+    /// What was seen in the round that ends, in a few words: for who watches, and in no record.
+    Seen {
+        /// The words.
+        text: String,
+    },
     /// Something the user should know at once.
     Note {
         /// The sentence.

@@ -12,8 +12,10 @@ pub mod setup;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use figure::evidence::http as key;
+use figure::format::{number, percent, seconds};
 use figure::series::{Bucket, Distribution, Quantile, Timeline};
-use figure::{Better, CpuList, Event, Figure, Round, Unit};
+use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
 use lab::clock::Clock;
 use lab::measure;
 use lab::pool::Pool;
@@ -45,6 +47,8 @@ struct HttpBench {
     rates: Rates,
     /// By figure.
     kept: BTreeMap<String, Kept>,
+    /// What the last window showed.
+    seen: Option<String>,
 }
 
 /// What stays of all rounds of a figure.
@@ -84,16 +88,18 @@ pub fn prepare(
         if cell.cost_rounds > 0 {
             setup.share_cost(cell.cost_rounds);
         }
-        let trial =
-            Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
-        let tried = cell.window(&trial, None)?;
-        rates.tried(setup.cells[at].group.as_deref(), &tried.outcome);
+        if setup.may_try(at) {
+            let window =
+                Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
+            let tried = cell.window(&window, None)?;
+            rates.tried(setup.cells[at].group.as_deref(), &tried.outcome);
+        }
         for task in setup.tasks.iter().filter(|task| task.cell == at) {
             facts.figures.push((task.id.clone(), cell.facts.clone()));
         }
         cells.push(cell);
     }
-    let bench = HttpBench { setup, cells, pool, watch, rates, kept: BTreeMap::new() };
+    let bench = HttpBench { setup, cells, pool, watch, rates, kept: BTreeMap::new(), seen: None };
     Ok((Box::new(bench), facts))
 }
 
@@ -105,6 +111,12 @@ fn cpus_of(setup: &Setup) -> CpuList {
 }
 
 impl Setup {
+    /// Whether a server may be saturated for a moment before it is measured: not if it is to get a rate or a number of requests.
+    fn may_try(&self, cell: usize) -> bool {
+        let mut tasks = self.tasks.iter().filter(|task| task.cell == cell);
+        tasks.any(|task| task.requests.is_none() && !matches!(task.ask, Ask::Rate { .. }))
+    }
+
     /// Gives servers that are not yet started the cost that the first one found for the time that was asked for.
     fn share_cost(&mut self, rounds: u64) {
         for cell in &mut self.cells {
@@ -131,6 +143,10 @@ impl Bench for HttpBench {
         let connections = self.setup.cells[task.cell].spec.connections;
         let pacing = self.rates.pacing(task.ask, group, connections)?;
         self.measured(&task, pacing, is_profiled).map(|(round, _)| round)
+    }
+
+    fn seen(&mut self) -> Option<String> {
+        self.seen.take()
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
@@ -170,6 +186,7 @@ impl HttpBench {
             None => kept.latency = Some(windowed.outcome.book.latency.clone()),
         }
         append(&mut kept.timeline, &windowed.timeline);
+        self.seen = Some(told(&evidence));
         Ok((Round::new(around.started, around.duration, vec![rate], evidence), windowed))
     }
 
@@ -192,6 +209,29 @@ impl HttpBench {
         }
         held.ok_or_else(|| "no rate held the latency, however low".to_owned())
     }
+}
+
+/// A window in a few words: latency, failures, CPU time of both sides, goroutines.
+fn told(facts: &Evidence) -> String {
+    let mut words = Vec::new();
+    if let Some(latency) = facts.get(key::LATENCY).into_value() {
+        let of = |at: usize| latency.get(at).map_or_else(String::new, |value| seconds(*value));
+        words.push(format!("p50 {}, p99 {}", of(0), of(2)));
+    }
+    let failed: f64 = facts.get(key::FAILED).into_value().unwrap_or_default().iter().sum();
+    words.push(format!("{} failed", number(failed)));
+    let window = facts.get(key::SECONDS).into_value().unwrap_or(f64::NAN);
+    let used = facts.get(key::SERVER_USER).and(facts.get(key::SERVER_SYSTEM)).into_value();
+    if let Some((user, system)) = used {
+        words.push(format!("server {} of a CPU", percent((user + system) / window)));
+    }
+    if let Some(busiest) = facts.get(key::CLIENT_BUSIEST).into_value() {
+        words.push(format!("client {}", percent(busiest)));
+    }
+    if let Some(goroutines) = facts.get(key::GOROUTINES).into_value() {
+        words.push(format!("{} goroutines", number(goroutines)));
+    }
+    words.join(", ")
 }
 
 /// Puts one timeline behind the other.

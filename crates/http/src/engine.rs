@@ -20,6 +20,6 @@ pub mod tls;
 pub mod uring;
 
 pub use load::{Carrier, Expect, Load, Pacing, Ramp, Request};
-pub use run::{Client, Error, Outcome, Window, run};
+pub use run::{Client, Error, Outcome, Window, run, sources};
 pub use thread::{Ramped, Usage};
 pub use tls::{Tls, TlsError, Trust};

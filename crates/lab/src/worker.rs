@@ -77,6 +77,11 @@ pub trait Bench {
     /// Why it could not; other figures may still work.
     fn round(&mut self, figure: &str) -> Result<Round, String>;
 
+    /// What the last round showed besides its value, in a few words for who watches: asked once after each round.
+    fn seen(&mut self) -> Option<String> {
+        None
+    }
+
     /// What is left to do when all rounds are measured.
     ///
     /// # Errors
@@ -120,7 +125,11 @@ pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
                 }
             }
             (Request::Round(figure), Some(bench)) => {
-                bench.round(&figure).map_or_else(Reply::Failed, |round| Reply::Round(Box::new(round)))
+                let round = bench.round(&figure);
+                if let Some(text) = bench.seen() {
+                    send(&Reply::Event(Event::Seen { text }))?;
+                }
+                round.map_or_else(Reply::Failed, |round| Reply::Round(Box::new(round)))
             }
             (Request::Finish, Some(bench)) => bench.finish().map_or_else(Reply::Failed, Reply::Finished),
             (_, None) => Reply::Failed("not prepared".to_owned()),

@@ -108,6 +108,7 @@ impl Live {
                 self.line.measured(figure, *value, unit, *kept, *done, *seconds_left);
                 self.draw(now);
             }
+            Event::Seen { text } => self.line.seen(text),
             Event::Note { text } => {
                 self.notes.push(plain(text));
                 if !self.in_round {

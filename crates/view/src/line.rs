@@ -21,6 +21,8 @@ pub(crate) struct Line {
     seconds_left: Option<f64>,
     /// The last round, or what is prepared.
     doing: String,
+    /// What the round that ends showed besides its value.
+    seen: Option<String>,
 }
 
 impl Line {
@@ -39,6 +41,11 @@ impl Line {
         if self.suite.is_empty() { self.doing.clone() } else { format!("{}: {}", self.suite, self.doing) }
     }
 
+    /// A round showed something.
+    pub(crate) fn seen(&mut self, text: &str) {
+        self.seen = Some(plain_to(text, 160));
+    }
+
     /// A round ended.
     pub(crate) fn measured(
         &mut self,
@@ -54,7 +61,8 @@ impl Line {
         let value =
             value.map_or("no value".to_owned(), |value| format!("{} {}", number(value), plain_to(unit, 16)));
         let aside = if kept { "" } else { " (disturbed, set aside)" };
-        self.doing = format!("{} {value}{aside}", plain_to(figure, 48));
+        let seen = self.seen.take().map_or(String::new(), |seen| format!("; {seen}"));
+        self.doing = format!("{} {value}{aside}{seen}", plain_to(figure, 48));
     }
 }
 

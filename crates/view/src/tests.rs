@@ -198,3 +198,16 @@ fn a_stderr_that_refuses_is_no_failure() {
     live.on(&note("x"));
     assert_eq!(live.finish().draws, 2);
 }
+
+#[test]
+fn what_a_round_showed_stands_behind_its_value_and_no_other() {
+    let (term, mut live) = terminal();
+    live.on(&started());
+    live.on(&round());
+    live.on(&Event::Seen { text: "p99 4.1 ms\u{1b}[31m".into() });
+    live.on(&finished(0.43));
+    assert!(term.contents().contains("36.9 GB/s; p99 4.1 ms"), "{}", term.contents());
+    assert!(!term.contents().contains('\u{1b}'));
+    live.on_at(&finished(0.5), Instant::now() + 2 * BETWEEN_DRAWS);
+    assert!(!term.contents().contains("p99"), "{}", term.contents());
+}

@@ -1,10 +1,12 @@
 //! A server with its connections: started, connected, and loaded window by window.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use figure::Evidence;
 use figure::evidence::http as key;
 use figure::series::Timeline;
+use figure::{Evidence, Reading};
+use machine::Tree;
 use rustix::thread::{ClockId, NanosleepRelativeResult};
 use rustix::time::Timespec;
 
@@ -12,9 +14,10 @@ use super::probe;
 use super::setup;
 use crate::client::facts;
 use crate::client::process::{Connected, Generator};
-use crate::engine::{Outcome, Window, time};
+use crate::engine::{self, Outcome, Window, time};
 use crate::side::local::{Local, Wanted};
 use crate::side::{About, Side};
+use crate::watch::{listen, network, sample};
 
 /// Until all clients have their order.
 const AHEAD: u64 = 5_000_000;
@@ -64,12 +67,16 @@ impl Cell {
         let About { address, mut facts, cost_rounds } = about;
         let mut spec = setup.spec.clone();
         spec.target = address;
+        if spec.sources.is_empty() {
+            spec.sources = engine::sources(address, spec.connections);
+        }
         if spec.host.is_empty() {
             spec.host = address.to_string();
         }
         let answer = probe::ask(&spec)?;
         facts.put(key::ANSWER, answer.text);
         facts.put(key::ANSWER_BYTES, answer.bytes as f64);
+        let queue = Queue::at(address);
         // One process after the other: each ramp is bounded by what the server's backlog takes.
         let mut generators = Vec::new();
         for index in 0..setup.processes {
@@ -89,8 +96,8 @@ impl Cell {
             ));
         }
         facts.merge(facts::of_connections(&all, spec.sources.len()));
-        let ports = machine::Tree::live();
-        let ports = crate::watch::network::Settings::read(&ports).port_count();
+        facts.merge(queue.since(address));
+        let ports = network::Settings::read(&Tree::live()).port_count();
         facts.put_reading(key::PORTS, ports.map(|count| count as f64));
         let named = |(at, generator): (usize, &Generator)| {
             let name = if at == 0 { "client".to_owned() } else { format!("client.{}", at + 1) };
@@ -149,6 +156,34 @@ impl Cell {
             }
         }
         all.ok_or_else(|| "there is no client".to_owned())
+    }
+}
+
+/// What the kernel of this machine tells of connections that wait to be accepted.
+struct Queue {
+    overflows: Reading<f64>,
+}
+
+impl Queue {
+    fn at(address: SocketAddr) -> Queue {
+        let overflows = match address.ip().is_loopback() {
+            true => sample::value(&network::read(&Tree::live(), None), "tcp.ListenOverflows"),
+            false => Reading::unknown("the server's listening queue is on another machine, or network"),
+        };
+        Queue { overflows }
+    }
+
+    /// What befell it while connections were made, and how long it may be.
+    fn since(self, address: SocketAddr) -> Evidence {
+        let mut facts = Evidence::default();
+        let now = Queue::at(address);
+        facts.put_reading(
+            key::RAMP_OVERFLOWS,
+            now.overflows.and(self.overflows).map(|(now, then)| now - then),
+        );
+        let listening = listen::read(&Tree::live(), None, address);
+        facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));
+        facts
     }
 }
 

@@ -19,8 +19,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
     /// Where the server's side is, if it is another machine.
     pub remote: Option<Remote>,
-    /// What every answer costs the servers besides HTTP: flags of the Go servers.
-    pub cost: Vec<String>,
 }
 
 /// A machine that serves.

@@ -1,7 +1,7 @@
 //! Runs a load on its threads.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -365,14 +365,23 @@ fn files(needed: u64) -> Result<(), Error> {
         .map_err(|error| Error::System { what: "raising the limit of open files", error: error.into() })
 }
 
-/// On loopback, as many sources as the connections need ports.
+/// Where connections to a server come from, if nobody says: on loopback as many addresses as they need ports, else what the system
+/// chooses (none).
+pub fn sources(target: SocketAddr, connections: u32) -> Vec<IpAddr> {
+    let count = connections.div_ceil(PORTS_OF_SOURCE);
+    match target.ip() {
+        IpAddr::V4(address) if address.is_loopback() && count > 1 => {
+            let first = u32::from(Ipv4Addr::LOCALHOST);
+            (0..count).map(|index| Ipv4Addr::from(first + index).into()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 fn with_sources(load: &Load) -> Load {
     let mut load = load.clone();
-    let count = load.connections.div_ceil(PORTS_OF_SOURCE);
-    let is_loopback = matches!(load.target.ip(), IpAddr::V4(address) if address.is_loopback());
-    if load.sources.is_empty() && count > 1 && is_loopback {
-        let first = u32::from(Ipv4Addr::LOCALHOST);
-        load.sources = (0..count).map(|index| Ipv4Addr::from(first + index).into()).collect();
+    if load.sources.is_empty() {
+        load.sources = sources(load.target, load.connections);
     }
     load
 }

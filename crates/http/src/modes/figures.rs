@@ -20,9 +20,12 @@ use crate::side::Subject;
 /// Seconds that every deadline has besides.
 const GRACE: f64 = 150.0;
 /// The window of the null responder, which is only a ceiling.
-const CEILING: Duration = Duration::from_millis(500);
+const CEILING: Duration = Duration::from_millis(350);
 /// Time that a window is warmed up for, as a share of it.
 const WARM_UP: f64 = 0.2;
+/// Seconds of a window, and of its warm-up, for each connection: several times what a round of answers to all of them takes, so that
+/// what is in flight at its ends is a small part (Little's law holds in between).
+const EACH: (f64, f64) = (60e-6, 20e-6);
 
 /// Cells, figures and tasks, as they come together.
 pub struct Plan {
@@ -146,12 +149,14 @@ impl Plan {
         let number = CoordinateValue::Number(f64::from(connections));
         figure.at.insert("connections".to_owned(), coordinate(number));
         figure.conditions = self.conditions(cell, wanted);
-        let warm_up = self.client.warm_up.unwrap_or(wanted.window.mul_f64(WARM_UP));
+        let by = |each: f64| Duration::from_secs_f64(each * f64::from(connections));
+        let window = wanted.window.max(by(EACH.0));
+        let warm_up = self.client.warm_up.unwrap_or(window.mul_f64(WARM_UP).max(by(EACH.1)));
         self.tasks.push(Task {
             id,
             cell: at,
             ask: wanted.ask,
-            window: wanted.window,
+            window,
             requests: wanted.requests,
             warm_up,
             profile: wanted.profile,
@@ -194,6 +199,12 @@ impl Plan {
             .with(THREADS, f64::from(spec.threads))
             .with(key::CLIENT_CPUS, spec.cpus.as_ref().map(numbers).unwrap_or_default())
             .with(key::SERVER_CPUS, cell.server_cpus.as_ref().map(numbers).unwrap_or_default());
+        if let Subject::Go { flags, .. } = &cell.subject {
+            let is_cost = |flag: &&[String]| ["-cost", "-cost-rounds", "-sleep"].contains(&flag[0].as_str());
+            let costs: Vec<String> = flags.windows(2).filter(is_cost).map(|pair| pair.join(" ")).collect();
+            let told = if costs.is_empty() { "none".to_owned() } else { costs.join(", ") };
+            conditions.set(key::HANDLER_COST, told);
+        }
         match wanted.ask {
             Ask::Share(share) => conditions.set(key::RATE_SHARE, share),
             Ask::Slo { quantile, limit } => {
@@ -224,13 +235,7 @@ impl Plan {
         ));
         let longest =
             self.tasks.iter().map(|task| (task.window + task.warm_up).as_secs_f64()).fold(0.0, f64::max);
-        let setup = Setup {
-            machine: self.machine,
-            cells: self.cells,
-            tasks: self.tasks,
-            remote: None,
-            cost: Vec::new(),
-        };
+        let setup = Setup { machine: self.machine, cells: self.cells, tasks: self.tasks, remote: None };
         let suite = SuitePlan {
             suite: SUITE,
             worker,

@@ -40,7 +40,7 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
     let mut plan = Plan::new(machine, &options.client)?;
     let seconds = Duration::from_secs_f64;
     let (saturated, equal) =
-        if options.quick { (seconds(0.7), seconds(0.5)) } else { (seconds(2.5), seconds(1.5)) };
+        if options.quick { (seconds(0.6), seconds(0.4)) } else { (seconds(2.5), seconds(1.5)) };
     let go = |name: &String, flags: &[&str]| Subject::Go {
         name: name.clone(),
         flags: study.cost.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(),
