@@ -96,7 +96,7 @@ pub struct Target {
     /// The time of all rounds together, such as 30s (-z as in hey and oha) [default: 12s]
     #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", requires = "url", value_parser = values::seconds)]
     pub duration: Option<f64>,
-    /// Requests of all rounds together, in place of a time
+    /// Requests of all rounds together, as many in each, in place of a time
     #[arg(short = 'n', long, value_name = "N", requires = "url", value_parser = of_http::long_count, conflicts_with = "duration")]
     pub requests: Option<u64>,
     /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start (-q as in oha)

@@ -114,8 +114,9 @@ impl Cell {
     pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<Windowed, String> {
         self.side.ready()?;
         let start = time::now() + AHEAD;
-        for generator in &mut self.generators {
-            generator.begin(window, start)?;
+        let processes = self.generators.len() as u32;
+        for (index, generator) in self.generators.iter_mut().enumerate() {
+            generator.begin(&window.part(index as u32, processes), start)?;
         }
         let begins = start + window.warm_up.as_nanos() as u64;
         sleep_until(begins);

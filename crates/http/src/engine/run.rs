@@ -104,6 +104,22 @@ impl Window {
         let Load { pacing, duration, requests, warm_up, .. } = *load;
         Window { pacing, duration, requests, warm_up }
     }
+
+    /// The part of one of several processes: of the requests, none of which is lost to rounding, and of the rate. Requests at equal distances
+    /// are so within each process.
+    pub fn part(&self, index: u32, processes: u32) -> Window {
+        let (all, at) = (u64::from(processes.max(1)), u64::from(index));
+        let requests = self.requests.map(|total| total / all + u64::from(at < total % all));
+        let pacing = match self.pacing {
+            Pacing::Closed => Pacing::Closed,
+            Pacing::Constant { rate } => Pacing::Constant { rate: rate / all as f64 },
+            // Each has a schedule of its own.
+            Pacing::Poisson { rate, seed } => {
+                Pacing::Poisson { rate: rate / all as f64, seed: seed * all + at }
+            }
+        };
+        Window { pacing, requests, ..*self }
+    }
 }
 
 /// Makes the connections, asks `start` for the moment (nanoseconds of CLOCK_MONOTONIC) at which requests begin, and sends them. `start` is
