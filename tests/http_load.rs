@@ -258,7 +258,7 @@ fn spellings_of_other_tools_are_understood() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         stdout(&output)
     };
-    let text = plan(&["-c", "8k", "-z", "30s", "-q", "1.5k", "--tasks", "2"]);
+    let text = plan(&["-c", "8k", "-z", "30s", "-R", "1.5k", "--tasks", "2"]);
     for part in ["8000 connections", "1500 requests/s", "http.asked.127-0-0-1-1.c8000", "exactly 6"] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -99,8 +99,8 @@ pub struct Target {
     /// Requests of all rounds together, as many in each, in place of a time
     #[arg(short = 'n', long, value_name = "N", requires = "url", value_parser = of_http::long_count, conflicts_with = "duration")]
     pub requests: Option<u64>,
-    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start (-q as in oha)
-    #[arg(short = 'R', long, short_alias = 'q', value_name = "RATE", requires = "url", value_parser = of_http::rate)]
+    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start
+    #[arg(short = 'R', long, value_name = "RATE", requires = "url", value_parser = of_http::rate)]
     pub rate: Option<f64>,
     /// How requests of a rate come: at exponential distances, or at equal ones
     #[arg(long, value_enum, requires = "rate", default_value_t)]
