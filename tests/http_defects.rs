@@ -21,6 +21,8 @@ const ONCE: &[&str] = &["-d", "500ms", "--rounds", "1", "-c", "4"];
 /// What a busy machine does to a load of any kind, and says nothing of the load itself: time that others took, and what follows from it for the
 /// client's and the server's share of their CPUs and for the figure's spread. Few and short rounds say nothing of a collection's part.
 const OF_THE_MACHINE: &[&str] = &[
+    // A figure that follows from one that the machine spoilt.
+    "sources",
     "steal",
     "foreign-load",
     "interrupts",
@@ -138,7 +140,7 @@ fn a_listening_queue_that_overflows() {
     assert!(told.contains("queue of 7"), "{told}");
 }
 
-/// A server that sends one answer in five in two pieces, with Nagle's algorithm on: the second waits until the first is acknowledged.
+/// A server that sends one answer in three in two pieces, with Nagle's algorithm on: the second waits until the first is acknowledged.
 fn nagle() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -157,7 +159,7 @@ fn serve_in_pieces(mut stream: TcpStream) -> std::io::Result<()> {
             break;
         }
         let (head, body) = ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "Hello");
-        if number.is_multiple_of(5) {
+        if number.is_multiple_of(3) {
             stream.write_all(head.as_bytes())?;
             stream.write_all(body.as_bytes())?;
         } else {
@@ -170,18 +172,19 @@ fn serve_in_pieces(mut stream: TcpStream) -> std::io::Result<()> {
 #[test]
 fn nagle_meets_a_delayed_acknowledgement() {
     let record = load(&format!("http://{}/", nagle()), &over(ONCE, &["-c", "1", "-d", "2s"]));
-    failed(&record, "delayed-ack");
+    warned(head(&record), "delayed-ack");
 }
 
 #[test]
 fn a_server_that_slows_down() {
-    let record = planted(&["--drift", "20ms/1s"], &["-c", "2", "-d", "2s", "--rounds", "8"]);
+    let record = planted(&["--drift", "20ms/1s"], &["-c", "20", "-d", "3s", "--rounds", "12"]);
     failed(&record, "drift");
 }
 
 #[test]
 fn a_rate_that_falls_within_a_window() {
-    let record = planted(&["--drift", "5ms/1s"], &["-c", "2", "-d", "7s", "--warmup", "100ms"]);
+    let record =
+        planted(&["--delay", "20ms/1", "--drift", "5ms/1s"], &["-c", "8", "-d", "8s", "--warmup", "100ms"]);
     warned(head(&record), "trend");
 }
 
@@ -193,15 +196,27 @@ fn client_and_server_on_one_cpu() {
     assert!(outcome == Outcome::Warn && told.contains("not pinned"), "{told}");
 }
 
+/// A busy loop where client and server are; of a server that nobody knows it cannot be told apart.
+#[test]
+fn a_stranger_on_their_cpus() {
+    let hogs: Vec<Hog> = lab::affinity::get().expect("an affinity mask").iter().map(Hog::on).collect();
+    let server = Responder::start(&["--delay", "1ms/1"]);
+    failed(&server.load(ONCE), "foreign-load");
+    drop(hogs);
+    let record = load(&server.url(), ONCE);
+    let (outcome, told) = answer(head(&record), "foreign-load");
+    assert!(outcome == Outcome::Unknown && told.contains("--server-pid"), "{told}");
+}
+
 #[test]
 fn a_client_without_a_cpu_of_its_own() {
     let Some([server, client]) = two_cpus() else { return };
     let responder = Responder::start(&["--cpus", &server]);
     let cpu = client.parse().unwrap();
-    let _hogs = [Hog::on(cpu), Hog::on(cpu), Hog::on(cpu)];
+    let _hogs = [Hog::on(cpu), Hog::on(cpu), Hog::on(cpu), Hog::on(cpu)];
     let url = responder.url();
-    let record = measured(&over(ONCE, &["--url", &url, "--client-cpus", &client, "-c", "20"]));
-    for check in ["client-saturated", "client-ceiling", "foreign-load"] {
+    let record = measured(&over(ONCE, &["--url", &url, "--client-cpus", &client, "-c", "200"]));
+    for check in ["client-saturated", "client-ceiling"] {
         warned(head(&record), check);
     }
     // What it sends at a rate, it sends late.
@@ -266,7 +281,7 @@ fn ports_that_run_out() {
         }
     };
     let (outcome, told) = answer(head(&record(&output)), "ports");
-    assert!(outcome == Outcome::Warn && told.contains("of 64 ports"), "{told}");
+    assert!(outcome == Outcome::Warn && told.contains("of 64.0 ports"), "{told}");
     let output = inside("100").unwrap();
     let reason = record(&output).figures[0].reason.clone().unwrap_or_default();
     assert!(reason.contains("no local port left"), "{reason}");

@@ -193,7 +193,7 @@ pub struct Client {
     /// After which a request has failed
     #[arg(long, value_name = "TIME", value_parser = values::seconds, default_value = "10s")]
     pub timeout: f64,
-    /// Before each round [default: a fifth of it]
+    /// Before each round [default: a fifth of it; none where a number of requests ends it]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub warmup: Option<f64>,
     /// Connections that are begun each second at most
