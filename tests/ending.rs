@@ -29,7 +29,7 @@ fn start(rounds: &str) -> (Child, BufReader<ChildStderr>) {
 }
 
 /// Waits for a condition; fails when it does not come about.
-fn until(condition: impl Fn() -> bool) {
+pub fn until(condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < PATIENCE, "waited in vain");
@@ -38,7 +38,7 @@ fn until(condition: impl Fn() -> bool) {
 }
 
 /// Descendants of a process: the guardian, then the worker below it.
-fn descendants(pid: u32) -> Vec<u32> {
+pub fn descendants(pid: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let parents: Vec<(u32, u32)> = entries
         .filter_map(|entry| {
@@ -65,12 +65,12 @@ fn cpu_ticks(pid: u32) -> u64 {
     fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-fn alive(pid: u32) -> bool {
+pub fn alive(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z')))
 }
 
-fn signal(pid: u32, signal: i32) {
+pub fn signal(pid: u32, signal: i32) {
     // SAFETY: a signal to a process that this test started and has not waited for.
     assert_eq!(unsafe { libc::kill(pid as i32, signal) }, 0);
 }

@@ -1,46 +1,16 @@
 //! What HTTP loads must show, and takes a quiet machine or minutes: `make test-long`.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use figure::evidence::http as key;
 use figure::{Figure, Record, Status};
 
-use crate::bench::{record, run, stderr, truebench};
+use crate::bench::{record, run, stderr};
+use crate::responder::{self, Responder, head};
 
-/// A null responder on the first CPU, ended with the test.
-struct Responder {
-    process: Child,
-    url: String,
-}
-
-impl Responder {
-    fn start(options: &[&str]) -> Responder {
-        let mut command = truebench(&["http", "null", "--cpus", "0"]);
-        let mut process = command.args(options).stdout(Stdio::piped()).spawn().unwrap();
-        let mut url = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
-        Responder { process, url: url.trim().to_owned() }
-    }
-
-    fn load(&self, options: &[&str]) -> Record {
-        let client = ["http", "--format", "json", "--no-ceiling", "--client-cpus", "1", "--url", &self.url];
-        let output = run(&[&client, options].concat());
-        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
-        record(&output)
-    }
-}
-
-impl Drop for Responder {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn head(record: &Record) -> &Figure {
-    record.figures.iter().find(|figure| !figure.rounds.is_empty()).unwrap()
+/// A load of a responder on the first CPU by a client on the second.
+fn load(responder: &Responder, options: &[&str]) -> Record {
+    responder::load(&responder.url(), &[&["--client-cpus", "1"], options].concat())
 }
 
 /// A server that stands still for 100 ms of each second, at half of its capacity: a request that comes t behind the beginning of a
@@ -50,12 +20,14 @@ fn head(record: &Record) -> &Figure {
 #[ignore = "half a minute of a quiet machine: make test-long"]
 fn a_stall_is_told_as_arithmetic_has_it() {
     let capacity =
-        head(&Responder::start(&[]).load(&["-c", "200", "-d", "3s", "--rounds", "3"])).value.unwrap();
+        head(&load(&Responder::start(&["--cpus", "0"]), &["-c", "200", "-d", "3s", "--rounds", "3"]))
+            .value
+            .unwrap();
     let rate = format!("{:.0}", capacity / 2.0);
-    let stalling = Responder::start(&["--stall", "100ms/1s"]);
+    let stalling = Responder::start(&["--cpus", "0", "--stall", "100ms/1s"]);
     // One window of whole seconds: each has one stall.
-    let load = ["-c", "200", "-d", "20s", "--rounds", "1", "-R", &rate, "--warmup", "1s"];
-    let told = stalling.load(&[&load[..], &["--arrival", "constant"]].concat());
+    let options = ["-c", "200", "-d", "20s", "--rounds", "1", "-R", &rate, "--warmup", "1s"];
+    let told = load(&stalling, &[&options[..], &["--arrival", "constant"]].concat());
     let head = head(&told);
     let median = told.figure(&format!("{}.p50", head.id)).unwrap();
     let quantiles = &median.distribution.as_ref().unwrap().quantiles;

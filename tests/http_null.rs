@@ -1,51 +1,16 @@
 //! `truebench http null`: a server that a client of any kind can talk to, with faults on demand.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Stdio};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use crate::bench::{run, stderr};
+use crate::responder::Responder;
 
-use crate::bench::{run, stderr, truebench};
-
-/// A responder, ended with the test.
-struct Responder {
-    process: Child,
-    address: SocketAddr,
-}
-
-impl Responder {
-    fn start(options: &[&str]) -> Responder {
-        let mut command = truebench(&["http", "null"]);
-        let mut process =
-            command.args(options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().trim_start_matches("http://").trim_end_matches('/').parse();
-        Responder { process, address: address.unwrap_or_else(|error| panic!("{error}: {line}")) }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        stream
-    }
-
-    /// Ctrl-C: its exit code, and what it says.
-    fn end(mut self) -> (Option<i32>, String) {
-        kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        let mut said = String::new();
-        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.process.wait().unwrap().code(), said)
-    }
-}
-
-impl Drop for Responder {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+fn connect(responder: &Responder) -> TcpStream {
+    let stream = TcpStream::connect(responder.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
 }
 
 /// What is answered to one request, of so many bytes at least.
@@ -64,7 +29,7 @@ fn answer(stream: &mut TcpStream, least: usize) -> String {
 #[test]
 fn it_answers_until_ctrl_c_and_tells_how_much_it_read() {
     let responder = Responder::start(&["--body", "ready", "--threads", "2"]);
-    let mut stream = responder.connect();
+    let mut stream = connect(&responder);
     for _ in 0..3 {
         let text = answer(&mut stream, 20);
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\nready"), "{text}");
@@ -76,7 +41,7 @@ fn it_answers_until_ctrl_c_and_tells_how_much_it_read() {
 #[test]
 fn faults_come_when_they_are_asked_for() {
     let responder = Responder::start(&["--unavailable", "2", "--close-after", "4"]);
-    let mut stream = responder.connect();
+    let mut stream = connect(&responder);
     let status = |text: String| text.split(' ').nth(1).map(str::to_owned);
     let statuses: Vec<_> = (0..4).map(|_| status(answer(&mut stream, 20)).unwrap()).collect();
     assert_eq!(statuses, ["200", "503", "200", "503"]);
@@ -92,11 +57,11 @@ fn some_answers_wait_and_some_are_others() {
         let began = Instant::now();
         (answer(stream, least), began.elapsed())
     };
-    let mut served = responder.connect();
+    let mut served = connect(&responder);
     assert!(answer(&mut served, 20).ends_with("\r\n\r\nHello, Go!"));
     assert!(timed(&mut served, 20).1 >= Duration::from_millis(60), "the second of two");
     assert!(answer(&mut served, 20).ends_with("\r\n\r\nHello, Go!?"), "the third of three");
-    let mut neglected = responder.connect();
+    let mut neglected = connect(&responder);
     answer(&mut neglected, 20);
     assert!(timed(&mut neglected, 20).1 >= Duration::from_millis(30), "the second connection");
 }

@@ -22,7 +22,9 @@ mod faults_watch;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
+mod http_defects;
 mod http_list;
+mod http_load;
 mod http_long;
 mod http_null;
 mod http_remote;
@@ -32,6 +34,7 @@ mod loads;
 mod noise;
 mod numa;
 mod record;
+mod responder;
 mod scaling;
 mod switch;
 mod system;

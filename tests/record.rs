@@ -6,21 +6,25 @@ use figure::{Status, Verdict, evidence};
 
 use crate::bench::{SMALL, record, run, stderr, stdout, truebench};
 
-#[test]
-fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
-    let output = run(&[SMALL, &["--format", "json"]].concat());
-    assert_eq!(output.status.code(), Some(3), "arrays in cache are invalid: {}", stderr(&output));
-
+/// These bytes are a record as `truebench schema` describes it.
+pub fn assert_valid(record: &[u8]) {
     let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
     let mut compiler = boon::Compiler::new();
     compiler.add_resource("record.json", schema).unwrap();
     let mut schemas = boon::Schemas::new();
     let index = compiler.compile("record.json", &mut schemas).unwrap();
-    let instance = serde_json::from_slice(&output.stdout).unwrap();
+    let instance = serde_json::from_slice(record).unwrap();
     if let Err(error) = schemas.validate(&instance, index) {
         panic!("{error:#}");
     }
+}
 
+#[test]
+fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
+    let output = run(&[SMALL, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(3), "arrays in cache are invalid: {}", stderr(&output));
+
+    assert_valid(&output.stdout);
     let record = record(&output);
     let headlines = [
         "copy.regular",

@@ -12,7 +12,7 @@ pub mod setup;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use figure::evidence::http as key;
+use figure::evidence::{CPU_FOREIGN, http as key};
 use figure::format::{number, percent, seconds};
 use figure::series::{Bucket, Distribution, Quantile, Timeline};
 use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
@@ -185,6 +185,11 @@ impl HttpBench {
         let rate = windowed.outcome.book.rate().ok_or("the window had no end")?;
         let mut evidence = around.evidence;
         evidence.merge(windowed.facts.clone());
+        if self.setup.cells[task.cell].subject.is_a_stranger_here() {
+            let reason =
+                "the server runs here and its CPU time is not known: give its process by --server-pid";
+            evidence.put_unknown(CPU_FOREIGN, reason);
+        }
         let kept = self.kept.entry(task.id.clone()).or_default();
         match &mut kept.latency {
             Some(latency) => latency.merge(&windowed.outcome.book.latency),

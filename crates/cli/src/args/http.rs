@@ -124,7 +124,7 @@ pub struct Target {
     /// The time of all rounds together, such as 30s (-z as in hey and oha) [default: 12s]
     #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", requires = "url", value_parser = values::seconds)]
     pub duration: Option<f64>,
-    /// Requests of all rounds together, in place of a time
+    /// Requests of all rounds together, as many in each, in place of a time
     #[arg(short = 'n', long, value_name = "N", requires = "url", value_parser = of_http::long_count, conflicts_with = "duration")]
     pub requests: Option<u64>,
     /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start
@@ -221,7 +221,7 @@ pub struct Client {
     /// After which a request has failed
     #[arg(long, value_name = "TIME", value_parser = values::seconds, default_value = "10s")]
     pub timeout: f64,
-    /// Before each round [default: a fifth of it]
+    /// Before each round [default: a fifth of it; none where a number of requests ends it]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub warmup: Option<f64>,
     /// Connections that are begun each second at most

@@ -160,7 +160,12 @@ impl Plan {
         figure.conditions = self.conditions(cell, wanted);
         let by = |each: f64| Duration::from_secs_f64(each * f64::from(connections));
         let window = wanted.window.max(by(EACH.0));
-        let warm_up = self.client.warm_up.unwrap_or(window.mul_f64(WARM_UP).max(by(EACH.1)));
+        // A number of requests is all that is sent, unless a warm-up is asked for.
+        let usual = match wanted.requests {
+            Some(_) => Duration::ZERO,
+            None => window.mul_f64(WARM_UP).max(by(EACH.1)),
+        };
+        let warm_up = self.client.warm_up.unwrap_or(usual);
         self.tasks.push(Task {
             id,
             cell: at,

@@ -140,6 +140,11 @@ impl Subject {
         }
     }
 
+    /// Whether it runs on this machine, as a process that is not known: what it does on our CPUs cannot be told from what others do there.
+    pub fn is_a_stranger_here(&self) -> bool {
+        matches!(self, Subject::Running { address, pid: None, .. } if address.ip().is_loopback())
+    }
+
     /// What it is called.
     pub fn name(&self) -> String {
         match self {

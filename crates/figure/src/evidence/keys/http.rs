@@ -133,7 +133,7 @@ keys! {
 }
 
 /// The kinds of [`FAILED`] and [`UNCONNECTED`], in their order.
-pub const FAILURES: [&str; 11] = [
+pub const FAILURES: [&str; 13] = [
     "status",
     "length",
     "malformed",
@@ -145,6 +145,8 @@ pub const FAILURES: [&str; 11] = [
     "connect timeout",
     "no port",
     "connect",
+    "TLS",
+    "another body",
 ];
 
 #[cfg(test)]
