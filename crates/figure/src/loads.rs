@@ -173,8 +173,9 @@ impl<'a> Load<'a> {
         });
         let rounds: Vec<(Vec<f64>, f64)> = rounds.collect();
         let length = rounds.iter().map(|(shares, _)| shares.len()).min()?;
-        let mean =
-            |at| rounds.iter().map(|(shares, _): &(Vec<f64>, f64)| shares[at]).sum::<f64>() / rounds.len() as f64;
+        let mean = |at| {
+            rounds.iter().map(|(shares, _): &(Vec<f64>, f64)| shares[at]).sum::<f64>() / rounds.len() as f64
+        };
         Some(((0..length).map(mean).collect(), rounds.iter().map(|(_, samples)| samples).sum()))
     }
 }

@@ -1,7 +1,7 @@
 //! What follows from the rounds of a load: latencies, what a request costs the server, what a connection costs it. Pure.
 
-use figure::evidence::http as key;
 use figure::evidence::ROLE;
+use figure::evidence::http as key;
 use figure::loads::Quantity;
 use figure::series::Part;
 use figure::{Better, Figure, Limit, Reading, Status, Unit};
@@ -48,7 +48,8 @@ pub fn complete(figures: &mut Vec<Figure>) {
 
 /// All that follows from one figure's rounds; the median latency is the first.
 fn follow(head: &Figure) -> Vec<Figure> {
-    let mut all: Vec<Figure> = Quantity::COMPUTED.into_iter().map(|quantity| follows(head, quantity)).collect();
+    let mut all: Vec<Figure> =
+        Quantity::COMPUTED.into_iter().map(|quantity| follows(head, quantity)).collect();
     all.retain(|figure| figure.value.is_some() || figure.reason.is_some());
     all
 }
