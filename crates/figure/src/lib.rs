@@ -16,6 +16,7 @@ mod figure;
 pub mod format;
 pub mod host;
 pub mod levers;
+pub mod loads;
 pub mod ranking;
 pub mod reading;
 pub mod record;

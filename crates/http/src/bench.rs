@@ -24,7 +24,6 @@ use machine::Tree;
 use machine::counters::Watch;
 
 use crate::SUITE;
-use crate::client::facts::QUANTILES;
 use crate::engine::{Pacing, Window};
 use crate::record::Histogram;
 use crate::side::remote::Session;
@@ -37,6 +36,8 @@ const PROFILE: u32 = 1;
 const PROFILED: Duration = Duration::from_millis(1150);
 /// The window by which a server is warmed up and its capacity found.
 const TRIAL: Duration = Duration::from_millis(700);
+/// Quantiles of the latencies of all rounds.
+const SPECTRUM: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
 /// Buckets of a distribution that are kept.
 const MOST_BUCKETS: usize = 400;
 
@@ -290,7 +291,7 @@ fn found(id: &str, kept: Kept) -> Option<Figure> {
         min: milliseconds(bins.first()?.0),
         max: milliseconds(latency.longest()?),
         mean: latency.mean()? * 1e-6,
-        quantiles: QUANTILES.iter().filter_map(quantile).collect(),
+        quantiles: SPECTRUM.iter().filter_map(quantile).collect(),
         buckets: bins.chunks(stride).filter_map(bucket).collect(),
     });
     figure.timeline = kept.timeline;

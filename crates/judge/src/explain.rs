@@ -16,6 +16,7 @@ pub(crate) mod cores;
 mod counted;
 mod edge;
 pub(crate) mod fault;
+mod http;
 mod in_flight;
 mod level;
 mod lever;
@@ -103,6 +104,13 @@ pub const RULES: &[&Rule] = &[
     &program::RULE,
     &walk::RULE,
     &surroundings::RULE,
+    &http::RATE_BOUND,
+    &http::COST,
+    &http::LITTLES_LAW,
+    &http::GOROUTINES,
+    &http::MEMORY,
+    &http::WAITS,
+    &http::OPEN,
 ];
 
 /// Sentences for one figure, at most: more is not read.
@@ -138,12 +146,14 @@ pub fn why(subject: &Subject) -> Option<String> {
             placed.map_or(cause.clone(), |placed| format!("{cause} Over all rounds {placed}."))
         });
     }
-    let mut sentences: Vec<String> = cause.into_iter().collect();
+    // That what is computed from a load is no better than the load, is told of the load.
+    let echo = cause.clone().filter(|_| http::is_computed(subject) && cause::is(subject, "sources"));
+    let mut sentences: Vec<String> = cause.filter(|_| echo.is_none()).into_iter().collect();
     let room = MOST - sentences.len();
     let explained: Vec<_> = RULES.iter().filter_map(|rule| (rule.says)(subject)).take(room).collect();
     let peak = peak::says(subject);
     if explained.is_empty() && sentences.is_empty() && !peak::is_reached(subject) {
-        sentences.push(unexplained(subject.figure));
+        sentences.push(echo.unwrap_or_else(|| unexplained(subject.figure)));
     }
     sentences.extend(explained);
     if sentences.len() < MOST {

@@ -6,14 +6,18 @@ mod blocks;
 mod calls;
 mod cores;
 mod faults;
+mod http;
 mod levers;
 mod numa;
 mod prices;
 mod programs;
 mod walk;
 
+pub(crate) use http::servers as study_of_servers;
+
 use std::collections::BTreeMap;
 
+use figure::evidence::http::WHAT;
 use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
 use figure::{CheckResult, Figure, Finding, Reading, Record, Severity, Status, Unit, Verdict, format};
 
@@ -60,6 +64,9 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     all.extend(levers.into_iter().filter(|_| is_watched));
     all.extend(findings);
     all.truncate(MOST);
+    // Each question of the study has its answer, behind what makes figures void.
+    let first = all.iter().position(|finding| finding.severity < Severity::Error).unwrap_or(all.len());
+    all.splice(first..first, study_of_servers(record));
     all
 }
 
@@ -73,6 +80,11 @@ fn causes(record: &Record, verdict: Verdict) -> Vec<Finding> {
     let mut by_cause: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
     for figure in judged.iter().filter(|figure| figure.verdict == Some(verdict)) {
         by_cause.entry(first_cause(figure).map_or("", |check| &check.id)).or_default().push(figure);
+    }
+    // What was computed from a load is no better than the load, of which it is told.
+    let is_echo = |figures: &Vec<&Figure>| figures.iter().all(|figure| is_computed_from_load(figure));
+    if by_cause.len() > 1 && by_cause.get("sources").is_some_and(is_echo) {
+        by_cause.remove("sources");
     }
     let mut groups: Vec<_> = by_cause.into_iter().collect();
     groups.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.len()));
@@ -103,6 +115,10 @@ fn causes(record: &Record, verdict: Verdict) -> Vec<Finding> {
             finding(severity, text, &figures)
         })
         .collect()
+}
+
+fn is_computed_from_load(figure: &Figure) -> bool {
+    figure.conditions.get(WHAT).is_some() && !figure.derived_from.is_empty()
 }
 
 /// The check that decided the verdict: the first of the worst outcome.

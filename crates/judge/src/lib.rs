@@ -12,6 +12,7 @@ mod findings;
 mod gate;
 mod load;
 pub mod relations;
+mod servers;
 pub mod terms;
 
 use figure::evidence::WATCHED;
@@ -43,6 +44,11 @@ pub fn judge(record: &mut Record) {
     }
     explain::explain(record);
     record.findings = findings::findings(record);
+}
+
+/// What a study of HTTP servers answers: sentences from figures as they are judged, among the findings of [`judge`].
+pub fn study_of_servers(record: &Record) -> Vec<figure::Finding> {
+    findings::study_of_servers(record)
 }
 
 /// Kept rounds that a figure rests on: its own, or for one computed from others the fewest of theirs.

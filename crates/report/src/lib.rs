@@ -18,6 +18,7 @@ mod folded;
 mod grid;
 pub mod host;
 mod json;
+mod loads;
 mod mark;
 mod markdown;
 mod names;

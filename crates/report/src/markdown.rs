@@ -8,7 +8,7 @@ use figure::{Figure, Record, Unit, Verdict};
 use crate::digits::{decimals, fixed, with_unit};
 use crate::grid::{self, Column, Grid, Mode};
 use crate::outline::{Row, Section};
-use crate::{Format, Options, mark, names, outline, reasons, summary};
+use crate::{Format, Options, loads, mark, names, outline, reasons, summary};
 
 pub(crate) const FORMAT: Format =
     Format { name: "markdown", about: "tables and findings for issues and wikis", write };
@@ -30,8 +30,13 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     for section in outline::sections(record) {
         table(&section, out)?;
     }
+    for table in loads::tables(record) {
+        of_loads(&table, out)?;
+    }
     for mode in grid::modes(record) {
-        curves(&mode, out)?;
+        if !mode.figures().all(loads::is_of_load) {
+            curves(&mode, out)?;
+        }
     }
     causes(record, out)?;
     if !record.findings.is_empty() {
@@ -88,6 +93,29 @@ fn table(section: &Section, out: &mut dyn Write) -> io::Result<()> {
         }
         cells.push(marked(row.figure));
         writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+/// A table of HTTP loads.
+fn of_loads(table: &loads::Table, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n### {}\n", escaped(&table.title))?;
+    let is_judged = table.rows.iter().any(|row| row.judged.is_some());
+    let heads =
+        table.columns.iter().map(|column| escaped(&column.head.replace("-\n", "").replace('\n', " ")));
+    let heads: Vec<String> = heads.chain(is_judged.then(|| "verdict".to_owned())).collect();
+    let rules = table.columns.iter().map(|column| if column.right { "---:" } else { "---" });
+    let rules: Vec<&str> = rules.chain(is_judged.then_some("---")).collect();
+    writeln!(out, "| {} |\n| {} |", heads.join(" | "), rules.join(" | "))?;
+    for row in &table.rows {
+        let mut cells: Vec<String> = row.cells.iter().map(|cell| escaped(cell)).collect();
+        if is_judged {
+            cells.push(row.judged.map_or_else(String::new, marked));
+        }
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    for note in &table.notes {
+        writeln!(out, "\n{}", escaped(note))?;
     }
     Ok(())
 }

@@ -28,6 +28,15 @@ const MODES: &[(&str, &str)] = &[
     ("faults.walk", "what is in memory as blocks come and go"),
     ("faults.prove", "a program of yours with each lever"),
     ("faults.levers", "with each lever, for 1 without"),
+    ("http.saturation", "as many requests as the server answers"),
+    ("http.equal-rate", "the same rate for all servers"),
+    ("http.duty", "connections that are idle most of the time"),
+    ("http.short", "a connection for each request"),
+    ("http.pool", "pools of workers of several sizes"),
+    ("http.refusal", "more connections than the server takes"),
+    ("http.slo", "the largest rate that holds a latency"),
+    ("http.doubled", "by twice the client's threads"),
+    ("http.asked", "the server that was asked for"),
 ];
 
 /// What a mode measures, if it is listed.
@@ -150,6 +159,8 @@ const AXES: &[(&str, &str, &str)] = &[
     ("faulting", "first write, by threads at once", "threads that fault at once"),
     ("step", "step", "step"),
     ("lever", "lever", "lever"),
+    ("connections", "connections", "connections"),
+    ("server", "server", "server"),
 ];
 
 /// Axes whose numbers only name things: of many points the worst are shown.

@@ -3,6 +3,7 @@
 
 use figure::evidence::{COPIES, KERNEL, ROLE, STORES, TEST};
 use figure::format::{bytes, number, plain, plain_to};
+use figure::loads::is_ceiling;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Convention, Figure, Record, Status, Unit, Verdict};
 
@@ -87,7 +88,9 @@ impl<'a> Kind<'a> {
 /// among them: see [`grid::modes`].
 pub(crate) fn sections(record: &Record) -> Vec<Section<'_>> {
     let mut groups: Vec<(Kind, Vec<&Figure>)> = Vec::new();
-    let alone = |figure: &&Figure| figure.status == Status::Measured && grid::key(record, figure).is_none();
+    let alone = |figure: &&Figure| {
+        figure.status == Status::Measured && grid::key(record, figure).is_none() && !is_ceiling(figure)
+    };
     for figure in record.figures.iter().filter(alone) {
         let kind = Kind::of(figure);
         match groups.iter_mut().find(|(known, _)| *known == kind) {

@@ -20,6 +20,7 @@ mod curves;
 mod doctor;
 mod header;
 mod levers;
+mod loads;
 mod page;
 mod plan;
 mod ranking;
@@ -48,9 +49,11 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
         table::table(&mut page, section);
     }
     ranking::rankings_of(&mut page, record);
+    loads::loads_of(&mut page, record);
     let modes = grid::modes(record);
     for mode in &modes {
-        if levers::table(&mut page, record, mode) || walk::draw(&mut page, mode, record) {
+        let is_load = mode.figures().all(crate::loads::is_of_load);
+        if is_load || levers::table(&mut page, record, mode) || walk::draw(&mut page, mode, record) {
             continue;
         }
         curves::mode(&mut page, mode);

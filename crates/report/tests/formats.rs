@@ -236,6 +236,11 @@ fn markdown_of_the_full_record() {
 }
 
 #[test]
+fn markdown_of_loads() {
+    insta::assert_snapshot!(write("markdown", &sample::loads::study()).unwrap());
+}
+
+#[test]
 fn markdown_of_the_modes() {
     insta::assert_snapshot!(write("markdown", &sample::modes::all()).unwrap());
 }

@@ -34,6 +34,8 @@ fn every_record() -> Vec<Record> {
         sample::modes::numa(12),
         sample::modes::noise(256),
         sample::alloc::answer(),
+        sample::loads::study(),
+        sample::loads::asked(),
         sample::modes::tried(),
         sample::modes::hostile(),
         sample::modes::extreme(),
@@ -69,6 +71,26 @@ fn walked_extreme() -> Record {
         }
     }
     record
+}
+
+#[test]
+fn loads_at_60() {
+    insta::assert_snapshot!(at(60, &sample::loads::study()));
+}
+
+#[test]
+fn loads_at_80() {
+    insta::assert_snapshot!(at(80, &sample::loads::study()));
+}
+
+#[test]
+fn loads_at_200() {
+    insta::assert_snapshot!(at(200, &sample::loads::study()));
+}
+
+#[test]
+fn a_load_that_was_asked_for_at_80() {
+    insta::assert_snapshot!(at(80, &sample::loads::asked()));
 }
 
 #[test]

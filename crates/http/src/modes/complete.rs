@@ -1,17 +1,13 @@
 //! What follows from the rounds of a load: latencies, what a request costs the server, what a connection costs it. Pure.
 
+use figure::evidence::ROLE;
 use figure::evidence::http as key;
-use figure::evidence::{FactType, Key, ROLE};
+use figure::loads::Quantity;
 use figure::series::Part;
 use figure::{Better, Figure, Limit, Reading, Status, Unit};
 
 use crate::bench::all_latencies;
-use crate::client::facts::QUANTILES;
 use crate::profile::buckets;
-
-/// Quantiles that are figures, with the last part of their ids; by their place in the evidence.
-const LATENCIES: [(usize, &str, &str); 3] =
-    [(0, "p50", "median latency"), (2, "p99", "p99 latency"), (3, "p999", "p99.9 latency")];
 
 /// Adds them, each behind the figure that it follows from; and the ceiling as the limit of each.
 pub fn complete(figures: &mut Vec<Figure>) {
@@ -52,52 +48,48 @@ pub fn complete(figures: &mut Vec<Figure>) {
 
 /// All that follows from one figure's rounds; the median latency is the first.
 fn follow(head: &Figure) -> Vec<Figure> {
-    let mut all = Vec::new();
-    for (place, word, called) in LATENCIES {
-        let mut figure = following(head, word, called, Unit::of("ms"), "latency");
-        figure.conditions.set(key::QUANTILE, QUANTILES[place]);
-        let values = each(head, key::LATENCY, |latency| latency.get(place).map(|seconds| seconds * 1e3));
-        settle(&mut figure, head, values);
-        all.push(figure);
-    }
-    all.push(cpu(head));
-    let mut memory = following(head, "memory", "memory of a connection", Unit::BYTES, "memory");
-    let before = head.evidence.get(key::RESIDENT_BEFORE);
-    let connections = head.evidence.get(key::ESTABLISHED);
-    let values = match before.and(connections) {
-        Reading::Value((before, connections)) => {
-            each(head, key::SERVER_RESIDENT, |resident| Some((resident - before) / connections.max(1.0)))
-        }
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    };
-    settle(&mut memory, head, values);
-    all.push(memory);
-    let mut goroutines = following(head, "goroutines", "goroutines", Unit::ONE, "goroutines");
-    goroutines.better = Better::Neither;
-    settle(&mut goroutines, head, each(head, key::GOROUTINES, Some));
-    all.push(goroutines);
-    let called = "p99 of a goroutine's wait for a CPU";
-    let mut runnable = following(head, "runnable", called, Unit::of("ms"), "run-queue");
-    settle(
-        &mut runnable,
-        head,
-        each(head, key::GO_RUNNABLE, |waits| waits.get(1).map(|seconds| seconds * 1e3)),
-    );
-    all.push(runnable);
+    let mut all: Vec<Figure> =
+        Quantity::COMPUTED.into_iter().map(|quantity| follows(head, quantity)).collect();
     all.retain(|figure| figure.value.is_some() || figure.reason.is_some());
     all
 }
 
-/// CPU time of the server for each answer, split up where it was profiled.
-fn cpu(head: &Figure) -> Figure {
-    let mut figure = following(head, "cpu", "server CPU a request", Unit::of("us"), "cpu");
-    let used = head.over_rounds(key::SERVER_USER).and(head.over_rounds(key::SERVER_SYSTEM));
-    let values = used.and(head.over_rounds(key::ANSWERED)).map(|((user, system), answered)| {
-        let each = user.iter().zip(system).zip(answered);
-        each.map(|((user, system), answered)| (user + system) / answered.max(1.0) * 1e6).collect()
-    });
-    settle(&mut figure, head, values);
-    if let Some(cpu) = figure.value {
+/// What is told of a quantity besides its values: its name for people, its unit, a word of `http.what`, and the quantile it is.
+fn about(quantity: Quantity) -> (&'static str, Unit, &'static str, Option<f64>) {
+    match quantity {
+        Quantity::Rate => ("rate", Unit::REQ_PER_S, "rate", None),
+        Quantity::P50 => ("median latency", Unit::of("ms"), "latency", Some(0.5)),
+        Quantity::P99 => ("p99 latency", Unit::of("ms"), "latency", Some(0.99)),
+        Quantity::P999 => ("p99.9 latency", Unit::of("ms"), "latency", Some(0.999)),
+        Quantity::Cpu => ("server CPU a request", Unit::of("us"), "cpu", None),
+        Quantity::Memory => ("memory of a connection", Unit::BYTES, "memory", None),
+        Quantity::Goroutines => ("goroutines", Unit::ONE, "goroutines", None),
+        Quantity::Runnable => ("p99 of a goroutine's wait for a CPU", Unit::of("ms"), "run-queue", None),
+    }
+}
+
+/// A figure that follows from another one, under its conditions, or the reason why it has no value.
+fn follows(head: &Figure, quantity: Quantity) -> Figure {
+    let (called, unit, what, quantile) = about(quantity);
+    let (id, name) = (format!("{}.{}", head.id, quantity.word()), format!("{}: {called}", head.name));
+    let mut figure = Figure::planned(id, crate::SUITE, name, unit, Better::Lower);
+    figure.conditions = head.conditions.clone();
+    figure.conditions.set(key::WHAT, what.to_owned());
+    if let Some(quantile) = quantile {
+        figure.conditions.set(key::QUANTILE, quantile);
+    }
+    figure.series = head.series.as_ref().map(|series| format!("{series}.{}", quantity.word()));
+    figure.at = head.at.clone();
+    if quantity == Quantity::Goroutines {
+        figure.better = Better::Neither;
+    }
+    match quantity.values(head) {
+        Reading::Value(values) => {
+            figure.derive(&values, &[head]);
+        }
+        Reading::Unknown(reason) => (figure.status, figure.reason) = (Status::NotAvailable, Some(reason)),
+    }
+    if let Some(cpu) = figure.value.filter(|_| quantity == Quantity::Cpu) {
         figure.parts = parts(head, cpu);
     }
     figure
@@ -116,35 +108,4 @@ fn parts(head: &Figure, cpu: f64) -> Vec<Part> {
         Some(Part { name: name.to_owned(), value: share * cpu, share })
     };
     buckets::names().into_iter().enumerate().filter_map(part).filter(|part| part.share > 0.0).collect()
-}
-
-/// A figure that follows from another one, under its conditions.
-fn following(head: &Figure, word: &str, called: &str, unit: Unit, what: &str) -> Figure {
-    let name = format!("{}: {called}", head.name);
-    let mut figure = Figure::planned(format!("{}.{word}", head.id), crate::SUITE, name, unit, Better::Lower);
-    figure.conditions = head.conditions.clone();
-    figure.conditions.set(key::WHAT, what.to_owned());
-    figure.series = head.series.as_ref().map(|series| format!("{series}.{word}"));
-    figure.at = head.at.clone();
-    figure
-}
-
-/// A value of each kept round.
-fn each<T: FactType>(head: &Figure, fact: Key<T>, of: impl Fn(T) -> Option<f64>) -> Reading<Vec<f64>> {
-    match head.over_rounds(fact) {
-        Reading::Value(values) => {
-            Reading::or_unknown(values.into_iter().map(of).collect(), "a round lacks it")
-        }
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
-}
-
-/// Gives it its values, or the reason why there are none.
-fn settle(figure: &mut Figure, head: &Figure, values: Reading<Vec<f64>>) {
-    match values {
-        Reading::Value(values) => {
-            figure.derive(&values, &[head]);
-        }
-        Reading::Unknown(reason) => (figure.status, figure.reason) = (Status::NotAvailable, Some(reason)),
-    }
 }

@@ -69,11 +69,6 @@ impl Coverage {
     }
 }
 
-/// The standard deviation of a share that was sampled: 0 to 1 as the share; `None` without samples, or of no share.
-pub fn sigma(share: f64, samples: u64) -> Option<f64> {
-    (samples > 0 && (0.0..=1.0).contains(&share)).then(|| (share * (1.0 - share) / samples as f64).sqrt())
-}
-
 #[cfg(test)]
 mod unit {
     use super::super::pprof::unit::{FASTHTTP, GC, GNET, NETHTTP, profile};
@@ -125,12 +120,5 @@ mod unit {
             assert!(coverage(sampled, booked).complaint().unwrap().contains("nothing to compare"));
         }
         assert!(coverage(0.0, 2.0).complaint().is_some(), "no sample at all");
-    }
-
-    #[test]
-    fn the_spread_of_a_share_is_known() {
-        // 4 CPUs for 10 s: 4000 samples, 0.8 points.
-        assert!((sigma(0.5, 4000).unwrap() - 0.0079).abs() < 1e-4);
-        assert_eq!((sigma(0.0, 10), sigma(0.5, 0), sigma(1.5, 10)), (Some(0.0), None, None));
     }
 }

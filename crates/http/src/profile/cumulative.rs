@@ -81,6 +81,12 @@ mod unit {
     }
 
     #[test]
+    fn rows_are_those_of_records() {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        assert_eq!(names, figure::loads::STUDY_ROWS.map(|row| row.name));
+    }
+
+    #[test]
     fn recursion_counts_once_and_kernel_entries_belong_to_their_caller() {
         let profile = profile(&[
             (

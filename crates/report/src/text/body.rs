@@ -8,7 +8,7 @@ use figure::{Figure, Record, Status, Verdict};
 use super::page::{INDENT, Page};
 use super::walk;
 use crate::reasons::Cause;
-use crate::{mark, outline, reasons, summary};
+use crate::{loads, mark, outline, reasons, summary};
 
 /// The most figures that are listed by name in one place.
 const MAX_LISTED: usize = 12;
@@ -31,12 +31,13 @@ pub(super) fn findings(page: &mut Page, record: &Record) {
 
 /// Why figures are not valid: each cause once, with the figures it spoils and what to do.
 pub(super) fn causes(page: &mut Page, record: &Record) {
-    let causes = reasons::causes(record.figures.iter());
-    if causes.is_empty() {
+    let (own, echoes): (Vec<Cause>, Vec<Cause>) =
+        reasons::causes(record.figures.iter()).into_iter().partition(|cause| !is_echo(cause));
+    if own.is_empty() && echoes.is_empty() {
         return;
     }
     page.title("Why not valid");
-    for cause in &causes {
+    for cause in &own {
         let style = mark::style(mark::colour(cause.verdict));
         let head = format!("{}: {}", cause.reason.id, listed(record, &cause.figures));
         page.item(mark::of(cause.verdict), style, &head);
@@ -49,6 +50,18 @@ pub(super) fn causes(page: &mut Page, record: &Record) {
             page.paragraph(&format!("{pad}also: "), &format!("{pad}      "), &cause.further.join(", "));
         }
     }
+    let count: usize = echoes.iter().map(|cause| cause.figures.len()).sum();
+    if count > 0 {
+        let text = format!(
+            "{count} latencies, costs and counts are no better than the loads that they were computed from"
+        );
+        page.item("-", Style::new(), &text);
+    }
+}
+
+/// Whether figures that were computed from loads are only no better than these.
+fn is_echo(cause: &Cause) -> bool {
+    cause.reason.id == SOURCES && cause.figures.iter().all(|figure| loads::is_computed(figure))
 }
 
 /// What was seen; where each figure has numbers of its own, those of the first.
@@ -61,8 +74,19 @@ fn told(record: &Record, cause: &Cause) -> String {
     }
 }
 
+/// The check that says only that others are to blame.
+const SOURCES: &str = "sources";
+
+/// Whether these are several figures that were computed from loads.
+fn is_of_loads(figures: &[&Figure]) -> bool {
+    figures.len() > MAX_POINTS && figures.iter().all(|figure| loads::is_computed(figure))
+}
+
 /// Figures by name, as many as one line bears; many points of one curve together.
 fn listed(record: &Record, figures: &[&Figure]) -> String {
+    if is_of_loads(figures) {
+        return format!("{} latencies, costs and counts", figures.len());
+    }
     let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured).count();
     if figures.len() == measured && measured > 2 {
         return format!("all {measured} figures");
@@ -97,7 +121,12 @@ fn listed(record: &Record, figures: &[&Figure]) -> String {
 pub(super) fn explanations(page: &mut Page, record: &Record) {
     let mut told: Vec<(String, String, Vec<&Figure>)> = Vec::new();
     let standing = |figure: &&Figure| figure.verdict != Some(Verdict::Invalid);
-    for figure in record.figures.iter().filter(standing).filter(|figure| !walk::is_drawn(figure)) {
+    // What only its load is to blame for has been told with the load.
+    let echoes = |figure: &Figure| {
+        loads::is_computed(figure) && figure.why.as_deref().is_some_and(|why| why.contains("(sources)"))
+    };
+    let told_elsewhere = |figure: &Figure| walk::is_drawn(figure) || echoes(figure);
+    for figure in record.figures.iter().filter(standing).filter(|figure| !told_elsewhere(figure)) {
         let Some(why) = figure.why.as_deref().map(plain).filter(|why| !why.is_empty()) else { continue };
         // Points of an axis of names are few, and each has its own reason.
         let is_named =
@@ -189,7 +218,10 @@ pub(super) fn rounds(page: &mut Page, record: &Record) {
 pub(super) fn next(page: &mut Page, record: &Record, saved_to: Option<&str>) {
     page.gap();
     let causes = reasons::causes(record.figures.iter());
-    let topic = causes.iter().find(|cause| cause.reason.has_page).map_or("verdict", |cause| &cause.reason.id);
+    let topic = causes
+        .iter()
+        .find(|cause| cause.reason.has_page && !is_echo(cause))
+        .map_or("verdict", |cause| &cause.reason.id);
     page.paragraph("", "  ", &format!("More: truebench explain {topic}"));
     match saved_to {
         Some(path) => page.paragraph("", "  ", &format!("Record, with all rounds and evidence: {path}")),

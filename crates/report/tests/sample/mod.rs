@@ -10,6 +10,7 @@ use figure::{
 };
 
 pub mod alloc;
+pub mod loads;
 pub mod modes;
 pub mod walk;
 pub mod watched;

@@ -1,0 +1,183 @@
+//! HTTP servers under load: saturated with a ceiling, at an equal rate, a limit that refuses, and a load that was asked for.
+
+use figure::evidence::http::*;
+use figure::evidence::*;
+use figure::loads::{DUTY, EQUAL_RATE, POOL as SWEEP, Quantity, REFUSAL, SATURATION, STUDY_ROWS};
+use figure::series::{Bucket, Column, Coordinate, CoordinateValue, Distribution, Part, Quantile, Timeline};
+use figure::{Better, Conditions, Evidence, Figure, Limit, Outcome, Record, Round, Unit, Verdict};
+
+/// Server, requests a second with few connections, KiB a connection, goroutines a connection.
+const SERVERS: [(&str, f64, f64, f64); 3] = [
+    ("nethttp", 36_000.0, 17.0, 1.1),
+    ("fasthttp", 63_000.0, 16.4, 1.0),
+    ("multiplexed", 70_000.0, 0.9, 0.0),
+];
+const BUCKETS: [(&str, f64); 5] = [
+    ("write", 0.55),
+    ("read", 0.2),
+    ("HTTP parsing", 0.15),
+    ("bookkeeping of net/http", 0.095),
+    ("accept", 0.005),
+];
+
+fn head(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {
+    let id = format!("http.{goal}.{server}.c{connections}");
+    let name = format!("{server}, {connections} connections");
+    let mut figure = Figure::planned(id, "http", name, Unit::REQ_PER_S, Better::Higher);
+    figure.series = Some(format!("http.{goal}"));
+    let at = |value| Coordinate { value, unit: None };
+    figure.at.insert("server".into(), at(CoordinateValue::Name(server.into())));
+    figure.at.insert("connections".into(), at(CoordinateValue::Number(connections)));
+    let pacing = if [EQUAL_RATE, DUTY, "asked"].contains(&goal) { "poisson" } else { "closed" };
+    figure.conditions = Conditions::default()
+        .with(SUBJECT, server.into())
+        .with(WHAT, "rate".into())
+        .with(GOAL, goal.into())
+        .with(PACING, pacing.into())
+        .with(CONNECTIONS, connections)
+        .with(INTERFACE, "lo".into());
+    figure.evidence.put(RESIDENT_BEFORE, 9.5e6);
+    figure.evidence.put(ESTABLISHED, connections);
+    let values = [0.99, 1.01, 1.02, 0.98, 1.005, 0.995].map(|factor| factor * rate);
+    figure.rounds = values
+        .map(|rate| {
+            Round::new("2026-03-01T10:20:31Z".into(), 1.0, vec![rate], round(server, connections, rate))
+        })
+        .into();
+    figure.summarise();
+    figure.verdict = Some(Verdict::Valid);
+    figure
+}
+
+fn round(server: &str, connections: f64, rate: f64) -> Evidence {
+    let (_, _, memory, goroutines) = *SERVERS.iter().find(|known| known.0 == server).unwrap_or(&SERVERS[0]);
+    let mut seen = Evidence::default();
+    let latency = connections / rate;
+    seen.put(ANSWERED, rate);
+    seen.put(SERVER_USER, 0.24);
+    seen.put(SERVER_SYSTEM, 0.74);
+    seen.put(LATENCY, vec![latency, latency * 1.4, latency * 2.0, latency * 3.0, latency * 4.0]);
+    seen.put(UNCORRECTED, vec![latency, latency * 1.2, latency * 1.5, latency * 2.0, latency * 2.5]);
+    seen.put(SERVER_RESIDENT, 9.5e6 + connections * memory * 1024.0);
+    seen.put(GOROUTINES, 17.0 + connections * goroutines);
+    seen.put(GO_RUNNABLE, vec![5e-4, 3.9e-3]);
+    seen.put(PROFILE_SAMPLES, 98.0);
+    seen.put(PROFILE_SHARES, BUCKETS.map(|(_, share)| share).to_vec());
+    seen.put(PROFILE_CUMULATIVE, (0..STUDY_ROWS.len()).map(|at| 0.9 / (1 + at) as f64).collect());
+    seen.put(FAILED, vec![0.0; 13]);
+    seen.put(UNCONNECTED, vec![0.0; 13]);
+    seen
+}
+
+/// A load with all that follows from it.
+fn load(head: Figure) -> Vec<Figure> {
+    let mut all = vec![head];
+    for quantity in Quantity::COMPUTED {
+        let head = &all[0];
+        let id = format!("{}.{}", head.id, quantity.word());
+        let unit = match quantity {
+            Quantity::Cpu => Unit::of("us"),
+            Quantity::Memory => Unit::BYTES,
+            Quantity::Goroutines => Unit::ONE,
+            _ => Unit::of("ms"),
+        };
+        let mut figure = Figure::planned(id, "http", &head.name, unit, Better::Lower);
+        figure.conditions = head.conditions.clone();
+        figure.conditions.set(WHAT, "of a load".into());
+        figure.series = head.series.as_ref().map(|series| format!("{series}.{}", quantity.word()));
+        figure.at = head.at.clone();
+        figure.derive(&quantity.values(head).into_value().unwrap(), &[head]).unwrap();
+        figure.verdict = head.verdict;
+        if quantity == Quantity::Cpu {
+            let cpu = figure.value.unwrap();
+            figure.parts =
+                BUCKETS.map(|(name, share)| Part { name: name.into(), value: share * cpu, share }).into();
+        }
+        all.push(figure);
+    }
+    all
+}
+
+fn ceiling(connections: f64) -> Figure {
+    let mut figure = head(SATURATION, "null", connections, 120_000.0);
+    figure.conditions.set(ROLE, "ceiling".into());
+    figure
+}
+
+/// The study, with a server that the machine disturbed and one of which nothing is known of its goroutines.
+pub fn study() -> Record {
+    let mut record = super::empty();
+    for connections in [200.0, 16_000.0] {
+        for (server, rate, ..) in SERVERS {
+            let mut saturated = head(SATURATION, server, connections, rate);
+            saturated.limit = Some(Limit { value: 120_000.0, basis: "http.saturation.null".into() });
+            record.figures.extend(load(saturated));
+            record.figures.extend(load(head(EQUAL_RATE, server, connections, 25_000.0)));
+        }
+        record.figures.push(ceiling(connections));
+    }
+    for workers in [8.0, 512.0] {
+        let mut pool = head(SWEEP, "multiplexed", 16_000.0, 60_000.0 + workers);
+        pool.id = format!("{}.w{workers}", pool.id);
+        pool.conditions.set(POOL, workers);
+        record.figures.push(pool);
+    }
+    let mut refused = head(REFUSAL, "fasthttp", 400.0, 50_000.0);
+    refused.rounds.iter_mut().for_each(|round| {
+        round.evidence.put(FAILED, vec![7.0, 0.0, 0.0, 2.0]);
+        round.evidence.put(UNCONNECTED, vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 31.0]);
+    });
+    record.figures.push(refused);
+    let steal = super::check(
+        "steal",
+        Outcome::Warn,
+        "2.3 % of the CPU time was stolen",
+        Some("measure on a dedicated host"),
+    );
+    let sources = super::check("sources", Outcome::Warn, "http.saturation.nethttp.c200 is suspect", None);
+    for figure in record.figures.iter_mut().filter(|f| f.id.starts_with("http.saturation.nethttp.c200")) {
+        figure.verdict = Some(Verdict::Suspect);
+        let is_load = figure.derived_from.is_empty();
+        figure.checks = vec![if is_load { steal.clone() } else { sources.clone() }];
+        let why = if is_load { "Suspect (steal): time was stolen." } else { "Suspect (sources): see it." };
+        figure.why = Some(why.into());
+    }
+    let blind = "http.saturation.multiplexed.c16000.goroutines";
+    let blind = record.figures.iter_mut().find(|figure| figure.id == blind).unwrap();
+    (blind.value, blind.interval, blind.verdict) = (None, None, None);
+    *blind = blind.clone().not_available("the port beside the server told nothing");
+    record
+}
+
+/// A server of the user's, at a rate.
+pub fn asked() -> Record {
+    let mut record = super::empty();
+    let mut all = load(head("asked", "127.0.0.1:8080", 50.0, 9_000.0));
+    let quantile = |(q, value)| Quantile { q, value };
+    all[1].distribution = Some(Distribution {
+        count: 54_000,
+        min: 0.05,
+        max: 31.0,
+        mean: 5.6,
+        quantiles: [(0.5, 5.55), (0.9, 7.77), (0.99, 11.1), (0.999, 16.6)].map(quantile).to_vec(),
+        buckets: vec![
+            Bucket { low: 0.05, high: 5.55, count: 27_000 },
+            Bucket { low: 5.56, high: 6.9, count: 13_500 },
+            Bucket { low: 6.91, high: 31.0, count: 13_500 },
+        ],
+    });
+    let column = |name: &str, unit: Unit, values: [f64; 3]| Column {
+        name: name.into(),
+        unit,
+        values: values.map(Some).to_vec(),
+    };
+    all[0].timeline = Some(Timeline {
+        seconds: vec![1.0, 2.0, 3.0],
+        columns: vec![
+            column("server.user", Unit::ONE, [0.2, 0.25, 0.3]),
+            column("server.resident", Unit::BYTES, [2e7, 2.1e7, 2.2e7]),
+        ],
+    });
+    record.figures = all;
+    record
+}
