@@ -40,6 +40,16 @@ impl Agent {
         Agent { process, address, command }
     }
 
+    /// Waits until it runs servers, or none.
+    fn has_servers(&self, wanted: bool) {
+        let deadline = Instant::now() + PATIENCE;
+        let below = || lab::tree::processes_below(self.process.id());
+        while below().is_empty() == wanted {
+            assert!(Instant::now() < deadline, "wanted servers: {wanted}; there are {:?}", below());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Ctrl-C: its exit code, and what it said.
     fn end(mut self) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
@@ -111,11 +121,6 @@ fn gone(address: SocketAddr) {
     }
 }
 
-/// Processes below one, by /proc/PID/stat.
-fn below(parent: u32) -> Vec<u32> {
-    lab::tree::processes_below(parent)
-}
-
 #[test]
 fn a_study_takes_its_servers_from_an_agent() {
     let agent = Agent::start(None, &["nethttp", "--bind", "127.0.0.1", "--agent", "0"]);
@@ -125,11 +130,7 @@ fn a_study_takes_its_servers_from_an_agent() {
     assert!(stderr(&output).contains("the agent wants another token"), "{}", stderr(&output));
     told_of_both_sides(&study(None, &agent), "lo");
     // Its client is gone, and so are the servers, before it is told to end.
-    let deadline = Instant::now() + PATIENCE;
-    while !below(agent.process.id()).is_empty() {
-        assert!(Instant::now() < deadline, "servers stayed: {:?}", below(agent.process.id()));
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    agent.has_servers(false);
     let address = agent.address;
     let (code, said) = agent.end();
     assert_eq!(code, Some(0), "{said}");
@@ -138,6 +139,20 @@ fn a_study_takes_its_servers_from_an_agent() {
         "{said}"
     );
     gone(address);
+}
+
+#[test]
+fn a_client_that_is_killed_takes_its_servers_with_it() {
+    let agent = Agent::start(None, &["nethttp", "--bind", "127.0.0.1", "--agent", "0"]);
+    let mut command = within(None);
+    command.args(&agent.command).args(["-c", "8", "-t", "1", "--quick"]);
+    let mut client = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    agent.has_servers(true);
+    client.kill().unwrap();
+    client.wait().unwrap();
+    agent.has_servers(false);
+    let (code, said) = agent.end();
+    assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]
