@@ -186,8 +186,9 @@ fn a_server_that_slows_down() {
 }
 
 #[test]
+#[ignore = "ten seconds of a quiet machine: make test-long"]
 fn a_rate_that_falls_within_a_window() {
-    let record = planted(&["--delay", "200ms/1", "--drift", "50ms/1s"], &["-c", "100", "-d", "8s"]);
+    let record = planted(&["--delay", "20ms/1", "--drift", "5ms/1s"], &["-c", "8", "-d", "8s"]);
     warned(head(&record), "trend");
 }
 
@@ -350,7 +351,6 @@ pub fn short() -> &'static Record {
 fn collections_are_counted() {
     let figure = saturated(short(), "nethttp");
     let cycles = over_rounds(figure, key::GC_CYCLES)[0];
-    println!("{cycles}");
     let (outcome, told) = answer(figure, "gc-regime");
     let expected = if cycles > 0.0 && cycles < 10.0 { Outcome::Warn } else { Outcome::Pass };
     assert!(outcome == expected && told.contains("GOGC 200"), "{cycles}: {told}");
