@@ -27,6 +27,9 @@ const OF_THE_MACHINE: &[&str] = &[
     // Who has no CPU for 40 ms waits as long as for an acknowledgement; and what ends behind a short window is missing in it.
     "delayed-ack",
     "littles-law",
+    // The equal rate is a share of what was reached a moment before, when there may have been more CPU time to have.
+    "rate-met",
+    "survivors",
     "steal",
     "foreign-load",
     "interrupts",
