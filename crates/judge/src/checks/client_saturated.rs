@@ -13,6 +13,9 @@ use crate::load::{FULL, HEADROOM, P99, headroom, is_open, of_server, typical_at}
 /// CPU time of the busiest thread in a closed loop, which sleeps whenever no answer is there, and what a thread waited for a CPU. What is left
 /// at the upper level is what the kernel takes to wake it.
 const BUSY: Levels = Levels { warn: FULL, fail: 0.98 };
+/// The share of the time for which a thread of a closed loop had no CPU though it wanted one: so much later it read answers and sent the next
+/// requests. At half of the time the rate is that of whoever had the CPU.
+const LACKING: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// Waits that found as many events as they can take: more were there.
 const FILLED: f64 = 0.5;
 /// Of the 99th percentile of a rate's latency what lay in the client: answers that had come and were not yet read.
@@ -52,7 +55,7 @@ fn rule(subject: &Subject) -> Answer {
     let busiest = observed!(subject.typical(CLIENT_BUSIEST));
     let full = observed!(subject.typical(FULL_WAITS));
     // Who waits for a CPU would use it.
-    let mut outcome = BUSY.outcome(busiest + waited);
+    let mut outcome = BUSY.outcome(busiest + waited).max(LACKING.outcome(waited));
     if full >= FILLED {
         outcome = outcome.max(Outcome::Warn);
     }
