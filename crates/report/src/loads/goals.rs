@@ -79,6 +79,9 @@ pub(super) fn tables<'a>(all: &[Load<'a>], ceilings: &[Load<'a>]) -> Vec<Table<'
     let mut tables: Vec<Table> = goals.iter().map(|goal| table(goal, all, ceilings)).collect();
     if let Some(last) = tables.last_mut() {
         last.notes.push(LEGEND.to_owned());
+        if all.iter().any(Load::is_closed) {
+            last.notes.push(CLOSED.to_owned());
+        }
     }
     tables
 }
@@ -107,9 +110,6 @@ fn table<'a>(goal: &str, all: &[Load<'a>], ceilings: &[Load<'a>]) -> Table<'a> {
         if let Some(ceiling) = ceiling.filter(|_| has_ceiling && is_last) {
             table.rows.push(row(ceiling, String::new(), "(ceiling)".to_owned(), &said));
         }
-    }
-    if own.iter().any(|load| load.is_closed()) {
-        table.notes.push(CLOSED.to_owned());
     }
     table.notes.extend(own.iter().filter_map(|load| failures(load)));
     table

@@ -71,6 +71,7 @@ fn round(server: &str, connections: f64, rate: f64) -> Evidence {
 
 /// A load with all that follows from it.
 fn load(head: Figure) -> Vec<Figure> {
+    let goal = head.conditions.get(GOAL).unwrap();
     let mut all = vec![head];
     for quantity in Quantity::COMPUTED {
         let head = &all[0];
@@ -88,7 +89,7 @@ fn load(head: Figure) -> Vec<Figure> {
         figure.at = head.at.clone();
         figure.derive(&quantity.values(head).into_value().unwrap(), &[head]).unwrap();
         figure.verdict = head.verdict;
-        if quantity == Quantity::Cpu {
+        if quantity == Quantity::Cpu && goal != EQUAL_RATE {
             let cpu = figure.value.unwrap();
             figure.parts =
                 BUCKETS.map(|(name, share)| Part { name: name.into(), value: share * cpu, share }).into();
