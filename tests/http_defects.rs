@@ -139,6 +139,7 @@ fn a_rate_beyond_what_the_server_does() {
 }
 
 #[test]
+#[ignore = "a quarter of a minute: make test-long"]
 fn a_listening_queue_that_overflows() {
     let record = planted(&["--backlog", "1", "--accept", "100ms"], &["--disable-keepalive", "-d", "1s"]);
     failed(&record, "listen-overflow");
@@ -177,12 +178,14 @@ fn serve_in_pieces(mut stream: TcpStream) -> std::io::Result<()> {
 }
 
 #[test]
+#[ignore = "a quiet machine: make test-long"]
 fn nagle_meets_a_delayed_acknowledgement() {
     let record = load(&format!("http://{}/", nagle()), &over(ONCE, &["-c", "1", "-d", "2s"]));
     warned(head(&record), "delayed-ack");
 }
 
 #[test]
+#[ignore = "a quiet machine: make test-long"]
 fn a_server_that_slows_down() {
     let record = planted(&["--drift", "20ms/1s"], &["-c", "20", "-d", "3s", "--rounds", "12"]);
     failed(&record, "drift");
@@ -216,6 +219,7 @@ fn a_stranger_on_their_cpus() {
 }
 
 #[test]
+#[ignore = "a quiet machine: make test-long"]
 fn a_client_without_a_cpu_of_its_own() {
     let Some([server, client]) = two_cpus() else { return };
     let responder = Responder::start(&["--cpus", &server]);
@@ -262,6 +266,7 @@ fn a_server_short_of_files() {
 
 /// Each process of the server's is looked at, and there are hundreds.
 #[test]
+#[ignore = "a quiet machine: make test-long"]
 fn a_watcher_that_is_dear() {
     let many = "i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done;";
     warned(head(&started(many, &[])), "observer-cost");
@@ -334,6 +339,7 @@ fn servers_on_unequal_terms() {
 
 /// The conformance test is put to the null responder, which reads no body and refuses nothing; and every answer waits, so that the server sleeps.
 #[test]
+#[ignore = "half a minute: make test-long"]
 fn a_server_that_does_not_conform_and_one_that_sleeps() {
     let other = Responder::start(&[]);
     let script = format!("[ \"$1\" = conformance ] && set -- conformance {}", other.address);
@@ -373,6 +379,7 @@ fn accuses_nobody(record: &Record) {
 }
 
 #[test]
+#[ignore = "half a minute of a quiet machine: make test-long"]
 fn a_clean_load_is_accused_of_nothing() {
     let Some([server, client]) = two_cpus() else { return };
     let cpus = ["--server-cpus", &server, "--client-cpus", &client];

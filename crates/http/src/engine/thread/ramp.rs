@@ -13,6 +13,10 @@ use crate::pace::Pace;
 use crate::record::{Failure, Histogram, Record};
 use crate::stop::Stop;
 
+/// After which attempts that fail, without one more connection, are given up: a server that answers otherwise than expected, that is not
+/// there, or ports that have run out will be no better in a minute. Nanoseconds.
+const VAIN: u64 = 5_000_000_000;
+
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ramped {
@@ -65,9 +69,17 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         let most = (self.load.ramp.in_flight / self.load.threads).max(1);
         let interval = self.load.ramp.rate.map_or(0.0, |rate| 1e9 / rate * f64::from(self.load.threads));
         let (count, mut started) = (self.connections.len() as u32, 0u32);
+        let (mut made, mut failed, mut failing_since) = (0, 0, None);
         loop {
             let now = time::now();
-            let is_over = now >= deadline || self.abort.load(Ordering::Relaxed);
+            let failures = self.ramped.failures.iter().sum::<u64>();
+            if self.ramped.established > made {
+                (made, failed, failing_since) = (self.ramped.established, failures, None);
+            } else if failures > failed {
+                failing_since.get_or_insert(now);
+            }
+            let is_vain = failing_since.is_some_and(|since| now - since >= VAIN);
+            let is_over = now >= deadline || is_vain || self.abort.load(Ordering::Relaxed);
             if self.ramped.established >= count || is_over {
                 self.ramped.length = now - began;
                 self.ramped.trouble = self.io.trouble().map(str::to_owned);
