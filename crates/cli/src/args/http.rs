@@ -133,6 +133,12 @@ pub struct Target {
     /// How requests of a rate come: at exponential distances, or at equal ones
     #[arg(long, value_enum, requires = "rate", default_value_t)]
     pub arrival: Arrival,
+    /// Latency in detail: the report of a load of your own has it always, so this asks for nothing more (wrk's and wrk2's option)
+    #[arg(short = 'L', long, requires = "url")]
+    pub latency: bool,
+    /// Latency from the sending as well: at a rate the report has it always (wrk2's option)
+    #[arg(short = 'U', long = "u_latency", alias = "u-latency", requires = "url")]
+    pub u_latency: bool,
     /// A header line, such as 'Accept: text/html'
     #[arg(short = 'H', long = "header", value_name = "LINE", requires = "url", value_parser = of_http::header)]
     pub headers: Vec<Header>,

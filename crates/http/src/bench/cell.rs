@@ -17,7 +17,7 @@ use crate::client::process::{Connected, Generator};
 use crate::engine::{self, Outcome, Window, time};
 use crate::side::local::{Local, Wanted};
 use crate::side::remote::Session;
-use crate::side::{About, Side};
+use crate::side::{About, Side, Subject};
 use crate::watch::{listen, network, sample};
 
 /// Until all clients have their order.
@@ -66,7 +66,14 @@ impl Cell {
                 Cell::connect(setup, Box::new(remote), about)
             }
             None => {
-                let (local, about) = Local::start(&wanted)?;
+                let (local, mut about) = Local::start(&wanted)?;
+                let is_ours = !matches!(setup.subject, Subject::Running { .. });
+                let apart = if is_ours || about.address.ip().is_loopback() {
+                    Reading::Value(false)
+                } else {
+                    Reading::unknown("whether the server is on this machine is not known")
+                };
+                about.facts.put_reading(key::SERVER_APART, apart);
                 Cell::connect(setup, Box::new(local), about)
             }
         }

@@ -111,7 +111,10 @@ fn a_client_that_is_full() {
     assert_eq!(load().with(FULL_WAITS, 0.6).says("client-saturated"), Warn);
     // Who waits for a CPU would use it: with the 75 % that it has.
     let waiting = |share| load().with(CLIENT_DELAY, share);
-    assert_eq!(at("client-saturated", [0.14, 0.16, 0.22, 0.24], waiting), [Pass, Warn, Warn, Fail]);
+    assert_eq!(at("client-saturated", [0.09, 0.11, 0.22, 0.24], waiting), [Pass, Warn, Warn, Fail]);
+    // Without a CPU for half of the time it is late, however little it used.
+    let idle = |share| load().with(CLIENT_BUSIEST, 0.2).with(CLIENT_DELAY, share);
+    assert_eq!(at("client-saturated", [0.09, 0.4, 0.6], idle), [Pass, Warn, Fail]);
     assert_eq!(load().unknown(CLIENT_BUSIEST, "gone").says("client-saturated"), Unknown);
     // What it measures is the client itself.
     assert_eq!(busy(1.0).with(SUBJECT, "null".into()).answer("client-saturated"), None);

@@ -263,6 +263,7 @@ pub fn situations() -> Vec<Case> {
         load().with(CLIENT_CPUS, vec![]),
         load().with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(SERVER_SEEN, vec![0.0, 1.0]),
+        load().with(SERVER_SEEN, vec![0.0, 1.0]).with(SERVER_APART, true),
         load().with(SERVER_ALLOWED, vec![0.0, 2.0]),
         load().with(INTERFACE, "eth0".into()).unknown(SERVER_ALLOWED, "elsewhere"),
         load().with(GOMAXPROCS, 2.0),
