@@ -19,8 +19,21 @@ use crate::responder::{Responder, answer, free_port, head, load, measured, over,
 /// One round of half a second over few connections.
 const ONCE: &[&str] = &["-d", "500ms", "--rounds", "1", "-c", "4"];
 
+/// What tells that the machine was not left to us.
+const DISTURBANCES: &[&str] = &[
+    "steal",
+    "foreign-load",
+    "interrupts",
+    "throttled",
+    "frequency",
+    "clock-jump",
+    "placement-held",
+    "unequal-cores",
+];
+
 /// What a busy machine does to a load of any kind, and says nothing of the load itself: time that others took, and what follows from it for the
-/// client's and the server's share of their CPUs and for the figure's spread. Few and short rounds say nothing of a collection's part.
+/// client's and the server's share of their CPUs and for the figure's spread. Few and short rounds say nothing of a collection's part. Excused
+/// only where one of [`DISTURBANCES`] is told, or nothing is measured long enough to tell.
 const OF_THE_MACHINE: &[&str] = &[
     // A figure that follows from one that the machine spoilt.
     "sources",
@@ -365,25 +378,49 @@ fn collections_are_counted() {
     assert!(outcome == expected && told.contains("GOGC 200"), "{cycles}: {told}");
 }
 
-/// What is not said of the machine is said of nothing.
-fn accuses_nobody(record: &Record) {
-    let accused: Vec<String> = record
-        .figures
-        .iter()
-        .flat_map(|figure| figure.checks.iter().map(move |check| (figure, check)))
+/// What was said against the figures, but for what is excused.
+fn accusations(record: &Record, excused: &[&[&str]]) -> Vec<String> {
+    let checks =
+        record.figures.iter().flat_map(|figure| figure.checks.iter().map(move |check| (figure, check)));
+    checks
         .filter(|(_, check)| matches!(check.outcome, Outcome::Warn | Outcome::Fail))
-        .filter(|(_, check)| ![OF_THE_MACHINE, OF_CLOSED_LOOPS].concat().contains(&check.id.as_str()))
+        .filter(|(_, check)| !excused.concat().contains(&check.id.as_str()))
         .map(|(figure, check)| format!("{}: {} {:?}: {}", figure.id, check.id, check.outcome, check.detail))
-        .collect();
+        .collect()
+}
+
+fn was_disturbed(record: &Record) -> bool {
+    record.figures.iter().flat_map(|figure| &figure.checks).any(|check| {
+        DISTURBANCES.contains(&check.id.as_str()) && matches!(check.outcome, Outcome::Warn | Outcome::Fail)
+    })
+}
+
+#[test]
+fn a_short_study_is_accused_of_nothing_but_the_machine() {
+    let accused = accusations(short(), &[OF_THE_MACHINE, OF_CLOSED_LOOPS]);
+    assert!(accused.is_empty(), "{accused:#?}");
+}
+
+/// Of a machine that was left to us nothing is excused; one that is not is asked three times.
+fn accuses_nobody(measure: impl Fn() -> Record) {
+    let mut record = measure();
+    for _ in 0..2 {
+        if was_disturbed(&record) {
+            record = measure();
+        }
+    }
+    let excused: &[&[&str]] =
+        if was_disturbed(&record) { &[OF_THE_MACHINE, OF_CLOSED_LOOPS] } else { &[OF_CLOSED_LOOPS] };
+    let accused = accusations(&record, excused);
     assert!(accused.is_empty(), "{accused:#?}");
 }
 
 #[test]
-#[ignore = "half a minute of a quiet machine: make test-long"]
+#[ignore = "minutes of a quiet machine: make test-long"]
 fn a_clean_load_is_accused_of_nothing() {
     let Some([server, client]) = two_cpus() else { return };
     let cpus = ["--server-cpus", &server, "--client-cpus", &client];
-    accuses_nobody(&started("", &[&cpus[..], &["--rounds", "6", "-d", "1.5s", "-c", "50"]].concat()));
+    accuses_nobody(|| started("", &[&cpus[..], &["--rounds", "6", "-d", "9s", "-c", "50"]].concat()));
     let study = ["--quick", "--rounds", "6", "-c", "50", "--servers", "nethttp"];
-    accuses_nobody(&measured(&[&study[..], &cpus].concat()));
+    accuses_nobody(|| measured(&[&study[..], &cpus].concat()));
 }

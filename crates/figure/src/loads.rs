@@ -24,6 +24,20 @@ pub const DOUBLED: &str = "doubled";
 /// A load of a server of the user's.
 pub const ASKED: &str = "asked";
 
+/// [`key::PACING`] of a load that sends a request as soon as a connection is free.
+pub const CLOSED: &str = "closed";
+/// [`key::WHAT`] of the load itself.
+pub const RATE: &str = "rate";
+
+/// Where [`key::LATENCY`] and [`key::UNCORRECTED`] have the median: their quantiles are 0.5, 0.9, 0.99, 0.999, and the longest.
+pub const MEDIAN: usize = 0;
+/// The 99th percentile.
+pub const P99: usize = 2;
+/// The 99.9th.
+pub const P999: usize = 3;
+/// The longest.
+pub const LONGEST: usize = 4;
+
 /// What a load is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
@@ -73,15 +87,14 @@ impl Quantity {
 
     /// A value of each kept round of a load, or why there is none.
     pub fn values(self, rate: &Figure) -> Reading<Vec<f64>> {
-        // Quantiles stand in the order of `http.latency`: 0.5, 0.9, 0.99, 0.999, the longest.
         let latency = |place: usize| {
             each(rate, key::LATENCY, move |quantiles| quantiles.get(place).map(|seconds| seconds * 1e3))
         };
         match self {
             Quantity::Rate => Reading::Value(rate.kept_values()),
-            Quantity::P50 => latency(0),
-            Quantity::P99 => latency(2),
-            Quantity::P999 => latency(3),
+            Quantity::P50 => latency(MEDIAN),
+            Quantity::P99 => latency(P99),
+            Quantity::P999 => latency(P999),
             Quantity::Cpu => {
                 let used = rate.over_rounds(key::SERVER_USER).and(rate.over_rounds(key::SERVER_SYSTEM));
                 used.and(rate.over_rounds(key::ANSWERED)).map(|((user, system), answered)| {
@@ -138,7 +151,7 @@ impl<'a> Load<'a> {
 
     /// Whether a request is sent as soon as a connection is free.
     pub fn is_closed(&self) -> bool {
-        self.rate.conditions.get(key::PACING).as_deref() == Some("closed")
+        self.rate.conditions.get(key::PACING).as_deref() == Some(CLOSED)
     }
 
     /// The figure of a quantity, with or without a value.
@@ -191,7 +204,7 @@ pub fn ceilings(record: &Record) -> Vec<Load<'_>> {
 }
 
 fn heads(record: &Record) -> impl Iterator<Item = Load<'_>> {
-    record.figures.iter().filter(|figure| figure.conditions.get(key::WHAT).as_deref() == Some("rate")).map(
+    record.figures.iter().filter(|figure| figure.conditions.get(key::WHAT).as_deref() == Some(RATE)).map(
         |rate| {
             let connections = rate.conditions.get(key::CONNECTIONS).unwrap_or(0.0);
             Load { rate, connections, record }

@@ -2,9 +2,11 @@
 //!
 //! - [`setup`] is what it is to do.
 //! - [`cell`] is a server with its connections; [`probe`] asks it once.
+//! - [`overtime`] puts what came of the requests beside what was seen of the machine.
 //! - [`rates`] turns shares of capacity into rates, and searches the largest that holds a latency.
 
 pub mod cell;
+pub mod overtime;
 pub mod probe;
 pub mod rates;
 pub mod setup;
@@ -35,7 +37,7 @@ use setup::{Ask, Setup, Task};
 const PROFILE: u32 = 1;
 const PROFILED: Duration = Duration::from_millis(1150);
 /// The window by which a server is warmed up and its capacity found.
-const TRIAL: Duration = Duration::from_millis(700);
+const TRIAL: Duration = Duration::from_millis(500);
 /// Quantiles of the latencies of all rounds.
 const SPECTRUM: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
 /// Buckets of a distribution that are kept.
@@ -86,8 +88,16 @@ pub fn prepare(
         event(Event::Preparing {
             what: format!("{name}, {connections} connections ({} of {count})", at + 1),
         });
-        let mut cell = Cell::start(planned, agent.as_ref())
+        // The same server with other connections has passed already.
+        let tested = (0..at).find(|before| setup.cells[*before].subject == planned.subject);
+        let conforms = planned.conforms && tested.is_none();
+        let mut cell = Cell::start(&setup::Cell { conforms, ..planned.clone() }, agent.as_ref())
             .map_err(|why| format!("{name}, {connections} connections: {why}"))?;
+        if let Some(tested) = tested.filter(|_| planned.conforms) {
+            let tested: &Cell = &cells[tested];
+            cell.facts.put_reading(key::CONFORMS, tested.facts.get(key::CONFORMS));
+            cell.facts.put_reading(key::CONFORMANCE, tested.facts.get(key::CONFORMANCE));
+        }
         if cell.cost_rounds > 0 {
             setup.share_cost(cell.cost_rounds);
         }
@@ -298,7 +308,10 @@ fn found(id: &str, kept: Kept) -> Option<Figure> {
     Some(figure)
 }
 
+/// What the id of such a figure has behind that of the load.
+pub const ALL_LATENCIES: &str = ".latencies";
+
 /// The id of the figure that carries all latencies of another one.
 pub fn all_latencies(id: &str) -> String {
-    format!("{id}.latencies")
+    format!("{id}{ALL_LATENCIES}")
 }

@@ -40,7 +40,8 @@ pub struct Seen {
     pub facts: Evidence,
     /// What was looked at once a second.
     pub timeline: Timeline,
-    /// CPU seconds that the server used: they are not foreign to the load. 0 where they are not known.
+    /// CPU seconds that the server used since [`ready`](Side::ready): before the window, in it, and until the last answer. They are not
+    /// foreign to the load. 0 where they are not known.
     pub cpu: f64,
 }
 
@@ -48,6 +49,10 @@ pub struct Seen {
 pub trait Side {
     /// Has these processes of this machine in the timeline too, if the server is on it.
     fn watch_beside(&mut self, _processes: Vec<(String, u32)>) {}
+
+    /// Whether the server's CPUs are the place to watch from, if they are of this machine: a client that looks at the clock until the next
+    /// request is due uses all of its own, and would send late. One of a closed loop sleeps when no answer is there.
+    fn watch_from_server(&mut self, _whether: bool) {}
 
     /// Before anything is sent.
     ///

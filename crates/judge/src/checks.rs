@@ -55,6 +55,7 @@ mod rates_steady;
 mod rounds_agree;
 mod run_queue_delay;
 mod scheduler;
+mod server_host;
 mod server_not_saturated;
 mod shared_cpus;
 mod sibling_load;
@@ -117,6 +118,7 @@ pub const ALL: &[&Check] = &[
     &fault_coverage::CHECK,
     // HTTP: what there was to serve a load, and to make it.
     &conforms::CHECK,
+    &server_host::CHECK,
     &shared_cpus::CHECK,
     &gomaxprocs::CHECK,
     &files_and_memory::CHECK,

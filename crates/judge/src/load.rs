@@ -14,25 +14,7 @@ use crate::check::{Subject, measured};
 
 /// `http.subject` of our null responder, which does nothing but answer: what the client reaches with it is the most that it can.
 const CEILING: &str = "null";
-/// `http.pacing` of a closed loop.
-const CLOSED: &str = "closed";
-/// `http.goal` of a load of the user's own, of which nothing is claimed.
-pub const ASKED: &str = "asked";
-/// `http.goal` of a load that must find the server at its limit.
-pub const SATURATION: &str = "saturation";
-/// The same with twice the client's threads.
-pub const DOUBLED: &str = "doubled";
-/// `http.goal` of a load that shows how a server refuses.
-pub const REFUSAL: &str = "refusal";
-/// `http.what` of the load itself.
-pub const RATE: &str = "rate";
-
-/// Where `http.latency` and `http.uncorrected` have the median.
-pub const MEDIAN: usize = 0;
-/// The 99th percentile.
-pub const P99: usize = 2;
-/// The longest.
-pub const LONGEST: usize = 4;
+pub use figure::loads::{ASKED, CLOSED, DOUBLED, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION};
 
 /// The client must be able to do this many times what it is to measure.
 pub const HEADROOM: f64 = 1.5;

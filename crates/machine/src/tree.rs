@@ -56,7 +56,8 @@ impl Tree {
     /// Unknown, with the path and what the system answered.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Reading<Vec<u8>> {
         let path = path.as_ref();
-        let mut bytes = Vec::new();
+        // Nearly all files of /proc and /sys come in one read.
+        let mut bytes = Vec::with_capacity(8192);
         let read = open(&self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
         match read {
             Ok(_) => Reading::Value(bytes),

@@ -7,18 +7,19 @@ use figure::evidence::http as key;
 use figure::series::Timeline;
 use figure::{Evidence, Reading};
 use machine::Tree;
-use rustix::thread::{ClockId, NanosleepRelativeResult};
+use rustix::io::Errno;
+use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
 
-use super::probe;
 use super::setup;
+use super::{overtime, probe};
 use crate::client::facts;
 use crate::client::process::{Connected, Generator};
-use crate::engine::{self, Outcome, Window, time};
+use crate::engine::{self, Outcome, Pacing, Window, time};
 use crate::side::local::{Local, Wanted};
 use crate::side::remote::Session;
 use crate::side::{About, Side, Subject};
-use crate::watch::{listen, network, sample};
+use crate::watch::{listen, network, process, sample};
 
 /// Until all clients have their order.
 const AHEAD: u64 = 5_000_000;
@@ -44,7 +45,7 @@ pub struct Windowed {
     pub facts: Evidence,
     /// What was looked at once a second.
     pub timeline: Timeline,
-    /// CPU seconds that server and client used.
+    /// CPU seconds that server and client used for it: before the window, in it, and until the last answer.
     pub cpu: f64,
 }
 
@@ -98,10 +99,10 @@ impl Cell {
         for index in 0..setup.processes {
             generators.push(Generator::start(&spec.part(index, setup.processes))?);
         }
-        let mut all = Connected::default();
+        let mut all = Connected { memory: Reading::Value(0.0), ..Connected::default() };
         for generator in &generators {
             all.ramped.merge(&generator.connected.ramped);
-            all.memory += generator.connected.memory;
+            all.memory = all.memory.and(generator.connected.memory.clone()).map(|(all, one)| all + one);
         }
         let missing = spec.connections - all.ramped.established;
         if missing > 0 && !setup.may_refuse {
@@ -129,6 +130,8 @@ impl Cell {
     /// The server or a client is gone.
     pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<Windowed, String> {
         self.side.ready()?;
+        self.side.watch_from_server(window.pacing != Pacing::Closed);
+        let before = self.client_cpu();
         let start = time::now() + AHEAD;
         let processes = self.generators.len() as u64;
         for (index, generator) in (0..).zip(&mut self.generators) {
@@ -139,28 +142,31 @@ impl Cell {
         self.side.begin(window.duration.unwrap_or(Duration::from_secs(2)), profile)?;
         let within =
             window.duration.map_or(LONGEST, |duration| window.warm_up + duration + Duration::from_secs(90));
-        let mut outcome: Option<Outcome> = None;
-        if let Some(duration) = window.duration.filter(|_| window.requests.is_none()) {
+        let timed = window.duration.filter(|_| window.requests.is_none());
+        if let Some(duration) = timed {
             sleep_until(begins + duration.as_nanos() as u64);
             self.side.end()?;
-            outcome = Some(self.outcome(within)?);
         }
-        let outcome = match outcome {
-            Some(outcome) => outcome,
-            None => {
-                // A number of requests ends it when it ends.
-                let outcome = self.outcome(within)?;
-                self.side.end()?;
-                outcome
-            }
-        };
+        let outcome = self.outcome(within)?;
+        if timed.is_none() {
+            // A number of requests ends the window, and nobody knows when before.
+            self.side.end()?;
+        }
         let seconds = outcome.book.seconds().unwrap_or(0.0);
         let share = seconds / (seconds + window.warm_up.as_secs_f64()).max(f64::MIN_POSITIVE);
         let seen = self.side.seen(outcome.book.counts.answered as f64, share)?;
         let mut facts = facts::of_window(&outcome, window, self.connections);
         facts.merge(seen.facts);
-        let client = facts.get(key::CLIENT_CPU).into_value().unwrap_or(0.0);
-        Ok(Windowed { outcome, facts, timeline: seen.timeline, cpu: seen.cpu + client })
+        let mut timeline = seen.timeline;
+        overtime::add(&mut timeline, &outcome.book.intervals, seconds);
+        let cpu = seen.cpu + (self.client_cpu() - before).max(0.0);
+        Ok(Windowed { outcome, facts, timeline, cpu })
+    }
+
+    /// CPU seconds that the clients have used since they started. 0 where they are not known.
+    fn client_cpu(&self) -> f64 {
+        let processes: Vec<u32> = self.generators.iter().map(Generator::pid).collect();
+        process::cpu_of(&processes).into_value().unwrap_or(0.0)
     }
 
     fn outcome(&mut self, within: Duration) -> Result<Outcome, String> {
@@ -204,19 +210,9 @@ impl Queue {
     }
 }
 
-/// Sleeps until a moment, in nanoseconds of CLOCK_MONOTONIC.
+/// Sleeps until a moment, in nanoseconds of CLOCK_MONOTONIC. A signal does not shorten it.
 fn sleep_until(moment: u64) {
-    loop {
-        let left = moment.saturating_sub(time::now());
-        if left == 0 {
-            return;
-        }
-        let time = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
-        if !matches!(
-            rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &time),
-            NanosleepRelativeResult::Ok | NanosleepRelativeResult::Interrupted(_)
-        ) {
-            return;
-        }
-    }
+    let tv_nsec = (moment % 1_000_000_000) as i64;
+    let moment = Timespec { tv_sec: (moment / 1_000_000_000) as i64, tv_nsec };
+    while clock_nanosleep_absolute(ClockId::Monotonic, &moment) == Err(Errno::INTR) {}
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::setup::Ask;
 use crate::engine::{Outcome, Pacing};
 
-/// The share of the slowest server's capacity that is never exceeded by a rate that is to be held.
-const MOST_SHARE: f64 = 0.7;
+/// The share of the slowest server's capacity up to which answers of mostly idle connections wait little for one another.
+const MOST_OF_IDLE: f64 = 0.35;
 /// Windows of one search at most.
 const MOST_STEPS: u32 = 9;
 /// The search ends when what held and what did not are this close.
@@ -15,17 +15,9 @@ const CLOSE: f64 = 0.02;
 /// What the servers of each group did when they were tried.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
-    groups: BTreeMap<String, Group>,
+    /// Requests a second of the slowest of each group, saturated.
+    slowest: BTreeMap<String, f64>,
     seeds: u64,
-}
-
-/// Servers that are compared.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    /// Requests a second of the slowest, saturated.
-    slowest: f64,
-    /// Seconds of an answer of the slowest if it had one connection only: a connection's share of the rate.
-    service: f64,
 }
 
 impl Rates {
@@ -37,11 +29,8 @@ impl Rates {
 
     fn add(&mut self, group: Option<&str>, rate: f64) {
         let Some(group) = group else { return };
-        let known = self.groups.entry(group.to_owned());
-        let known = known.or_insert(Group { slowest: rate, service: 1.0 / rate });
-        if rate < known.slowest {
-            (known.slowest, known.service) = (rate, 1.0 / rate);
-        }
+        let slowest = self.slowest.entry(group.to_owned()).or_insert(rate);
+        *slowest = slowest.min(rate);
     }
 
     /// How requests of a figure are sent.
@@ -49,15 +38,17 @@ impl Rates {
     /// # Errors
     /// If the group's capacity is not known.
     pub fn pacing(&mut self, ask: Ask, group: Option<&str>, connections: u32) -> Result<Pacing, String> {
-        let capacity = || self.group(group);
+        let slowest = || self.slowest(group);
         let rate = match ask {
             Ask::Closed => return Ok(Pacing::Closed),
             Ask::Rate { rate, constant: true } => return Ok(Pacing::Constant { rate }),
             Ask::Rate { rate, constant: false } => rate,
-            Ask::Share(share) => share * capacity()?.slowest,
+            Ask::Share(share) => share * slowest()?,
             Ask::Duty(share) => {
-                let group = capacity()?;
-                (share * f64::from(connections) / group.service).min(MOST_SHARE * group.slowest)
+                // An answer takes the slowest 1 / rate: a connection that is busy for that share of the time asks so often. Where few CPUs
+                // serve many connections they could not be busy for so long without a queue.
+                let slowest = slowest()?;
+                (share * f64::from(connections) * slowest).min(MOST_OF_IDLE * slowest)
             }
             Ask::Slo { .. } => return Err("a search has no pacing of its own".to_owned()),
         };
@@ -70,12 +61,12 @@ impl Rates {
     /// If the group's capacity is not known.
     pub fn search(&mut self, group: Option<&str>) -> Result<Search, String> {
         let seed = self.seed();
-        let known = self.group(group)?;
-        Ok(Search { low: 0.0, high: known.slowest * 1.05, steps: 0, seed, asked: 0.0 })
+        let slowest = self.slowest(group)?;
+        Ok(Search { low: 0.0, high: slowest * 1.05, steps: 0, seed, asked: 0.0 })
     }
 
-    fn group(&self, group: Option<&str>) -> Result<Group, String> {
-        let known = group.and_then(|group| self.groups.get(group)).copied();
+    fn slowest(&self, group: Option<&str>) -> Result<f64, String> {
+        let known = group.and_then(|group| self.slowest.get(group)).copied();
         known.ok_or_else(|| "the capacity of the servers is not known: none was saturated".to_owned())
     }
 
@@ -138,7 +129,7 @@ mod unit {
         };
         assert_eq!(rate(Ask::Share(0.7), 200), 14_000.0);
         // 50 us an answer: a connection that is busy for 1 % of the time asks 200 times a second.
-        assert_eq!((rate(Ask::Duty(0.01), 50), rate(Ask::Duty(0.01), 8000)), (10_000.0, 14_000.0));
+        assert_eq!((rate(Ask::Duty(0.01), 30), rate(Ask::Duty(0.01), 8000)), (6_000.0, 7_000.0));
         assert!(rates.pacing(Ask::Share(0.7), Some("c8000"), 1).is_err());
     }
 

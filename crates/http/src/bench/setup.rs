@@ -88,7 +88,7 @@ pub enum Ask {
     },
     /// At a share of what the slowest of the group does when it is saturated, at exponential distances.
     Share(f64),
-    /// At the rate at which a connection is busy for that share of the time, if the answers come as at little load; at most at 70 % of
+    /// At the rate at which a connection is busy for that share of the time, if the answers come as at little load; at most at 35 % of
     /// what the slowest of the group does.
     Duty(f64),
     /// At the largest rate that holds a latency.

@@ -26,7 +26,7 @@ pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
         key::RAMP_LONGEST,
         Reading::or_unknown(seconds(ramped.connect.longest()), "no connection was made"),
     );
-    facts.put(key::CLIENT_MEMORY, connected.memory);
+    facts.put_reading(key::CLIENT_MEMORY, connected.memory.clone());
     facts.put(key::SOURCES, sources.max(1) as f64);
     facts
 }

@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use figure::Reading;
+use machine::Tree;
 use serde::{Deserialize, Serialize};
 
 use super::spec::Spec;
 use crate::engine::{Client, Outcome, Ramped, Window};
+use crate::watch::process;
 
 /// The name of the worker that this binary becomes for it.
 pub const WORKER: &str = "http.client";
@@ -38,7 +41,7 @@ pub struct Connected {
     /// How the connections were made.
     pub ramped: Ramped,
     /// Bytes that the process has more in memory than before.
-    pub memory: f64,
+    pub memory: Reading<f64>,
 }
 
 /// The body of a client's process: does what is ordered until its input ends.
@@ -85,15 +88,17 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
 fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, Connected), String> {
     let before = resident();
     let client = Client::connect(&spec.load()?, abort.clone()).map_err(|error| error.to_string())?;
-    let connected = Connected { ramped: client.ramped.clone(), memory: resident() - before };
+    let memory = before.and(resident()).map(|(before, after)| after - before);
+    let connected = Connected { ramped: client.ramped.clone(), memory };
     Ok((client, connected))
 }
 
-/// Bytes that this process has in memory; 0 where the kernel does not tell.
-fn resident() -> f64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split_ascii_whitespace().nth(1).and_then(|word| word.parse::<f64>().ok());
-    pages.unwrap_or(0.0) * rustix::param::page_size() as f64
+/// Bytes that this process has in memory.
+fn resident() -> Reading<f64> {
+    match process::read(&Tree::live(), std::process::id()) {
+        Reading::Value(process) => process.resident,
+        Reading::Unknown(reason) => Reading::Unknown(reason),
+    }
 }
 
 /// A client's process, from the outside. It ends with this value.

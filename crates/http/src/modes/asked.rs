@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use figure::Machine;
 use figure::evidence::http as key;
+use figure::loads;
 use lab::mode::Planned;
 
 use super::figures::{Plan, Wanted};
@@ -50,7 +51,7 @@ pub fn plan(machine: &Machine, options: &Options<Asked>) -> Result<Planned, Plan
     };
     let cell = plan.cell(subject, spec.clone(), Some("asked".to_owned()));
     let wanted = Wanted {
-        goal: if asked.slo.is_some() { "slo" } else { "asked" },
+        goal: if asked.slo.is_some() { loads::SLO } else { loads::ASKED },
         called: &called,
         suffix: "",
         ask,

@@ -1,31 +1,30 @@
 //! What follows from the rounds of a load: latencies, what a request costs the server, what a connection costs it. Pure.
 
-use figure::evidence::ROLE;
 use figure::evidence::http as key;
-use figure::loads::Quantity;
+use figure::loads::{ASKED, CLOSED, Quantity, is_ceiling};
 use figure::series::Part;
 use figure::{Better, Figure, Limit, Reading, Status, Unit};
 
-use crate::bench::all_latencies;
+use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
 
 /// Adds them, each behind the figure that it follows from; and the ceiling as the limit of each.
 pub fn complete(figures: &mut Vec<Figure>) {
     let carriers: Vec<Figure> = {
-        let (carriers, rest) = figures.drain(..).partition(|figure| figure.id.ends_with(".latencies"));
+        let (carriers, rest) = figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));
         *figures = rest;
         carriers
     };
     let ceilings: Vec<(Option<f64>, f64, String)> = figures
         .iter()
-        .filter(|figure| figure.conditions.get(ROLE).as_deref() == Some("ceiling"))
+        .filter(|figure| is_ceiling(figure))
         .filter_map(|figure| {
             Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()))
         })
         .collect();
     let mut all = Vec::new();
     for mut head in figures.drain(..) {
-        let is_ceiling = head.conditions.get(ROLE).is_some();
+        let is_ceiling = is_ceiling(&head);
         let carrier = carriers.iter().find(|carrier| carrier.id == all_latencies(&head.id));
         head.timeline = carrier.and_then(|carrier| carrier.timeline.clone());
         let connections = head.conditions.get(key::CONNECTIONS);
@@ -33,12 +32,10 @@ pub fn complete(figures: &mut Vec<Figure>) {
         if let Some((_, value, id)) = ceiling {
             head.limit = Some(Limit { value: *value, basis: id.clone() });
         }
-        let mut following = if head.status == Status::Measured { follow(&head) } else { Vec::new() };
+        let is_followed = head.status == Status::Measured && !is_ceiling;
+        let mut following = if is_followed { follow(&head) } else { Vec::new() };
         if let (Some(carrier), Some(median)) = (carrier, following.first_mut()) {
             median.distribution = carrier.distribution.clone();
-        }
-        if is_ceiling {
-            following.truncate(0);
         }
         all.push(head);
         all.append(&mut following);
@@ -48,10 +45,20 @@ pub fn complete(figures: &mut Vec<Figure>) {
 
 /// All that follows from one figure's rounds; the median latency is the first.
 fn follow(head: &Figure) -> Vec<Figure> {
+    let wanted = |quantity: &Quantity| !is_of_no_use(head, *quantity);
     let mut all: Vec<Figure> =
-        Quantity::COMPUTED.into_iter().map(|quantity| follows(head, quantity)).collect();
+        Quantity::COMPUTED.into_iter().filter(wanted).map(|quantity| follows(head, quantity)).collect();
     all.retain(|figure| figure.value.is_some() || figure.reason.is_some());
     all
+}
+
+/// Whether nobody should decide by it: high quantiles of a closed loop lack what was not sent while the server stalled, and the study has
+/// loads at a rate for them. Who asks for a closed loop gets them, with that said.
+fn is_of_no_use(head: &Figure, quantity: Quantity) -> bool {
+    let conditions = &head.conditions;
+    let is_closed = conditions.get(key::PACING).as_deref() == Some(CLOSED);
+    let is_asked = conditions.get(key::GOAL).as_deref() == Some(ASKED);
+    matches!(quantity, Quantity::P99 | Quantity::P999) && is_closed && !is_asked
 }
 
 /// What is told of a quantity besides its values: its name for people, its unit, a word of `http.what`, and the quantile it is.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use figure::evidence::http as key;
 use figure::evidence::{ROLE, THREADS};
 use figure::format::plain_to;
+use figure::loads;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::mode::Planned;
@@ -24,9 +25,11 @@ const GRACE: f64 = 150.0;
 const CEILING: Duration = Duration::from_millis(350);
 /// Time that a window is warmed up for, as a share of it.
 const WARM_UP: f64 = 0.2;
-/// Seconds of a window, and of its warm-up, for each connection: several times what a round of answers to all of them takes, so that
-/// what is in flight at its ends is a small part (Little's law holds in between).
-const EACH: (f64, f64) = (60e-6, 20e-6);
+/// Seconds of a closed loop's window, and of its warm-up, for each connection: several times what a round of answers to all of them takes,
+/// so that what is in flight at its ends is a small part (Little's law holds in between).
+const EACH_CLOSED: (f64, f64) = (60e-6, 20e-6);
+/// The same of a rate, at which few requests are in flight.
+const EACH_OPEN: (f64, f64) = (40e-6, 16e-6);
 
 /// Cells, figures and tasks, as they come together.
 pub struct Plan {
@@ -133,7 +136,7 @@ impl Plan {
         (spec.expect, spec.host) = (Expect::default(), String::new());
         let cell = self.cell(Subject::Null(options), spec, None);
         let wanted = Wanted {
-            goal: "saturation",
+            goal: loads::SATURATION,
             called: "saturated",
             suffix: "",
             ask: Ask::Closed,
@@ -159,11 +162,12 @@ impl Plan {
         figure.at.insert("connections".to_owned(), coordinate(number));
         figure.conditions = self.conditions(cell, wanted);
         let by = |each: f64| Duration::from_secs_f64(each * f64::from(connections));
-        let window = wanted.window.max(by(EACH.0));
+        let each = if wanted.ask == Ask::Closed { EACH_CLOSED } else { EACH_OPEN };
+        let window = wanted.window.max(by(each.0));
         // A number of requests is all that is sent, unless a warm-up is asked for.
         let usual = match wanted.requests {
             Some(_) => Duration::ZERO,
-            None => window.mul_f64(WARM_UP).max(by(EACH.1)),
+            None => window.mul_f64(WARM_UP).max(by(each.1)),
         };
         let warm_up = self.client.warm_up.unwrap_or(usual);
         self.tasks.push(Task {
@@ -194,14 +198,14 @@ impl Plan {
         let numbers = |list: &CpuList| list.iter().map(f64::from).collect::<Vec<f64>>();
         let spec = &cell.spec;
         let pacing = match wanted.ask {
-            Ask::Closed => "closed",
+            Ask::Closed => loads::CLOSED,
             Ask::Rate { constant: true, .. } => "constant",
             _ => "poisson",
         };
         let mut conditions = Conditions::default()
             .with(key::SUBJECT, cell.subject.name())
             .with(key::SUBJECT_FLAGS, cell.subject.flags())
-            .with(key::WHAT, "rate".to_owned())
+            .with(key::WHAT, loads::RATE.to_owned())
             .with(key::GOAL, wanted.goal.to_owned())
             .with(key::PACING, pacing.to_owned())
             .with(key::CONNECTIONS, f64::from(spec.connections))

@@ -148,7 +148,4 @@ pub enum PlanError {
         /// Threads of the client.
         threads: u32,
     },
-    /// A server that is not there.
-    #[error("there is no server {0}; truebench http list shows them")]
-    Server(String),
 }

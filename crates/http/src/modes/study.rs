@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use figure::Machine;
 use figure::evidence::http as key;
+use figure::loads;
 use lab::mode::Planned;
 
 use super::figures::{Plan, Wanted};
 use super::options::{Options, PlanError, Slo, Study};
 use crate::bench::setup::Ask;
+use crate::client::Spec;
 use crate::engine::Expect;
 use crate::side::Subject;
 
@@ -47,18 +49,17 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
         environment: study.environment.clone(),
     };
     for connections in &study.connections {
-        let mut spec = plan.spec(*connections)?;
-        spec.expect = EXPECTED;
+        let spec = spec(&plan, *connections)?;
         let group = Some(format!("c{connections}"));
         for name in &study.servers {
             let cell = plan.cell(go(name, &[]), spec.clone(), group.clone());
-            let closed = wanted("saturation", "saturated", Ask::Closed, saturated);
+            let closed = wanted(loads::SATURATION, "saturated", Ask::Closed, saturated);
             plan.figure(cell, &Wanted { profile: true, ..closed });
             let called = "at 70 % of the slowest";
-            plan.figure(cell, &wanted("equal-rate", called, Ask::Share(EQUAL), equal));
+            plan.figure(cell, &wanted(loads::EQUAL_RATE, called, Ask::Share(EQUAL), equal));
             if let Some(Slo { quantile, limit }) = study.slo {
                 let ask = Ask::Slo { quantile, limit: limit.as_secs_f64() };
-                plan.figure(cell, &wanted("slo", "the most that holds the latency", ask, equal));
+                plan.figure(cell, &wanted(loads::SLO, "the most that holds the latency", ask, equal));
             }
         }
         plan.ceiling(spec);
@@ -68,7 +69,7 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
     }
     let loads = match options.quick {
         true => "saturated; equal rate",
-        false => "saturated; equal rate; short connections; 1 % duty; pools; a limit of connections",
+        false => "saturated; equal rate; short connections; idle connections; pools; a limit of connections",
     };
     let notes = vec![("servers", study.servers.join(", ")), ("loads", loads.to_owned())];
     Ok(plan.planned("http.study", options, notes))
@@ -84,37 +85,37 @@ fn second_loads(
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let most = study.connections.iter().max().unwrap_or(fewest);
     let group = |name: &str| Some(format!("{name}{fewest}"));
-    let expect = EXPECTED;
     for name in &study.servers {
-        let mut spec = plan.spec(*fewest)?;
-        spec.expect = expect;
+        let mut spec = spec(plan, *fewest)?;
         let cell = plan.cell(go(name, &[]), spec.clone(), group("duty"));
-        plan.figure(cell, &wanted("duty", "each busy for 1 % of the time", Ask::Duty(DUTY), window));
+        plan.figure(
+            cell,
+            &wanted(loads::DUTY, "each idle for 99 % of the time or more", Ask::Duty(DUTY), window),
+        );
         spec.keeps_alive = false;
         if plan.is_here() {
             spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
         }
         let cell = plan.cell(go(name, &[]), spec, group("short"));
-        plan.figure(cell, &wanted("short", "a connection for each request", Ask::Closed, window));
+        plan.figure(cell, &wanted(loads::SHORT, "a connection for each request", Ask::Closed, window));
     }
     if let Some(pooled) = study.servers.iter().find(|name| *name == POOLED) {
         for pool in &study.pools {
-            let mut spec = plan.spec(*most)?;
-            spec.expect = expect;
+            let spec = spec(plan, *most)?;
             let cell = plan.cell(go(pooled, &["-pool", &pool.to_string()]), spec, None);
             let (suffix, called) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
-            let pooled = wanted("pool", &called, Ask::Closed, window);
+            let pooled = wanted(loads::POOL, &called, Ask::Closed, window);
             let figure = plan.figure(cell, &Wanted { suffix: &suffix, ..pooled });
             figure.conditions.set(key::POOL, f64::from(*pool));
         }
     }
     if let Some(limited) = study.servers.iter().find(|name| *name == LIMITED) {
-        let mut spec = plan.spec(LIMIT * 2)?;
-        (spec.expect, spec.patience) = (expect, REFUSED);
+        let mut spec = spec(plan, LIMIT * 2)?;
+        spec.patience = REFUSED;
         let cell = plan.cell(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
         plan.cell_mut(cell).may_refuse = true;
         let called = "twice as many as it takes";
-        let figure = plan.figure(cell, &wanted("refusal", called, Ask::Closed, window));
+        let figure = plan.figure(cell, &wanted(loads::REFUSAL, called, Ask::Closed, window));
         figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
     }
     doubled(plan, study, go, window)
@@ -130,11 +131,10 @@ fn doubled(
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let (threads, cpus) = (plan.threads() * 2, plan.split.client.len() as u32);
     for name in &study.servers {
-        let mut spec = plan.spec(*fewest)?;
-        spec.expect = EXPECTED;
+        let mut spec = spec(plan, *fewest)?;
         spec.threads = threads;
         let cell = plan.cell(go(name, &[]), spec, None);
-        plan.figure(cell, &wanted("doubled", "saturated by twice the threads", Ask::Closed, window));
+        plan.figure(cell, &wanted(loads::DOUBLED, "saturated by twice the threads", Ask::Closed, window));
         if threads > cpus || threads > *fewest {
             plan.withdraw(&format!(
                 "the client has {} threads on {cpus} CPUs: twice as many have no room (fewer by -t)",
@@ -143,6 +143,11 @@ fn doubled(
         }
     }
     Ok(())
+}
+
+/// A load of so many connections, whose answers are those of all servers of the study.
+fn spec(plan: &Plan, connections: u32) -> Result<Spec, PlanError> {
+    Ok(Spec { expect: EXPECTED, ..plan.spec(connections)? })
 }
 
 /// A closed window, or one of that pacing, without a profile.

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 
 use figure::evidence::http as key;
+use figure::series::Timeline;
 use figure::{CpuList, Evidence, Reading};
 use machine::Tree;
 
-use super::Seen;
 use super::subject::Subjects;
 use crate::profile::pprof::CpuProfile;
 use crate::profile::{buckets, coverage, cumulative};
 use crate::watch::go::{
-    GC_CYCLES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
+    GC_CPU, GC_CYCLES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
 };
 use crate::watch::sample::{Sample, value};
 use crate::watch::watcher::Seen as Watched;
@@ -36,25 +36,6 @@ pub struct Around {
 /// The name of the server's process number `at` in the timeline.
 pub fn server_name(at: usize) -> String {
     if at == 0 { SERVER.to_owned() } else { format!("{SERVER}.{}", at + 1) }
-}
-
-/// CPU seconds that processes have used, to the nanosecond. Unknown if one is gone, or may not be asked.
-pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
-    if processes.is_empty() {
-        return Reading::unknown("the server's process is not known");
-    }
-    let one = |pid: &u32| {
-        let mut clock = 0;
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: both calls write to the place they are given, which outlives them.
-        let failed = unsafe {
-            libc::clock_getcpuclockid(*pid as libc::pid_t, &mut clock) != 0
-                || libc::clock_gettime(clock, &mut time) != 0
-        };
-        (!failed).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
-    };
-    let all: Option<f64> = processes.iter().map(one).sum();
-    Reading::or_unknown(all, "a process of the server is gone")
 }
 
 /// What is known of a server before the first request, besides what was found already.
@@ -116,7 +97,7 @@ pub fn of_window(
     profile: Option<Result<CpuProfile, String>>,
     answered: f64,
     share: f64,
-) -> Seen {
+) -> (Evidence, Timeline) {
     let mut facts = Evidence::default();
     let watched = &around.watched;
     let totals = &watched.totals;
@@ -135,7 +116,7 @@ pub fn of_window(
         }
     }
     facts.put(key::WATCH_COST, watched.cost);
-    Seen { facts, timeline: around.watched.timeline, cpu: around.cpu.into_value().unwrap_or(0.0) }
+    (facts, around.watched.timeline)
 }
 
 /// The sum of a column over all of the server's processes.
@@ -214,6 +195,7 @@ fn of_go(facts: &mut Evidence, go: (Reading<Runtime>, Reading<Runtime>), watched
     facts.put_reading(key::GOROUTINES_CREATED, each(GOROUTINES_CREATED));
     facts.put_reading(key::GO_ALLOCATED, each(HEAP_ALLOCATED));
     facts.put_reading(key::GC_CYCLES, growth(GC_CYCLES));
+    facts.put_reading(key::GC_CPU, growth(GC_CPU));
     // Under load, as the last look at it told: the timeline's.
     let column = watched.timeline.columns.iter().find(|column| column.name == "go.goroutines");
     let level = column.and_then(|column| column.values.iter().rev().find_map(|value| *value));

@@ -40,10 +40,15 @@ pub struct Wanted {
 pub struct Local {
     running: Subjects,
     beside: Vec<(String, u32)>,
+    /// The CPUs that the server was given, and whether to watch from there.
+    cpus: Option<CpuList>,
+    is_watched_there: bool,
     /// The server's process and all below it: a server may be many.
     processes: Vec<u32>,
     before: Reading<Runtime>,
     watcher: Option<Watcher>,
+    /// CPU seconds of its processes when it was ready, and when the window began.
+    cpu_ready: Reading<f64>,
     cpu: Reading<f64>,
     begun: Instant,
     profile: Option<Receiver<Result<CpuProfile, String>>>,
@@ -71,9 +76,12 @@ impl Local {
         let local = Local {
             running,
             beside: wanted.beside.clone(),
+            cpus: wanted.cpus.clone(),
+            is_watched_there: false,
             processes: Vec::new(),
             before: Reading::default(),
             watcher: None,
+            cpu_ready: Reading::default(),
             cpu: Reading::default(),
             begun: Instant::now(),
             profile: None,
@@ -87,6 +95,10 @@ impl Local {
             Some(address) => go::ask(address),
             None => Reading::unknown("the server has no port beside it that tells of Go's runtime"),
         }
+    }
+
+    fn cpu_since(&self, before: &Reading<f64>) -> Reading<f64> {
+        process::cpu_of(&self.processes).and(before.clone()).map(|(after, before)| after - before)
     }
 }
 
@@ -104,6 +116,10 @@ impl Side for Local {
         self.beside = processes;
     }
 
+    fn watch_from_server(&mut self, whether: bool) {
+        self.is_watched_there = whether;
+    }
+
     fn ready(&mut self) -> Result<(), String> {
         if let Some(pid) = self.running.pid {
             self.processes = [pid].into_iter().chain(lab::tree::processes_below(pid)).collect();
@@ -112,6 +128,7 @@ impl Side for Local {
             }
         }
         self.before = self.runtime();
+        self.cpu_ready = process::cpu_of(&self.processes);
         Ok(())
     }
 
@@ -126,6 +143,7 @@ impl Side for Local {
             listener: Some(self.running.address),
             // Once a second, and at least once within the window.
             interval: SECOND.min(length / 2),
+            cpus: self.cpus.clone().filter(|_| self.is_watched_there),
         };
         self.profile = match (profile, self.running.sidecar) {
             (Some(seconds), Some(sidecar)) => {
@@ -138,7 +156,7 @@ impl Side for Local {
             }
             _ => None,
         };
-        self.cpu = facts::cpu_of(&self.processes);
+        self.cpu = process::cpu_of(&self.processes);
         self.begun = Instant::now();
         let watcher = Watcher::start(plan, |_, _| {});
         self.watcher = Some(watcher.map_err(|error| format!("the server cannot be watched: {error}"))?);
@@ -147,7 +165,7 @@ impl Side for Local {
 
     fn end(&mut self) -> Result<(), String> {
         let seconds = self.begun.elapsed().as_secs_f64();
-        let cpu = facts::cpu_of(&self.processes).and(self.cpu.clone()).map(|(after, before)| after - before);
+        let cpu = self.cpu_since(&self.cpu);
         let watched = self.watcher.take().ok_or("the server was not watched")?;
         let watched = watched.stop().ok_or("what watched the server was lost")?;
         self.around = Some(Around { seconds, cpu, watched, servers: self.processes.len() });
@@ -160,7 +178,9 @@ impl Side for Local {
         let profile = self.profile.take().map(|receiver| {
             receiver.recv_timeout(LATE).unwrap_or_else(|_| Err("the profile did not come in time".to_owned()))
         });
-        Ok(facts::of_window(around, go, profile, answered, share))
+        let cpu = self.cpu_since(&self.cpu_ready).into_value().unwrap_or(0.0);
+        let (facts, timeline) = facts::of_window(around, go, profile, answered, share);
+        Ok(Seen { facts, timeline, cpu })
     }
 }
 

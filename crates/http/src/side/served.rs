@@ -77,7 +77,10 @@ impl<'a> Served<'a> {
                 let (host, busy) = self.host.take().ok_or("the window was not ended")?;
                 seen.facts.put_reading(key::HOST_STEAL, host.get(CPU_STEAL));
                 seen.facts.put_reading(key::HOST_THROTTLED, host.get(CGROUP_THROTTLED));
-                seen.facts.put_reading(key::HOST_FOREIGN, busy.map(|busy| (busy - seen.cpu).max(0.0)));
+                // Of the window alone, as the counters are.
+                let own = seen.facts.get(key::SERVER_USER).and(seen.facts.get(key::SERVER_SYSTEM));
+                let own = own.into_value().map_or(0.0, |(user, system)| user + system);
+                seen.facts.put_reading(key::HOST_FOREIGN, busy.map(|busy| (busy - own).max(0.0)));
                 return Ok(Answer::Seen(Box::new(seen)));
             }
         }

@@ -50,7 +50,7 @@ const METRICS: &[Metric] = &[
     level("/sched/threads/total:threads", "go.threads", Unit::ONE),
     level("/sched/gomaxprocs:threads", "go.maxprocs", Unit::ONE),
     counter(GC_CYCLES, "go.gc.cycles", Unit::ONE),
-    counter("/cpu/classes/gc/total:cpu-seconds", "go.gc.cpu", Unit::SECONDS),
+    counter(GC_CPU, "go.gc.cpu", Unit::SECONDS),
     counter("/cpu/classes/gc/mark/assist:cpu-seconds", "go.gc.assist", Unit::SECONDS),
     counter("/cpu/classes/total:cpu-seconds", "go.cpu.available", Unit::SECONDS),
     counter(HEAP_ALLOCATED, "go.heap.allocated", Unit::BYTES),
@@ -67,6 +67,8 @@ const METRICS: &[Metric] = &[
 pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
 /// Bytes that were ever allocated on the heap.
 pub const HEAP_ALLOCATED: &str = "/gc/heap/allocs:bytes";
+/// CPU seconds of collections of the heap, as estimated at the end of each.
+pub const GC_CPU: &str = "/cpu/classes/gc/total:cpu-seconds";
 /// Collections of the heap.
 pub const GC_CYCLES: &str = "/gc/cycles/total:gc-cycles";
 /// Seconds that goroutines were ready to run and did not: the queue of Go's scheduler.

@@ -48,6 +48,25 @@ pub struct Task {
     pub waited: Reading<f64>,
 }
 
+/// CPU seconds that processes have used, to the nanosecond. Unknown if there is none, one is gone, or it may not be asked.
+pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
+    if processes.is_empty() {
+        return Reading::unknown("no process is known");
+    }
+    let one = |pid: &u32| {
+        let mut clock = 0;
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: both calls write to the place they are given, which outlives them.
+        let failed = unsafe {
+            libc::clock_getcpuclockid(*pid as libc::pid_t, &mut clock) != 0
+                || libc::clock_gettime(clock, &mut time) != 0
+        };
+        (!failed).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+    };
+    let all: Option<f64> = processes.iter().map(one).sum();
+    Reading::or_unknown(all, "a process is gone")
+}
+
 /// Reads a process.
 ///
 /// # Errors

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use figure::Reading;
 use figure::series::Timeline;
+use figure::{CpuList, Reading};
 use machine::Tree;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -41,6 +41,8 @@ pub struct Plan {
     pub sidecar: Option<SocketAddr>,
     /// Between two looks: [`SECOND`], but for tests.
     pub interval: Duration,
+    /// The CPUs from which to watch; `None`: wherever the calling thread may run.
+    pub cpus: Option<CpuList>,
 }
 
 /// A watcher at work.
@@ -89,7 +91,7 @@ impl Watcher {
     pub fn start(plan: Plan, each: impl FnMut(f64, &[Sample]) + Send + 'static) -> std::io::Result<Watcher> {
         let (messages, received) = channel();
         let asking = match plan.sidecar {
-            Some(address) => Some(ask_beside(address, messages.clone())?),
+            Some(address) => Some(ask_beside(address, plan.cpus.clone(), messages.clone())?),
             None => None,
         };
         let thread = Builder::new()
@@ -107,10 +109,14 @@ impl Watcher {
 }
 
 /// A thread that asks whenever it is told to. It ends with the sender, after the answer in hand.
-fn ask_beside(address: SocketAddr, messages: Sender<Message>) -> std::io::Result<Sender<()>> {
+fn ask_beside(
+    address: SocketAddr,
+    cpus: Option<CpuList>,
+    messages: Sender<Message>,
+) -> std::io::Result<Sender<()>> {
     let (asking, asked) = channel();
     Builder::new().name("watcher-go".to_owned()).spawn(move || {
-        stand_back();
+        stand_back(cpus.as_ref());
         while asked.recv().is_ok() {
             let told = go::ask(address);
             if messages.send(Message::Told(told, thread_cpu())).is_err() {
@@ -123,9 +129,12 @@ fn ask_beside(address: SocketAddr, messages: Sender<Message>) -> std::io::Result
 
 /// The calling thread gives way to those that it watches: where all CPUs are busy it would make them late by a slice at each look.
 /// Linux takes niceness by thread (setpriority(2), C library/kernel differences); everybody may be nicer.
-fn stand_back() {
+fn stand_back(cpus: Option<&CpuList>) {
     // Where it is refused, looks are as they are.
     let _ = rustix::process::setpriority_process(None, NICENESS);
+    if let Some(cpus) = cpus {
+        let _ = lab::affinity::set(cpus);
+    }
 }
 
 fn thread_cpu() -> f64 {
@@ -144,7 +153,7 @@ struct Work {
 
 impl Work {
     fn run(mut self, mut each: impl FnMut(f64, &[Sample])) -> Seen {
-        stand_back();
+        stand_back(self.plan.cpus.as_ref());
         let began = thread_cpu();
         let mut columns = Columns::new();
         let (first, mut stopped) = self.look(false);

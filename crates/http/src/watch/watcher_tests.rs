@@ -16,7 +16,15 @@ use super::watcher::{Plan, Watcher};
 const TICK: Duration = Duration::from_millis(20);
 
 fn plan(tree: Tree) -> Plan {
-    Plan { tree, processes: Vec::new(), network_of: None, listener: None, sidecar: None, interval: TICK }
+    Plan {
+        tree,
+        processes: Vec::new(),
+        network_of: None,
+        listener: None,
+        sidecar: None,
+        interval: TICK,
+        cpus: None,
+    }
 }
 
 fn switches(count: u64) -> String {

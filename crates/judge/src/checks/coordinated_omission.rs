@@ -6,8 +6,8 @@ use figure::format::{percent, seconds};
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
 use crate::load::{P99, is_closed, is_open, of_load, typical_at};
 
-/// Of the 99th percentile what can be the client's own lateness: its 99th percentile against that of the latency, which is taken from the
-/// intended start and holds it.
+/// Of the 99th percentile of the latency, which is taken from the intended start, what can be the client's own lateness: no more than the 99th
+/// percentile of that, and no more than what the latency has beyond that from the sending.
 const LATE: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// Quantiles up to here a closed loop tells rightly: they follow from the rate.
 const MIDDLE: f64 = 0.5;
@@ -49,14 +49,16 @@ fn rule(subject: &Subject) -> Answer {
         seconds(late),
         seconds(latency)
     );
+    let mut own = late;
     if let Some(uncorrected) = typical_at(subject.figure, UNCORRECTED, P99).into_value() {
         told += &format!(" ({} from the sending)", seconds(uncorrected));
+        own = own.min((latency - uncorrected).max(0.0));
     }
     if let Some(busy) = subject.typical(LAG_BUSY).into_value() {
         told += &format!("; for want of a free connection less than {}", seconds(busy));
     }
     LATE.answer(
-        late / latency.max(f64::MIN_POSITIVE),
+        own / latency.max(f64::MIN_POSITIVE),
         told,
         "give the client more CPUs and threads: --client-cpus LIST, -t N",
     )

@@ -1,7 +1,8 @@
 //! Does the figure hold the server's garbage collection?
 
-use figure::evidence::http::{GC_CYCLES, GC_PAUSE, GOGC, SUBJECT, WHAT};
-use figure::format::{number, seconds};
+use figure::Figure;
+use figure::evidence::http::{GC_CPU, GC_CYCLES, GC_PAUSE, GOGC, SERVER_SYSTEM, SERVER_USER, SUBJECT, WHAT};
+use figure::format::{number, percent, seconds};
 
 use crate::check::{Answer, Check, Subject, never, observed};
 use crate::load::of_server;
@@ -9,12 +10,23 @@ use crate::load::of_server;
 /// Collections over all rounds of which their share in the figure is known: the number that falls into the windows by chance is then off by a
 /// tenth of itself at most.
 const ENOUGH: f64 = 10.0;
+/// Of the server's CPU time in a window what one collection more or less takes, up to which its number does not matter.
+const SLIGHT: f64 = 0.01;
 
 /// /gc/cycles/total of runtime/metrics. A rate of some seconds with one collection, or none, is not the one of an hour.
 pub const CHECK: Check = Check {
     id: "gc-regime",
     question: "Are there collections enough in the figure, or none?",
-    reads: &[WHAT.name, SUBJECT.name, GC_CYCLES.name, GC_PAUSE.name, GOGC.name],
+    reads: &[
+        WHAT.name,
+        SUBJECT.name,
+        GC_CYCLES.name,
+        GC_CPU.name,
+        SERVER_USER.name,
+        SERVER_SYSTEM.name,
+        GC_PAUSE.name,
+        GOGC.name,
+    ],
     page: include_str!("../../../../docs/checks/gc-regime.md"),
     applies: of_server,
     essential: never,
@@ -43,8 +55,24 @@ fn rule(subject: &Subject) -> Answer {
     if cycles >= ENOUGH {
         return Answer::pass(told);
     }
+    let one = of_one(figure, cycles);
+    let told = match one {
+        Some(share) => format!("{told}; one takes {} of the server's CPU time in a window", percent(share)),
+        None => told,
+    };
+    if one.is_some_and(|share| share <= SLIGHT) {
+        return Answer::pass(told);
+    }
     Answer::warn(
         format!("{told}: by chance a window holds one more or less"),
         "measure longer: -d, --rounds; or leave collection out of it and say so (GOGC=off with a GOMEMLIMIT)",
     )
+}
+
+/// What a collection takes of the server's CPU time in a window.
+fn of_one(figure: &Figure, cycles: f64) -> Option<f64> {
+    let collecting = figure.sum(GC_CPU).into_value()?;
+    let used = figure.sum(SERVER_USER).into_value()? + figure.sum(SERVER_SYSTEM).into_value()?;
+    let window = used / figure.kept().count().max(1) as f64;
+    Some(collecting / cycles / window).filter(|share| share.is_finite())
 }

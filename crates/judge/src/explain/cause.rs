@@ -60,6 +60,7 @@ const EFFECTS: &[Effect] = &[
         consequence: "the figure is too low: it tells of the lost time as much as of the machine",
         checks: &[
             "steal",
+            "server-host",
             "interrupts",
             "foreign-load",
             "sibling-load",

@@ -278,8 +278,8 @@ fn without_evidence_nothing_passes_that_needs_it() {
         let making = copies("process", 1.0).only(&conditions);
         let priced = price("minor.write").only(&conditions);
         let looked_at = watched().only(&[FAULT_COUNTED.name]);
-        // Of a load in a closed loop, of one at a rate, and of CPU time that is split.
-        let of_load: Vec<Case> = [loads::load(), loads::open(), loads::split()]
+        // Of a load in a closed loop, of one at a rate, of CPU time that is split, and of a server on another machine.
+        let of_load: Vec<Case> = [loads::load(), loads::open(), loads::split(), loads::remote()]
             .map(|case| case.machine(|machine| machine.cgroup = Default::default()).only(&conditions))
             .into();
         let loaded = of_load.iter().find(|case| {

@@ -219,11 +219,17 @@ fn a_server_that_is_not_full_has_no_capacity() {
 
 #[test]
 fn latencies_hold_what_waited_to_be_sent() {
-    let late = |share| open().with(LAG_LATE, share * 900e-6);
+    let sent = |share: f64| vec![110e-6, 290e-6, (1.0 - share) * 900e-6, 2e-3, 5e-3];
+    let late = |share| open().with(LAG_LATE, share * 900e-6).with(UNCORRECTED, sent(share));
     assert_eq!(
         at("coordinated-omission", [0.0, 0.09, 0.11, 0.49, 0.51], late),
         [Pass, Pass, Warn, Warn, Fail]
     );
+    // Late, and the latency hardly has more than that from the sending; and much more, for want of connections.
+    let with = |late: f64, sent: Vec<f64>| {
+        open().with(LAG_LATE, late).with(UNCORRECTED, sent).says("coordinated-omission")
+    };
+    assert_eq!((with(800e-6, sent(0.05)), with(20e-6, sent(0.9))), (Pass, Pass));
     // What waits for a connection is the server's affair, and in the latency.
     assert_eq!(open().with(LAG_BUSY, 0.5).says("coordinated-omission"), Pass);
     assert_eq!(open().unknown(LAG_LATE, "lost").says("coordinated-omission"), Unknown);

@@ -179,6 +179,17 @@ impl Case {
     }
 }
 
+/// A load of a server on another machine, whose agent looks after it.
+pub fn remote() -> Case {
+    load()
+        .with(AGENT, "192.0.2.7:7070".into())
+        .with(INTERFACE, "eth0".into())
+        .with(SERVER_APART, true)
+        .with(HOST_STEAL, 0.0)
+        .with(HOST_THROTTLED, 0.0)
+        .with(HOST_FOREIGN, 0.0)
+}
+
 /// 20 000 requests a second, whatever the server does.
 pub fn open() -> Case {
     let mut case = load()
@@ -252,6 +263,16 @@ pub fn situations() -> Vec<Case> {
     let band = || load().with(MODE_40MS, 0.5).with(LATENCY, vec![0.04; 5]).with(DELAYED_ACKS, 1.0);
     let wasteful = |share: f64| load().with(SERVER_USER, share / 4.0).with(SERVER_SYSTEM, share / 4.0);
     let mut all = vec![
+        remote(),
+        remote().with(HOST_STEAL, 0.03),
+        remote().with(HOST_STEAL, 0.03).with(SERVER_ALLOWED, vec![0.0, 1.0]),
+        remote().with(HOST_THROTTLED, 0.03),
+        remote().with(HOST_FOREIGN, 0.3),
+        remote().with(HOST_FOREIGN, 0.3).with(SOFTIRQ, 0.3),
+        remote().with(HOST_STEAL, 0.03).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
+        load().with(GC_CYCLES, 1.0).with(GC_CPU, 0.004),
+        load().with(GC_CYCLES, 1.0).with(GC_CPU, 0.1),
+        open().with(SOFTNET_DROPS, 1.0),
         load(),
         large(),
         open(),
@@ -299,7 +320,7 @@ pub fn situations() -> Vec<Case> {
         busy(0.92).with(FULL_WAITS, 0.9),
         load().with(CLIENT_DELAY, 0.1),
         open().with(RESIDENCE, 0.5e-3),
-        open().with(LAG_LATE, 0.5e-3),
+        open().with(LAG_LATE, 0.5e-3).with(UNCORRECTED, vec![110e-6, 290e-6, 400e-6, 2e-3, 5e-3]),
         open().with(ANSWERED, 8_000.0).with(UNSENT, 1_900.0).with(LAG_BUSY, 0.1),
         open().with(ANSWERED, 8_000.0).with(GOAL, "refusal".into()),
         open().with(IN_FLIGHT, 500.0).with(CENSORED_AGE, 10.0),

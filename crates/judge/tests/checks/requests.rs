@@ -201,6 +201,9 @@ fn collections_enough_or_none() {
     let rare = load().with(GC_CYCLES, 0.0).in_first(2, GC_CYCLES, 1.0).answer(id).unwrap();
     assert!(rare.outcome == Pass && rare.detail.contains("free of collections: 2 in all"), "{}", rare.detail);
     assert_eq!(load().unknown(GC_CYCLES, "no Go").says(id), Unknown);
+    // Where one takes next to nothing, its number does not matter: 0.48 s of CPU time in a window.
+    let taking = |seconds: f64| load().with(GC_CYCLES, 1.0).with(GC_CPU, seconds);
+    assert_eq!(at(id, [0.0, 0.0047, 0.0049, 0.3], taking), [Pass, Pass, Warn, Warn]);
 }
 
 #[test]
@@ -219,11 +222,30 @@ fn the_interface_is_named_and_drops_nothing() {
         let case = load().with(INTERFACE, interface.into());
         let answer = case.answer(id).unwrap();
         assert!(answer.outcome == Pass && answer.detail.contains(told), "{}", answer.detail);
-        assert_eq!(case.with(SOFTNET_DROPS, 5.0).says(id), Fail);
     }
-    let one = load().in_first(1, SOFTNET_DROPS, 1.0);
-    assert_eq!(one.says(id), Warn);
+    // 16 000 answers in 8 windows of a second: at a rate they are read for latencies, in a closed loop of 200 connections for the rate.
+    let at_a_rate = |drops: f64| open().in_first(1, SOFTNET_DROPS, drops);
+    assert_eq!(at(id, [0.0, 1.0, 8.0, 80.0], at_a_rate), [Pass, Warn, Warn, Fail]);
+    let closed = |drops: f64| load().with(SOFTNET_DROPS, drops);
+    assert_eq!(at(id, [0.0, 5.0, 30.0, 200.0], closed), [Pass, Pass, Warn, Fail]);
     assert_eq!(load().unknown(SOFTNET_DROPS, "hidden").says(id), Unknown);
+}
+
+#[test]
+fn the_machine_of_a_remote_server_is_looked_at_too() {
+    let id = "server-host";
+    assert_eq!((remote().says(id), load().answer(id)), (Pass, None));
+    // A window of 0.5 s and one CPU of the server.
+    for key in [HOST_STEAL, HOST_THROTTLED] {
+        assert_eq!(
+            at(id, [0.009, 0.011, 0.049, 0.051], |lost| remote().with(key, lost)),
+            [Pass, Warn, Warn, Fail]
+        );
+    }
+    let others = |seconds: f64| remote().with(HOST_FOREIGN, seconds);
+    assert_eq!(at(id, [0.049, 0.051, 5.0], others), [Pass, Warn, Warn]);
+    assert_eq!(others(0.3).with(SOFTIRQ, 0.3).says(id), Pass, "the kernel's work for packets");
+    assert_eq!(remote().unknown(HOST_STEAL, "hidden").says(id), Unknown);
 }
 
 #[test]

@@ -10,7 +10,7 @@ const GOALS: &[(&str, &str)] = &[
     (loads::SATURATION, "as many requests as the server answers (closed loop)"),
     (loads::EQUAL_RATE, "the same rate for all servers, 70 % of what the slowest can do (open loop)"),
     (loads::SLO, "the largest rate that holds a latency (open loop)"),
-    (loads::DUTY, "connections that are busy for 1 % of the time (open loop)"),
+    (loads::DUTY, "connections that are idle for 99 % of the time or more (open loop)"),
     (loads::SHORT, "a connection for each request (closed loop)"),
     (loads::POOL, "pools of workers of several sizes (closed loop)"),
     (loads::REFUSAL, "more connections than the server takes (closed loop)"),

@@ -48,7 +48,7 @@ keys! {
     RAMP_SECONDS: f64 = "http.ramp.seconds", "s", Figure, "How long making all connections took.";
     RAMP_LONGEST: f64 = "http.ramp.longest", "s", Figure, "The longest that making one connection took.";
     RAMP_OVERFLOWS: f64 = "http.ramp.overflows", "1", Figure, "Overflows of listening queues on the server's host while connections were made (ListenOverflows).";
-    RESIDENT_BEFORE: f64 = "http.resident.before", "B", Figure, "Memory of the server before the first connection.";
+    RESIDENT_BEFORE: f64 = "http.resident.before", "B", Figure, "Memory of the server before the first connection of the load; the conformance test and a first request came before.";
     CLIENT_MEMORY: f64 = "http.client.memory", "B", Figure, "What the client's memory grew by while all connections were made.";
     SOMAXCONN: f64 = "http.somaxconn", "1", Figure, "The largest listening queue that the server's host allows (net.core.somaxconn).";
     BACKLOG: f64 = "http.backlog", "1", Figure, "The listening queue that the server asked for, as sock_diag tells.";
@@ -109,6 +109,7 @@ keys! {
     GO_ALLOCATED: f64 = "http.go.allocated", "B/req", Round, "Bytes that the server allocated for each answer.";
     GO_RUNNABLE: Vec<f64> = "http.go.runnable", "s", Round, "How long goroutines were ready to run and did not: quantiles 0.5, 0.99 (/sched/latencies).";
     GC_CYCLES: f64 = "http.gc.cycles", "1", Round, "Garbage collections of the server.";
+    GC_CPU: f64 = "http.gc.cpu", "s", Round, "CPU time that garbage collection took, as the server's runtime estimates it at the end of each collection.";
     GC_PAUSE: f64 = "http.gc.pause", "s", Round, "The longest time for which garbage collection stopped the server, as far as Go's histogram tells.";
 
     // The network of the server's host, or of the client's where the server's is not to be seen.

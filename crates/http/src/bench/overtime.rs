@@ -1,0 +1,94 @@
+//! What came of the requests over time, beside what was seen of the machine. Pure.
+
+use figure::Unit;
+use figure::series::{Column, Timeline};
+
+use crate::record::Histogram;
+use crate::record::interval::{Intervals, LENGTH, Slot};
+
+/// Seconds of a slot.
+const SLOT: f64 = LENGTH as f64 * 1e-9;
+
+/// Adds to a window's timeline the client's columns: answers and failures a second, and the latency of the answers (median and 99th percentile, ms).
+/// A point has what the whole slots say that it lies in; the window lasted so many seconds.
+pub fn add(timeline: &mut Timeline, intervals: &Intervals, seconds: f64) {
+    let slots = intervals.slots();
+    let mut begin = 0.0;
+    let mut columns: [Vec<Option<f64>>; 4] = Default::default();
+    for end in &timeline.seconds {
+        let first = (begin / SLOT + 0.5).floor().min(slots.len().saturating_sub(1) as f64) as usize;
+        let behind = ((end / SLOT + 0.5).floor() as usize).clamp(first + 1, slots.len().max(first + 1));
+        let point = of(slots.get(first..behind).unwrap_or_default(), first, seconds);
+        for (column, value) in columns.iter_mut().zip(point) {
+            column.push(value);
+        }
+        begin = *end;
+    }
+    let named = [
+        ("load.answers", Unit::PER_S),
+        ("load.failures", Unit::PER_S),
+        ("load.p50", Unit::of("ms")),
+        ("load.p99", Unit::of("ms")),
+    ];
+    let columns = named.into_iter().zip(columns).map(|((name, unit), values)| Column {
+        name: name.to_owned(),
+        unit,
+        values,
+    });
+    timeline.columns.splice(0..0, columns);
+}
+
+/// What some slots say, the first of which is that number.
+fn of(slots: &[Slot], first: usize, seconds: f64) -> [Option<f64>; 4] {
+    let width = (seconds - first as f64 * SLOT).min(slots.len() as f64 * SLOT);
+    if slots.is_empty() || width <= 0.0 {
+        return [None; 4];
+    }
+    let mut latency = Histogram::coarse();
+    for slot in slots {
+        latency.merge(&slot.latency);
+    }
+    let a_second = |of: fn(&Slot) -> u64| Some(slots.iter().map(of).sum::<u64>() as f64 / width);
+    let quantile = |q: f64| latency.quantile(q).map(|nanoseconds| nanoseconds as f64 * 1e-6);
+    [a_second(|slot| slot.answered), a_second(|slot| slot.failed), quantile(0.5), quantile(0.99)]
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn load() -> Intervals {
+        let mut intervals = Intervals::default();
+        for at in 0..300 {
+            intervals.answer(at * 10 * MS, if at < 200 { MS } else { 50 * MS });
+        }
+        intervals.failure(2500 * MS);
+        intervals
+    }
+
+    fn columns(ends: &[f64], intervals: &Intervals, seconds: f64) -> Vec<Vec<Option<f64>>> {
+        let mut timeline = Timeline { seconds: ends.to_vec(), columns: Vec::new() };
+        add(&mut timeline, intervals, seconds);
+        timeline.columns.into_iter().map(|column| column.values).collect()
+    }
+
+    #[test]
+    fn a_point_has_what_its_second_brought() {
+        let all = columns(&[1.001, 2.002, 3.003], &load(), 3.0);
+        assert_eq!(all[0], [Some(100.0), Some(100.0), Some(100.0)]);
+        assert_eq!(all[1], [Some(0.0), Some(0.0), Some(1.0)]);
+        assert!((all[2][1].unwrap() - 1.0).abs() < 0.1 && (all[3][2].unwrap() - 50.0).abs() < 5.0, "{all:?}");
+    }
+
+    #[test]
+    fn points_of_other_lengths() {
+        // Two looks of half a second lie in one slot; one of two seconds in two.
+        assert_eq!(columns(&[0.5, 1.0], &load(), 3.0)[0], [Some(100.0), Some(100.0)]);
+        assert_eq!(columns(&[2.0, 3.0], &load(), 3.0)[0], [Some(100.0), Some(100.0)]);
+        // The last slot is shorter than a second, and a look came after the end.
+        assert_eq!(columns(&[1.0, 2.0, 2.6], &load(), 2.5)[0][2], Some(200.0), "100 answers in 0.5 s");
+        assert_eq!(columns(&[0.3], &Intervals::default(), 0.3)[0], [None]);
+    }
+}

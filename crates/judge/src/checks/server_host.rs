@@ -1,0 +1,57 @@
+//! Was the machine of a remote server disturbed?
+
+use figure::evidence::http::{
+    AGENT, HOST_FOREIGN, HOST_STEAL, HOST_THROTTLED, SECONDS, SERVER_ALLOWED, SERVER_CPUS, SOFTIRQ, WHAT,
+};
+use figure::format::percent;
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::load::{of_load, server_cpus, together};
+
+/// What others may use of that machine, in times of what the server's CPUs could: on which of its CPUs they ran is not known, so that it is never
+/// more than a reason to look.
+const OTHERS: Levels = Levels { warn: LOST_TIME.fail, fail: f64::INFINITY };
+
+/// What the agent on the server's machine read there in the window: steal and throttling, held against the time of the server's CPUs as the same
+/// of this machine is held against that of ours; and others' CPU time, the kernel's for packets not counted.
+pub const CHECK: Check = Check {
+    id: "server-host",
+    question: "Was the server's machine left to the server?",
+    reads: &[
+        WHAT.name,
+        AGENT.name,
+        HOST_STEAL.name,
+        HOST_THROTTLED.name,
+        HOST_FOREIGN.name,
+        SOFTIRQ.name,
+        SECONDS.name,
+        SERVER_ALLOWED.name,
+        SERVER_CPUS.name,
+    ],
+    page: include_str!("../../../../docs/checks/server-host.md"),
+    applies: |subject| of_load(subject) && subject.condition(AGENT).is_some(),
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let figure = subject.figure;
+    let cpus = observed!(server_cpus(subject)).len().max(1) as f64;
+    let of_all = cpus * observed!(figure.sum(SECONDS)).max(f64::MIN_POSITIVE);
+    let lost = [HOST_STEAL, HOST_THROTTLED, HOST_FOREIGN].map(|key| figure.sum(key));
+    let [stolen, throttled, foreign] = observed!(together(lost));
+    let packets = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0);
+    let [stolen, throttled, foreign] =
+        [stolen, throttled, (foreign - packets).max(0.0)].map(|seconds| seconds / of_all);
+    Answer::of(
+        LOST_TIME.outcome(stolen.max(throttled)).max(OTHERS.outcome(foreign)),
+        format!(
+            "of the time of the server's CPUs {} was stolen and {} throttled; others used {} as much on that machine",
+            percent(stolen),
+            percent(throttled),
+            percent(foreign)
+        ),
+        "stop what else runs on the server's machine, or repeat when its host is less loaded",
+    )
+}
