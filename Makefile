@@ -1,4 +1,4 @@
-# make run        set up what is missing, build, describe this machine, measure its memory
+# make run        set up what is missing, build, measure all suites in four minutes, write a report
 # make test       formatting, lints, all tests
 # make lint       formatting and lints alone
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
@@ -43,16 +43,13 @@ help:
 	@sed -n 's/^# \?//;1,9p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
-# failure of the tool. With -o the record goes to the file, and the text for people to stdout.
+# failure of the tool. The last line is the report's path.
 run: build setup-allocators
 	@mkdir -p "$(OUT)"
-	record="$(OUT)/memory-$$(date -u +%Y%m%dT%H%M%SZ).json"
-	"$(TRUEBENCH)" host
-	echo
+	$(MAKE) --no-print-directory setup-go || echo "Without Go the HTTP servers are left out"
 	code=0
-	"$(TRUEBENCH)" memory --quick --format json -o "$$record" || code=$$?
+	"$(TRUEBENCH)" run --quick -o "$(OUT)/run-$$(date -u +%Y%m%dT%H%M%SZ)" || code=$$?
 	case $$code in 0|3) ;; *) exit $$code ;; esac
-	echo "Report: $$record"
 
 build: setup
 	@$(CARGO) build --release --locked --package truebench

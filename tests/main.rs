@@ -42,3 +42,4 @@ mod system;
 mod topology;
 mod unixbench;
 mod usage;
+mod whole;

@@ -34,6 +34,8 @@ pub struct Args {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// All suites, one record, one report: what people keep
+    Run(Run),
     /// What this machine is, and what may mislead here
     Host(Host),
     /// Memory: bandwidth by STREAM's kernels and three more; mixes, scaling, ladders, latency, NUMA
@@ -76,7 +78,7 @@ pub struct Output {
 /// How long to measure, and how strictly to end.
 #[derive(Debug, ClapArgs)]
 pub struct Measuring {
-    /// Few rounds: at most a minute
+    /// Few rounds, and little time: one to four minutes
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
     /// Many rounds and narrow intervals, as long as it takes
@@ -97,6 +99,29 @@ pub struct Measuring {
     /// Exit with 3 unless every figure is valid
     #[arg(long)]
     pub strict: bool,
+}
+
+/// `truebench run`.
+#[derive(Debug, ClapArgs)]
+pub struct Run {
+    /// Suites [default: all]
+    #[arg(value_name = "SUITE", value_parser = clap::builder::PossibleValuesParser::new(crate::commands::run::suites()))]
+    pub suites: Vec<String>,
+    /// Directory of record and report [default: truebench-HOST-TIME, in the working directory]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Go on with a run that ended early: what it finished is kept, the rest is measured
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["suites", "output", "quick", "thorough", "rounds", "max_time", "target", "dry_run"])]
+    pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No colours (as with the environment variable NO_COLOR)
+    #[arg(long)]
+    pub no_color: bool,
 }
 
 /// `truebench host`.

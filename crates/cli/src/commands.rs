@@ -9,5 +9,6 @@ pub mod http;
 pub mod inspect;
 pub mod memory;
 pub mod report;
+pub mod run;
 pub mod schema;
 pub mod system;

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
 
 fn dispatch(args: Args) -> Result<ExitCode, Failure> {
     match args.command {
+        Command::Run(run) => commands::run::run(&run),
         Command::Host(host) => commands::host::run(&host),
         Command::Memory(memory) => commands::memory::run(&memory),
         Command::System(system) => commands::system::run(&system),

@@ -29,6 +29,23 @@ pub struct Times {
 /// A mode with its plan.
 pub type Ready<O, E> = (&'static Mode<O, E>, Planned);
 
+/// What a command measures, and what `--dry-run` prints of it.
+pub struct Part {
+    /// For people.
+    pub told: String,
+    /// For the lab.
+    pub suite: Suite,
+}
+
+/// The parts that modes with their plans are.
+pub fn parts<O, E>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
+    let part = |(mode, plan): Ready<O, E>| Part {
+        told: describe(mode.title, &plan),
+        suite: Suite { plan: plan.suite, complete: mode.complete },
+    };
+    plans.into_iter().map(part).collect()
+}
+
 /// A plan for each of these modes. Time that is shared out goes to those that have something to measure here.
 ///
 /// # Errors
@@ -58,34 +75,34 @@ pub fn plans<O, E: Error>(
 ///
 /// # Errors
 /// What could not be measured or written.
-pub fn carry_out<O, E>(
-    plans: Vec<Ready<O, E>>,
+pub fn carry_out(
+    parts: Vec<Part>,
     machine: Machine,
     measuring: &Measuring,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
-    carry_on(plans, Vec::new(), machine, measuring, output)
+    carry_on(parts, Vec::new(), machine, measuring, output)
 }
 
 /// The same, where figures were measured before that belong to the record.
 ///
 /// # Errors
 /// What could not be measured or written.
-pub fn carry_on<O, E>(
-    plans: Vec<Ready<O, E>>,
+pub fn carry_on(
+    parts: Vec<Part>,
     figures: Vec<Figure>,
     machine: Machine,
     measuring: &Measuring,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
     if measuring.dry_run {
-        let text: Vec<String> = plans.iter().map(|(mode, plan)| describe(mode.title, plan)).collect();
+        let text: Vec<&str> = parts.iter().map(|part| part.told.as_str()).collect();
         output::print(text.join("\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let destination = Destination::open(output)?;
-    let suites = plans.into_iter().map(|(mode, plan)| Suite { plan: plan.suite, complete: mode.complete });
-    let record = run::measure(suites.collect(), figures, machine, output.quiet)?;
+    let suites = parts.into_iter().map(|part| part.suite).collect();
+    let record = run::measure(suites, figures, machine, output.quiet, &mut ())?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, measuring.strict)))
 }

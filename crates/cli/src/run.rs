@@ -1,15 +1,23 @@
 //! From a suite's plan to a judged record, with a view of what goes on.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use figure::record::{Observer, SCHEMA};
-use figure::{Figure, Machine, Record, Tool};
+use figure::{Event, Figure, Machine, Record, Tool};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::session::{self, SuitePlan};
+use machine::Tree;
+use machine::counters::Watch;
 use view::Live;
 
 use crate::failure::Failure;
+
+/// How long a machine is given to come to rest between two suites.
+const SETTLING: Duration = Duration::from_secs(5);
+/// How long it is looked at, and the share of its CPUs' time that may be in use.
+const LOOK: Duration = Duration::from_millis(200);
+const AT_REST: f64 = 0.1;
 
 /// One suite, or one mode of it: what to measure, and what follows from it.
 pub struct Suite {
@@ -17,6 +25,21 @@ pub struct Suite {
     pub plan: SuitePlan,
     /// Adds to its figures before they are judged.
     pub complete: fn(&mut Vec<Figure>, &Machine),
+}
+
+/// Whoever keeps what was measured so far, in case that there is no more.
+pub trait Keep {
+    /// Called between rounds: what there is, judged.
+    fn so_far(&mut self, record: &dyn Fn() -> Record);
+
+    /// A suite is done, with the figures of these ids; they are in the record.
+    fn done(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record);
+}
+
+/// Nobody.
+impl Keep for () {
+    fn so_far(&mut self, _: &dyn Fn() -> Record) {}
+    fn done(&mut self, _: &str, _: Vec<String>, _: &dyn Fn() -> Record) {}
 }
 
 /// Measures suites one after the other and judges what came of it, together with figures that were there before. An interrupt ends all.
@@ -28,6 +51,7 @@ pub fn measure(
     mut figures: Vec<Figure>,
     machine: Machine,
     quiet: bool,
+    keep: &mut dyn Keep,
 ) -> Result<Record, Failure> {
     let started = lab::timestamp();
     let begun = Instant::now();
@@ -43,34 +67,83 @@ pub fn measure(
     let watching = watching
         .map_err(|error| Failure::measuring(format!("no thread could be started for the view: {error}")))?;
     let mut interrupted = None;
-    for suite in suites {
+    let unfinished = |figures: Vec<Figure>| {
+        let end = Some("the run has not ended, or nobody could say how".to_owned());
+        judged(figures, &machine, &started, begun, end, Observer::default())
+    };
+    for (number, suite) in suites.into_iter().enumerate() {
         if interrupted.is_some() {
             figures.extend(suite.plan.figures);
             continue;
         }
-        let mut outcome = session::run(&suite.plan, judge::gate, &events, &interrupt);
+        if number > 0 {
+            events.send(Event::Preparing { what: "until the machine is at rest".to_owned() });
+            settle(&machine, &interrupt);
+        }
+        let mut look = |now: &[Figure]| {
+            keep.so_far(&|| {
+                let now = now.iter().cloned().map(|mut figure| {
+                    figure.summarise();
+                    figure
+                });
+                unfinished(figures.iter().cloned().chain(now).collect())
+            });
+        };
+        let mut outcome = session::run_watched(&suite.plan, judge::gate, &events, &interrupt, &mut look);
         (suite.complete)(&mut outcome.figures, &machine);
-        figures.extend(outcome.figures);
         interrupted = outcome.interrupted;
+        let ids = outcome.figures.iter().map(|figure| figure.id.clone()).collect();
+        figures.extend(outcome.figures);
+        if interrupted.is_none() {
+            keep.done(suite.plan.worker, ids, &|| unfinished(figures.clone()));
+        }
     }
     let dropped = events.dropped();
     drop(events);
     let cost = watching.join().unwrap_or_default();
 
+    let observer = Observer { draws: cost.draws, seconds: cost.time.as_secs_f64(), events_dropped: dropped };
+    Ok(judged(figures, &machine, &started, begun, interrupted, observer))
+}
+
+/// Waits until what was measured before no longer keeps the CPUs busy, some seconds at most.
+fn settle(machine: &Machine, interrupt: &Interrupt) {
+    let cpus = machine.topology.usable();
+    let watch = Watch::new(&Tree::live(), machine, &cpus);
+    let until = Instant::now() + SETTLING;
+    while Instant::now() < until && interrupt.requested().is_none() {
+        let before = watch.snapshot();
+        std::thread::sleep(LOOK);
+        let busy = watch.busy(&before, &watch.snapshot()).into_value();
+        if busy.is_none_or(|busy| busy <= AT_REST * LOOK.as_secs_f64() * cpus.len() as f64) {
+            return;
+        }
+    }
+}
+
+/// A record with its verdicts and findings.
+fn judged(
+    figures: Vec<Figure>,
+    machine: &Machine,
+    started: &str,
+    begun: Instant,
+    interrupted: Option<String>,
+    observer: Observer,
+) -> Record {
     let mut record = Record {
         schema: SCHEMA,
         tool: tool(),
-        machine,
-        started,
+        machine: machine.clone(),
+        started: started.to_owned(),
         duration: begun.elapsed().as_secs_f64(),
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         interrupted,
-        observer: Observer { draws: cost.draws, seconds: cost.time.as_secs_f64(), events_dropped: dropped },
+        observer,
         figures,
         findings: Vec::new(),
     };
     judge::judge(&mut record);
-    Ok(record)
+    record
 }
 
 /// What tells that the user wants an end.

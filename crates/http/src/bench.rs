@@ -105,7 +105,7 @@ pub fn prepare(
             let window =
                 Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
             let tried = cell.window(&window, None)?;
-            rates.tried(setup.cells[at].group.as_deref(), &tried.outcome);
+            rates.tried(at, setup.cells[at].group.as_deref(), &tried.outcome);
         }
         for task in setup.tasks.iter().filter(|task| task.cell == at) {
             facts.figures.push((task.id.clone(), cell.facts.clone()));
@@ -213,9 +213,8 @@ impl HttpBench {
 
     /// The largest rate that holds a latency: the round is the last window that held, its value that window's rate.
     fn search(&mut self, task: &Task, quantile: f64, limit: f64) -> Result<Round, String> {
-        let group = self.setup.cells[task.cell].group.clone();
-        let mut search = self.rates.search(group.as_deref())?;
-        let mut held = None;
+        let mut search = self.rates.search(task.cell)?;
+        let (mut held, mut best) = (None, None);
         while let Some(rate) = search.step() {
             let seed = search.seed();
             let (round, windowed) = self.measured(task, Pacing::Poisson { rate, seed }, false)?;
@@ -225,8 +224,11 @@ impl HttpBench {
             let holds = latency <= limit && kept_up && book.counts.failures() == 0;
             search.told(holds);
             if holds {
-                held = Some(round);
+                (held, best) = (Some(round), Some(rate));
             }
+        }
+        if let Some(rate) = best {
+            self.rates.found(task.cell, rate);
         }
         held.ok_or_else(|| "no rate held the latency, however low".to_owned())
     }

@@ -66,6 +66,17 @@ struct Session<'a> {
 
 /// Measures a suite. Never fails as a whole: what could not be measured says why in its figure.
 pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt) -> Outcome {
+    run_watched(plan, gate, events, interrupt, &mut |_| {})
+}
+
+/// The same; `look` is shown all figures of the plan after each round, before the next begins.
+pub fn run_watched(
+    plan: &SuitePlan,
+    gate: Gate,
+    events: &Events,
+    interrupt: &Interrupt,
+    look: &mut dyn FnMut(&[Figure]),
+) -> Outcome {
     let rules = Rules { max_time: plan.rules.max_time * (1.0 - FINISHING_SHARE), ..plan.rules };
     let mut schedule = Schedule::new(rules, plan.figures.len());
     for (index, figure) in plan.figures.iter().enumerate() {
@@ -92,7 +103,7 @@ pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt)
         figures: plan.figures.len(),
         seconds: Some(plan.rules.max_time).filter(|seconds| *seconds < f64::MAX),
     });
-    session.rounds(gate);
+    session.rounds(gate, look);
     session.finish();
     events.send(Event::SuiteFinished { suite: plan.worker.to_owned() });
     let interrupted = interrupt
@@ -102,7 +113,7 @@ pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt)
 }
 
 impl Session<'_> {
-    fn rounds(&mut self, gate: Gate) {
+    fn rounds(&mut self, gate: Gate, look: &mut dyn FnMut(&[Figure])) {
         while self.interrupt.requested().is_none() {
             let Some(index) = self.schedule.next(self.elapsed()) else { return };
             if self.worker.is_none() && !self.prepare() {
@@ -125,6 +136,7 @@ impl Session<'_> {
                     self.fail(index, &trouble.to_string());
                 }
             }
+            look(&self.figures);
         }
     }
 

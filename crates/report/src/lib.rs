@@ -16,6 +16,7 @@ mod csv;
 mod digits;
 mod folded;
 mod grid;
+mod headlines;
 pub mod host;
 mod json;
 mod loads;
@@ -49,6 +50,7 @@ pub struct Format {
 /// Every format; the first is the default.
 pub const FORMATS: &[Format] = &[
     text::FORMAT,
+    text::brief::FORMAT,
     json::FORMAT,
     csv::FORMAT,
     markdown::FORMAT,

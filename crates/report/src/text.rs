@@ -14,6 +14,7 @@ use crate::{Format, MIN_WIDTH, Options, grid, outline};
 mod bars;
 mod blocks;
 mod body;
+pub(crate) mod brief;
 mod calls;
 mod cells;
 mod curves;

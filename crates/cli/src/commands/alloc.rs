@@ -10,6 +10,7 @@ use alloc::allocators::ALLOCATORS;
 use alloc::find::{self, Installed, Places};
 use alloc::mode::{Mode, Options};
 use alloc::profile::{KNOWN, Profile};
+use figure::Machine;
 use figure::format::plain;
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
@@ -17,7 +18,7 @@ use machine::{Asked, Tree};
 use crate::args::Alloc;
 use crate::failure::Failure;
 use crate::output;
-use crate::plans::{Times, carry_out, plans};
+use crate::plans::{Part, Times, carry_out, parts, plans};
 
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
@@ -46,15 +47,20 @@ pub fn run(arguments: &Alloc) -> Result<ExitCode, Failure> {
         _ if !arguments.command.is_empty() => {
             Err(Failure::usage("a command is for try or record: truebench alloc try -- COMMAND"))
         }
-        _ => load(arguments, &places),
+        _ => {
+            let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+            carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+        }
     }
 }
 
-/// Plans, measures, judges, reports.
-fn load(arguments: &Alloc, places: &Places) -> Result<ExitCode, Failure> {
-    let chosen = find::chosen(&arguments.allocators, places).map_err(Failure::usage)?;
+/// The load that is to be measured.
+///
+/// # Errors
+/// Wrong usage.
+pub fn planned(arguments: &Alloc, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    let chosen = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
     let profile = profile(arguments)?;
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
         allocators: chosen.clone(),
         profile: profile.clone(),
@@ -69,8 +75,7 @@ fn load(arguments: &Alloc, places: &Places) -> Result<ExitCode, Failure> {
         rules,
     };
     let modes: Vec<&'static Mode> = alloc::MODES.to_vec();
-    let plans = plans(modes, &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    plans(modes, machine, &arguments.measuring, TIMES, &options).map(parts)
 }
 
 /// The load that is asked for.

@@ -1,7 +1,7 @@
 //! `truebench faults`.
 
 mod demo;
-mod prices;
+pub mod prices;
 mod prove;
 mod stream;
 mod walk;

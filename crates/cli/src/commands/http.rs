@@ -1,7 +1,7 @@
 //! `truebench http`.
 
 mod list;
-mod load;
+pub mod load;
 mod null;
 mod serve;
 

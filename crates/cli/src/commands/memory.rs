@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use figure::Machine;
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 use memory::kernels::ELEMENT;
@@ -9,7 +10,7 @@ use memory::mode::{Mode, Options, Planned};
 
 use crate::args::Memory;
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, plans};
+use crate::plans::{Part, Times, carry_out, parts, plans};
 
 /// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
 const TIMES: Times = Times { thorough: 870.0, quick: 0.29 };
@@ -25,10 +26,18 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         return super::inspect::run(binary, arguments);
     }
     let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
+    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+}
+
+/// What is to be measured.
+///
+/// # Errors
+/// Wrong usage.
+pub fn planned(arguments: &Memory, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let plans =
-        plans(modes(arguments), &machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
+        plans(modes(arguments), machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
     shown_by(arguments, &plans)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    Ok(parts(plans))
 }
 
 /// Whether the format can show what is planned: better known now than after measuring.

@@ -1,7 +1,9 @@
 //! `truebench system`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use figure::Machine;
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 use system::cross::MODE as CROSS;
@@ -11,7 +13,7 @@ use system::scaling::MODE as SCALING;
 
 use crate::args::System;
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, plans};
+use crate::plans::{Part, Times, carry_out, parts, plans};
 
 /// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
@@ -22,14 +24,26 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    let plans =
-        plans(modes(arguments), &machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
-    let done = carry_out(plans, machine, &arguments.measuring, &arguments.output);
+    let done = carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output);
     if !arguments.measuring.dry_run {
-        let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
-        system::index::sweep(&directory, std::process::id());
+        sweep(arguments.directory.as_deref());
     }
     done
+}
+
+/// What is to be measured.
+///
+/// # Errors
+/// Wrong usage.
+pub fn planned(arguments: &System, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    plans(modes(arguments), machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))
+        .map(parts)
+}
+
+/// Removes what a worker that was killed left behind.
+pub fn sweep(directory: Option<&Path>) {
+    let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
+    system::index::sweep(&directory, std::process::id());
 }
 
 /// The modes that are asked for, in the order of the list. Words that are no mode's are tests: of the modes over tests that are

@@ -41,8 +41,12 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
     let study = &options.mode;
     let mut plan = Plan::new(machine, &options.client)?;
     let seconds = Duration::from_secs_f64;
-    let (saturated, equal) =
-        if options.quick { (seconds(0.6), seconds(0.4)) } else { (seconds(2.5), seconds(1.5)) };
+    // A search is several windows: they are shorter, so that there are rounds enough.
+    let (saturated, equal) = match (options.quick, study.slo) {
+        (true, _) => (seconds(0.6), seconds(0.4)),
+        (false, Some(_)) => (seconds(1.5), seconds(1.0)),
+        (false, None) => (seconds(2.5), seconds(1.5)),
+    };
     let go = |name: &String, flags: &[&str]| Subject::Go {
         name: name.clone(),
         flags: study.cost.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(),

@@ -10,7 +10,7 @@ use machine::{Asked, Tree};
 use super::TIMES;
 use crate::args::Alloc;
 use crate::failure::Failure;
-use crate::plans::{carry_out, plans};
+use crate::plans::{carry_out, parts, plans};
 use crate::program;
 
 /// What is said where there is no command.
@@ -45,7 +45,7 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
         rules,
     };
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
 }
 
 /// An option that was given although it says something of the load alone.

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use faults::prices::ground::FILE;
 use faults::prices::here::Here;
 use faults::prices::{MODE, Options, PlanError};
+use figure::Machine;
 use figure::format::plain;
 use lab::mode::Mode;
 use machine::{Asked, Tree};
 
 use crate::args::faults::Prices;
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, plans};
+use crate::plans::{Part, Times, carry_out, parts, plans};
 
 /// With --quick it takes less than a minute.
 const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
@@ -24,14 +25,21 @@ static PRICES: Mode<Options, PlanError> = MODE;
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+}
+
+/// What is to be measured.
+///
+/// # Errors
+/// Wrong usage: no such directory.
+pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failure> {
     if let Some(directory) = arguments.directory.as_ref().filter(|directory| !directory.is_dir()) {
         let shown = plain(&directory.display().to_string());
         return Err(Failure::usage(format!("--dir {shown}: there is no such directory")));
     }
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
     let here = Here::look(&directory, FILE);
     let options = |rules| Options { here: here.clone(), rules };
-    let plans = plans(vec![&PRICES], &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    plans(vec![&PRICES], machine, &arguments.measuring, TIMES, &options).map(parts)
 }

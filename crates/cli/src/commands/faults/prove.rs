@@ -17,7 +17,7 @@ use super::watch;
 use crate::args::faults::{Prove, Watch};
 use crate::args::{Measuring, Output};
 use crate::failure::Failure;
-use crate::plans::{Ready, Times, carry_on, plans};
+use crate::plans::{Times, carry_on, parts, plans};
 use crate::program;
 
 /// With --quick a minute and a half.
@@ -67,7 +67,7 @@ pub(super) fn proved(
         let (seen, interrupted) =
             watch::trial(program, asked.until_rate.map(|time| time.min(LOOK)), &machine)?;
         if interrupted.is_some() {
-            return carry_on(none(), seen, machine, measuring, output);
+            return carry_on(Vec::new(), seen, machine, measuring, output);
         }
         figures = seen;
     }
@@ -93,7 +93,7 @@ pub(super) fn proved(
         rules,
     };
     match plans(vec![&MODE], &machine, measuring, TIMES, &options) {
-        Ok(plans) => carry_on(plans, figures, machine, measuring, output),
+        Ok(plans) => carry_on(parts(plans), figures, machine, measuring, output),
         Err(failure) => untried(failure, figures, machine, measuring, output),
     }
 }
@@ -111,12 +111,7 @@ fn untried(
     }
     let tried = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
     figures.push(tried.not_available(why.message()));
-    carry_on(none(), figures, machine, measuring, output)
-}
-
-/// No plan.
-fn none() -> Vec<Ready<Options, faults::prove::PlanError>> {
-    Vec::new()
+    carry_on(Vec::new(), figures, machine, measuring, output)
 }
 
 /// The mechanisms that were found, and who manages the memory that most faults by them met.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use figure::Machine;
 use figure::format::plain;
 use http::bench::setup::Remote;
 use http::engine::{Carrier, Expect, Trust, uring};
@@ -19,7 +20,7 @@ use url::Url;
 
 use crate::args::http::{Arrival, Engine, Load};
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, plans};
+use crate::plans::{Part, Times, carry_out, parts, plans};
 use crate::values::http::Header;
 
 /// With --quick the study takes less than three minutes.
@@ -42,11 +43,18 @@ const ROUNDS: u32 = 6;
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
     match &arguments.target.url {
         Some(url) => asked(arguments, url),
-        None => study(arguments),
+        None => {
+            let machine = machine::describe(&Tree::live(), &Known { dimms: None });
+            carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+        }
     }
 }
 
-fn study(arguments: &Load) -> Result<ExitCode, Failure> {
+/// The study, as it is to be measured.
+///
+/// # Errors
+/// Wrong usage; no servers, and none that could be built.
+pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let asked = &arguments.servers;
     let (remote, servers) = match asked.remote {
         Some(agent) => {
@@ -73,11 +81,9 @@ fn study(arguments: &Load) -> Result<ExitCode, Failure> {
         environment: asked.env.clone(),
         slo: arguments.client.slo.map(|slo| slo.0),
     };
-    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
     let quick = arguments.measuring.quick;
     let options = |rules| Options { mode: study.clone(), client: client.clone(), rules, quick };
-    let plans = plans(vec![&STUDY], &machine, &arguments.measuring, OF_STUDY, &options)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    plans(vec![&STUDY], machine, &arguments.measuring, OF_STUDY, &options).map(parts)
 }
 
 /// Names of the servers here. They are built if need be, as this takes a while.
@@ -173,7 +179,7 @@ fn asked(arguments: &Load, url: &Url) -> Result<ExitCode, Failure> {
         Options { mode: asked.clone(), client: client.clone(), rules, quick }
     };
     let plans = plans(vec![&ASKED], &machine, &arguments.measuring, OF_ASKED, &options)?;
-    carry_out(plans, machine, &arguments.measuring, &arguments.output)
+    carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
 }
 
 fn client(arguments: &Load) -> Result<Client, Failure> {

@@ -1,0 +1,124 @@
+//! What a run measures of each suite, and how long.
+
+use clap::Parser;
+use figure::Machine;
+
+use crate::args::http::Http;
+use crate::args::{Args, Command, Run, faults};
+use crate::commands;
+use crate::failure::Failure;
+use crate::plans::Part;
+
+/// A suite's part of a run: the command that measures the same alone.
+pub struct Share {
+    /// Its word on the command line.
+    pub suite: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The command.
+    command: &'static [&'static str],
+    /// What it has besides with `--quick`: fewer figures, each whole.
+    quick: &'static [&'static str],
+    /// Seconds of `--quick`, and usual ones.
+    seconds: (f64, f64),
+}
+
+/// All, in the order in which they are measured: what fills the page cache and what leaves connections behind comes last.
+pub const SHARES: &[Share] = &[
+    Share { suite: memory::SUITE, title: "memory", command: &["memory"], quick: &[], seconds: (45.0, 175.0) },
+    Share {
+        suite: alloc::SUITE,
+        title: "allocators",
+        command: &["alloc"],
+        quick: &["--threads", "1"],
+        seconds: (35.0, 135.0),
+    },
+    Share {
+        suite: ::faults::SUITE,
+        title: "page faults",
+        command: &["faults", "prices"],
+        quick: &[],
+        seconds: (15.0, 60.0),
+    },
+    Share {
+        suite: system::SUITE,
+        title: "operating system",
+        command: &["system"],
+        quick: &["syscall", "pipe", "context1", "spawn", "execl", "fstime", "shell1"],
+        seconds: (60.0, 235.0),
+    },
+    Share {
+        suite: http::SUITE,
+        title: "HTTP serving",
+        command: &["http"],
+        quick: &["--connections", "200,8000"],
+        seconds: (75.0, 295.0),
+    },
+];
+
+/// The words of all suites.
+pub fn suites() -> Vec<&'static str> {
+    SHARES.iter().map(|share| share.suite).collect()
+}
+
+impl Share {
+    /// The words of its command, without the program's.
+    pub fn words(&self, run: &Run) -> Vec<String> {
+        let measuring = &run.measuring;
+        let mut words: Vec<String> = self.command.iter().map(|word| (*word).to_owned()).collect();
+        let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
+        if measuring.quick {
+            add(&["--quick"]);
+            add(self.quick);
+        }
+        if measuring.thorough {
+            add(&["--thorough"]);
+        }
+        if let Some(rounds) = measuring.rounds {
+            add(&["--rounds", &rounds.to_string()]);
+        }
+        if let Some(target) = measuring.target {
+            add(&["--target", &format!("{}%", target * 100.0)]);
+        }
+        if let Some(seconds) = self.share_of(run) {
+            add(&["--max-time", &format!("{seconds:.1}s")]);
+        }
+        words
+    }
+
+    /// Seconds that it may take; `None`: as long as it takes.
+    fn share_of(&self, run: &Run) -> Option<f64> {
+        let measuring = &run.measuring;
+        let of = |share: &Share| if measuring.quick { share.seconds.0 } else { share.seconds.1 };
+        let is_asked =
+            |share: &&Share| run.suites.is_empty() || run.suites.iter().any(|suite| suite == share.suite);
+        let all: f64 = SHARES.iter().filter(is_asked).map(of).sum();
+        match measuring.max_time {
+            Some(time) => Some(time * of(self) / all),
+            None if measuring.thorough || measuring.rounds.is_some() => None,
+            None => Some(of(self)),
+        }
+    }
+
+    /// What it measures.
+    ///
+    /// # Errors
+    /// What its command has against it here.
+    pub fn planned(&self, run: &Run, machine: &Machine) -> Result<Vec<Part>, Failure> {
+        let words = ["truebench".to_owned()].into_iter().chain(self.words(run));
+        let arguments = Args::try_parse_from(words).map_err(Failure::usage)?;
+        match arguments.command {
+            Command::Memory(memory) => commands::memory::planned(&memory, machine),
+            Command::Alloc(alloc) => commands::alloc::planned(&alloc, machine),
+            Command::System(system) => commands::system::planned(&system, machine),
+            Command::Faults(faults::Faults { what: Some(faults::What::Prices(prices)), .. }) => {
+                commands::faults::prices::planned(&prices, machine)
+            }
+            Command::Http(http) => {
+                let Http { load, .. } = *http;
+                commands::http::load::planned(&load, machine)
+            }
+            _ => Err(Failure::usage(format!("{}: no suite", self.suite))),
+        }
+    }
+}

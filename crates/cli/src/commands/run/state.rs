@@ -1,0 +1,176 @@
+//! The directory of a run: its record, and how far it came.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use figure::{Figure, Machine, Record};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::output::Target;
+use crate::run::{Keep, tool};
+
+/// The record's file.
+pub const RECORD: &str = "record.json";
+/// How far the run came.
+const STATE: &str = "run.json";
+/// Between two records that are written while figures are measured.
+const BETWEEN: Duration = Duration::from_secs(2);
+
+/// How far a run came.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct State {
+    /// The command line that it was begun by.
+    command: Vec<String>,
+    /// What is done.
+    done: Vec<Done>,
+}
+
+/// A part that is done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Done {
+    worker: String,
+    /// Ids of its figures.
+    figures: Vec<String>,
+}
+
+/// A run's directory, which is kept up to date.
+pub struct Kept {
+    directory: PathBuf,
+    record: Target,
+    file: Target,
+    state: State,
+    last: Option<Instant>,
+    /// The first thing that could not be written.
+    lost: Option<Failure>,
+}
+
+impl Kept {
+    /// Makes the directory, or takes one in which no run was begun.
+    ///
+    /// # Errors
+    /// Wrong usage: a run was begun there, or nothing can be written.
+    pub fn begin(directory: &Path) -> Result<Kept, Failure> {
+        let shown = directory.display();
+        fs::create_dir_all(directory)
+            .map_err(|error| Failure::usage(format!("-o {shown}: cannot be made: {error}")))?;
+        if directory.join(RECORD).exists() || directory.join(STATE).exists() {
+            return Err(Failure::usage(format!(
+                "-o {shown}: there is a run already; go on with it (--resume {shown}), or name another directory"
+            )));
+        }
+        let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let mut kept = Kept::of(directory, State { command, done: Vec::new() })?;
+        kept.write_state();
+        kept.lost.take().map_or(Ok(kept), Err)
+    }
+
+    /// Takes up what was begun: the command line, and the figures that are done.
+    ///
+    /// # Errors
+    /// Wrong usage: there is none, or it was begun elsewhere or by another truebench.
+    pub fn resume(directory: &Path, machine: &Machine) -> Result<(Kept, Vec<String>, Vec<Figure>), Failure> {
+        let shown = directory.display();
+        let file = directory.join(STATE);
+        let text = fs::read(&file)
+            .map_err(|error| Failure::usage(format!("--resume {shown}: no run was begun there: {error}")))?;
+        let mut state: State = serde_json::from_slice(&text)
+            .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", file.display())))?;
+        // Without a record nothing is done.
+        let record = match fs::read(directory.join(RECORD)) {
+            Ok(text) => serde_json::from_slice::<Record>(&text).ok(),
+            Err(_) => None,
+        };
+        let figures = match &record {
+            Some(record) => {
+                same(record, machine).map_err(|what| {
+                    Failure::usage(format!(
+                        "--resume {shown}: {what} is another since; begin anew: truebench run"
+                    ))
+                })?;
+                state.done.retain(|done| done.figures.iter().all(|id| record.figure(id).is_some()));
+                let ids: Vec<&String> = state.done.iter().flat_map(|done| &done.figures).collect();
+                record.figures.iter().filter(|figure| ids.contains(&&figure.id)).cloned().collect()
+            }
+            None => {
+                state.done.clear();
+                Vec::new()
+            }
+        };
+        let words = state.command.clone();
+        Ok((Kept::of(directory, state)?, words, figures))
+    }
+
+    fn of(directory: &Path, state: State) -> Result<Kept, Failure> {
+        let record = Target::check(&directory.join(RECORD))?;
+        let file = Target::check(&directory.join(STATE))?;
+        Ok(Kept { directory: directory.to_owned(), record, file, state, last: None, lost: None })
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether the part of this worker is done.
+    pub fn has(&self, worker: &str) -> bool {
+        self.state.done.iter().any(|done| done.worker == worker)
+    }
+
+    /// Writes the whole record.
+    ///
+    /// # Errors
+    /// The first thing that could not be written, now or before.
+    pub fn end(mut self, record: &Record) -> Result<(), Failure> {
+        self.write(record);
+        self.lost.map_or(Ok(()), Err)
+    }
+
+    fn write(&mut self, record: &Record) {
+        let Some(json) = report::format("json") else { return };
+        let written = self.record.export(json, record);
+        self.last = Some(Instant::now());
+        self.note(written);
+    }
+
+    fn write_state(&mut self) {
+        let text = serde_json::to_string(&self.state).map_err(Failure::measuring);
+        let written = text.and_then(|text| self.file.write_text(&text));
+        self.note(written);
+    }
+
+    /// Measuring goes on: what is lost is told at the end.
+    fn note(&mut self, written: Result<(), Failure>) {
+        if let Err(failure) = written {
+            self.lost.get_or_insert(failure);
+        }
+    }
+}
+
+impl Keep for Kept {
+    fn so_far(&mut self, record: &dyn Fn() -> Record) {
+        if self.last.is_none_or(|last| last.elapsed() >= BETWEEN) {
+            self.write(&record());
+        }
+    }
+
+    fn done(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record) {
+        self.write(&record());
+        self.state.done.push(Done { worker: worker.to_owned(), figures: ids });
+        self.write_state();
+    }
+}
+
+/// Whether figures of a record and new ones belong together; else what is another.
+fn same(record: &Record, machine: &Machine) -> Result<(), &'static str> {
+    let now = tool();
+    let then = &record.machine;
+    let pairs = [
+        ("truebench", record.tool.version == now.version && record.tool.build == now.build),
+        ("the processor", then.cpu.model.value() == machine.cpu.model.value()),
+        ("the number of CPUs", then.topology.usable() == machine.topology.usable()),
+        ("the kernel", then.kernel.release.value() == machine.kernel.release.value()),
+    ];
+    pairs.into_iter().find(|(_, is_same)| !is_same).map_or(Ok(()), |(what, _)| Err(what))
+}
