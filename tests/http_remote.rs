@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use figure::evidence::ROLE;
@@ -123,12 +124,23 @@ fn gone(address: SocketAddr) {
 
 #[test]
 fn a_study_takes_its_servers_from_an_agent() {
+    short();
+}
+
+/// One run for all that only look.
+pub fn short() -> &'static Record {
+    static RECORD: OnceLock<Record> = OnceLock::new();
+    RECORD.get_or_init(with_agent)
+}
+
+fn with_agent() -> Record {
     let agent = Agent::start(None, &["nethttp", "--bind", "127.0.0.1", "--agent", "0"]);
     let bad = ["http", "--remote", &agent.address.to_string(), "--token", "wrong", "--dry-run"];
     let output = run(&bad);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("the agent wants another token"), "{}", stderr(&output));
-    told_of_both_sides(&study(None, &agent), "lo");
+    let record = study(None, &agent);
+    told_of_both_sides(&record, "lo");
     // Its client is gone, and so are the servers, before it is told to end.
     agent.has_servers(false);
     let address = agent.address;
@@ -139,6 +151,7 @@ fn a_study_takes_its_servers_from_an_agent() {
         "{said}"
     );
     gone(address);
+    record
 }
 
 #[test]
