@@ -248,7 +248,7 @@ fn short_connections_pools_limits_and_latencies_are_answered() {
 
     let mut slo = load("slo", "nethttp", 200.0, 9e3);
     slo.conditions.set(SLO, "p99<5 ms".to_owned());
-    has(&of(vec![(slo, EVEN)]), &["that hold p99<5 ms: nethttp 9000 [8982, 9018] with 200 connections"]);
+    has(&of(vec![(slo, EVEN)]), &["that hold p99<5 ms: with 200 connections nethttp 9000 [8982, 9018]"]);
     assert!(!findings(&two(60e3, 40e3)).contains("that hold"));
 }
 

@@ -1,5 +1,7 @@
 //! What the client saw of a window, as evidence.
 
+use std::ops::Range;
+
 use figure::evidence::http as key;
 use figure::{Evidence, Reading};
 
@@ -11,7 +13,9 @@ use crate::record::{Book, Histogram};
 /// The quantiles of a latency that are kept; the last is the longest.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// Where delayed acknowledgements put answers: Linux's least delay is 40 ms (TCP_DELACK_MIN, include/net/tcp.h).
-const DELAYED: std::ops::RangeInclusive<u64> = 38_000_000..=46_000_000;
+const DELAYED: Range<u64> = 38_000_000..46_000_000;
+/// As long before and behind it: what a queue puts into the band it puts there too.
+const BESIDE: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
 /// Seconds of the window from which on its trend is told.
 const TREND_LEAST: usize = laws::MIN_VALUES;
 
@@ -99,10 +103,16 @@ fn of_latency(facts: &mut Evidence, book: &Book) {
     };
     facts.put_reading(key::LAG_BUSY, late(&book.lag_busy));
     facts.put_reading(key::LAG_LATE, late(&book.lag_late));
-    let all = book.latency.count().max(1) as f64;
-    let delayed =
-        book.latency.bins().filter(|(at, _)| DELAYED.contains(at)).map(|(_, count)| count).sum::<u64>();
-    facts.put(key::MODE_40MS, delayed as f64 / all);
+    facts.put(key::MODE_40MS, delayed(&book.uncorrected));
+}
+
+/// The share of latencies that stand out where delayed acknowledgements put them.
+fn delayed(latencies: &Histogram) -> f64 {
+    let within = |band: &Range<u64>| {
+        latencies.bins().filter(|(at, _)| band.contains(at)).map(|(_, count)| count).sum::<u64>() as f64
+    };
+    let beside = BESIDE.iter().map(within).fold(0.0, f64::max);
+    (within(&DELAYED) - beside).max(0.0) / latencies.count().max(1) as f64
 }
 
 fn of_fairness(facts: &mut Evidence, book: &Book, connections: u32) {
@@ -138,4 +148,25 @@ fn quantiles(histogram: &Histogram) -> Option<Vec<f64>> {
 
 fn seconds(nanoseconds: Option<u64>) -> Option<f64> {
     nanoseconds.map(|nanoseconds| nanoseconds as f64 * 1e-9)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn share(milliseconds: impl Iterator<Item = f64>) -> f64 {
+        let mut latencies = Histogram::new();
+        milliseconds.for_each(|latency| latencies.record((latency * 1e6) as u64));
+        delayed(&latencies)
+    }
+
+    #[test]
+    fn what_stands_out_at_40_ms() {
+        let fast = || (0..900).map(|at| 1.0 + f64::from(at) * 0.001);
+        assert!((share(fast().chain((0..100).map(|at| 40.0 + f64::from(at) * 0.03))) - 0.1).abs() < 0.01);
+        // A queue that reaches from nothing to 80 ms has as many there as beside.
+        assert!(share((0..8000).map(|at| f64::from(at) * 0.01)) < 0.01);
+        assert_eq!(share(fast()), 0.0);
+        assert_eq!(share(std::iter::empty()), 0.0);
+    }
 }

@@ -11,7 +11,7 @@ use super::subject::Subjects;
 use crate::profile::pprof::CpuProfile;
 use crate::profile::{buckets, coverage, cumulative};
 use crate::watch::go::{
-    GC_CPU, GC_CYCLES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
+    GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
 };
 use crate::watch::sample::{Sample, value};
 use crate::watch::watcher::Seen as Watched;
@@ -199,10 +199,12 @@ fn of_go(facts: &mut Evidence, go: (Reading<Runtime>, Reading<Runtime>), watched
     // Under load, as the last look at it told: the timeline's.
     let column = watched.timeline.columns.iter().find(|column| column.name == "go.goroutines");
     let level = column.and_then(|column| column.values.iter().rev().find_map(|value| *value));
-    facts.put_reading(
-        key::GOROUTINES,
-        Reading::or_unknown(level, "the port beside the server told nothing of goroutines in the window"),
-    );
+    // A server without time to spare may not have answered then. Its connections are all there a moment later, too.
+    let later = || match &both {
+        Reading::Value((_, after)) => after.number(GOROUTINES),
+        Reading::Unknown(reason) => Reading::unknown(reason),
+    };
+    facts.put_reading(key::GOROUTINES, level.map_or_else(later, Reading::Value));
     let grown = |name: &str| match &both {
         Reading::Value((before, after)) => match before.histogram(name).and(after.histogram(name)) {
             Reading::Value((before, after)) => after.since(&before),

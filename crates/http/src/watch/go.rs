@@ -41,7 +41,7 @@ const fn counter(name: &'static str, here: &'static str, unit: Unit) -> Metric {
 }
 
 const METRICS: &[Metric] = &[
-    level("/sched/goroutines:goroutines", "go.goroutines", Unit::ONE),
+    level(GOROUTINES, "go.goroutines", Unit::ONE),
     level("/sched/goroutines/runnable:goroutines", "go.goroutines.runnable", Unit::ONE),
     level("/sched/goroutines/running:goroutines", "go.goroutines.running", Unit::ONE),
     level("/sched/goroutines/waiting:goroutines", "go.goroutines.waiting", Unit::ONE),
@@ -63,6 +63,8 @@ const METRICS: &[Metric] = &[
     counter("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS),
 ];
 
+/// Goroutines that there are.
+pub const GOROUTINES: &str = "/sched/goroutines:goroutines";
 /// Goroutines that were ever made.
 pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
 /// Bytes that were ever allocated on the heap.

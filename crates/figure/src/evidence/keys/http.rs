@@ -81,7 +81,7 @@ keys! {
     CLOSED_ANNOUNCED: f64 = "http.closed.announced", "1", Round, "Connections that the server ended and said so.";
     CLOSED_IDLE: f64 = "http.closed.idle", "1", Round, "Connections that the server ended while no request was on them.";
     SURPLUS: f64 = "http.surplus", "1", Round, "Answers behind which there were bytes that nobody had asked for.";
-    MODE_40MS: f64 = "http.delayed_ack_mode", "1", Round, "The share of latencies between 38 and 46 ms, where delayed acknowledgements put them.";
+    MODE_40MS: f64 = "http.delayed_ack_mode", "1", Round, "The share of latencies from the sending between 38 and 46 ms, where delayed acknowledgements put them, beyond what lies in the 8 ms before or behind.";
     TREND: Vec<f64> = "http.trend", "1", Round, "The 95 % interval of how much the rate changed over the window, as a share of it: low, high.";
 
     // The client.

@@ -94,17 +94,23 @@ pub(super) fn slo(all: &[Load]) -> Option<Finding> {
     let held: Vec<&Load> =
         all.iter().filter(|load| load.goal() == loads::SLO && load.sound(Quantity::Rate).is_some()).collect();
     let condition = held.first()?.rate.conditions.get(key::SLO)?;
-    let each: Vec<String> =
-        held.iter()
-            .map(|load| {
-                let rate = load.rate;
-                let interval = rate.interval.as_ref().map_or_else(String::new, |interval| {
-                    format!(" [{:.0}, {:.0}]", interval.low, interval.high)
-                });
-                let value = rate.value.unwrap_or(0.0);
-                format!("{} {value:.0}{interval} with {:.0} connections", load.server(), load.connections)
-            })
-            .collect();
+    let mut numbers: Vec<f64> = held.iter().map(|load| load.connections).collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.dedup();
+    let told = |load: &&&Load| {
+        let rate = load.rate;
+        let interval = rate
+            .interval
+            .as_ref()
+            .map_or_else(String::new, |interval| format!(" [{:.0}, {:.0}]", interval.low, interval.high));
+        format!("{} {:.0}{interval}", load.server(), rate.value.unwrap_or(0.0))
+    };
+    let each = numbers.iter().map(|connections| {
+        let servers: Vec<String> =
+            held.iter().filter(|load| load.connections == *connections).map(|load| told(&load)).collect();
+        format!("with {connections:.0} connections {}", servers.join(", "))
+    });
+    let each: Vec<String> = each.collect();
     let figures: Vec<&Figure> = held.iter().map(|load| load.rate).collect();
-    note(format!("The largest rates, in requests/s, that hold {condition}: {}.", each.join(", ")), &figures)
+    note(format!("The largest rates, in requests/s, that hold {condition}: {}.", each.join("; ")), &figures)
 }
