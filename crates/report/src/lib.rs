@@ -17,6 +17,7 @@ mod digits;
 mod folded;
 mod grid;
 pub mod host;
+mod html;
 mod json;
 mod loads;
 mod mark;
@@ -58,6 +59,7 @@ pub const FORMATS: &[Format] = &[
     folded::FORMAT,
     pprof::FORMAT,
     svg::FORMAT,
+    html::FORMAT,
 ];
 
 /// The format of this name.
