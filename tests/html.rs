@@ -12,7 +12,8 @@ const PROBE: &str = include_str!("html_probe.html");
 
 fn browser() -> Option<&'static str> {
     let starts = |name: &&str| {
-        let started = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let started =
+            Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         started.is_ok_and(|status| status.success())
     };
     BROWSERS.into_iter().find(starts)
@@ -23,8 +24,21 @@ fn seen(browser: &str, directory: &Path, width: u32, theme: u32) -> serde_json::
     let probe = directory.join("probe.html");
     std::fs::write(&probe, PROBE).unwrap();
     let output = Command::new("timeout")
-        .args(["120", browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
-        .args(["--allow-file-access-from-files", "--disable-web-security", "--virtual-time-budget=5000", "--dump-dom"])
+        .args([
+            "120",
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+        ])
+        .args([
+            "--allow-file-access-from-files",
+            "--disable-web-security",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+        ])
         .arg(format!("--user-data-dir={}", directory.join("browser").display()))
         .arg(format!("--blink-settings=preferredColorScheme={theme}"))
         .arg(format!("file://{}?page=x.html&width={width}", probe.display()))
@@ -58,7 +72,10 @@ fn a_page_is_drawn_and_can_be_used() {
     let mut backs = Vec::new();
     for (width, theme) in [(1100, 1), (390, 0)] {
         let seen = seen(browser, directory.path(), width, theme);
-        assert!(seen["pictures"].as_u64() > Some(0) && seen["drawn"] == seen["pictures"], "charts are drawn: {seen}");
+        assert!(
+            seen["pictures"].as_u64() > Some(0) && seen["drawn"] == seen["pictures"],
+            "charts are drawn: {seen}"
+        );
         assert!(seen["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {seen}");
         assert_eq!(seen["faint"], serde_json::json!([]), "text below a contrast of 4.5");
         for what in ["reached", "unfolds", "follows", "filters"] {

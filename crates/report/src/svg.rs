@@ -16,6 +16,8 @@ mod axis;
 mod chart;
 mod draw;
 mod heat;
+mod legend;
+mod limits;
 mod marks;
 mod overtime;
 mod pareto;

@@ -387,7 +387,7 @@ fn loads_have_a_spectrum_a_split_and_a_time_line() {
     let (spectrum, told) = of("Latency spectrum, 200 connections");
     assert!(told.contains("50 % 2.00 ms, 90 % 6.00 ms, 99 % 6.00 ms, 99.9 % 21.0 ms"), "{told}");
     assert!(found(spectrum).contains(&"other: 99.9 % within 21.0 ms".to_owned()), "{:?}", found(spectrum));
-    let (split, told) = of("http saturation cpu: where it goes");
+    let (split, told) = of("where the CPU time of a request goes: as many requests");
     assert!(told.contains("write 60 %"), "{told}");
     for words in
         ["one.cpu: read 2.00 us, 20 %", "one.cpu: rest 1.00 us, 10 %", "other.cpu: write 6.00 us, 60 %"]

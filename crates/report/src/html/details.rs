@@ -27,11 +27,12 @@ struct Depth {
     charts: bool,
 }
 
-/// From everything to the least; a page takes the first that fits.
-const DEPTHS: [Depth; 5] = [
+/// From everything to the least; a page takes the first that fits. Samples go last but one: they are what was measured.
+const DEPTHS: [Depth; 6] = [
     Depth { samples: 2000, rounds: 400, evidence: Some(Verdict::Valid), passed: true, charts: true },
-    Depth { samples: 200, rounds: 100, evidence: Some(Verdict::Valid), passed: true, charts: true },
-    Depth { samples: 40, rounds: 40, evidence: Some(Verdict::Suspect), passed: true, charts: false },
+    Depth { samples: 2000, rounds: 400, evidence: Some(Verdict::Valid), passed: true, charts: false },
+    Depth { samples: 2000, rounds: 400, evidence: Some(Verdict::Suspect), passed: true, charts: false },
+    Depth { samples: 200, rounds: 100, evidence: None, passed: false, charts: false },
     Depth { samples: 9, rounds: 12, evidence: None, passed: false, charts: false },
     Depth { samples: 0, rounds: 0, evidence: None, passed: false, charts: false },
 ];
@@ -91,17 +92,26 @@ fn some(
     Ok(folded)
 }
 
+/// What is left out.
 fn cut(depth: Depth) -> String {
-    let mut parts = vec![format!("at most {} samples of a round and {} rounds", depth.samples, depth.rounds)];
+    let mut parts = Vec::new();
+    if !depth.charts {
+        parts.push("charts over time".to_owned());
+    }
     match depth.evidence {
-        None => parts.push("no evidence".to_owned()),
+        None => parts.push("evidence and conditions".to_owned()),
         Some(Verdict::Valid) => {}
-        Some(worst) => parts.push(format!("evidence of figures that are {worst} or worse")),
+        Some(worst) => parts.push(format!("evidence of figures that are better than {worst}")),
     }
     if !depth.passed {
-        parts.push("no checks that passed".to_owned());
+        parts.push("checks that passed".to_owned());
     }
-    format!("To keep this page small it tells of each figure {}; the record has the rest.", parts.join(", "))
+    if depth.rounds == 0 {
+        parts.push("rounds".to_owned());
+    } else if depth.samples < DEPTHS[0].samples {
+        parts.push(format!("more than {} samples of a round, and {} rounds", depth.samples, depth.rounds));
+    }
+    format!("To keep this page small, left out here: {}. The record has all.", parts.join("; "))
 }
 
 /// Boxes that hide the figures of a verdict; what they do is in the style sheet.
@@ -157,11 +167,21 @@ fn value(figure: &Figure, links: &Links) -> Markup {
     html! {
         dl.facts {
             @if let Some(interval) = &figure.interval {
-                div { dt { "interval" } dd { (number(interval.low)) " to " (number(interval.high)) ", " (percent(interval.level)) " by "
-                    (plain_to(&interval.method, 40)) ", " (interval.rounds) " rounds" } }
+                div {
+                    dt { "interval" }
+                    dd {
+                        (number(interval.low)) " to " (number(interval.high)) ", " (percent(interval.level))
+                        " by " (plain_to(&interval.method, 40)) ", " (interval.rounds) " rounds"
+                    }
+                }
             }
             @if let Some(best) = figure.best { div { dt { "best sample" } dd { (with_unit(best, &figure.unit)) } } }
-            @if let Some(limit) = &figure.limit { div { dt { "limit" } dd { (with_unit(limit.value, &figure.unit)) ": " (plain_to(&limit.basis, 200)) } } }
+            @if let Some(limit) = &figure.limit {
+                div {
+                    dt { "limit" }
+                    dd { (with_unit(limit.value, &figure.unit)) ": " (plain_to(&limit.basis, 200)) }
+                }
+            }
             @if let Some(convention) = figure.convention { div { dt { "bytes" } dd { (convention) } } }
             @if !figure.derived_from.is_empty() {
                 div { dt { "computed from" } dd { (links.list(figure.derived_from.iter().map(String::as_str))) } }
@@ -187,9 +207,15 @@ fn checks(figure: &Figure, passed: bool) -> Markup {
         div.table { table.checks {
             thead { tr { th scope="col" { "check" } th scope="col" { "answer" } th scope="col" { "what was seen" } } }
             tbody { @for check in checks { tr {
-                th scope="row" { (plain_to(&check.id, 40)) @if check.essential { small title="without it no figure is valid" { " essential" } } }
+                th scope="row" {
+                    (plain_to(&check.id, 40))
+                    @if check.essential { small title="without it no figure is valid" { " essential" } }
+                }
                 td { (words::outcome(check.outcome)) }
-                td { (plain_to(&check.detail, MAX_DETAIL)) @if let Some(fix) = &check.fix { br; "Do: " code { (plain_to(fix, MAX_DETAIL)) } } }
+                td {
+                    (plain_to(&check.detail, MAX_DETAIL))
+                    @if let Some(fix) = &check.fix { br; "Do: " code { (plain_to(fix, MAX_DETAIL)) } }
+                }
             } } }
         } }
     }
@@ -203,8 +229,16 @@ fn rounds(figure: &Figure, depth: Depth) -> Markup {
     html! {
         h4 { "Rounds" }
         div.table { table.rounds {
-            thead { tr { th.number scope="col" { "no." } th scope="col" { "began" } th.number scope="col" { "took" } th.number scope="col" { "value" } th scope="col" { "samples" } } }
-            tbody { @for (at, round) in figure.rounds.iter().take(depth.rounds).enumerate() { (round_row(at, round, depth.samples)) } }
+            thead { tr {
+                th.number scope="col" { "no." }
+                th scope="col" { "began" }
+                th.number scope="col" { "took" }
+                th.number scope="col" { "value" }
+                th scope="col" { "samples" }
+            } }
+            tbody { @for (at, round) in figure.rounds.iter().take(depth.rounds).enumerate() {
+                (round_row(at, round, depth.samples))
+            } }
         } }
         @if more > 0 { p.note { (more) " rounds more: the record has them." } }
     }
@@ -212,6 +246,7 @@ fn rounds(figure: &Figure, depth: Depth) -> Markup {
 
 fn round_row(at: usize, round: &Round, most: usize) -> Markup {
     let more = round.samples.len().saturating_sub(most);
+    let reason = plain_to(round.reason.as_deref().unwrap_or("no reason was recorded"), MAX_DETAIL);
     let samples: Vec<String> = round.samples.iter().take(most).map(|sample| number(*sample)).collect();
     html! {
         tr class=[(!round.kept).then_some("aside")] {
@@ -222,7 +257,7 @@ fn round_row(at: usize, round: &Round, most: usize) -> Markup {
             td {
                 (samples.join(" "))
                 @if more > 0 { " … and " (more) " more" }
-                @if !round.kept { br; "set aside: " (plain_to(round.reason.as_deref().unwrap_or("no reason was recorded"), MAX_DETAIL)) }
+                @if !round.kept { br; "set aside: " (reason) }
             }
         }
     }
@@ -242,8 +277,12 @@ fn shapes(figure: &Figure) -> Markup {
             h4 { "Distribution" }
             dl.facts {
                 div { dt { "observations" } dd { (of.count) } }
-                div { dt { "from, to, mean" } dd { (with_unit(of.min, unit)) ", " (with_unit(of.max, unit)) ", " (with_unit(of.mean, unit)) } }
-                @for quantile in of.quantiles.iter().take(MOST_LISTED) { div { dt { (quantile.q * 100.0) " %" } dd { (with_unit(quantile.value, unit)) } } }
+                div { dt { "smallest" } dd { (with_unit(of.min, unit)) } }
+                div { dt { "largest" } dd { (with_unit(of.max, unit)) } }
+                div { dt { "mean" } dd { (with_unit(of.mean, unit)) } }
+                @for quantile in of.quantiles.iter().take(MOST_LISTED) {
+                    div { dt { (number(quantile.q * 100.0)) " %" } dd { (with_unit(quantile.value, unit)) } }
+                }
             }
         }
         @if let Some(timeline) = &figure.timeline {

@@ -52,7 +52,10 @@ pub(super) fn causes(record: &Record, links: &Links) -> Markup {
                         ": " strong { (plain_to(&cause.reason.id, 40)) } ", " (outline::listed(record, &cause.figures))
                         p { (reasons::told(record, cause)) }
                         @if let Some(fix) = &cause.reason.fix { p.fix { "Do: " code { (fix) } } }
-                        p { small { (of(&cause.figures, links)) @if !cause.further.is_empty() { "; also: " (cause.further.join(", ")) } } }
+                        p { small {
+                            (of(&cause.figures, links))
+                            @if !cause.further.is_empty() { "; also: " (cause.further.join(", ")) }
+                        } }
                     }
                 }
                 @if echoes > 0 {

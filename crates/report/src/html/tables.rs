@@ -107,7 +107,9 @@ fn of_mode(mode: &Mode, links: &Links) -> Markup {
         @for grid in mode.grids.iter().filter_map(Grid::measured) { (of_grid(mode, &grid, links, &title)) }
         @if !derived.is_empty() { ul { @for figure in derived { li {
             (links.link(&figure.id, &plain_to(&figure.name, 80))) ": " b { (words::value(figure)) }
-            @if let Some(limit) = &figure.limit { ", limit " (with_unit(limit.value, &figure.unit)) " (" (plain_to(&limit.basis, 120)) ")" }
+            @if let Some(limit) = &figure.limit {
+                ", limit " (with_unit(limit.value, &figure.unit)) " (" (plain_to(&limit.basis, 120)) ")"
+            }
             " " (words::verdict(figure))
         } } } }
         @let missing = grid::missing(mode);
@@ -122,7 +124,8 @@ fn of_grid(mode: &Mode, grid: &Grid, links: &Links, title: &str) -> Markup {
     let caption = html! { @if !label.is_empty() { h4 { (label) } } };
     if grid.columns.len() > MOST_COLUMNS {
         return html! { (caption) p.note {
-            (grid.rows.len()) " × " (grid.columns.len()) " values: in the picture, each with its details below; as a table: --format csv."
+            (grid.rows.len()) " × " (grid.columns.len())
+            " values: in the picture, each with its details below; as a table: --format csv."
         } };
     }
     let down = names::head(&grid.down);
@@ -135,7 +138,9 @@ fn of_grid(mode: &Mode, grid: &Grid, links: &Links, title: &str) -> Markup {
             tbody { @for at in (0..grid.rows.len()).filter(|at| grid.has_value(*at)).take(MOST_ROWS) {
                 tr {
                     th scope="row" { (grid.rows[at].label) }
-                    @for column in &grid.columns { td.number { @if let Some(figure) = column.cells[at] { (cell(figure, grid, column, links)) } } }
+                    @for column in &grid.columns { td.number {
+                        @if let Some(figure) = column.cells[at] { (cell(figure, grid, column, links)) }
+                    } }
                 }
             } }
         }

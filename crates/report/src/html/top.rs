@@ -27,7 +27,9 @@ pub(super) fn head(record: &Record, figures: usize) -> Markup {
         h1 { @match &host { Some(host) => (host), None => "A machine without a name" } }
         p.machine { (summary::machine(&record.machine)) }
         @if let Some(reason) = &record.interrupted {
-            p.interrupted { span.verdict.invalid { "✗ not finished" } ": " (plain(reason)) ". What was measured before is below." }
+            p.interrupted {
+                span.verdict.invalid { "✗ not finished" } ": " (plain(reason)) ". What was measured before is below."
+            }
         }
         ul.verdicts aria-label="verdicts" {
             @for (verdict, count) in summary::verdicts(record) {
@@ -165,8 +167,8 @@ pub(super) fn foot(record: &Record) -> Markup {
             "; the live view drew " (observer.draws) " times, in " (seconds(observer.seconds)) "."
         }
         p {
-            "What a check asks and why: " code { "truebench explain CHECK" } ". Units are decimal: 1 GB = 10⁹ B; KiB, MiB and GiB are powers of two."
-            " Words: " code { "truebench explain TERM" } "."
+            "What a check asks and why: " code { "truebench explain CHECK" } "; a word: " code { "truebench explain TERM" }
+            ". Units are decimal: 1 GB = 10⁹ B; KiB, MiB and GiB are powers of two."
         }
     }
 }

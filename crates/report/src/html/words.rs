@@ -65,7 +65,11 @@ pub(super) fn verdict(figure: &Figure) -> Markup {
 pub(super) fn sign(figure: &Figure) -> Markup {
     match figure.verdict.filter(|verdict| *verdict != Verdict::Valid) {
         Some(verdict) => {
-            html! { " " span class={ "verdict " (verdict) } title=(verdict) { (mark::of(verdict)) span.unseen { " " (verdict) } } }
+            html! {
+                " " span class={ "verdict " (verdict) } title=(verdict) {
+                    (mark::of(verdict)) span.unseen { " " (verdict) }
+                }
+            }
         }
         None => html! {},
     }

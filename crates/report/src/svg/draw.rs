@@ -9,8 +9,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::axis::Axis;
 use super::chart::{BAR_SHARE, Chart, Form, MAX_NAME, Point, Series};
 use super::marks::{self, FAINT, GRID, INK, LIMIT};
-use super::{Drawing, WIDTH, escaped, is_xml};
-use crate::mark;
+use super::{Drawing, WIDTH, escaped, is_xml, legend};
 
 /// Units of the drawing for each CSS pixel: plotters places everything on whole units, and curves need finer ones.
 pub(super) const SCALE: u32 = 4;
@@ -25,12 +24,6 @@ const UNTITLED: u32 = 12;
 /// Height of a bar, and of what stands above and below bars.
 const BAR: u32 = 20;
 const AROUND_BARS: u32 = 130;
-/// Width of the legend.
-const LEGEND: u32 = 240;
-/// Characters of a line in the legend.
-const LEGEND_COLUMNS: usize = 36;
-/// The most lines of a text in the legend.
-const MAX_LINES: usize = 4;
 /// Width of a character at an axis, on average; the library cannot know a reader's font.
 const CHARACTER: u32 = 7;
 
@@ -68,7 +61,7 @@ type Plot<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 pub(super) fn height(chart: &Chart) -> u32 {
     match chart.form {
         Form::Curves => HEIGHT,
-        Form::Bars | Form::Stacks => bars_height(chart).max(TITLED + legend_height(chart)),
+        Form::Bars | Form::Stacks => bars_height(chart).max(TITLED + legend::height(chart)),
     }
 }
 
@@ -85,9 +78,9 @@ fn bars_height(chart: &Chart) -> u32 {
 pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
     canvas(WIDTH, height(chart), |root| {
         text(root, &chart.title, (px(16), px(24)), 15, true, INK, Pos::new(HPos::Left, VPos::Bottom))?;
-        let (plot, beside) = root.split_horizontally(px(WIDTH - LEGEND));
+        let (plot, beside) = root.split_horizontally(px(WIDTH - legend::WIDTH));
         draw_plot(&plot, chart, TITLED)?;
-        draw_legend(&beside, chart, TITLED)
+        legend::draw(&beside, chart, TITLED)
     })
 }
 
@@ -103,11 +96,11 @@ pub(super) fn apart(chart: &Chart) -> Result<(Drawing, Drawing), Failed> {
         words = draw_plot(root, chart, UNTITLED)?;
         Ok(())
     })?;
-    let high = legend_height(chart);
-    let legend = canvas(LEGEND, high, |root| draw_legend(root, chart, 0))?;
+    let high = legend::height(chart);
+    let legend = canvas(legend::WIDTH, high, |root| legend::draw(root, chart, 0))?;
     Ok((
         Drawing { elements: plot + &words, width, height },
-        Drawing { elements: legend, width: LEGEND, height: high },
+        Drawing { elements: legend, width: legend::WIDTH, height: high },
     ))
 }
 
@@ -305,7 +298,7 @@ fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Resu
         let Point { at: (value, row), .. } = *point;
         let corners = [(point.from.unwrap_or(zero), row - half), (value, row + half)];
         let style = if point.verdict == Some(Verdict::Invalid) {
-            colour.stroke_width(SCALE)
+            colour.stroke_width(2 * SCALE)
         } else {
             colour.mix(0.45).filled()
         };
@@ -353,107 +346,7 @@ fn dashed(
     Ok(())
 }
 
-/// What stands in the legend, from above.
-enum Entry<'a> {
-    Series(usize, &'a str),
-    Verdict(Option<Verdict>, String),
-    Limit(&'a str),
-    Note(&'a str),
-}
-
-fn entries(chart: &Chart) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let named = chart.series.iter().enumerate().filter(|(_, series)| !series.label.is_empty());
-    entries.extend(named.map(|(number, series)| Entry::Series(number, &series.label)));
-    let points = || chart.series.iter().flat_map(|series| series.points.iter().flatten());
-    for verdict in mark::VERDICTS.into_iter().map(Some).chain([None]) {
-        if points().any(|point| !point.is_bare && point.verdict == verdict) {
-            let text = verdict.map_or_else(
-                || "not judged".to_owned(),
-                |verdict| format!("{verdict}: {}", mark::meaning(verdict)),
-            );
-            entries.push(Entry::Verdict(verdict, text));
-        }
-    }
-    entries.extend(chart.limits.iter().map(|(text, _)| Entry::Limit(text)));
-    entries.extend(chart.notes.iter().map(|note| Entry::Note(note)));
-    entries
-}
-
-/// Height of a line, and between two entries.
-const LINE: u32 = 15;
-const BETWEEN: u32 = 5;
-
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = textwrap::wrap(text, LEGEND_COLUMNS).into_iter().map(String::from).collect();
-    if lines.len() > MAX_LINES {
-        lines.truncate(MAX_LINES);
-        lines[MAX_LINES - 1].push('…');
-    }
-    lines
-}
-
-fn legend_height(chart: &Chart) -> u32 {
-    let entry = |entry: &Entry| {
-        let lines = match entry {
-            Entry::Series(_, text) | Entry::Limit(text) | Entry::Note(text) => wrapped(text).len(),
-            Entry::Verdict(_, text) => wrapped(text).len(),
-        };
-        LINE * lines as u32 + BETWEEN
-    };
-    LINE + entries(chart).iter().map(entry).sum::<u32>()
-}
-
-fn draw_legend(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<(), Failed> {
-    let mut y = px(top + 8);
-    let bottom = area.dim_in_pixel().1 as i32 - px(LINE) / 2;
-    for entry in entries(chart) {
-        let middle = (px(16), y);
-        let words = match &entry {
-            Entry::Series(number, label) => {
-                let colour = marks::colour(*number);
-                if chart.form != Form::Curves {
-                    let corners = [(px(6), y - px(5)), (px(26), y + px(5))];
-                    area.draw(&Rectangle::new(corners, colour.mix(0.45).filled()))?;
-                } else {
-                    sample(area, y, marks::dashes(*number), colour.stroke_width(2 * SCALE))?;
-                }
-                *label
-            }
-            Entry::Verdict(verdict, text) => {
-                area.draw(&marks::mark(middle, *verdict, marks::colour(0)))?;
-                text.as_str()
-            }
-            Entry::Limit(text) => {
-                sample(area, y, Some((px(6), px(4))), LIMIT.stroke_width(SCALE))?;
-                text
-            }
-            Entry::Note(text) => text,
-        };
-        let left = if matches!(entry, Entry::Note(_)) { px(6) } else { px(34) };
-        let colour = if matches!(entry, Entry::Note(_) | Entry::Limit(_)) { FAINT } else { INK };
-        for line in wrapped(words) {
-            if y > bottom {
-                return Ok(());
-            }
-            text(area, &line, (left, y), 12, false, colour, Pos::new(HPos::Left, VPos::Center))?;
-            y += px(LINE);
-        }
-        y += px(BETWEEN);
-    }
-    Ok(())
-}
-
-/// A piece of line in the legend.
-fn sample(area: &Area<Shift>, y: i32, dashes: Option<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed> {
-    let line = vec![(px(4), y), (px(28), y)];
-    match dashes {
-        Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
-        None => area.draw(&PathElement::new(line, style))?,
-    }
-    Ok(())
-}
-
+/// Words at a place.
 pub(super) fn text(
     area: &Area<Shift>,
     words: &str,

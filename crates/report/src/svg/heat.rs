@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::chart::{MAX_NAME, told};
 use super::draw::{self, Failed, SCALE, px};
 use super::marks::{self, FAINT, INK};
-use super::{Drawing, Picture};
+use super::{Drawing, Picture, legend};
 use crate::digits::with_unit;
 use crate::grid::{Grid, Mode};
 use crate::{mark, names};
@@ -86,7 +86,7 @@ pub(super) fn picture(mode: &Mode, grid: &Grid) -> Result<Picture, Failed> {
         told(stats::median(&values).as_ref()),
     );
     let plot = plot(grid, &squares, &scale)?;
-    let legend = legend(&scale, &unit, &squares, grid)?;
+    let legend = shades(&scale, &unit, &squares, grid)?;
     Ok(Picture { title, description, plot, legend })
 }
 
@@ -228,13 +228,13 @@ fn plot(grid: &Grid, squares: &[Vec<Option<Square>>], scale: &Scale) -> Result<D
     Ok(Drawing { elements: elements + &words, width, height })
 }
 
-fn legend(
+/// What the shades mean.
+fn shades(
     scale: &Scale,
     unit: &Unit,
     squares: &[Vec<Option<Square>>],
     grid: &Grid,
 ) -> Result<Drawing, Failed> {
-    const WIDTH: u32 = 240;
     const LINE: u32 = 18;
     let verdicts = mark::VERDICTS.into_iter().filter(|verdict| {
         *verdict >= Verdict::Suspect
@@ -244,7 +244,7 @@ fn legend(
     let block = block(grid);
     let lines = SHADES.len() + verdicts.len() + usize::from(block > 1);
     let height = LINE * (lines as u32 + 1);
-    let elements = draw::canvas(WIDTH, height, |area| {
+    let elements = draw::canvas(legend::WIDTH, height, |area| {
         let left = Pos::new(HPos::Left, VPos::Center);
         let mut y = px(LINE);
         for (shade, colour) in SHADES.iter().enumerate() {
@@ -272,5 +272,5 @@ fn legend(
         }
         Ok(())
     })?;
-    Ok(Drawing { elements, width: WIDTH, height })
+    Ok(Drawing { elements, width: legend::WIDTH, height })
 }

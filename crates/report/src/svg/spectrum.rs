@@ -1,5 +1,6 @@
-//! Distributions as spectra: for each share of the observations the value that it does not exceed, from the median to the slowest. Both
-//! axes are logarithmic, so that one in a hundred and one in ten thousand have as much room (as HdrHistogram plots them).
+//! Distributions as spectra: for each share of the observations the value that it does not exceed, from the median to
+//! the slowest. Both axes are logarithmic, so that one in a hundred and one in ten thousand have as much room (as
+//! HdrHistogram plots them).
 
 use figure::format::plain_to;
 use figure::series::{At, Distribution};
@@ -14,8 +15,8 @@ use crate::{names, outline};
 /// Shares that are marked, as one in so many that is slower, and what the field calls them.
 const MARKED: [(f64, &str); 5] =
     [(2.0, "50 %"), (10.0, "90 %"), (100.0, "99 %"), (1000.0, "99.9 %"), (10_000.0, "99.99 %")];
-/// The axis of things that are compared.
-const COMPARED: &str = "server";
+/// Axes of things that are compared.
+const COMPARED: [&str; 2] = ["server", "placement"];
 /// The most curves of a chart.
 const MOST: usize = 6;
 /// Points of a curve for each factor of ten.
@@ -39,7 +40,7 @@ pub(super) fn charts<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<Chart
 
 /// Where a figure stands on the axes that are not compared.
 fn places(at: &At) -> impl Iterator<Item = String> {
-    let others = at.iter().filter(|(axis, _)| *axis != COMPARED);
+    let others = at.iter().filter(|(axis, _)| !COMPARED.contains(&axis.as_str()));
     others.map(|(axis, place)| format!("{} {}", outline::coordinate(place), names::head(axis)))
 }
 
@@ -84,7 +85,7 @@ fn chart(members: &[(&Figure, &Distribution)]) -> Option<Chart> {
 }
 
 fn curve(figure: &Figure, distribution: &Distribution) -> Series {
-    let name = match figure.at.get(COMPARED) {
+    let name = match COMPARED.iter().find_map(|axis| figure.at.get(*axis)) {
         Some(place) => plain_to(&outline::coordinate(place), MAX_NAME),
         None => plain_to(&figure.name, MAX_NAME),
     };

@@ -6,7 +6,7 @@ use figure::format::{percent, plain_to};
 use super::chart::{Chart, Form, MAX_NAME, Point, Series, told};
 use super::ticks;
 use crate::digits::with_unit;
-use crate::names;
+use crate::{names, outline};
 
 /// As many parts as there are colours that can be told apart; the others are the rest.
 const MOST_PARTS: usize = 5;
@@ -65,14 +65,12 @@ fn chart(series: &str, figures: &[&Figure]) -> Option<Chart> {
     all.push(series_of("rest", &rest, true));
     let sums: Vec<f64> = rows.iter().map(|figure| whole(figure)).chain(ends).collect();
     let labels = rows.iter().enumerate();
-    let labels = labels.map(|(at, figure)| (at as f64 + 0.5, plain_to(&figure.name, MAX_NAME)));
-    let key = names::words(series);
+    let labels = labels.map(|(at, figure)| (at as f64 + 0.5, place(figure)));
+    let title = title(series);
+    let each: Vec<String> = rows.iter().map(|figure| in_words(figure, &largest)).collect();
     Some(Chart {
-        title: format!("{key}: where it goes"),
-        description: format!(
-            "Stacked bars of {key}. {}.",
-            rows.iter().map(|f| in_words(f, &largest)).collect::<Vec<_>>().join(". ")
-        ),
+        description: format!("Stacked bars. {}.", each.join(". ")),
+        title,
         x: ticks::axis(&sums, Some(unit), false, true),
         x_title: names::quantity(unit),
         y: super::axis::Axis {
@@ -88,6 +86,27 @@ fn chart(series: &str, figures: &[&Figure]) -> Option<Chart> {
         edges: Vec::new(),
         notes: Vec::new(),
     })
+}
+
+/// What sums are called, by the last word of their series.
+const SUMS: &[(&str, &str)] = &[("cpu", "where the CPU time of a request goes")];
+
+/// `Where the CPU time of a request goes: as many requests as the server answers`.
+fn title(series: &str) -> String {
+    let known = SUMS.iter().find(|(word, _)| series.rsplit('.').next() == Some(word));
+    match known.zip(names::mode(names::mode_of(series))) {
+        Some(((_, what), mode)) => format!("{what}: {mode}"),
+        None => format!("{}: what it is made of", names::words(series)),
+    }
+}
+
+/// Where a figure stands: `200, nethttp`.
+fn place(figure: &Figure) -> String {
+    let mut axes: Vec<&String> = figure.at.keys().collect();
+    axes.sort_by_key(|axis| names::rank(axis));
+    let places: Vec<String> = axes.into_iter().map(|axis| outline::coordinate(&figure.at[axis])).collect();
+    let place = if places.is_empty() { figure.name.clone() } else { places.join(", ") };
+    plain_to(&place, MAX_NAME)
 }
 
 /// Whether the parts are finite, and no more than the whole.
