@@ -22,6 +22,7 @@ mod faults_watch;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
+mod html;
 mod http_defects;
 mod http_list;
 mod http_load;

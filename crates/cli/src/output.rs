@@ -17,8 +17,15 @@ use crate::failure::Failure;
 const DEFAULT_WIDTH: usize = 80;
 
 /// Endings of files and the format that they mean.
-const ENDINGS: &[(&str, &str)] =
-    &[("json", "json"), ("csv", "csv"), ("md", "markdown"), ("txt", "text"), ("svg", "svg")];
+const ENDINGS: &[(&str, &str)] = &[
+    ("json", "json"),
+    ("csv", "csv"),
+    ("md", "markdown"),
+    ("txt", "text"),
+    ("svg", "svg"),
+    ("html", "html"),
+    ("htm", "html"),
+];
 
 /// A place for output, checked before anything is measured.
 #[derive(Debug)]

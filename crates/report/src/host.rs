@@ -27,6 +27,17 @@ const WIDTH_FOR_SOURCE: usize = 120;
 /// The text of `truebench host`. Lines keep within `width` columns (but not within less than
 /// [`MIN_WIDTH`](crate::MIN_WIDTH)), except commands, which stay whole so that they can be copied.
 pub fn host(machine: &Machine, notes: &[HostNote], width: usize) -> String {
+    let mut sheet = described(machine, width);
+    misleading(&mut sheet, notes);
+    sheet.into_text()
+}
+
+/// The same without what may mislead, and without styles: what a record tells of its machine.
+pub(crate) fn unstyled(machine: &Machine, width: usize) -> String {
+    anstream::adapter::strip_str(&described(machine, width).into_text()).to_string()
+}
+
+fn described(machine: &Machine, width: usize) -> Sheet {
     let mut sheet = Sheet::new(width.max(crate::MIN_WIDTH));
     processor::headline(&mut sheet, machine);
     processor::topology(&mut sheet, machine);
@@ -35,8 +46,7 @@ pub fn host(machine: &Machine, notes: &[HostNote], width: usize) -> String {
     memory::numa(&mut sheet, machine);
     limits::limits(&mut sheet, machine);
     settings(&mut sheet, machine);
-    misleading(&mut sheet, notes);
-    sheet.into_text()
+    sheet
 }
 
 /// Kernel settings that move figures; those that are not known last, with the reason that they share.

@@ -18,6 +18,7 @@ mod folded;
 mod grid;
 mod headlines;
 pub mod host;
+mod html;
 mod json;
 mod loads;
 mod mark;
@@ -60,6 +61,7 @@ pub const FORMATS: &[Format] = &[
     folded::FORMAT,
     pprof::FORMAT,
     svg::FORMAT,
+    html::FORMAT,
 ];
 
 /// The format of this name.

@@ -7,10 +7,14 @@ use figure::loads::is_ceiling;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Convention, Figure, Record, Status, Unit, Verdict};
 
-use crate::grid;
+use crate::{grid, loads};
 
 /// The longest label in a table; longer ones are cut, the id is in the other formats.
 const MAX_LABEL: usize = 60;
+/// The most figures that are listed by name in one place.
+const MAX_LISTED: usize = 12;
+/// The most points of one curve that are listed by name.
+const MAX_POINTS: usize = 3;
 
 /// A table of figures that can be compared: one suite, one purpose, one byte convention.
 #[derive(Debug)]
@@ -233,6 +237,45 @@ pub(crate) fn span(record: &Record, series: &str, points: &[&Figure]) -> String 
             format!("{name} from {} to {} ({} points)", coordinate(first), coordinate(last), points.len())
         }
         _ => format!("{name} ({} points)", points.len()),
+    }
+}
+
+/// Whether these are several figures that were computed from loads.
+fn is_of_loads(figures: &[&Figure]) -> bool {
+    figures.len() > MAX_POINTS && figures.iter().all(|figure| loads::is_computed(figure))
+}
+
+/// Figures by name, as many as one line bears; many points of one curve together.
+pub(crate) fn listed(record: &Record, figures: &[&Figure]) -> String {
+    if is_of_loads(figures) {
+        return format!("{} latencies, costs and counts", figures.len());
+    }
+    let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured).count();
+    if figures.len() == measured && measured > 2 {
+        return format!("all {measured} figures");
+    }
+    let mut names: Vec<(String, usize)> = Vec::new();
+    let mut told: Vec<&str> = Vec::new();
+    for figure in figures {
+        let series = figure.series.as_deref().unwrap_or_default();
+        if told.contains(&series) {
+            continue;
+        }
+        let points: Vec<&Figure> =
+            figures.iter().copied().filter(|other| other.series.as_deref() == Some(series)).collect();
+        if points.len() > MAX_POINTS {
+            told.push(series);
+            names.push((span(record, series, &points), points.len()));
+        } else {
+            names.push((short_id(record, figure), 1));
+        }
+    }
+    if names.len() > MAX_LISTED {
+        let more: usize = names[MAX_LISTED - 2..].iter().map(|(_, count)| count).sum();
+        let names: Vec<String> = names.into_iter().take(MAX_LISTED - 2).map(|(name, _)| name).collect();
+        format!("{} and {more} more", names.join(", "))
+    } else {
+        names.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -2,7 +2,9 @@
 
 use figure::check::MIN_ROUNDS;
 use figure::format::{plain, plain_to};
-use figure::{CheckResult, Figure, Outcome, Verdict};
+use figure::{CheckResult, Figure, Outcome, Record, Verdict};
+
+use crate::{loads, outline};
 
 /// The longest name of a check that is printed.
 const MAX_ID: usize = 40;
@@ -106,6 +108,24 @@ pub(crate) fn causes<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<Cause
     causes.sort_by_key(|cause| std::cmp::Reverse((cause.verdict, cause.figures.len())));
     causes
 }
+
+/// Whether figures that were computed from loads are only no better than these.
+pub(crate) fn is_echo(cause: &Cause) -> bool {
+    cause.reason.id == SOURCES && cause.figures.iter().all(|figure| loads::is_computed(figure))
+}
+
+/// What was seen; where each figure has numbers of its own, those of the first.
+pub(crate) fn told(record: &Record, cause: &Cause) -> String {
+    match cause.figures.first() {
+        Some(first) if !cause.alike => {
+            format!("{}: {}", outline::short_id(record, first), cause.reason.detail)
+        }
+        _ => cause.reason.detail.clone(),
+    }
+}
+
+/// The check that says only that others are to blame.
+const SOURCES: &str = "sources";
 
 /// Checks that could not be answered for some figure and do not count for its verdict: each check once, with
 /// the first reason given.

@@ -7,20 +7,28 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use figure::Record;
 use figure::format::plain_to;
+use figure::{Figure, Record};
 
-use crate::{Format, Options, grid, summary};
+use crate::{Format, Options, grid, loads, outline, summary};
 
 mod axis;
 mod chart;
 mod draw;
+mod heat;
+mod legend;
+mod limits;
 mod marks;
+mod overtime;
 mod pareto;
+mod sections;
+mod spectrum;
+mod split;
 mod ticks;
 mod words;
 
 use chart::Chart;
+pub(crate) use marks::named as colours;
 
 pub(crate) const FORMAT: Format = Format { name: "svg", about: "charts of curves and matrices", write };
 
@@ -43,6 +51,71 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
         ));
     }
     out.write_all(document(record, &charts).map_err(io::Error::other)?.as_bytes())
+}
+
+/// A chart for a page that sets the title above it, and the legend where there is room.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    /// Its title; untrusted parts are plain, not escaped.
+    pub title: String,
+    /// What it shows, in words; likewise.
+    pub description: String,
+    /// The plot; the classes of its elements: `spot` for what a pointer finds and is not seen.
+    pub plot: Drawing,
+    /// What its marks mean.
+    pub legend: Drawing,
+}
+
+/// Elements of SVG, in which foreign text is escaped.
+#[derive(Debug)]
+pub(crate) struct Drawing {
+    /// The elements.
+    pub elements: String,
+    /// Width, in CSS pixels.
+    pub width: u32,
+    /// Height, in CSS pixels.
+    pub height: u32,
+}
+
+impl Drawing {
+    /// The coordinates that the elements use: left, top, width, height.
+    pub fn view_box(&self) -> String {
+        format!("0 0 {} {}", self.width * draw::SCALE, self.height * draw::SCALE)
+    }
+}
+
+/// What a record has to look at, in the order in which one reads it: single figures against their limits, allocators, curves and
+/// matrices, spectra, sums. The time lines of figures: [`overtime`].
+pub(crate) fn pictures(record: &Record) -> io::Result<Vec<Picture>> {
+    let of_sections = outline::sections(record);
+    let headlines = of_sections.iter().filter(|section| section.headline).flat_map(sections::charts);
+    let charts: Vec<Chart> = headlines.chain(pareto::charts(record)).collect();
+    let mut pictures: Vec<Picture> = charts.iter().map(picture).collect::<io::Result<_>>()?;
+    for mut mode in grid::modes(record) {
+        // Of a load the rate; what follows from it is told in tables and spectra.
+        mode.grids.retain(|grid| grid.figures().all(|f| !loads::is_of_load(f) || !f.rounds.is_empty()));
+        for grid in mode.grids.iter().filter(|grid| heat::is_map(grid)) {
+            pictures.push(heat::picture(&mode, grid).map_err(io::Error::other)?);
+        }
+        mode.grids.retain(|grid| !heat::is_map(grid));
+        for chart in chart::charts(&mode) {
+            pictures.push(picture(&chart)?);
+        }
+    }
+    for chart in spectrum::charts(record.figures.iter()).iter().chain(&split::charts(record.figures.iter())) {
+        pictures.push(picture(chart)?);
+    }
+    Ok(pictures)
+}
+
+/// A figure over time.
+pub(crate) fn overtime(figure: &Figure) -> io::Result<Vec<Picture>> {
+    overtime::charts(figure).iter().map(picture).collect()
+}
+
+fn picture(chart: &Chart) -> io::Result<Picture> {
+    let (plot, legend) = draw::apart(chart).map_err(io::Error::other)?;
+    Ok(Picture { title: chart.title.clone(), description: chart.description.clone(), plot, legend })
 }
 
 /// The whole document.
@@ -117,6 +190,6 @@ fn escaped(text: &str) -> String {
 }
 
 /// Whether XML 1.0 has this character.
-fn is_xml(c: char) -> bool {
+pub(crate) fn is_xml(c: char) -> bool {
     !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }

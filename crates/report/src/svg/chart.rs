@@ -1,12 +1,13 @@
 //! What a chart shows: a grid's points, its axes, its limits, and the same in words. Nothing is drawn here.
 
-use figure::format::plain_to;
+use figure::format::{number, plain_to};
 use figure::{Figure, Unit, Verdict};
 
 use super::axis::Axis;
+use super::limits::{Line, limits};
 use super::{ticks, words};
 use crate::digits::with_unit;
-use crate::grid::{Column, Grid, Mode};
+use crate::grid::{Column, Grid, Mode, Position};
 use crate::names;
 
 /// From this ratio of the largest value to the smallest on, an axis of values is logarithmic along sizes: levels of
@@ -16,8 +17,6 @@ const LOGARITHMIC: f64 = 12.0;
 const LOGARITHMIC_SIZES: f64 = 8.0;
 /// From this ratio on, any other axis of positions is.
 const LOGARITHMIC_POSITIONS: f64 = 100.0;
-/// A limit further above the values than this factor would press them flat; it is named, not drawn.
-const FARTHEST_LIMIT: f64 = 2.5;
 /// The most characters of a name at an axis.
 pub(super) const MAX_NAME: usize = 28;
 /// The most rows of bars; more are no picture.
@@ -38,8 +37,8 @@ pub(super) struct Chart {
     pub y: Axis,
     /// Its title.
     pub y_title: String,
-    /// Whether values are bars from the left, and rows are names.
-    pub is_bars: bool,
+    /// How values are drawn.
+    pub form: Form,
     /// What is compared.
     pub series: Vec<Series>,
     /// Limits: what they are, and where.
@@ -48,6 +47,17 @@ pub(super) struct Chart {
     pub edges: Vec<(String, f64)>,
     /// What stands beside.
     pub notes: Vec<String>,
+}
+
+/// How the values of a chart are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Over positions, with lines between them.
+    Curves,
+    /// As bars from the left; rows are names.
+    Bars,
+    /// As bars that follow one another in a row: the parts of a sum.
+    Stacks,
 }
 
 /// Points of one series.
@@ -72,10 +82,51 @@ pub(super) struct Point {
     pub verdict: Option<Verdict>,
     /// What stands beside it.
     pub label: String,
+    /// What a page says of it under the pointer; empty for nothing.
+    pub told: String,
+    /// Whether it is a point of the line only, without a mark.
+    pub is_bare: bool,
+    /// Where a bar begins, if not at zero.
+    pub from: Option<f64>,
+}
+
+impl Point {
+    /// A bare point: what is known besides is added.
+    pub fn at(x: f64, y: f64) -> Point {
+        Point {
+            at: (x, y),
+            interval: None,
+            x_interval: None,
+            verdict: None,
+            label: String::new(),
+            told: String::new(),
+            is_bare: false,
+            from: None,
+        }
+    }
+}
+
+/// A figure's value in words, with its interval and its verdict: `28.8 ns (28.1 to 29.0), valid`.
+pub(super) fn told(figure: &Figure) -> String {
+    let Some(value) = figure.value else { return String::new() };
+    let mut text = with_unit(value, &figure.unit);
+    if let Some(interval) = &figure.interval {
+        text.push_str(&format!(" ({} to {})", number(interval.low), number(interval.high)));
+    }
+    let verdict = figure.verdict.map_or_else(|| "not judged".to_owned(), |verdict| verdict.to_string());
+    format!("{text}, {verdict}")
+}
+
+/// The same with a place before it; parts without words are left out.
+fn placed(places: &[&str], figure: &Figure) -> String {
+    let places: Vec<&str> = places.iter().copied().filter(|place| !place.is_empty()).collect();
+    let head = if places.is_empty() { plain_to(&figure.name, 60) } else { places.join(", ") };
+    format!("{head}: {}", told(figure))
 }
 
 /// The charts of a mode: one for each grid that has values in one unit; curves with companions together.
 pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
+    let mode = &upright(mode);
     let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).flat_map(by_unit).collect();
     let mut groups: Vec<Vec<&Grid>> = Vec::new();
     let units = |grid: &Grid| grid.columns.iter().map(|column| column.unit.cloned()).collect::<Vec<_>>();
@@ -97,7 +148,9 @@ pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
     for chart in &mut charts {
         if titles.iter().filter(|title| **title == chart.title).count() > 1 {
             let series: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
-            let holds = if chart.is_bars {
+            let holds = if chart.form == Form::Bars && series.iter().all(|label| label.is_empty()) {
+                chart.y_title.clone()
+            } else if chart.form == Form::Bars {
                 series.join(", ")
             } else {
                 format!("{} by {}", chart.y_title, chart.x_title)
@@ -125,7 +178,7 @@ fn by_unit(grid: Grid) -> Vec<Grid> {
 
 fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     let grid = *grids.first()?;
-    let is_bars = !grid.is_curve();
+    let is_bars = form(grid) == Form::Bars;
     if !grid.is_companion && grid.unit().is_none() {
         return None;
     }
@@ -145,7 +198,7 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
         return None;
     }
     let xs: Vec<f64> = points(&series).map(|point| point.at.0).collect();
-    let (limits, far) = limits(grids, is_bars, rows.len(), &xs);
+    let (limits, far) = limits(grids, is_bars, &rows, &xs);
     let is_size = !is_bars && grid.rows.iter().all(|row| row.unit == Some(Unit::BYTES));
     let [(x, x_title), (y, y_title)] = axes(mode, grid, &rows, &series, &limits)?;
     let edges = mode.derived.iter().filter(|figure| is_size && figure.unit == Unit::BYTES);
@@ -157,9 +210,39 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     notes.extend(words::missing(mode, grids));
     let description = String::new();
     let mut chart =
-        Chart { title, description, x, x_title, y, y_title, is_bars, series, limits, edges, notes };
+        Chart { title, description, x, x_title, y, y_title, form: form(grid), series, limits, edges, notes };
     chart.description = words::description(&chart, mode, grids);
     Some(chart)
+}
+
+/// Names have no order that a line could follow, and two points no shape.
+fn form(grid: &Grid) -> Form {
+    const LEAST: usize = 3;
+    let rows = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).count();
+    if grid.is_companion || (grid.is_curve() && rows >= LEAST) { Form::Curves } else { Form::Bars }
+}
+
+/// One row of several columns as rows of one: bars stand one below the other, under their names.
+fn upright<'a>(mode: &Mode<'a>) -> Mode<'a> {
+    let grids = mode.grids.iter().map(|grid| match grid.rows.as_slice() {
+        [place] if grid.columns.len() > 1 && grid.unit().is_some() && !grid.is_companion => {
+            let named =
+                |column: &Column<'a>| Position { label: column.label.clone(), number: None, unit: None };
+            let cells = grid.columns.iter().flat_map(|column| column.cells.first().copied()).collect();
+            Grid {
+                label: format!("{} {} {}", grid.label, place.label, names::head(&grid.down))
+                    .trim()
+                    .to_owned(),
+                down: grid.across.clone().unwrap_or_default(),
+                across: None,
+                rows: grid.columns.iter().map(named).collect(),
+                columns: vec![Column { label: String::new(), unit: grid.unit(), cells }],
+                is_companion: false,
+            }
+        }
+        _ => grid.clone(),
+    });
+    Mode { key: mode.key, grids: grids.collect(), derived: mode.derived.clone() }
 }
 
 fn points(series: &[Series]) -> impl Iterator<Item = &Point> {
@@ -174,7 +257,7 @@ fn axes(
     series: &[Series],
     limits: &[Line],
 ) -> Option<[(Axis, String); 2]> {
-    let is_bars = !grid.is_curve();
+    let is_bars = form(grid) == Form::Bars;
     let along = |at: (f64, f64)| if is_bars { at.0 } else { at.1 };
     let position_unit = grid.rows.first().and_then(|row| row.unit.as_ref());
     let is_size = position_unit == Some(&Unit::BYTES);
@@ -256,17 +339,17 @@ pub(super) fn label(grid: &Grid, column: &Column) -> String {
 /// Values over positions.
 fn curves(grid: &Grid) -> Vec<Series> {
     let series = grid.columns.iter().map(|column| {
+        let name = label(grid, column);
         let points = grid.rows.iter().zip(&column.cells).map(|(row, figure)| {
             let figure = (*figure)?;
             Some(Point {
-                at: (row.number?, figure.value.filter(|value| value.is_finite())?),
                 interval: interval(figure),
-                x_interval: None,
                 verdict: figure.verdict,
-                label: String::new(),
+                told: placed(&[&name, &row.label], figure),
+                ..Point::at(row.number?, figure.value.filter(|value| value.is_finite())?)
             })
         });
-        Series { label: label(grid, column), points: points.collect() }
+        Series { points: points.collect(), label: name.clone() }
     });
     series.collect()
 }
@@ -275,18 +358,19 @@ fn curves(grid: &Grid) -> Vec<Series> {
 fn bars(grid: &Grid, rows: &[usize]) -> Vec<Series> {
     let count = grid.columns.len() as f64;
     let series = grid.columns.iter().enumerate().map(|(number, column)| {
+        let name = label(grid, column);
         let points = rows.iter().enumerate().map(|(row, at)| {
             let figure = column.cells[*at]?;
             let middle = row as f64 + 0.5 + (number as f64 + 0.5 - count / 2.0) * BAR_SHARE / count;
             Some(Point {
-                at: (figure.value.filter(|value| value.is_finite())?, middle),
                 interval: interval(figure),
-                x_interval: None,
                 verdict: figure.verdict,
                 label: with_unit(figure.value?, &figure.unit),
+                told: placed(&[&grid.rows[*at].label, &name], figure),
+                ..Point::at(figure.value.filter(|value| value.is_finite())?, middle)
             })
         });
-        Series { label: label(grid, column), points: points.collect() }
+        Series { points: points.collect(), label: name.clone() }
     });
     series.collect()
 }
@@ -297,72 +381,18 @@ pub(super) const BAR_SHARE: f64 = 0.72;
 /// Values over what was measured beside them, each point with its position on the axis.
 fn loaded(mode: &Mode, grid: &Grid, is_named: bool) -> Option<Series> {
     let (values, rates) = (grid.columns.first()?, grid.columns.get(1)?);
+    let name = if is_named { grid.name(mode.key) } else { String::new() };
     let points = grid.rows.iter().zip(values.cells.iter().zip(&rates.cells)).map(|(row, (figure, rate))| {
         let (figure, rate) = ((*figure)?, (*rate)?);
         Some(Point {
-            at: (rate.value.filter(|v| v.is_finite())?, figure.value.filter(|v| v.is_finite())?),
+            told: format!("{} at {}", placed(&[&name, &row.label], figure), told(rate)),
             interval: interval(figure),
             x_interval: interval(rate),
             // A point is worth no more than either of its two figures.
             verdict: figure.verdict.zip(rate.verdict).map(|(one, other)| one.max(other)),
             label: row.label.clone(),
+            ..Point::at(rate.value.filter(|v| v.is_finite())?, figure.value.filter(|v| v.is_finite())?)
         })
     });
-    let label = if is_named { grid.name(mode.key) } else { String::new() };
-    Some(Series { label, points: points.collect() })
-}
-
-/// A limit's text, and its line.
-type Line = (String, Vec<(f64, f64)>);
-
-/// Limits as lines, each basis once; and in words those that are too far away to be drawn.
-fn limits(grids: &[&Grid], is_bars: bool, rows: usize, xs: &[f64]) -> (Vec<Line>, Vec<String>) {
-    let mut lines: Vec<(Line, &Unit)> = Vec::new();
-    let is_companion = grids.iter().any(|grid| grid.is_companion);
-    let points = grids
-        .iter()
-        .flat_map(|grid| grid.values().flat_map(|column| grid.rows.iter().zip(column.cells.iter().copied())));
-    let mut largest: f64 = 0.0;
-    for (row, figure) in points {
-        let Some(figure) = figure.filter(|figure| figure.value.is_some()) else { continue };
-        largest = largest.max(figure.value.unwrap_or_default());
-        let Some(limit) = figure.limit.as_ref().filter(|limit| limit.value.is_finite()) else { continue };
-        let basis = plain_to(&limit.basis, 100);
-        let at = (row.number.unwrap_or_default(), limit.value);
-        match lines.iter_mut().find(|((known, _), _)| *known == basis) {
-            Some(((_, line), _)) if !line.contains(&at) => line.push(at),
-            Some(_) => {}
-            None => lines.push(((basis, vec![at]), &figure.unit)),
-        }
-    }
-    let (mut near, mut far) = (Vec::new(), Vec::new());
-    for ((basis, mut line), unit) in lines {
-        let (low, high) = line.iter().fold((f64::MAX, f64::MIN), |(l, h), at| (l.min(at.1), h.max(at.1)));
-        let value = if low == high {
-            with_unit(high, unit)
-        } else {
-            format!("{} to {}", with_unit(low, unit), with_unit(high, unit))
-        };
-        let text = format!("limit {value}: {basis}");
-        if high > FARTHEST_LIMIT * largest || low <= 0.0 {
-            far.push(format!("{text} (not drawn)"));
-            continue;
-        }
-        if is_bars {
-            // Only where it is the same for all bars.
-            if low == high {
-                near.push((text, vec![(high, 0.0), (high, rows as f64)]));
-            } else {
-                far.push(text);
-            }
-            continue;
-        }
-        line.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if low == high || is_companion {
-            let ends = xs.iter().fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
-            line = vec![(ends.0, high), (ends.1, high)];
-        }
-        near.push((text, line));
-    }
-    (near, far)
+    Some(Series { points: points.collect(), label: name.clone() })
 }

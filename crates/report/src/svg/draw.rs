@@ -7,24 +7,23 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
-use super::chart::{BAR_SHARE, Chart, MAX_NAME, Point, Series};
+use super::chart::{BAR_SHARE, Chart, Form, MAX_NAME, Point, Series};
 use super::marks::{self, FAINT, GRID, INK, LIMIT};
-use super::{WIDTH, is_xml};
-use crate::mark;
+use super::{Drawing, WIDTH, escaped, is_xml, legend};
 
 /// Units of the drawing for each CSS pixel: plotters places everything on whole units, and curves need finer ones.
 pub(super) const SCALE: u32 = 4;
 /// Height of a chart of curves.
 const HEIGHT: u32 = 420;
+/// Width of a plot without its legend, and its height if it is one of curves: what a telephone shows with letters
+/// that can be read.
+const APART: (u32, u32) = (560, 340);
+/// Room above a plot: for a title, and without one.
+const TITLED: u32 = 40;
+const UNTITLED: u32 = 12;
 /// Height of a bar, and of what stands above and below bars.
 const BAR: u32 = 20;
 const AROUND_BARS: u32 = 130;
-/// Width of the legend.
-const LEGEND: u32 = 240;
-/// Characters of a line in the legend.
-const LEGEND_COLUMNS: usize = 36;
-/// The most lines of a text in the legend.
-const MAX_LINES: usize = 4;
 /// Width of a character at an axis, on average; the library cannot know a reader's font.
 const CHARACTER: u32 = 7;
 
@@ -55,30 +54,67 @@ impl From<std::fmt::Error> for Failed {
     }
 }
 
-type Area<'a, C> = DrawingArea<SVGBackend<'a>, C>;
+pub(super) type Area<'a, C> = DrawingArea<SVGBackend<'a>, C>;
 type Plot<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 
 /// The height of a chart, in CSS pixels.
 pub(super) fn height(chart: &Chart) -> u32 {
-    if !chart.is_bars {
-        return HEIGHT;
+    match chart.form {
+        Form::Curves => HEIGHT,
+        Form::Bars | Form::Stacks => bars_height(chart).max(TITLED + legend::height(chart)),
     }
-    let bars: usize = chart.series.iter().map(|series| series.points.len()).sum();
-    let rows = u32::try_from(bars).unwrap_or(u32::MAX).saturating_mul(BAR);
-    let rows = (rows as f64 / BAR_SHARE) as u32;
-    rows.saturating_add(AROUND_BARS).max(legend_height(chart))
 }
 
-/// The elements of a chart, without a document around them.
+/// The height of bars with their axis.
+fn bars_height(chart: &Chart) -> u32 {
+    let lengths = chart.series.iter().map(|series| series.points.len());
+    let bars: usize = if chart.form == Form::Stacks { lengths.max().unwrap_or(0) } else { lengths.sum() };
+    let rows = u32::try_from(bars).unwrap_or(u32::MAX).saturating_mul(BAR);
+    let rows = (rows as f64 / BAR_SHARE) as u32;
+    rows.saturating_add(AROUND_BARS)
+}
+
+/// The elements of a chart with its title and its legend, without a document around them.
 pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
+    canvas(WIDTH, height(chart), |root| {
+        text(root, &chart.title, (px(16), px(24)), 15, true, INK, Pos::new(HPos::Left, VPos::Bottom))?;
+        let (plot, beside) = root.split_horizontally(px(WIDTH - legend::WIDTH));
+        draw_plot(&plot, chart, TITLED)?;
+        legend::draw(&beside, chart, TITLED)
+    })
+}
+
+/// The plot with what a pointer finds in it, and the legend: for a page that has the title, and sets the two side by side or one
+/// below the other.
+pub(super) fn apart(chart: &Chart) -> Result<(Drawing, Drawing), Failed> {
+    let (width, height) = match chart.form {
+        Form::Curves => APART,
+        Form::Bars | Form::Stacks => (APART.0, bars_height(chart) + UNTITLED - TITLED),
+    };
+    let mut words = String::new();
+    let plot = canvas(width, height, |root| {
+        words = draw_plot(root, chart, UNTITLED)?;
+        Ok(())
+    })?;
+    let high = legend::height(chart);
+    let legend = canvas(legend::WIDTH, high, |root| legend::draw(root, chart, 0))?;
+    Ok((
+        Drawing { elements: plot + &words, width, height },
+        Drawing { elements: legend, width: legend::WIDTH, height: high },
+    ))
+}
+
+/// What is drawn on a surface of this size, as elements without a document around them.
+pub(super) fn canvas(
+    width: u32,
+    height: u32,
+    draw: impl FnOnce(&Area<Shift>) -> Result<(), Failed>,
+) -> Result<String, Failed> {
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (px(WIDTH) as u32, px(height(chart)) as u32))
-            .into_drawing_area();
-        text(&root, &chart.title, (px(16), px(24)), 15, true, INK, Pos::new(HPos::Left, VPos::Bottom))?;
-        let (plot, beside) = root.split_horizontally(px(WIDTH - LEGEND));
-        draw_plot(&plot, chart)?;
-        draw_legend(&beside, chart)?;
+        let root =
+            SVGBackend::with_string(&mut svg, (px(width) as u32, px(height) as u32)).into_drawing_area();
+        draw(&root)?;
         root.present()?;
     }
     // The document around is ours: it has a title and a description.
@@ -88,12 +124,13 @@ pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
         .ok_or_else(|| Failed("no SVG element".to_owned()))
 }
 
-fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
+/// Draws the plot, `top` CSS pixels below the upper edge; what a pointer finds in it, as elements.
+fn draw_plot(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<String, Failed> {
     let longest =
         chart.y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0).min(MAX_NAME);
     let labels = 38 + CHARACTER * longest as u32;
     let mut plot = ChartBuilder::on(area)
-        .margin_top(px(40))
+        .margin_top(px(top))
         .margin_right(px(12))
         .margin_bottom(px(6))
         .margin_left(px(6))
@@ -109,12 +146,13 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
         .x_desc(&chart.x_title)
         .y_desc(&chart.y_title)
         .set_all_tick_mark_size(px(4));
-    if chart.is_bars {
+    let is_curves = chart.form == Form::Curves;
+    if !is_curves {
         mesh.disable_y_mesh();
     }
     mesh.draw()?;
-    for (_, line) in &chart.limits {
-        dashed(&plot, line, (px(6), px(4)), LIMIT.stroke_width(SCALE))?;
+    if is_curves {
+        draw_limits(&plot, chart)?;
     }
     for (name, at) in &chart.edges {
         if chart.x.share(*at) > 1.0 || chart.x.share(*at) < 0.0 {
@@ -127,17 +165,62 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
         area.draw(&Text::new(name.as_str(), (x - place.0 + px(4), y - place.1 + px(3)), style))?;
     }
     for (number, series) in chart.series.iter().enumerate() {
-        if chart.is_bars {
-            draw_bars(&plot, chart, number, series)?;
-        } else {
+        if is_curves {
             draw_curve(&plot, number, series)?;
+        } else {
+            draw_bars(&plot, chart, number, series)?;
         }
     }
-    if !chart.is_bars {
+    if is_curves {
         draw_marks(&plot, chart)?;
         draw_labels(&plot, chart)?;
+    } else {
+        draw_limits(&plot, chart)?;
+    }
+    Ok(spots(&plot, chart))
+}
+
+/// Lines of limits; over bars a piece for each, from one point to the next.
+fn draw_limits(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
+    for (_, line) in &chart.limits {
+        let length = if chart.form == Form::Curves { line.len().max(1) } else { 2 };
+        for piece in line.chunks(length) {
+            dashed(plot, piece, (px(6), px(4)), LIMIT.stroke_width(SCALE))?;
+        }
     }
     Ok(())
+}
+
+/// What a pointer finds: over each mark or bar an area that is not seen, with its words. The plotting library has no words.
+fn spots(plot: &Plot, chart: &Chart) -> String {
+    let mut text = String::new();
+    for point in chart.series.iter().flat_map(|series| series.points.iter().flatten()) {
+        if point.told.is_empty() {
+            continue;
+        }
+        let (x, y) = plot.backend_coord(&point.at);
+        let words = escaped(&point.told);
+        if chart.form == Form::Curves {
+            text.push_str(&format!(
+                r#"<circle class="spot" cx="{x}" cy="{y}" r="{}"><title>{words}</title></circle>"#,
+                px(8)
+            ));
+        } else {
+            let zero = point.from.unwrap_or(chart.x.low.max(0.0));
+            let (from, _) = plot.backend_coord(&(zero, point.at.1));
+            let (left, width) = (from.min(x), (from - x).abs());
+            text.push_str(&spot((left, y - px(BAR) / 2), (width, px(BAR)), &words));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// An area that is not seen, with its words, which are escaped.
+pub(super) fn spot((x, y): (i32, i32), (width, height): (i32, i32), words: &str) -> String {
+    format!(
+        r#"<rect class="spot" x="{x}" y="{y}" width="{width}" height="{height}"><title>{words}</title></rect>"#
+    )
 }
 
 /// Lines between the points that are worth their name, and intervals.
@@ -174,7 +257,7 @@ fn draw_marks(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
     let numbered = chart.series.iter().enumerate();
     let points =
         numbered.flat_map(|(number, series)| series.points.iter().flatten().map(move |p| (number, p)));
-    let mut points: Vec<(usize, &Point)> = points.collect();
+    let mut points: Vec<(usize, &Point)> = points.filter(|(_, point)| !point.is_bare).collect();
     points.sort_by_key(|(_, point)| point.verdict);
     for (number, point) in points {
         plot.plotting_area().draw(&marks::mark(point.at, point.verdict, marks::colour(number)))?;
@@ -208,13 +291,14 @@ fn draw_labels(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
 /// Bars from zero with their values; those that are not worth their name hollow.
 fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Result<(), Failed> {
     let colour = marks::colour(number);
-    let half = BAR_SHARE / chart.series.len() as f64 / 2.0 * 0.86;
+    let in_a_row = if chart.form == Form::Stacks { 1 } else { chart.series.len() };
+    let half = BAR_SHARE / in_a_row as f64 / 2.0 * 0.86;
     let zero = chart.x.low.max(0.0);
     for point in series.points.iter().flatten() {
         let Point { at: (value, row), .. } = *point;
-        let corners = [(zero, row - half), (value, row + half)];
+        let corners = [(point.from.unwrap_or(zero), row - half), (value, row + half)];
         let style = if point.verdict == Some(Verdict::Invalid) {
-            colour.stroke_width(SCALE)
+            colour.stroke_width(2 * SCALE)
         } else {
             colour.mix(0.45).filled()
         };
@@ -222,7 +306,9 @@ fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Resu
         if let Some((low, high)) = point.interval {
             whisker(plot, [(low, row), (high, row)], (0, px(3)), colour.stroke_width(SCALE))?;
         }
-        plot.plotting_area().draw(&marks::mark((value, row), point.verdict, colour))?;
+        if !point.is_bare {
+            plot.plotting_area().draw(&marks::mark((value, row), point.verdict, colour))?;
+        }
         // Behind the interval; at the foot of the bar where there is no room.
         let end = point.interval.map_or(value, |(_, high)| high.max(value));
         let (from, shift) = if chart.x.share(end) > 0.85 { (zero, px(6)) } else { (end, px(10)) };
@@ -260,108 +346,8 @@ fn dashed(
     Ok(())
 }
 
-/// What stands in the legend, from above.
-enum Entry<'a> {
-    Series(usize, &'a str),
-    Verdict(Option<Verdict>, String),
-    Limit(&'a str),
-    Note(&'a str),
-}
-
-fn entries(chart: &Chart) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let named = chart.series.iter().enumerate().filter(|(_, series)| !series.label.is_empty());
-    entries.extend(named.map(|(number, series)| Entry::Series(number, &series.label)));
-    let points = || chart.series.iter().flat_map(|series| series.points.iter().flatten());
-    for verdict in mark::VERDICTS.into_iter().map(Some).chain([None]) {
-        if points().any(|point| point.verdict == verdict) {
-            let text = verdict.map_or_else(
-                || "not judged".to_owned(),
-                |verdict| format!("{verdict}: {}", mark::meaning(verdict)),
-            );
-            entries.push(Entry::Verdict(verdict, text));
-        }
-    }
-    entries.extend(chart.limits.iter().map(|(text, _)| Entry::Limit(text)));
-    entries.extend(chart.notes.iter().map(|note| Entry::Note(note)));
-    entries
-}
-
-/// Height of a line, and between two entries.
-const LINE: u32 = 15;
-const BETWEEN: u32 = 5;
-
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = textwrap::wrap(text, LEGEND_COLUMNS).into_iter().map(String::from).collect();
-    if lines.len() > MAX_LINES {
-        lines.truncate(MAX_LINES);
-        lines[MAX_LINES - 1].push('…');
-    }
-    lines
-}
-
-fn legend_height(chart: &Chart) -> u32 {
-    let entry = |entry: &Entry| {
-        let lines = match entry {
-            Entry::Series(_, text) | Entry::Limit(text) | Entry::Note(text) => wrapped(text).len(),
-            Entry::Verdict(_, text) => wrapped(text).len(),
-        };
-        LINE * lines as u32 + BETWEEN
-    };
-    52 + entries(chart).iter().map(entry).sum::<u32>()
-}
-
-fn draw_legend(area: &Area<Shift>, chart: &Chart) -> Result<(), Failed> {
-    let mut y = px(48);
-    let bottom = px(height(chart)) - px(LINE);
-    for entry in entries(chart) {
-        let middle = (px(16), y);
-        let words = match &entry {
-            Entry::Series(number, label) => {
-                let colour = marks::colour(*number);
-                if chart.is_bars {
-                    let corners = [(px(6), y - px(5)), (px(26), y + px(5))];
-                    area.draw(&Rectangle::new(corners, colour.mix(0.45).filled()))?;
-                } else {
-                    sample(area, y, marks::dashes(*number), colour.stroke_width(2 * SCALE))?;
-                }
-                *label
-            }
-            Entry::Verdict(verdict, text) => {
-                area.draw(&marks::mark(middle, *verdict, marks::colour(0)))?;
-                text.as_str()
-            }
-            Entry::Limit(text) => {
-                sample(area, y, Some((px(6), px(4))), LIMIT.stroke_width(SCALE))?;
-                text
-            }
-            Entry::Note(text) => text,
-        };
-        let left = if matches!(entry, Entry::Note(_)) { px(6) } else { px(34) };
-        let colour = if matches!(entry, Entry::Note(_) | Entry::Limit(_)) { FAINT } else { INK };
-        for line in wrapped(words) {
-            if y > bottom {
-                return Ok(());
-            }
-            text(area, &line, (left, y), 12, false, colour, Pos::new(HPos::Left, VPos::Center))?;
-            y += px(LINE);
-        }
-        y += px(BETWEEN);
-    }
-    Ok(())
-}
-
-/// A piece of line in the legend.
-fn sample(area: &Area<Shift>, y: i32, dashes: Option<(i32, i32)>, style: ShapeStyle) -> Result<(), Failed> {
-    let line = vec![(px(4), y), (px(28), y)];
-    match dashes {
-        Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
-        None => area.draw(&PathElement::new(line, style))?,
-    }
-    Ok(())
-}
-
-fn text(
+/// Words at a place.
+pub(super) fn text(
     area: &Area<Shift>,
     words: &str,
     at: (i32, i32),
@@ -376,7 +362,7 @@ fn text(
 }
 
 /// A font of `size` CSS pixels.
-fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+pub(super) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
     /// plotters divides sizes by this, to make up for what fonts leave above their letters.
     const LEADING: f64 = 1.24;
     let size = f64::from(size * SCALE) * LEADING;
@@ -384,6 +370,6 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
 }
 
 /// CSS pixels in units of the drawing.
-fn px(pixels: u32) -> i32 {
+pub(super) fn px(pixels: u32) -> i32 {
     i32::try_from(pixels.saturating_mul(SCALE)).unwrap_or(i32::MAX)
 }

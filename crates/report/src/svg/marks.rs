@@ -31,6 +31,25 @@ const COLOURS: [RGBColor; 6] = [
 /// Dashes and the gaps between them; the first series is solid.
 const DASHES: [(i32, i32); 6] = [(0, 0), (7, 4), (2, 3), (12, 4), (5, 2), (3, 6)];
 
+/// The colours that charts are drawn in, by the names under which a page gives them those of its theme: `s0` and on are series.
+/// Heat maps keep their shades.
+pub(crate) fn named() -> impl Iterator<Item = (String, String)> {
+    let own = [
+        ("paper", WHITE),
+        ("ink", INK),
+        ("faint", FAINT),
+        ("grid", GRID),
+        ("limit", LIMIT),
+        ("amber", AMBER),
+        ("red", RED),
+    ];
+    let series = COLOURS.into_iter().enumerate().map(|(at, colour)| (format!("s{at}"), colour));
+    own.into_iter()
+        .map(|(name, colour)| (name.to_owned(), colour))
+        .chain(series)
+        .map(|(name, colour)| (name, hex(colour)))
+}
+
 /// The colour of a series.
 pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
@@ -45,7 +64,7 @@ pub(super) fn dashes(series: usize) -> Option<(i32, i32)> {
 
 /// A colour as SVG writes it.
 pub(super) fn hex(RGBColor(r, g, b): RGBColor) -> String {
-    format!("#{r:02x}{g:02x}{b:02x}")
+    format!("#{r:02X}{g:02X}{b:02X}")
 }
 
 /// The mark of a point: a filled circle for valid, a hollow one for unverified, a triangle for suspect, a cross for

@@ -4,7 +4,7 @@ use figure::format::{listed, number, plain_to};
 use figure::ranking::{Place, Ranking, rankings};
 use figure::{Record, Unit};
 
-use super::chart::{Chart, MAX_NAME, Point, Series};
+use super::chart::{Chart, Form, MAX_NAME, Point, Series};
 use super::ticks;
 
 /// A chart for each team of which both are known.
@@ -37,7 +37,7 @@ fn chart(ranking: &Ranking) -> Option<Chart> {
         x_title: "malloc and free, the load itself taken off, ns/pair".to_owned(),
         y: ticks::axis(&ys, Some(&Unit::ONE), false, false),
         y_title: "memory for 1 that is asked for".to_owned(),
-        is_bars: false,
+        form: Form::Curves,
         series,
         limits: vec![(
             "front: no other one is better in one thing and not worse in the other".to_owned(),
@@ -59,12 +59,14 @@ fn series(place: &Place) -> Option<Series> {
     let ends =
         |figure: &figure::Figure| figure.interval.as_ref().map(|interval| (interval.low, interval.high));
     let name = plain_to(&place.name, MAX_NAME);
+    let (time, memory) = at(place)?;
     let point = Point {
-        at: at(place)?,
         interval: ends(overhead),
         x_interval: ends(place.pair),
         verdict: place.pair.verdict.zip(overhead.verdict).map(|(one, other)| one.max(other)),
         label: name.clone(),
+        told: told(place)?,
+        ..Point::at(time, memory)
     };
     Some(Series { label: name, points: vec![Some(point)] })
 }

@@ -4,7 +4,7 @@ use figure::format::{plain, plain_to};
 use figure::{Figure, Status, Verdict};
 
 use super::axis::Axis;
-use super::chart::{Chart, label};
+use super::chart::{Chart, Form, label};
 use crate::digits::with_unit;
 use crate::grid::{self, Grid, Mode};
 use crate::{mark, names, outline, summary};
@@ -48,7 +48,8 @@ pub(super) fn missing(mode: &Mode, grids: &[&Grid]) -> Vec<String> {
 
 /// The chart in words, for those who do not see it.
 pub(super) fn description(chart: &Chart, mode: &Mode, grids: &[&Grid]) -> String {
-    let sort = if chart.is_bars { "Bar chart" } else { "Line chart" };
+    let is_bars = chart.form == Form::Bars;
+    let sort = if is_bars { "Bar chart" } else { "Line chart" };
     let scale = |axis: &Axis| if axis.is_logarithmic { ", logarithmic" } else { "" };
     let mut text = format!(
         "{sort}. Across: {}{}. Upwards: {}{}.",
@@ -72,7 +73,7 @@ pub(super) fn description(chart: &Chart, mode: &Mode, grids: &[&Grid]) -> String
             };
             format!("{} at {head}{}", with_unit(*value, &figure.unit), row.label)
         };
-        let values = if chart.is_bars {
+        let values = if is_bars {
             points.iter().map(told).collect::<Vec<_>>().join(", ")
         } else {
             format!("{} points, from {} to {}", points.len(), told(first), told(last))

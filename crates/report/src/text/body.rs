@@ -3,17 +3,13 @@
 use anstyle::Style;
 use figure::format::plain;
 use figure::series::CoordinateValue;
-use figure::{Figure, Record, Status, Verdict};
+use figure::{Figure, Record, Verdict};
 
 use super::page::{INDENT, Page};
 use super::walk;
 use crate::reasons::Cause;
 use crate::{loads, mark, outline, reasons, summary};
 
-/// The most figures that are listed by name in one place.
-const MAX_LISTED: usize = 12;
-/// The most points of one curve that are listed by name.
-const MAX_POINTS: usize = 3;
 /// The most reasons for repeated rounds that are listed.
 const MAX_REASONS: usize = 3;
 
@@ -32,17 +28,17 @@ pub(super) fn findings(page: &mut Page, record: &Record) {
 /// Why figures are not valid: each cause once, with the figures it spoils and what to do.
 pub(super) fn causes(page: &mut Page, record: &Record) {
     let (own, echoes): (Vec<Cause>, Vec<Cause>) =
-        reasons::causes(record.figures.iter()).into_iter().partition(|cause| !is_echo(cause));
+        reasons::causes(record.figures.iter()).into_iter().partition(|cause| !reasons::is_echo(cause));
     if own.is_empty() && echoes.is_empty() {
         return;
     }
     page.title("Why not valid");
     for cause in &own {
         let style = mark::style(mark::colour(cause.verdict));
-        let head = format!("{}: {}", cause.reason.id, listed(record, &cause.figures));
+        let head = format!("{}: {}", cause.reason.id, outline::listed(record, &cause.figures));
         page.item(mark::of(cause.verdict), style, &head);
         let pad = " ".repeat(INDENT + 2);
-        page.paragraph(&pad, &pad, &told(record, cause));
+        page.paragraph(&pad, &pad, &reasons::told(record, cause));
         if let Some(fix) = &cause.reason.fix {
             page.paragraph(&format!("{pad}do: "), &format!("{pad}    "), fix);
         }
@@ -56,63 +52,6 @@ pub(super) fn causes(page: &mut Page, record: &Record) {
             "{count} latencies, costs and counts are no better than the loads that they were computed from"
         );
         page.item("-", Style::new(), &text);
-    }
-}
-
-/// Whether figures that were computed from loads are only no better than these.
-fn is_echo(cause: &Cause) -> bool {
-    cause.reason.id == SOURCES && cause.figures.iter().all(|figure| loads::is_computed(figure))
-}
-
-/// What was seen; where each figure has numbers of its own, those of the first.
-fn told(record: &Record, cause: &Cause) -> String {
-    match cause.figures.first() {
-        Some(first) if !cause.alike => {
-            format!("{}: {}", outline::short_id(record, first), cause.reason.detail)
-        }
-        _ => cause.reason.detail.clone(),
-    }
-}
-
-/// The check that says only that others are to blame.
-const SOURCES: &str = "sources";
-
-/// Whether these are several figures that were computed from loads.
-fn is_of_loads(figures: &[&Figure]) -> bool {
-    figures.len() > MAX_POINTS && figures.iter().all(|figure| loads::is_computed(figure))
-}
-
-/// Figures by name, as many as one line bears; many points of one curve together.
-fn listed(record: &Record, figures: &[&Figure]) -> String {
-    if is_of_loads(figures) {
-        return format!("{} latencies, costs and counts", figures.len());
-    }
-    let measured = record.figures.iter().filter(|figure| figure.status == Status::Measured).count();
-    if figures.len() == measured && measured > 2 {
-        return format!("all {measured} figures");
-    }
-    let mut names: Vec<(String, usize)> = Vec::new();
-    let mut told: Vec<&str> = Vec::new();
-    for figure in figures {
-        let series = figure.series.as_deref().unwrap_or_default();
-        if told.contains(&series) {
-            continue;
-        }
-        let points: Vec<&Figure> =
-            figures.iter().copied().filter(|other| other.series.as_deref() == Some(series)).collect();
-        if points.len() > MAX_POINTS {
-            told.push(series);
-            names.push((outline::span(record, series, &points), points.len()));
-        } else {
-            names.push((outline::short_id(record, figure), 1));
-        }
-    }
-    if names.len() > MAX_LISTED {
-        let more: usize = names[MAX_LISTED - 2..].iter().map(|(_, count)| count).sum();
-        let names: Vec<String> = names.into_iter().take(MAX_LISTED - 2).map(|(name, _)| name).collect();
-        format!("{} and {more} more", names.join(", "))
-    } else {
-        names.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -144,7 +83,7 @@ pub(super) fn explanations(page: &mut Page, record: &Record) {
         return;
     }
     page.title("Why the figures are what they are");
-    let names: Vec<String> = told.iter().map(|(.., figures)| listed(record, figures)).collect();
+    let names: Vec<String> = told.iter().map(|(.., figures)| outline::listed(record, figures)).collect();
     let column = column(&names);
     for ((_, why, figures), name) in told.iter().zip(&names) {
         let alike = figures.iter().all(|figure| figure.why.as_deref().map(plain).as_ref() == Some(why));
@@ -179,7 +118,7 @@ pub(super) fn without_value(page: &mut Page, record: &Record) {
     page.title("Not measured");
     for (status, reason, figures) in &groups {
         let state = outline::state(*status);
-        page.item("-", Style::new(), &format!("{}: {state}: {reason}", listed(record, figures)));
+        page.item("-", Style::new(), &format!("{}: {state}: {reason}", outline::listed(record, figures)));
     }
 }
 
@@ -220,7 +159,7 @@ pub(super) fn next(page: &mut Page, record: &Record, saved_to: Option<&str>) {
     let causes = reasons::causes(record.figures.iter());
     let topic = causes
         .iter()
-        .find(|cause| cause.reason.has_page && !is_echo(cause))
+        .find(|cause| cause.reason.has_page && !reasons::is_echo(cause))
         .map_or("verdict", |cause| &cause.reason.id);
     page.paragraph("", "  ", &format!("More: truebench explain {topic}"));
     match saved_to {

@@ -1,8 +1,8 @@
 //! The first lines: which run this is, on what, and how many figures are worth what; and the legend.
 
 use figure::evidence::STORES;
-use figure::format::{plain, plain_to, seconds};
-use figure::{Record, Severity, Status};
+use figure::format::{plain, plain_to};
+use figure::{Record, Severity};
 
 use super::page::{GLUE, Page};
 use crate::{mark, summary};
@@ -25,7 +25,7 @@ pub(super) fn header(page: &mut Page, record: &Record) {
     for (name, text) in summary::setup(record) {
         page.entry(0, name, NAMES, &text);
     }
-    page.entry(0, "Figures", NAMES, &counts(record));
+    page.entry(0, "Figures", NAMES, &summary::counts(record));
     if let Some(reason) = &record.interrupted {
         page.gap();
         let style = mark::severity_style(Severity::Error);
@@ -37,35 +37,6 @@ pub(super) fn header(page: &mut Page, record: &Record) {
 /// A reason without its full stop, so that a sentence can go on.
 fn sentence(text: &str) -> &str {
     text.trim_end_matches('.')
-}
-
-/// `14 measured in 48 s: 11 valid, 3 suspect; 2 not available`.
-fn counts(record: &Record) -> String {
-    let of = |status| record.figures.iter().filter(|figure| figure.status == status).count();
-    let measured = of(Status::Measured);
-    let mut text = format!("{measured} measured in {}", seconds(record.duration));
-    let verdicts: Vec<String> = summary::verdicts(record)
-        .iter()
-        .map(
-            |(verdict, count)| {
-                if *count == measured { format!("all {verdict}") } else { format!("{count} {verdict}") }
-            },
-        )
-        .collect();
-    if !verdicts.is_empty() {
-        text.push_str(&format!(": {}", verdicts.join(", ")));
-    }
-    let others = [
-        (Status::NotAvailable, "not available"),
-        (Status::Failed, "failed"),
-        (Status::Interrupted, "not reached"),
-    ];
-    for (status, name) in others {
-        if of(status) > 0 {
-            text.push_str(&format!("; {} {name}", of(status)));
-        }
-    }
-    text
 }
 
 /// What the signs in the tables mean, those that occur.

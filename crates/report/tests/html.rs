@@ -1,0 +1,421 @@
+//! The page: well-formed, whole by itself, safe whatever the record holds, and no larger than it may be.
+
+mod sample;
+
+use std::collections::BTreeSet;
+
+use figure::series::{Bucket, Column, Distribution, Part, Timeline};
+use figure::{Better, Evidence, Figure, Outcome, Reading, Record, Round, Severity, Unit, Verdict};
+use regex::Regex;
+use report::Options;
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// What a page may have at most.
+const MAX_BYTES: usize = 1_500_000;
+
+fn page(record: &Record) -> String {
+    let mut out = Vec::new();
+    (report::format("html").unwrap().write)(record, &Options::default(), &mut out).unwrap();
+    assert!(out.len() <= MAX_BYTES, "{} bytes", out.len());
+    String::from_utf8(out).unwrap()
+}
+
+/// The page as XML, which is stricter than a browser: only elements without contents are not closed in HTML.
+fn closed(page: &str) -> String {
+    let void = Regex::new("<(meta|input|br)((?: [^>]*)?)>").unwrap();
+    void.replace_all(page, "<$1$2/>").into_owned()
+}
+
+fn parsed(xml: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: u32::MAX, ..ParsingOptions::default() };
+    Document::parse_with_options(xml, options).unwrap()
+}
+
+fn text(node: Node) -> String {
+    let words: Vec<&str> = node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
+    words.concat().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn all<'a>(document: &'a Document, tag: &str) -> Vec<Node<'a, 'a>> {
+    document.descendants().filter(|node| node.tag_name().name() == tag).collect()
+}
+
+/// What holds for every page.
+fn assert_safe(page: &str) {
+    let xml = closed(page);
+    let document = parsed(&xml);
+    let known = BTreeSet::from([
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "header",
+        "main",
+        "footer",
+        "section",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "a",
+        "b",
+        "br",
+        "strong",
+        "small",
+        "code",
+        "pre",
+        "span",
+        "div",
+        "ul",
+        "ol",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "figure",
+        "figcaption",
+        "details",
+        "summary",
+        "form",
+        "fieldset",
+        "legend",
+        "label",
+        "input",
+        "svg",
+        "rect",
+        "text",
+        "line",
+        "polyline",
+        "polygon",
+        "circle",
+    ]);
+    let mut ids = BTreeSet::new();
+    for node in document.descendants().filter(Node::is_element) {
+        assert!(known.contains(node.tag_name().name()), "{}", node.tag_name().name());
+        for attribute in node.attributes() {
+            let name = attribute.name();
+            assert!(
+                !name.starts_with("on") && !["style", "src", "srcset", "action"].contains(&name),
+                "{name}"
+            );
+        }
+        if let Some(id) = node.attribute("id") {
+            assert!(ids.insert(id), "{id} twice");
+        }
+    }
+    for node in all(&document, "a") {
+        let target = node.attribute("href").unwrap();
+        assert!(target.strip_prefix('#').is_some_and(|id| ids.contains(id)), "{target} leads nowhere");
+    }
+    assert_eq!(all(&document, "style").len(), 1);
+    let style = text(all(&document, "style")[0]);
+    assert!(!style.contains("url(") && !style.contains("@import"), "a style sheet that loads");
+    assert!(page.contains("default-src 'none'"));
+    for bad in ['\u{1b}', '\u{202e}', '\u{0}', '\u{ffff}'] {
+        assert!(!page.contains(bad), "{bad:?}");
+    }
+}
+
+#[test]
+fn from_the_summary_down_to_every_sample() {
+    let record = sample::full();
+    let page = page(&record);
+    assert_safe(&page);
+    let xml = closed(&page);
+    let document = parsed(&xml);
+    let shown = text(document.root_element());
+    for figure in &record.figures {
+        assert!(shown.contains(&figure.id), "{}", figure.id);
+        for check in &figure.checks {
+            assert!(shown.contains(&check.id) && shown.contains(&check.detail), "{}", check.detail);
+        }
+        for sample in figure.rounds.iter().flat_map(|round| &round.samples) {
+            assert!(shown.contains(&figure::format::number(*sample)), "{sample}");
+        }
+    }
+    let folded = all(&document, "details");
+    let figures =
+        folded.iter().filter(|node| node.attribute("class").is_some_and(|c| c.starts_with("figure ")));
+    assert_eq!(figures.count(), record.figures.len());
+    let order: Vec<usize> =
+        record.findings.iter().map(|finding| shown.find(&finding.text).unwrap()).collect();
+    assert!(order.is_sorted(), "findings in the record's order");
+    // Nothing is told by colour alone.
+    for verdict in ["valid", "suspect", "invalid", "unverified"] {
+        assert!(shown.contains(&format!(" {verdict}")), "{verdict}");
+    }
+}
+
+#[test]
+fn skeleton() {
+    let mut record = sample::full();
+    record.figures.extend(sample::modes::latency().figures);
+    let xml = closed(&page(&record));
+    let document = parsed(&xml);
+    let heads = document.descendants().filter(|node| {
+        ["h1", "h2", "h3", "h4", "figcaption", "summary", "legend"].contains(&node.tag_name().name())
+            && node
+                .parent()
+                .and_then(|parent| parent.attribute("class"))
+                .is_none_or(|class| !class.starts_with("figure"))
+    });
+    let lines: Vec<String> =
+        heads.map(|node| format!("{}: {}", node.tag_name().name(), text(node))).collect();
+    let mut told: Vec<String> = Vec::new();
+    for line in lines {
+        // The parts of each figure are the same.
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn every_record_gives_a_page() {
+    for record in [
+        sample::empty(),
+        sample::quiet(),
+        sample::interrupted(),
+        sample::curve(),
+        sample::tests(),
+        sample::alloc::answer(),
+        sample::loads::study(),
+        sample::loads::asked(),
+        sample::modes::all(),
+        sample::modes::noise(96),
+        sample::modes::tried(),
+        sample::modes::no_counters(),
+        sample::modes::unknown(),
+        sample::watched::watched(),
+        sample::watched::with_blocks(),
+    ] {
+        assert_safe(&page(&record));
+    }
+}
+
+#[test]
+fn foreign_text_stays_text() {
+    for mut record in
+        [sample::hostile(), sample::modes::hostile(), sample::extreme(), sample::modes::extreme()]
+    {
+        record.command = vec![sample::HOSTILE.into(), "</style><script>x</script>".into()];
+        record.started = "\"><img src=x onerror=alert(1)>\u{ffff}".into();
+        record.findings.push(figure::Finding {
+            text: format!("<b onclick=x>{}", sample::HOSTILE),
+            severity: Severity::Warning,
+            figures: vec!["javascript:alert(1)".into(), sample::HOSTILE.into()],
+        });
+        let page = page(&record);
+        assert_safe(&page);
+        assert!(!page.contains("owned"), "an escape sequence");
+    }
+}
+
+/// A figure with everything that a figure can have, all of it too much.
+fn huge(at: usize) -> Figure {
+    let name = format!("huge {at} {}", "<&\"'>".repeat(2000));
+    let mut figure =
+        Figure::planned(format!("huge.{at}"), "huge", name.clone(), Unit::GB_PER_S, Better::Higher);
+    let mut evidence = Evidence::default();
+    evidence.put(figure::evidence::CPU_STEAL, at as f64);
+    figure.rounds = vec![Round::new(name.clone(), 1e308, vec![1e308; 50], evidence); 10];
+    figure.summarise();
+    figure.verdict = Some(Verdict::Suspect);
+    figure.checks = vec![sample::check(&name, Outcome::Warn, &name, Some(&name)); 30];
+    figure.why = Some(name);
+    figure
+}
+
+#[test]
+fn a_large_record_is_told_shorter() {
+    // A hundred thousand samples of one figure.
+    let mut record = sample::quiet();
+    record.figures[0].rounds[0].samples = (0..100_000).map(|at| 20.0 + f64::from(at) * 1e-6).collect();
+    let page_of_samples = page(&record);
+    assert_safe(&page_of_samples);
+    assert!(page_of_samples.contains("… and 98000 more"), "what is left out is said");
+    // Many figures with long texts: all are named as long as there is room, and what is not is counted.
+    record.figures = (0..400).map(huge).collect();
+    let page_of_texts = page(&record);
+    assert_safe(&page_of_texts);
+    assert!(page_of_texts.contains("To keep this page small"));
+    // Far more figures than any run has.
+    let mut few = huge(0);
+    few.rounds.truncate(1);
+    record.figures = (0..20_000)
+        .map(|at| Figure {
+            id: format!("many.{at}"),
+            checks: Vec::new(),
+            name: format!("{at}"),
+            why: None,
+            ..few.clone()
+        })
+        .collect();
+    let page_of_figures = page(&record);
+    assert_safe(&page_of_figures);
+    assert!(page_of_figures.contains("The record holds 20000 figures; this page the first 6000."));
+    assert!(page_of_figures.contains("figures more would make this page too large"));
+}
+
+#[test]
+fn numbers_that_are_none() {
+    let mut record = sample::modes::all();
+    for (at, figure) in record.figures.iter_mut().enumerate() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308][at % 4];
+        figure.value = Some(odd);
+        figure.best = Some(odd);
+        figure.rounds.iter_mut().for_each(|round| (round.samples, round.duration) = (vec![odd; 3], odd));
+        if let Some(interval) = &mut figure.interval {
+            (interval.low, interval.high) = (odd, -odd);
+        }
+    }
+    record.duration = f64::NAN;
+    assert_safe(&page(&record));
+    // What JSON makes of NaN.
+    let mut record = sample::quiet();
+    record.figures[0].value = None;
+    assert_safe(&page(&record));
+}
+
+/// Pairs of CPUs.
+fn cores(cpus: usize) -> Record {
+    let mut record = sample::empty();
+    for (a, b) in (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b))) {
+        let id = format!("system.cores.{a}-{b}");
+        let figure =
+            sample::modes::point(&id, &format!("CPUs {a} and {b}"), Unit::NANOSECONDS, 50.0 + (a * b) as f64);
+        let at =
+            [("cpu_a", a), ("cpu_b", b)].map(|(axis, cpu)| (axis, sample::modes::name(&cpu.to_string())));
+        let mut figure = sample::modes::on(figure, "system.cores", &at);
+        figure.suite = "system".into();
+        record.figures.push(figure);
+    }
+    record
+}
+
+/// The pictures of a page, each with its text alternative.
+fn pictures<'a>(document: &'a Document) -> Vec<(Node<'a, 'a>, &'a str)> {
+    let pictures = document.descendants().filter(|node| node.attribute("role") == Some("img"));
+    pictures.map(|node| (node, node.attribute("aria-label").unwrap())).collect()
+}
+
+/// What the pointer finds in a picture.
+fn found(picture: Node) -> Vec<String> {
+    let spots = picture.descendants().filter(|node| node.attribute("class") == Some("spot"));
+    spots.map(text).collect()
+}
+
+#[test]
+fn pairs_of_cpus_are_a_heat_map() {
+    let page_of_6 = closed(&page(&cores(6)));
+    let document = parsed(&page_of_6);
+    let [(picture, told)] = pictures(&document)[..] else { panic!("one picture") };
+    assert!(told.contains("Heat map of CPU by other CPU: 50.0 ns to 70.0 ns"), "{told}");
+    let spots = found(picture);
+    assert_eq!(spots.len(), 15, "a square for each pair");
+    assert!(spots.iter().any(|words| words.starts_with("CPUs 4 and 5: 70.0 ns")), "{spots:?}");
+    // A square stands for several pairs where there are many.
+    let page_of_96 = page(&cores(96));
+    assert_safe(&page_of_96);
+    assert!(page_of_96.contains("a square: 3 by 3, their median"));
+}
+
+/// A load with a distribution, parts and a time line.
+fn load(server: &str) -> Vec<Figure> {
+    let at = [("connections", sample::modes::number(200.0, None)), ("server", sample::modes::name(server))];
+    let figure = |word: &str, unit: Unit, value: f64| {
+        let id = format!("http.saturation.{server}.c200{word}");
+        let figure = sample::modes::point(&id, &format!("{server}{word}"), unit, value);
+        let mut figure = sample::modes::on(figure, &format!("http.saturation{word}"), &at);
+        figure.suite = "http".into();
+        figure
+    };
+    let mut rate = figure("", Unit::REQ_PER_S, 5e4);
+    let column = |name: &str, unit: Unit, values: &[f64]| Column {
+        name: name.into(),
+        unit,
+        values: values.iter().copied().map(Some).collect(),
+    };
+    rate.timeline = Some(Timeline {
+        seconds: vec![1.0, 2.0, 3.0],
+        columns: vec![
+            column("load.answers", Unit::PER_S, &[4e4, 5e4, 6e4]),
+            column("load.failures", Unit::PER_S, &[0.0, 1.0, 0.0]),
+            column("server.threads", Unit::ONE, &[7.0, 8.0, 9.0]),
+        ],
+    });
+    let mut median = figure(".p50", Unit::of("ms"), 2.0);
+    let bucket = |low: f64, count| Bucket { low, high: low + 1.0, count };
+    median.distribution = Some(Distribution {
+        count: 1000,
+        min: 1.0,
+        max: 21.0,
+        mean: 2.5,
+        quantiles: vec![figure::series::Quantile { q: 0.5, value: 2.0 }],
+        buckets: vec![bucket(1.0, 600), bucket(5.0, 390), bucket(20.0, 10)],
+    });
+    let mut cpu = figure(".cpu", Unit::of("us"), 10.0);
+    let part = |name: &str, value: f64| Part { name: name.into(), value, share: value / 10.0 };
+    cpu.parts = vec![part("read", 2.0), part("write", 6.0), part("parse", 1.0)];
+    vec![rate, median, cpu]
+}
+
+#[test]
+fn loads_have_a_spectrum_a_split_and_a_time_line() {
+    let mut record = sample::empty();
+    record.figures = ["one", "other"].map(load).concat();
+    record.machine.hostname = Reading::Value("bench".into());
+    let page = page(&record);
+    assert_safe(&page);
+    let xml = closed(&page);
+    let document = parsed(&xml);
+    let pictures = pictures(&document);
+    let of = |title: &str| {
+        let picture = pictures.iter().find(|(_, told)| told.starts_with(title));
+        picture.unwrap_or_else(|| panic!("no {title}")).to_owned()
+    };
+    let (spectrum, told) = of("Latency spectrum, 200 connections");
+    assert!(told.contains("50 % 2.00 ms, 90 % 6.00 ms, 99 % 6.00 ms, 99.9 % 21.0 ms"), "{told}");
+    assert!(found(spectrum).contains(&"other: 99.9 % within 21.0 ms".to_owned()), "{:?}", found(spectrum));
+    let (split, told) = of("where the CPU time of a request goes: as many requests");
+    assert!(told.contains("write 60 %"), "{told}");
+    for words in
+        ["one.cpu: read 2.00 us, 20 %", "one.cpu: rest 1.00 us, 10 %", "other.cpu: write 6.00 us, 60 %"]
+    {
+        assert!(found(split).contains(&words.to_owned()), "{words}: {:?}", found(split));
+    }
+    let (line, told) = of("one, answers over time");
+    assert!(told.contains("load.answers: from 40000 1/s to 60000 1/s"), "{told}");
+    assert_eq!(found(line).len(), 6);
+    assert!(page.contains("<dt>server.threads</dt><dd>8 (7 to 9)</dd>"), "what is not drawn is told");
+}
+
+#[test]
+fn charts_take_the_colours_of_the_page() {
+    let page = page(&sample::modes::all());
+    let xml = closed(&page);
+    let document = parsed(&xml);
+    let style = text(all(&document, "style")[0]);
+    for (picture, told) in pictures(&document) {
+        assert!(told.len() > 40, "a text alternative: {told}");
+        for node in picture.descendants() {
+            for colour in
+                ["fill", "stroke"].into_iter().filter_map(|name| Some((name, node.attribute(name)?)))
+            {
+                let (name, value) = colour;
+                let rule = format!("svg [{name}=\"{value}\"]");
+                assert!(value == "none" || style.contains(&rule), "{rule} in {told}");
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The report as a page: written by the binary, and looked at in a browser where there is one.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::bench::{SMALL, run, stderr, stdout};
+
+/// What a browser is called.
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/// Looks at a page and writes what it saw into itself, as JSON.
+const PROBE: &str = include_str!("html_probe.html");
+
+fn browser() -> Option<&'static str> {
+    let starts = |name: &&str| {
+        let started =
+            Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        started.is_ok_and(|status| status.success())
+    };
+    BROWSERS.into_iter().find(starts)
+}
+
+/// What the probe saw in a page, in a window of this width and a theme (0 dark, 1 light).
+fn seen(browser: &str, directory: &Path, width: u32, theme: u32) -> serde_json::Value {
+    let probe = directory.join("probe.html");
+    std::fs::write(&probe, PROBE).unwrap();
+    let output = Command::new("timeout")
+        .args([
+            "120",
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+        ])
+        .args([
+            "--allow-file-access-from-files",
+            "--disable-web-security",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", directory.join("browser").display()))
+        .arg(format!("--blink-settings=preferredColorScheme={theme}"))
+        .arg(format!("file://{}?page=x.html&width={width}", probe.display()))
+        .output()
+        .expect("timeout (coreutils) starts");
+    let (dom, log) = (stdout(&output), String::from_utf8_lossy(&output.stderr).into_owned());
+    assert!(output.status.success(), "{log}");
+    let said: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(said.is_empty(), "{said:?}");
+    let json = dom.split_once("<pre>").and_then(|(_, rest)| rest.split_once("</pre>")).map(|(json, _)| json);
+    let json = json.unwrap_or_default().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}\n{log}"))
+}
+
+#[test]
+fn a_page_is_drawn_and_can_be_used() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let (record, page) = (path("record.json"), path("x.html"));
+    let measured = run(&[SMALL, &["--kernel", "copy,triad", "-q", "-o", record.to_str().unwrap()]].concat());
+    assert_eq!(measured.status.code(), Some(3), "{}", stderr(&measured));
+    let written = run(&["report", record.to_str().unwrap(), "-q", "-o", page.to_str().unwrap()]);
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.len() < 1_500_000);
+    assert!(text.contains("memory.triad.nt") && text.contains("role=\"img\""));
+    let Some(browser) = browser() else {
+        println!("no chromium: not tested in a browser");
+        return;
+    };
+    let mut backs = Vec::new();
+    for (width, theme) in [(1100, 1), (390, 0)] {
+        let seen = seen(browser, directory.path(), width, theme);
+        assert!(
+            seen["pictures"].as_u64() > Some(0) && seen["drawn"] == seen["pictures"],
+            "charts are drawn: {seen}"
+        );
+        assert!(seen["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {seen}");
+        assert_eq!(seen["faint"], serde_json::json!([]), "text below a contrast of 4.5");
+        for what in ["reached", "unfolds", "follows", "filters"] {
+            assert_eq!(seen[what], true, "{what}: {seen}");
+        }
+        backs.push(seen["back"].clone());
+    }
+    assert_ne!(backs[0], backs[1], "light and dark");
+}
