@@ -16,6 +16,7 @@ mod blocks;
 mod body;
 mod calls;
 mod cells;
+pub(crate) mod compare;
 mod curves;
 mod doctor;
 mod header;
