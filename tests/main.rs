@@ -6,6 +6,7 @@ mod alloc_record;
 mod alloc_try;
 mod bench;
 mod c2c;
+mod compare;
 mod cores;
 mod counters;
 mod cross;

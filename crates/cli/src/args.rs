@@ -14,6 +14,7 @@ use memory::simd::Simd;
 
 use crate::values;
 
+pub mod compare;
 pub mod faults;
 pub mod http;
 
@@ -48,6 +49,8 @@ pub enum Command {
     Faults(faults::Faults),
     /// HTTP serving: so far the servers under test, and one that only answers
     Http(Box<http::Http>),
+    /// Records side by side: what differs, which figures are faster or slower, which tests are out of line
+    Compare(compare::Compare),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means
@@ -394,6 +397,9 @@ pub struct Report {
     /// A record that truebench wrote
     #[arg(value_name = "RECORD.json")]
     pub record: PathBuf,
+    /// Without what identifies the machine or its user: host name, paths, addresses, arguments of the command
+    #[arg(long)]
+    pub redact: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: Output,

@@ -14,7 +14,7 @@ use crate::args;
 use crate::failure::Failure;
 
 /// Columns where stdout is no terminal and COLUMNS is not set.
-const DEFAULT_WIDTH: usize = 80;
+pub const DEFAULT_WIDTH: usize = 80;
 
 /// Endings of files and the format that they mean.
 const ENDINGS: &[(&str, &str)] = &[
@@ -56,8 +56,7 @@ impl Destination {
             Some(path) => Some(Target::check(path)?),
             None => None,
         };
-        let ending = options.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
-        let by_ending = ENDINGS.iter().find(|(known, _)| ending == Some(known)).map(|(_, name)| *name);
+        let by_ending = options.output.as_deref().and_then(format_of_ending);
         let default = if file.is_some() { by_ending.unwrap_or("json") } else { "text" };
         let format = options.format.or_else(|| report::format(default));
         let format = format.ok_or_else(|| Failure::usage(format!("no format {default}")))?;
@@ -80,11 +79,15 @@ impl Destination {
         }
         let format = if self.file.is_some() { report::FORMATS[0].name } else { self.format.name };
         let format = report::format(format).unwrap_or(self.format);
-        let (colour, width) = match self.is_beside {
-            true => (colour_of(&io::stderr(), self.no_color), width_of(&io::stderr())),
-            false => (colour(self.no_color), width()),
+        let on_stdout = report::Options { saved_to: saved_to.clone(), ..self::options(self.no_color) };
+        let options = match self.is_beside {
+            true => report::Options {
+                width: width_of(&io::stderr()),
+                colour: colour_of(&io::stderr(), self.no_color),
+                ..on_stdout
+            },
+            false => on_stdout,
         };
-        let options = report::Options { width, colour, ascii: ascii(), saved_to: saved_to.clone() };
         let mut text = Vec::new();
         (format.write)(record, &options, &mut text).map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => Failure::usage(error),
@@ -100,6 +103,17 @@ impl Destination {
         });
         lost.map_or(printed, Err)
     }
+}
+
+/// The format that a file's ending means.
+pub fn format_of_ending(path: &Path) -> Option<&'static str> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ENDINGS.iter().find(|(known, _)| ending == Some(known)).map(|(_, name)| *name)
+}
+
+/// How to write for whoever reads stdout.
+pub fn options(no_color: bool) -> report::Options {
+    report::Options { width: width(), colour: colour(no_color), ascii: ascii(), saved_to: None }
 }
 
 /// The file of `-o`.
@@ -165,7 +179,15 @@ impl Target {
     /// # Errors
     /// It could not be written.
     pub fn write_text(&self, text: &str) -> Result<(), Failure> {
-        self.put(|to| to.write_all(text.as_bytes())).map_err(|error| unwritable(&self.asked, &error))
+        self.write_bytes(text.as_bytes())
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        self.put(|to| to.write_all(bytes)).map_err(|error| unwritable(&self.asked, &error))
     }
 
     fn write(&self, format: &report::Format, record: &Record) -> io::Result<()> {

@@ -1,11 +1,14 @@
 //! Statistics over rounds. Pure functions; each names its source.
 
+mod apart;
 mod drift;
 mod interval;
 mod modes;
 mod paired;
+mod random;
 mod share;
 
+pub use apart::{LogRatio, holm, log_ratio, log_ratio_of_intervals};
 pub use drift::{Drift, drift};
 pub use interval::median_interval;
 pub use modes::{Modes, modes};

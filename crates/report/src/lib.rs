@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use figure::Record;
 
 mod alloc_test;
+pub mod compare;
 mod csv;
 mod digits;
 mod folded;
@@ -27,6 +28,7 @@ mod names;
 mod outline;
 mod pprof;
 mod reasons;
+pub mod redact;
 mod stream;
 mod summary;
 mod svg;

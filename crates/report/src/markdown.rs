@@ -239,7 +239,7 @@ fn causes(record: &Record, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Foreign text in which nothing is taken for markup, a link, an image or a mention.
-fn escaped(foreign: &str) -> String {
+pub(crate) fn escaped(foreign: &str) -> String {
     let mut text = String::new();
     for c in plain(foreign).chars() {
         match c {

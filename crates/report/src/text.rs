@@ -17,6 +17,7 @@ mod body;
 pub(crate) mod brief;
 mod calls;
 mod cells;
+pub(crate) mod compare;
 mod curves;
 mod doctor;
 mod header;

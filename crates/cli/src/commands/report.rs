@@ -1,5 +1,6 @@
 //! `truebench report`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use figure::Record;
@@ -14,9 +15,22 @@ use crate::output::Destination;
 /// # Errors
 /// Wrong usage when the file is no record; what could not be written.
 pub fn run(options: &Report) -> Result<ExitCode, Failure> {
-    let path = options.record.display();
-    let text = std::fs::read(&options.record)
-        .map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
+    let mut record = read(&options.record)?;
+    if options.redact {
+        record = report::redact::redact(&record).map_err(Failure::measuring)?;
+    }
+    Destination::open(&options.output)?.write(&record)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The record in a file.
+///
+/// # Errors
+/// Wrong usage: it cannot be read, is no record, or is one of a newer truebench.
+pub fn read(path: &Path) -> Result<Record, Failure> {
+    let text = std::fs::read(path);
+    let path = path.display();
+    let text = text.map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
     let record =
         record(&text).map_err(|error| Failure::usage(format!("{path}: is no truebench record: {error}")))?;
     if record.schema > SCHEMA {
@@ -25,8 +39,7 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
             record.schema
         )));
     }
-    Destination::open(&options.output)?.write(&record)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(record)
 }
 
 /// The record that a file holds: all of it, or its last line (what `truebench faults --format json` streams).

@@ -49,15 +49,7 @@ pub fn modes(values: &[f64]) -> Option<Modes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A small deterministic generator (SplitMix64), uniform in [0, 1).
-    fn uniform(state: &mut u64) -> f64 {
-        *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = *state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
+    use crate::stats::random::Random;
 
     #[test]
     fn two_modes_are_two() {
@@ -69,11 +61,11 @@ mod tests {
 
     #[test]
     fn one_mode_is_one() {
-        let mut state = 7;
+        let mut random = Random::new(7);
         let mut false_alarms = 0;
         for trial in 0..4000 {
             let n = 8 + trial % 53;
-            let values: Vec<f64> = (0..n).map(|_| 100.0 + 20.0 * uniform(&mut state)).collect();
+            let values: Vec<f64> = (0..n).map(|_| 100.0 + 20.0 * random.uniform()).collect();
             false_alarms += usize::from(modes(&values).is_some());
         }
         assert!(false_alarms < 20, "{false_alarms} of 4000");

@@ -1,0 +1,56 @@
+//! `truebench compare`.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+use crate::values;
+
+/// What follows its `--help`.
+const AFTER_HELP: &str = "\
+The first record is A; every other one is compared with it. A ratio above 1 means that the other one is better.
+Exit codes: 0 compared (with --baseline: and nothing is slower); 3 with --baseline: something is slower;
+1 not one figure could be compared; 2 wrong usage.";
+
+/// `truebench compare`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = AFTER_HELP)]
+pub struct Compare {
+    /// Records that truebench wrote, two at least
+    #[arg(value_name = "RECORD.json", required = true, num_args = 2..=report::compare::MOST_RECORDS)]
+    pub records: Vec<PathBuf>,
+    /// Two figures are the same if they are surely within this share of one another
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = values::share)]
+    pub band: f64,
+    /// Compare also what may not be compared (other parameters or versions, invalid figures), and say so
+    #[arg(long)]
+    pub force: bool,
+    /// The first record is the baseline: exit with 3 if another one is slower in any figure
+    #[arg(long)]
+    pub baseline: bool,
+    /// Weights of classes, for a total of each record: compute=2,files=1
+    #[arg(long, value_name = "CLASS=N", value_delimiter = ',', value_parser = values::named_number)]
+    pub weights: Vec<(String, f64)>,
+    /// What a record's machine costs, by the record's file name, host name or letter; repeatable
+    #[arg(long, value_name = "NAME=N", value_parser = values::named_number)]
+    pub price: Vec<(String, f64)>,
+    /// Format of the comparison: text, json, markdown [default: text; for -o by the file's ending, else json]
+    #[arg(long, value_name = "FORMAT", value_parser = format_name)]
+    pub format: Option<&'static report::compare::Format>,
+    /// Write the comparison to FILE (whole, or not at all); the text still goes to stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// With -o no text
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No colours (as with the environment variable NO_COLOR)
+    #[arg(long)]
+    pub no_color: bool,
+}
+
+fn format_name(text: &str) -> Result<&'static report::compare::Format, String> {
+    report::compare::format(text).ok_or_else(|| {
+        let names: Vec<&str> = report::compare::FORMATS.iter().map(|format| format.name).collect();
+        format!("there are {}", names.join(", "))
+    })
+}

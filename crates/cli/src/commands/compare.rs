@@ -1,0 +1,76 @@
+//! `truebench compare`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use figure::Record;
+use report::compare::{Comparison, FORMATS, Named, Rules};
+
+use super::report::read;
+use crate::args::compare::Compare;
+use crate::failure::{Failure, INVALID};
+use crate::output::{self, Target};
+
+/// Reads records and puts them side by side.
+///
+/// # Errors
+/// Wrong usage when a file is no record, or a weight or price is of nothing that is there; what could not be written; nothing
+/// that could be compared.
+pub fn run(options: &Compare) -> Result<ExitCode, Failure> {
+    let target = options.output.as_deref().map(Target::check).transpose()?;
+    let records: Vec<Record> = options.records.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let names = names(options);
+    let named: Vec<Named> =
+        names.into_iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
+    let rules = Rules {
+        band: options.band,
+        force: options.force,
+        weights: options.weights.clone(),
+        prices: options.price.clone(),
+    };
+    let comparison = report::compare::compare(&named, &rules).map_err(Failure::usage)?;
+    write(&comparison, options, target)?;
+    if !comparison.has_ratios() {
+        return Err(Failure::measuring("not one figure could be compared: the reasons are told with each"));
+    }
+    let is_worse = options.baseline && comparison.is_slower();
+    Ok(if is_worse { ExitCode::from(INVALID) } else { ExitCode::SUCCESS })
+}
+
+/// The files' names; whole paths where two would be called the same.
+fn names(options: &Compare) -> Vec<String> {
+    let short = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_alone = |name: &str| options.records.iter().filter(|path| short(path) == name).count() == 1;
+    let name = |path: &std::path::PathBuf| match short(path) {
+        name if is_alone(&name) => name,
+        _ => path.display().to_string(),
+    };
+    options.records.iter().map(name).collect()
+}
+
+fn write(comparison: &Comparison, options: &Compare, target: Option<Target>) -> Result<(), Failure> {
+    let default = match options.output.as_deref().and_then(output::format_of_ending) {
+        Some(name) => name,
+        None if target.is_some() => "json",
+        None => FORMATS[0].name,
+    };
+    let format = options.format.or_else(|| report::compare::format(default)).ok_or_else(|| {
+        Failure::usage(format!("-o: a comparison is not written as {default}; choose with --format"))
+    })?;
+    let bytes = |format: &report::compare::Format| {
+        let mut bytes = Vec::new();
+        (format.write)(comparison, &output::options(options.no_color), &mut bytes)
+            .map_err(Failure::measuring)?;
+        Ok::<_, Failure>(bytes)
+    };
+    match target {
+        None => output::print(&bytes(format)?),
+        Some(target) => {
+            let mut text = Vec::new();
+            let plain = report::Options::new(output::DEFAULT_WIDTH);
+            (format.write)(comparison, &plain, &mut text).map_err(Failure::measuring)?;
+            target.write_bytes(&text)?;
+            if options.quiet { Ok(()) } else { output::print(&bytes(&FORMATS[0])?) }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Records side by side: what may be compared, by how much each figure differs, which tests are out of line, and which
+//! machine is best for what. Pure: records in, a [`Comparison`] out, which each of [`FORMATS`] writes.
+//!
+//! The first record is A; every other one is compared with it, figure by figure of the same id. A ratio above 1 always means
+//! that the other one is better, whichever way the figure is.
+
+use std::io::{self, Write};
+
+use figure::Record;
+use serde::Serialize;
+
+mod abnormal;
+mod cause;
+mod classes;
+mod gate;
+mod markdown;
+mod pair;
+mod select;
+mod suspects;
+pub(crate) mod words;
+
+use crate::{Options, summary};
+
+pub use abnormal::{Abnormal, Rule};
+pub use gate::Difference;
+pub use pair::{Compared, Pair, Ratio, Standing};
+pub use select::{Cell, Selection, Total};
+
+/// The most records that are compared: each has a letter.
+pub const MOST_RECORDS: usize = 26;
+/// The classes that weights may be given to, beside the names of suites.
+pub use classes::WORDS as CLASSES;
+
+/// What the user decides.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// Half the width of the band in which two figures are the same: 0.02 is from 1/1.02 to 1.02.
+    pub band: f64,
+    /// Whether figures are compared that may not be; they are stamped.
+    pub force: bool,
+    /// Weights of classes, for a total of each machine.
+    pub weights: Vec<(String, f64)>,
+    /// Prices of records, by name or letter.
+    pub prices: Vec<(String, f64)>,
+}
+
+impl Default for Rules {
+    /// A band of ± 2 %, nothing forced, no weights, no prices.
+    fn default() -> Self {
+        Rules { band: 0.02, force: false, weights: Vec::new(), prices: Vec::new() }
+    }
+}
+
+/// A record and what it is called.
+#[derive(Clone, Debug)]
+pub struct Named<'a> {
+    /// Its file's name, or another; untrusted.
+    pub name: String,
+    /// The record.
+    pub record: &'a Record,
+}
+
+/// One of the records, for the heading of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Host {
+    /// A for the first, B, C, …
+    pub letter: char,
+    /// What it is called.
+    pub name: String,
+    /// The machine's host name, where known.
+    pub hostname: Option<String>,
+    /// The machine in one line.
+    pub machine: String,
+    /// The program that wrote it, its version and build.
+    pub tool: String,
+    /// When the run began: RFC 3339, UTC.
+    pub started: String,
+    /// Why the run ended before its plan did.
+    pub interrupted: Option<String>,
+    /// What the user says that it costs.
+    pub price: Option<f64>,
+}
+
+/// Records side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Half the width of the band in which two figures are the same.
+    pub band: f64,
+    /// The level of the intervals, and of Holm's correction over the figures of a pair.
+    pub level: f64,
+    /// Whether what may not be compared was compared all the same.
+    pub forced: bool,
+    /// The records, in order.
+    pub records: Vec<Host>,
+    /// Each record but the first against the first.
+    pub pairs: Vec<Pair>,
+    /// Which machine is best for what, with three records and more, or with weights or prices.
+    pub selection: Option<Selection>,
+}
+
+impl Comparison {
+    /// Whether a figure of any record is slower than that of the first.
+    pub fn is_slower(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.count(Standing::Slower) > 0)
+    }
+
+    /// Whether any figure could be compared at all.
+    pub fn has_ratios(&self) -> bool {
+        self.pairs.iter().flat_map(|pair| &pair.figures).any(|figure| figure.ratio.is_some())
+    }
+}
+
+/// The letter of the record at this place.
+fn letter(at: usize) -> char {
+    char::from(b'A' + at.min(MOST_RECORDS - 1) as u8)
+}
+
+/// Compares records, two at least, with the first.
+///
+/// # Errors
+/// A sentence for the user: a weight of no class that is compared, or a price of no record.
+pub fn compare(records: &[Named], rules: &Rules) -> Result<Comparison, String> {
+    let prices = prices(records, rules)?;
+    let hosts = records.iter().enumerate().map(|(at, named)| host(at, named, prices[at])).collect();
+    let others = 1..records.len();
+    let pairs: Vec<Pair> = others
+        .map(|at| pair::pair(records[0].record, records[at].record, [letter(0), letter(at)], rules))
+        .collect();
+    let wants_selection = records.len() > 2 || !rules.weights.is_empty() || !rules.prices.is_empty();
+    let selection = match wants_selection {
+        true => select::select(&pairs, &prices, &rules.weights)?,
+        false => None,
+    };
+    Ok(Comparison {
+        band: rules.band,
+        level: pair::LEVEL,
+        forced: rules.force,
+        records: hosts,
+        pairs,
+        selection,
+    })
+}
+
+fn host(at: usize, named: &Named, price: Option<f64>) -> Host {
+    let record = named.record;
+    Host {
+        letter: letter(at),
+        name: named.name.clone(),
+        hostname: record.machine.hostname.value().cloned(),
+        machine: summary::machine(&record.machine),
+        tool: format!("{} {} ({})", record.tool.name, record.tool.version, record.tool.build),
+        started: record.started.clone(),
+        interrupted: record.interrupted.clone(),
+        price,
+    }
+}
+
+/// The price of each record, as far as there is one.
+fn prices(records: &[Named], rules: &Rules) -> Result<Vec<Option<f64>>, String> {
+    let mut prices = vec![None; records.len()];
+    for (name, price) in &rules.prices {
+        let is_of = |(at, named): (usize, &Named)| {
+            let hostname = named.record.machine.hostname.value();
+            named.name == *name || hostname == Some(name) || letter(at).to_string() == *name
+        };
+        let mut found = records.iter().enumerate().map(is_of).enumerate().filter(|(_, is)| *is);
+        match (found.next(), found.next()) {
+            (Some((at, _)), None) => prices[at] = Some(*price),
+            (None, _) => {
+                let names: Vec<&str> = records.iter().map(|named| named.name.as_str()).collect();
+                return Err(format!(
+                    "--price {name}: no such record; there are {}, or A, B, …",
+                    names.join(", ")
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return Err(format!("--price {name}: several records are called so; name A, B, …"));
+            }
+        }
+    }
+    Ok(prices)
+}
+
+/// A way to write a comparison.
+#[derive(Debug)]
+pub struct Format {
+    /// What `--format` takes.
+    pub name: &'static str,
+    /// Writes it.
+    ///
+    /// # Errors
+    /// What the writer answers.
+    pub write: fn(&Comparison, &Options, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format; the first is the default.
+pub const FORMATS: &[Format] = &[
+    Format { name: "text", write: crate::text::compare::write },
+    Format { name: "json", write: json },
+    Format { name: "markdown", write: markdown::write },
+];
+
+/// The format of this name.
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+fn json(comparison: &Comparison, _: &Options, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, comparison)?;
+    out.write_all(b"\n")
+}

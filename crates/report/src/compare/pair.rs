@@ -1,0 +1,321 @@
+//! Two records, figure by figure.
+
+use figure::check::MIN_ROUNDS;
+use figure::evidence::ROLE;
+use figure::stats::{LogRatio, holm, log_ratio, log_ratio_of_intervals, range};
+use figure::{Better, Figure, Record};
+use serde::Serialize;
+
+use super::abnormal::{self, Abnormal};
+use super::gate::{self, Difference, Obstacle, Side};
+use super::{Rules, classes};
+
+/// The level of intervals, and of Holm's correction.
+pub(super) const LEVEL: f64 = 0.95;
+/// More rounds than this many times those that there are will not be made.
+const MOST_TIMES: f64 = 100.0;
+
+/// One record against the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// The letter of the first record.
+    pub a: char,
+    /// The letter of the other one.
+    pub b: char,
+    /// What is not the same around the figures: only what differs.
+    pub differences: Vec<Difference>,
+    /// Every figure that both records have, in the order of the first; baselines and controls are left out.
+    pub figures: Vec<Compared>,
+    /// Ids that only the first record has.
+    pub only_a: Vec<String>,
+    /// Ids that only the other record has.
+    pub only_b: Vec<String>,
+    /// Baselines and controls that are not compared.
+    pub controls: usize,
+    /// Figures that the correction is over: those that have an interval.
+    pub corrected_over: usize,
+    /// Tests that are out of line with the others, each with its likely cause.
+    pub abnormal: Vec<Abnormal>,
+}
+
+impl Pair {
+    /// How many figures stand so.
+    pub fn count(&self, standing: Standing) -> usize {
+        self.figures.iter().filter(|figure| figure.standing == standing).count()
+    }
+}
+
+/// How a figure stands against that of the first record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Better by more than the band, surely.
+    Faster,
+    /// Worse by more than the band, surely.
+    Slower,
+    /// Within the band, surely.
+    Same,
+    /// The rounds do not tell.
+    Inconclusive,
+    /// There is no ratio, or it would not mean what it says.
+    NotComparable,
+}
+
+impl Standing {
+    /// For people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Faster => "faster",
+            Standing::Slower => "slower",
+            Standing::Same => "same",
+            Standing::Inconclusive => "inconclusive",
+            Standing::NotComparable => "not comparable",
+        }
+    }
+
+    /// All, in the order in which they are counted.
+    pub const ALL: [Standing; 5] =
+        [Standing::Faster, Standing::Slower, Standing::Same, Standing::Inconclusive, Standing::NotComparable];
+}
+
+/// How many times as good the other record's figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// Above 1: the other one is better.
+    pub value: f64,
+    /// Lower end of the 95 % interval, where there are rounds enough.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Standard error of its logarithm.
+    pub error: Option<f64>,
+}
+
+/// A figure of two records.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// Its id in both.
+    pub id: String,
+    /// Its suite.
+    pub suite: String,
+    /// Its class, by which tests are held together.
+    pub class: String,
+    /// Its name for people; untrusted.
+    pub name: String,
+    /// Whether it sums other figures of the record up, as an index does.
+    pub is_total: bool,
+    /// The unit of both values.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The first record's value.
+    pub a: Option<f64>,
+    /// The other one's.
+    pub b: Option<f64>,
+    /// Smallest and largest round of both, where there are too few rounds for an interval.
+    pub ranges: Option<[(f64, f64); 2]>,
+    /// How many times as good the other one is.
+    pub ratio: Option<Ratio>,
+    /// The verdict.
+    pub standing: Standing,
+    /// What it would be by its own interval, were it the only figure.
+    pub alone: Standing,
+    /// Why it is not comparable or inconclusive.
+    pub why: Option<String>,
+    /// About how many rounds of each record would tell, where the interval holds an edge of the band.
+    pub rounds_needed: Option<f64>,
+    /// That it was disturbed in one of the records, and by what; it is compared all the same.
+    pub suspect: Vec<String>,
+    /// Why it may not be compared, where it was forced.
+    pub forced: Option<String>,
+}
+
+/// Compares two records.
+pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Rules) -> Pair {
+    let is_control = |figure: &Figure| figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty());
+    let both = || {
+        a.figures.iter().filter_map(|figure| {
+            let side = |letter, record, figure| Side { letter, record, figure };
+            Some([side(first, a, figure), side(other, b, b.figure(&figure.id)?)])
+        })
+    };
+    let only = |one: &Record, another: &Record| -> Vec<String> {
+        let alone = one.figures.iter().filter(|figure| another.figure(&figure.id).is_none());
+        alone.map(|figure| figure.id.clone()).collect()
+    };
+    let sides: Vec<[Side; 2]> = both().filter(|[a, _]| !is_control(a.figure)).collect();
+    let (mut figures, ratios): (Vec<Compared>, Vec<Option<LogRatio>>) =
+        sides.iter().map(|[a, b]| compared(*a, *b, rules)).unzip();
+    let corrected_over = correct(&mut figures, &ratios, rules.band);
+    let abnormal = abnormal::abnormal(&sides, &figures);
+    Pair {
+        a: first,
+        b: other,
+        differences: differences(a, b, &sides, &figures),
+        only_a: only(a, b),
+        only_b: only(b, a),
+        controls: both().count() - sides.len(),
+        corrected_over,
+        figures,
+        abnormal,
+    }
+}
+
+/// What is not the same, of the records and around the figures that have a ratio; what is the same for several figures is told
+/// once.
+fn differences(a: &Record, b: &Record, sides: &[[Side; 2]], figures: &[Compared]) -> Vec<Difference> {
+    let mut told = gate::between(a, b);
+    let compared = sides.iter().zip(figures).filter(|(_, figure)| figure.ratio.is_some());
+    for difference in compared.flat_map(|([a, b], _)| gate::around(*a, *b)) {
+        let same = |known: &&mut Difference| {
+            known.figures > 0
+                && (&known.about, &known.a, &known.b) == (&difference.about, &difference.a, &difference.b)
+        };
+        match told.iter_mut().find(same) {
+            Some(known) => known.figures += 1,
+            None => told.push(difference),
+        }
+    }
+    told
+}
+
+/// One figure, before the correction.
+fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
+    let figure = a.figure;
+    let mut compared = Compared {
+        id: figure.id.clone(),
+        suite: figure.suite.clone(),
+        class: classes::class(figure),
+        name: figure.name.clone(),
+        is_total: classes::is_total(figure),
+        unit: figure.unit.symbol().to_owned(),
+        better: figure.better,
+        a: figure.value,
+        b: b.figure.value,
+        ranges: None,
+        ratio: None,
+        standing: Standing::NotComparable,
+        alone: Standing::NotComparable,
+        why: None,
+        rounds_needed: None,
+        suspect: [a, b].into_iter().filter_map(gate::suspect).collect(),
+        forced: None,
+    };
+    match gate::obstacle(a, b) {
+        None => {}
+        Some(Obstacle::Refusal(why)) if rules.force => compared.forced = Some(why),
+        Some(Obstacle::Absolute(why) | Obstacle::Refusal(why)) => {
+            compared.why = Some(why);
+            return (compared, None);
+        }
+    }
+    let sign = if figure.better == Better::Lower { -1.0 } else { 1.0 };
+    let ratio = of_rounds(a.figure, b.figure).or_else(|| of_intervals(a.figure, b.figure));
+    let ratio = ratio.map(|ratio| oriented(ratio, sign));
+    compared.ratio = Some(match &ratio {
+        Some(ratio) => Ratio {
+            value: ratio.value.exp(),
+            low: Some(ratio.low.exp()),
+            high: Some(ratio.high.exp()),
+            error: Some(ratio.error),
+        },
+        None => {
+            let values =
+                compared.b.zip(compared.a).map_or(f64::NAN, |(b, a)| (sign * (b.ln() - a.ln())).exp());
+            Ratio { value: values, low: None, high: None, error: None }
+        }
+    });
+    compared.standing = ratio.as_ref().map_or(Standing::Inconclusive, |ratio| stands(ratio, rules.band));
+    compared.alone = compared.standing;
+    match &ratio {
+        Some(ratio) if compared.standing == Standing::Inconclusive => {
+            compared.why = Some("the interval holds an edge of the band".to_owned());
+            compared.rounds_needed = rounds_needed(ratio, rules.band);
+        }
+        Some(_) => {}
+        None => {
+            let ranges = [a, b].map(|side| range(&side.figure.kept_values()));
+            compared.ranges = ranges[0].zip(ranges[1]).map(|(a, b)| [a, b]);
+            compared.why = Some(too_few(a, b));
+        }
+    }
+    (compared, ratio)
+}
+
+fn oriented(ratio: LogRatio, sign: f64) -> LogRatio {
+    match sign < 0.0 {
+        true => LogRatio { value: -ratio.value, low: -ratio.high, high: -ratio.low, ..ratio },
+        false => ratio,
+    }
+}
+
+fn of_rounds(a: &Figure, b: &Figure) -> Option<LogRatio> {
+    let samples = |figure: &Figure| -> Vec<Vec<f64>> {
+        figure.kept().map(|round| round.samples.clone()).filter(|samples| !samples.is_empty()).collect()
+    };
+    log_ratio(&samples(b), &samples(a))
+}
+
+/// Figures that follow from those of others have no rounds, but an interval that was made of them.
+fn of_intervals(a: &Figure, b: &Figure) -> Option<LogRatio> {
+    let of = |figure: &'_ Figure| -> Option<f64> {
+        (figure.kept().count() == 0).then_some(())?;
+        figure
+            .value
+            .filter(|_| figure.interval.as_ref().is_some_and(|interval| interval.rounds >= MIN_ROUNDS))
+    };
+    let (x, y) = (of(a)?, of(b)?);
+    log_ratio_of_intervals((y, b.interval.as_ref()?), (x, a.interval.as_ref()?))
+}
+
+/// Why there is no interval.
+fn too_few(a: Side, b: Side) -> String {
+    let rounds = [a, b].map(|side| side.figure.kept().count());
+    match rounds {
+        [0, 0] => "no rounds: values alone, and so no interval".to_owned(),
+        [x, y] if x >= MIN_ROUNDS && y >= MIN_ROUNDS => {
+            "the rounds hold values of which there is no logarithm".to_owned()
+        }
+        [x, y] => {
+            format!("{x} rounds in {}, {y} in {}: an interval needs {MIN_ROUNDS} in each", a.letter, b.letter)
+        }
+    }
+}
+
+/// The verdict of an interval against the band.
+fn stands(ratio: &LogRatio, band: f64) -> Standing {
+    let edge = (1.0 + band).ln();
+    match ratio {
+        ratio if ratio.low > edge => Standing::Faster,
+        ratio if ratio.high < -edge => Standing::Slower,
+        ratio if ratio.low >= -edge && ratio.high <= edge => Standing::Same,
+        _ => Standing::Inconclusive,
+    }
+}
+
+/// About how many rounds of each record would tell; `None` where the ratio lies so near to an edge that they will not be made.
+fn rounds_needed(ratio: &LogRatio, band: f64) -> Option<f64> {
+    let times = ratio.times_rounds((1.0 + band).ln());
+    let rounds = ratio.rounds as f64 / 2.0;
+    (times <= MOST_TIMES).then(|| (rounds * times).max(rounds + 1.0).ceil())
+}
+
+/// Holm's correction: what is faster or slower by its own interval, and not among all figures together, is inconclusive. Gives
+/// the number of figures that it is over.
+fn correct(figures: &mut [Compared], ratios: &[Option<LogRatio>], band: f64) -> usize {
+    let edge = (1.0 + band).ln();
+    let chances: Vec<f64> = ratios.iter().flatten().map(|ratio| ratio.chance_within(edge)).collect();
+    let held = holm(&chances, 1.0 - LEVEL);
+    let with_interval = figures.iter_mut().zip(ratios).filter(|(_, ratio)| ratio.is_some());
+    for ((figure, _), held) in with_interval.zip(held) {
+        if matches!(figure.standing, Standing::Faster | Standing::Slower) && !held {
+            figure.why = Some(format!(
+                "{} by its own interval, but among {} figures that may be chance (Holm)",
+                figure.standing.word(),
+                chances.len()
+            ));
+            figure.standing = Standing::Inconclusive;
+        }
+    }
+    chances.len()
+}

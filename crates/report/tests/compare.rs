@@ -1,0 +1,347 @@
+//! Records side by side: what may be compared, verdicts by known answers, hosts by classes, and what is written.
+
+mod compare_records;
+
+use compare_records::{around, compare, compared, index, record, rounds, value, written};
+use figure::evidence::{ARRAY_BYTES, COPIES, Evidence, FS_TYPE, ROLE, THREADS};
+use figure::{Better, CheckResult, Outcome, Record, Round, Status, Unit, Verdict};
+use report::compare::{Compared, Comparison, Named, Rules, Standing};
+
+fn of(host: &str, figures: Vec<figure::Figure>) -> Record {
+    Record { figures, ..record(host) }
+}
+
+fn one(comparison: &Comparison) -> &Compared {
+    &comparison.pairs[0].figures[0]
+}
+
+#[test]
+fn verdicts_by_known_answers() {
+    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
+    let against = |value: f64, spread: f64| {
+        let comparison = compare(&[&base, &of("b", vec![around("s.x", value, spread)])]);
+        one(&comparison).clone()
+    };
+    assert_eq!(against(110.0, 0.002).standing, Standing::Faster);
+    assert_eq!(against(90.0, 0.002).standing, Standing::Slower);
+    assert_eq!(against(100.5, 0.002).standing, Standing::Same);
+    let unsure = against(103.0, 0.05);
+    assert_eq!(unsure.standing, Standing::Inconclusive);
+    assert!(unsure.rounds_needed.unwrap() > 8.0);
+    let ratio = against(110.0, 0.002).ratio.unwrap();
+    assert!((ratio.value - 1.1).abs() < 1e-9 && ratio.low.unwrap() < 1.1 && ratio.high.unwrap() > 1.1);
+}
+
+#[test]
+fn a_latency_that_is_lower_is_faster() {
+    let latency = |host, at: f64| {
+        let values: Vec<f64> = (0..6).map(|round| at + 0.01 * f64::from(round)).collect();
+        of(host, vec![rounds("s.l", "l", Unit::NANOSECONDS, Better::Lower, &values)])
+    };
+    let comparison = compare(&[&latency("a", 100.0), &latency("b", 80.0)]);
+    assert_eq!(one(&comparison).standing, Standing::Faster);
+    assert!((one(&comparison).ratio.unwrap().value - 1.25).abs() < 1e-3);
+    assert!(!comparison.is_slower() && compare(&[&latency("b", 80.0), &latency("a", 100.0)]).is_slower());
+}
+
+#[test]
+fn few_rounds_give_their_ranges_and_no_interval() {
+    let few = |host, values: &[f64]| of(host, vec![rounds("s.x", "x", Unit::LPS, Better::Higher, values)]);
+    let comparison = compare(&[&few("a", &[1.0, 1.1, 1.2]), &few("b", &[3.0; 6])]);
+    let figure = one(&comparison);
+    assert_eq!(figure.standing, Standing::Inconclusive);
+    assert_eq!(figure.ranges, Some([(1.0, 1.2), (3.0, 3.0)]));
+    assert_eq!(figure.ratio.unwrap().low, None);
+    assert!(figure.why.as_deref().unwrap().contains("3 rounds in A, 6 in B"));
+    let text = written(&comparison, "text").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("x (A: 1.00 to 1.20; B: 3.00 to 3.00)"), "{text}");
+    let values = |host, at| of(host, vec![value("s.x", "x", Unit::LPS, at)]);
+    let comparison = compare(&[&values("a", 2.0), &values("b", 3.0)]);
+    assert!((one(&comparison).ratio.unwrap().value - 1.5).abs() < 1e-12);
+    assert!(one(&comparison).why.as_deref().unwrap().contains("no rounds"));
+    assert_eq!(comparison.pairs[0].corrected_over, 0);
+}
+
+/// Refused with these words, unless forced; then stamped with them.
+fn refused(a: &Record, b: &Record, words: &str) {
+    let comparison = compare(&[a, b]);
+    assert_eq!(one(&comparison).standing, Standing::NotComparable, "{words}");
+    assert!(one(&comparison).why.as_deref().unwrap().contains(words), "{:?}", one(&comparison).why);
+    assert!(!comparison.has_ratios());
+    let forced = compared(&[a, b], &Rules { force: true, ..Rules::default() });
+    assert!(one(&forced).ratio.is_some() && one(&forced).forced.as_deref().unwrap().contains(words));
+    let text = written(&forced, "text");
+    assert!(text.contains("--force") && text.contains("forced"), "{text}");
+}
+
+#[test]
+fn what_may_not_be_compared_is_refused_and_stamped_when_forced() {
+    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
+    let changed = |change: fn(&mut Record)| {
+        let mut other = Record { machine: record("b").machine, ..base.clone() };
+        change(&mut other);
+        other
+    };
+    refused(
+        &base,
+        &changed(|record| record.tool.version = "0.2.0".into()),
+        "truebench 0.1.0 and by truebench 0.2.0",
+    );
+    refused(&base, &changed(|record| record.schema = 7), "record formats 1 and 7");
+    refused(
+        &base,
+        &changed(|record| record.figures[0].conditions.set(COPIES, 2.0)),
+        "copies none in A, 2 in B",
+    );
+    let invalid = |record: &mut Record| {
+        let fail = CheckResult {
+            id: "array-size".into(),
+            outcome: Outcome::Fail,
+            detail: "too small".into(),
+            fix: None,
+            essential: true,
+        };
+        record.figures[0].checks.push(fail);
+        record.figures[0].verdict = Some(Verdict::Invalid);
+    };
+    refused(&base, &changed(invalid), "invalid in B (array-size)");
+}
+
+#[test]
+fn a_disturbed_figure_is_compared_and_told() {
+    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
+    let mut other = of("b", vec![around("s.x", 110.0, 0.002)]);
+    let figure = &mut other.figures[0];
+    figure.verdict = Some(Verdict::Suspect);
+    figure.checks.push(CheckResult {
+        id: "steal".into(),
+        outcome: Outcome::Warn,
+        detail: "10 % steal".into(),
+        fix: None,
+        essential: false,
+    });
+    let comparison = compare(&[&base, &other]);
+    assert_eq!(one(&comparison).standing, Standing::Faster);
+    assert!(written(&comparison, "text").contains("compared, though suspect in B (steal): x"));
+}
+
+/// On one machine threads are somebody's choice; between two, the machine's.
+#[test]
+fn threads_are_a_parameter_on_one_machine_only() {
+    let with = |host: &str, threads: f64| {
+        let mut record = of(host, vec![around("s.x", 100.0, 0.002)]);
+        record.figures[0].conditions.set(THREADS, threads);
+        record.machine.topology.online = (0..4).collect();
+        record.machine.topology.allowed = (0..4).collect();
+        record.machine.topology.cpus =
+            (0..4).map(|cpu| figure::host::LogicalCpu { cpu, ..Default::default() }).collect();
+        record
+    };
+    refused(&with("a", 2.0), &with("a", 4.0), "threads 2 in A, 4 in B");
+    let comparison = compare(&[&with("a", 2.0), &with("b", 4.0)]);
+    assert_eq!(one(&comparison).standing, Standing::Same);
+    assert!(comparison.pairs[0].differences.iter().any(|difference| difference.about == "threads"));
+}
+
+type Change = fn(&mut Record);
+
+#[test]
+fn what_has_no_ratio_has_none_by_force_either() {
+    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
+    let changes: [(Change, &str); 4] = [
+        (|record| record.figures[0].unit = Unit::GB_PER_S, "lps in A, GB/s in B"),
+        (|record| record.figures[0].value = Some(0.0), "not above zero in B"),
+        (
+            |record| {
+                let figure = &mut record.figures[0];
+                (figure.status, figure.value, figure.reason) =
+                    (Status::Failed, None, Some("it crashed".into()));
+            },
+            "failed in B: it crashed",
+        ),
+        (|record| record.figures[0].better = Better::Lower, "more is better"),
+    ];
+    for (change, words) in changes {
+        let mut other = base.clone();
+        change(&mut other);
+        let forced = compared(&[&base, &other], &Rules { force: true, ..Rules::default() });
+        assert!(one(&forced).ratio.is_none(), "{words}");
+        assert!(one(&forced).why.as_deref().unwrap().contains(words), "{:?}", one(&forced).why);
+    }
+}
+
+#[test]
+fn what_the_machine_decides_is_told_and_only_what_differs() {
+    let with = |host, array: f64, fs: &str, kernel: &str| {
+        let mut record = of(host, vec![around("s.x", 1.0, 0.002), around("s.y", 1.0, 0.002)]);
+        for figure in &mut record.figures {
+            figure.conditions.set(ARRAY_BYTES, array);
+            figure.evidence.put(FS_TYPE, fs.to_owned());
+        }
+        record.machine.kernel.release = figure::Reading::Value(kernel.into());
+        record
+    };
+    let comparison = compare(&[&with("a", 1024.0, "ext4", "6.1"), &with("b", 2048.0, "ext4", "6.12")]);
+    let told: Vec<_> =
+        comparison.pairs[0].differences.iter().map(|d| (d.about.as_str(), d.figures)).collect();
+    assert_eq!(told, [("processor", 0), ("kernel", 0), ("array_bytes", 2)]);
+    assert_eq!(comparison.pairs[0].count(Standing::Same), 2);
+}
+
+#[test]
+fn controls_are_left_out_and_what_one_record_has_is_named() {
+    let mut doubled = around("s.x.doubled", 1.0, 0.002);
+    doubled.conditions.set(ROLE, "doubled".into());
+    let a = of("a", vec![around("s.x", 1.0, 0.002), doubled.clone(), around("s.old", 1.0, 0.002)]);
+    let b = of("b", vec![around("s.x", 1.0, 0.002), doubled, around("s.new", 1.0, 0.002)]);
+    let comparison = compare(&[&a, &b]);
+    let pair = &comparison.pairs[0];
+    assert_eq!((pair.figures.len(), pair.controls), (1, 1));
+    assert_eq!(
+        (pair.only_a.as_slice(), pair.only_b.as_slice()),
+        (&["s.old".to_owned()][..], &["s.new".to_owned()][..])
+    );
+}
+
+/// Figures without rounds, that follow from others, have intervals.
+#[test]
+fn intervals_of_derived_figures_are_compared() {
+    let derived = |host, values: &[f64]| {
+        let from = around("s.x", 1.0, 0.002);
+        let mut figure = value("s.derived", "d", Unit::LPS, 1.0);
+        figure.derive(values, &[&from]).unwrap();
+        of(host, vec![figure])
+    };
+    let (a, b) = (
+        derived("a", &[1.0, 1.01, 1.02, 1.0, 1.01, 1.02]),
+        derived("b", &[2.0, 2.02, 2.04, 2.0, 2.02, 2.04]),
+    );
+    assert_eq!(one(&compare(&[&a, &b])).standing, Standing::Faster);
+}
+
+#[test]
+fn among_many_figures_a_chance_is_not_taken_for_a_difference() {
+    // One figure is 4.5 % off, by rounds that scatter by 3 %.
+    let many = |host, odd: f64, count: usize| {
+        let mut figures = vec![around("s.odd", odd, 0.03)];
+        figures.extend((0..count).map(|at| around(&format!("s.x{at}"), 100.0, 0.03)));
+        of(host, figures)
+    };
+    let alone = compare(&[&many("a", 100.0, 0), &many("b", 108.0, 0)]);
+    assert_eq!(one(&alone).standing, Standing::Faster);
+    let among = compare(&[&many("a", 100.0, 60), &many("b", 108.0, 60)]);
+    assert_eq!((one(&among).standing, one(&among).alone), (Standing::Inconclusive, Standing::Faster));
+    assert!(one(&among).why.as_deref().unwrap().contains("Holm"));
+    assert_eq!(among.pairs[0].corrected_over, 61);
+    assert!(written(&among, "text").contains("inconclusive (faster alone)"));
+}
+
+/// Six tests of three machines; the second one is better in all but the last.
+fn three() -> [Record; 3] {
+    let machine = |host, scale: [f64; 4]| {
+        let tests = [("dhry2reg", scale[0]), ("spawn", scale[1]), ("fstime", scale[2]), ("shell1", scale[3])];
+        of(host, tests.iter().map(|(test, value)| index(test, test, 100.0 * value)).collect())
+    };
+    [
+        machine("small", [1.0, 1.0, 1.0, 1.0]),
+        machine("large", [4.0, 2.0, 3.0, 0.5]),
+        machine("second", [2.0, 1.5, 1.2, 1.0]),
+    ]
+}
+
+#[test]
+fn hosts_by_class_with_dominance_weights_and_prices() {
+    let records = three();
+    let records: Vec<&Record> = records.iter().collect();
+    let rules = Rules {
+        weights: vec![("compute".into(), 2.0), ("shell".into(), 1.0)],
+        prices: vec![("A".into(), 1.0), ("large".into(), 2.0), ("record-2.json".into(), 1.0)],
+        ..Rules::default()
+    };
+    let comparison = compared(&records, &rules);
+    let selection = comparison.selection.as_ref().unwrap();
+    let classes: Vec<&str> = selection.classes.iter().map(|(class, _)| class.as_str()).collect();
+    assert_eq!(classes, ["compute", "process", "files", "shell"]);
+    assert!((selection.rows[1][0].mean - 4.0).abs() < 1e-9 && (selection.rows[1][3].mean - 0.5).abs() < 1e-9);
+    assert_eq!(selection.dominance, ["C is nowhere worse than A (better in 3 of 4)."]);
+    // exp((2 ln 4 + ln 0.5) / 3) = 2, exp(2 ln 2 / 3) = 1.587.
+    let totals: Vec<(char, f64)> = selection.totals.iter().map(|total| (total.record, total.value)).collect();
+    assert_eq!(totals[0].0, 'B');
+    assert!((totals[0].1 - 2.0).abs() < 1e-9 && (totals[1].1 - 4f64.powf(1.0 / 3.0)).abs() < 1e-9);
+    assert!((selection.totals[0].per_price.unwrap() - 1.0).abs() < 1e-9);
+    // With compute halved: B exp((ln 4 + ln 0.5) / 2) = 1.414, C exp(ln 2 / 2) = 1.414: as good; the shell half as heavy changes nothing.
+    assert!(selection.sensitivity.as_deref().unwrap().contains("BCA"), "{:?}", selection.sensitivity);
+    for format in ["text", "markdown"] {
+        let text = written(&comparison, format);
+        assert!(
+            text.contains("nowhere worse") && text.contains("compute (1)") && text.contains("price"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn weights_and_prices_of_nothing_are_refused() {
+    let records = three();
+    let named: Vec<Named> = records.iter().map(|record| Named { name: "same.json".into(), record }).collect();
+    let error = |rules: Rules| report::compare::compare(&named, &rules).unwrap_err();
+    let weights = error(Rules { weights: vec![("speed".into(), 1.0)], ..Rules::default() });
+    assert!(weights.contains("speed") && weights.contains("compute, process, files, shell"), "{weights}");
+    let price = error(Rules { prices: vec![("nobody".into(), 1.0)], ..Rules::default() });
+    assert!(price.contains("nobody"), "{price}");
+    let several = error(Rules { prices: vec![("same.json".into(), 1.0)], ..Rules::default() });
+    assert!(several.contains("several"), "{several}");
+}
+
+#[test]
+fn a_residual_is_told_with_what_is_ruled_out() {
+    let tests = ["dhry2reg", "whetstone-double", "execl", "spawn", "syscall", "shell1", "fsdisk"];
+    let machine = |host, slow: f64, kernel: &str| {
+        let figures = tests.iter().enumerate().map(|(at, test)| {
+            let off = if *test == "syscall" { slow } else { 1.0 };
+            let mut figure =
+                around(&format!("system.{test}"), 1000.0 * off * (1.0 + 0.003 * at as f64), 0.002);
+            figure.conditions.set(figure::evidence::TEST, (*test).to_owned());
+            figure
+        });
+        let mut record = of(host, figures.collect());
+        record.machine.kernel.release = figure::Reading::Value(kernel.into());
+        record
+    };
+    let comparison = compare(&[&machine("a", 1.0, "6.1"), &machine("b", 0.6, "6.12")]);
+    let [one] = comparison.pairs[0].abnormal.as_slice() else { panic!("{:?}", comparison.pairs[0].abnormal) };
+    assert_eq!(one.id, "system.syscall");
+    assert!(one.cause.contains("kernel: 6.1 in A, 6.12 in B"), "{}", one.cause);
+    assert!(one.not_recorded.contains(&"mitigations".to_owned()));
+    let same = compare(&[&machine("a", 1.0, "6.1"), &machine("b", 0.6, "6.1")]);
+    let one = &same.pairs[0].abnormal[0];
+    assert!(one.ruled_out[0].contains("kernel (6.1 in both)") && one.cause.starts_with("likely"), "{one:?}");
+}
+
+#[test]
+fn hostile_names_and_widths_are_harmless() {
+    let hostile = |host: &str| {
+        let mut record = of(host, vec![around("s.x", 100.0, 0.01), around("s.y", 1e308, 0.0)]);
+        record.figures[0].name = "\u{1b}[31m<script>|@all".into();
+        record.figures[1].rounds.push(Round::new(
+            "x".into(),
+            0.0,
+            vec![f64::MAX, 5e-324],
+            Evidence::default(),
+        ));
+        record
+    };
+    let comparison = compare(&[&hostile("\u{1b}]0;x\u{7}a"), &hostile("<b>")]);
+    for format in ["text", "markdown", "json"] {
+        let text = written(&comparison, format);
+        assert!(!text.contains('\u{1b}'), "{format}");
+        assert!(format != "markdown" || !text.contains("<script>") && !text.contains("@all"), "{text}");
+    }
+    for width in [1, 40, 60, 100, 200] {
+        let mut text = Vec::new();
+        (report::compare::FORMATS[0].write)(&comparison, &report::Options::new(width), &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= width.max(report::MIN_WIDTH), "{longest} of {width}:\n{text}");
+    }
+}
