@@ -185,13 +185,15 @@ fn plot(grid: &Grid, squares: &[Vec<Option<Square>>], scale: &Scale) -> Result<D
     let columns: Vec<&str> = grid.columns.iter().map(|column| column.label.as_str()).collect();
     let (down, across) = (squares.len() as u32, squares.first().map_or(1, Vec::len).max(1) as u32);
     let side = ((WIDTH - 2 * LABELS) / across).clamp(8, SIDE);
-    let (width, height) = (side * across + 2 * LABELS, side * down + LABELS + 12);
+    // As wide as other plots, so that letters are as large as theirs.
+    let width = WIDTH.max(side * across + 2 * LABELS);
+    let height = side * down + LABELS + 12;
     let has_room = across as usize <= MOST_TOLD && down as usize <= MOST_TOLD;
     let mut words = String::new();
     let elements = draw::canvas(width, height, |root| {
         let mut plot = ChartBuilder::on(root)
             .margin_top(px(8))
-            .margin_right(px(LABELS))
+            .margin_right(px(width - LABELS - side * across))
             .x_label_area_size(px(LABELS - 8))
             .y_label_area_size(px(LABELS))
             .build_cartesian_2d(axis(&columns, block(grid), false), axis(&rows, block(grid), true))?;

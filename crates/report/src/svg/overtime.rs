@@ -7,7 +7,7 @@ use figure::series::{Column, Timeline};
 use super::chart::{Chart, Form, Point, Series};
 use super::ticks;
 use crate::digits::with_unit;
-use crate::names;
+use crate::{mark, names};
 use figure::Unit;
 
 /// What is drawn together, and what it is called. Other columns are told in tables.
@@ -58,7 +58,11 @@ fn chart(figure: &Figure, timeline: &Timeline, title: &str, names: &[&str]) -> O
         series,
         limits: Vec::new(),
         edges: Vec::new(),
-        notes: Vec::new(),
+        notes: figure
+            .verdict
+            .map(|verdict| format!("{} the figure is {verdict}", mark::of(verdict)))
+            .into_iter()
+            .collect(),
     })
 }
 
