@@ -14,6 +14,7 @@ use memory::simd::Simd;
 
 use crate::values;
 
+pub mod audit;
 pub mod faults;
 pub mod http;
 
@@ -46,6 +47,8 @@ pub enum Command {
     Faults(faults::Faults),
     /// HTTP serving: so far the servers under test, and one that only answers
     Http(Box<http::Http>),
+    /// Judge what other tools printed: STREAM, UnixBench, MLC, hey, wrk and more
+    Audit(Box<audit::Audit>),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means

@@ -52,6 +52,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Alloc(alloc) => commands::alloc::run(&alloc),
         Command::Faults(faults) => commands::faults::run(&faults),
         Command::Http(http) => commands::http::run(&http),
+        Command::Audit(audit) => commands::audit::run(&audit),
         Command::Report(report) => commands::report::run(&report),
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Schema => commands::schema::run(),

@@ -63,7 +63,7 @@ pub fn measure(
         machine,
         started,
         duration: begun.elapsed().as_secs_f64(),
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command: command(),
         interrupted,
         observer: Observer { draws: cost.draws, seconds: cost.time.as_secs_f64(), events_dropped: dropped },
         figures,
@@ -80,6 +80,11 @@ pub fn measure(
 pub fn interrupt() -> Result<Interrupt, Failure> {
     Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))
+}
+
+/// The command line.
+pub fn command() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 /// This program.

@@ -1,5 +1,6 @@
 //! `truebench report`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use figure::Record;
@@ -14,9 +15,19 @@ use crate::output::Destination;
 /// # Errors
 /// Wrong usage when the file is no record; what could not be written.
 pub fn run(options: &Report) -> Result<ExitCode, Failure> {
-    let path = options.record.display();
-    let text = std::fs::read(&options.record)
-        .map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
+    let record = read(&options.record)?;
+    Destination::open(&options.output)?.write(&record)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The record in a file.
+///
+/// # Errors
+/// Wrong usage when the file is no record, or one of a newer truebench.
+pub fn read(path: &Path) -> Result<Record, Failure> {
+    let text = std::fs::read(path);
+    let path = path.display();
+    let text = text.map_err(|error| Failure::usage(format!("{path}: cannot be read: {}", error.kind())))?;
     let record =
         record(&text).map_err(|error| Failure::usage(format!("{path}: is no truebench record: {error}")))?;
     if record.schema > SCHEMA {
@@ -25,8 +36,7 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
             record.schema
         )));
     }
-    Destination::open(&options.output)?.write(&record)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(record)
 }
 
 /// The record that a file holds: all of it, or its last line (what `truebench faults --format json` streams).
