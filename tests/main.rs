@@ -4,6 +4,7 @@ mod alignment;
 mod alloc;
 mod alloc_record;
 mod alloc_try;
+mod audit;
 mod bench;
 mod c2c;
 mod compare;

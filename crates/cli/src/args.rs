@@ -14,6 +14,7 @@ use memory::simd::Simd;
 
 use crate::values;
 
+pub mod audit;
 pub mod compare;
 pub mod faults;
 pub mod http;
@@ -47,10 +48,12 @@ pub enum Command {
     Alloc(Alloc),
     /// Page faults of a program: where from, what they cost here, and which lever helps
     Faults(faults::Faults),
-    /// HTTP serving: so far the servers under test, and one that only answers
+    /// HTTP serving: what limits a server, and whether the load generator did
     Http(Box<http::Http>),
     /// Records side by side: what differs, which figures are faster or slower, which tests are out of line
     Compare(compare::Compare),
+    /// Judge what other tools printed: STREAM, UnixBench, MLC, hey, wrk and more
+    Audit(Box<audit::Audit>),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub mod alloc;
+pub mod audit;
 pub mod compare;
 pub mod completions;
 pub mod explain;

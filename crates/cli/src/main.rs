@@ -54,6 +54,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Faults(faults) => commands::faults::run(&faults),
         Command::Http(http) => commands::http::run(&http),
         Command::Compare(compare) => commands::compare::run(&compare),
+        Command::Audit(audit) => commands::audit::run(&audit),
         Command::Report(report) => commands::report::run(&report),
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Schema => commands::schema::run(),

@@ -136,7 +136,7 @@ fn judged(
         machine: machine.clone(),
         started: started.to_owned(),
         duration: begun.elapsed().as_secs_f64(),
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command: command(),
         interrupted,
         observer,
         figures,
@@ -153,6 +153,11 @@ fn judged(
 pub fn interrupt() -> Result<Interrupt, Failure> {
     Interrupt::install()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))
+}
+
+/// The command line.
+pub fn command() -> Vec<String> {
+    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 /// This program.

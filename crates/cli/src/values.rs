@@ -71,6 +71,28 @@ pub fn block(text: &str) -> Result<f64, String> {
 /// Bytes below which a block has no page of its own.
 const LEAST_BLOCK: f64 = 4096.0;
 
+/// A size of caches: `33M`; K, M and G are binary here, as lscpu prints them.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn cache(text: &str) -> Result<f64, String> {
+    match Config::new().with_binary().parse_size(text) {
+        Ok(bytes) if bytes > 0 => Ok(bytes as f64),
+        _ => Err(format!("'{text}' is no size above zero: write 33M or 512K")),
+    }
+}
+
+/// How many there are of something.
+///
+/// # Errors
+/// A sentence with examples.
+pub fn count(text: &str) -> Result<f64, String> {
+    match text.parse::<u32>() {
+        Ok(count) if count > 0 => Ok(f64::from(count)),
+        _ => Err(format!("'{text}' is no number above zero: write 48")),
+    }
+}
+
 /// What is done with a block.
 ///
 /// # Errors

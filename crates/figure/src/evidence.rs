@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::reading::Reading;
 
 mod keys;
-pub use keys::{all, http, lab::*};
+pub use keys::{all, audit, http, lab::*};
 
 /// A raw fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! HTTP loads as a record holds them: each server under each load, with all that follows from its rounds. For whoever computes, judges
 //! or shows it. Pure.
 
+use crate::evidence::audit::TOOL;
 use crate::evidence::{FactType, Key, ROLE, http as key};
 use crate::stats::{self, Ratio};
 use crate::{Figure, Reading, Record, Verdict};
@@ -204,12 +205,14 @@ pub fn ceilings(record: &Record) -> Vec<Load<'_>> {
 }
 
 fn heads(record: &Record) -> impl Iterator<Item = Load<'_>> {
-    record.figures.iter().filter(|figure| figure.conditions.get(key::WHAT).as_deref() == Some(RATE)).map(
-        |rate| {
-            let connections = rate.conditions.get(key::CONNECTIONS).unwrap_or(0.0);
-            Load { rate, connections, record }
-        },
-    )
+    // What other tools printed has none of what is computed from a load.
+    let is_load = |figure: &&Figure| {
+        figure.conditions.get(key::WHAT).as_deref() == Some(RATE) && figure.conditions.get(TOOL).is_none()
+    };
+    record.figures.iter().filter(is_load).map(|rate| {
+        let connections = rate.conditions.get(key::CONNECTIONS).unwrap_or(0.0);
+        Load { rate, connections, record }
+    })
 }
 
 /// Whether a figure is the ceiling of others.

@@ -1,23 +1,27 @@
 //! One file for each check on one figure, and the list of them.
 
-mod above_limit;
+pub(crate) mod above_limit;
+pub(crate) mod adds_up;
 mod advertised_cache;
 mod all_recorded;
 mod allocator_proved;
-mod array_size;
+pub(crate) mod answers_alike;
+pub(crate) mod array_size;
 mod bimodal;
 mod client_saturated;
-mod clock_granularity;
+pub(crate) mod clock_granularity;
 mod clock_jump;
+pub(crate) mod conditions_told;
 mod conforms;
 mod connections_served;
-mod coordinated_omission;
+pub(crate) mod coordinated_omission;
 mod copies_overlap;
 mod debug_build;
 mod delayed_ack;
+pub(crate) mod difference_stands;
 mod drift;
 mod emulated;
-mod errors_as_work;
+pub(crate) mod errors_as_work;
 mod executed_image;
 mod fault_coverage;
 mod faults;
@@ -32,10 +36,12 @@ mod heartbeat;
 mod interrupts;
 mod involuntary_switches;
 mod keep_alive_lost;
+pub(crate) mod lasted;
+pub(crate) mod left_out;
 mod lever_took;
 pub(crate) mod line_transfer;
 mod listen_overflow;
-mod littles_law;
+pub(crate) mod littles_law;
 mod loopback;
 pub(crate) mod loss;
 mod memory_errors;
@@ -50,22 +56,26 @@ mod placement_held;
 mod ports;
 mod profile_coverage;
 mod quota;
-mod rate_met;
+pub(crate) mod rate_met;
 mod rates_steady;
-mod rounds_agree;
+pub(crate) mod repeats;
+pub(crate) mod results_kept;
+pub(crate) mod rounds_agree;
 mod run_queue_delay;
 mod scheduler;
 mod server_host;
 mod server_not_saturated;
 mod shared_cpus;
 mod sibling_load;
-mod sources;
+pub(crate) mod sources;
 mod steal;
 mod stragglers;
 mod survivors;
 mod swap;
 mod switches_per_hop;
+pub(crate) mod switches_placed;
 mod thermal;
+pub(crate) mod threads_even;
 mod threads_on_distinct_cores;
 mod threads_overlap;
 mod threads_within_mask;
@@ -77,7 +87,7 @@ mod traffic_multiplexed;
 mod trend;
 mod unequal_cores;
 mod uneven_cores;
-mod verified;
+pub(crate) mod verified;
 
 pub(crate) use clock_jump::jump;
 
@@ -173,4 +183,15 @@ pub const ALL: &[&Check] = &[
     &traffic_multiplexed::CHECK,
     &traffic_background::CHECK,
     &traffic_agreement::CHECK,
+    // What other tools printed: what their text tells of it.
+    &lasted::CHECK,
+    &adds_up::CHECK,
+    &threads_even::CHECK,
+    &answers_alike::CHECK,
+    &results_kept::CHECK,
+    &left_out::CHECK,
+    &switches_placed::CHECK,
+    &difference_stands::CHECK,
+    &repeats::CHECK,
+    &conditions_told::CHECK,
 ];

@@ -6,6 +6,7 @@
 
 pub(crate) mod alignment;
 mod allocators;
+pub(crate) mod audited;
 mod avoided;
 mod baseline;
 pub(crate) mod by_mix;
@@ -40,6 +41,7 @@ mod write_allocate;
 
 use figure::{Figure, Outcome, Record, Verdict, format};
 
+use crate::audited::is_audited;
 use crate::check::Subject;
 use crate::relations::traffic::{StorePair, traffic};
 
@@ -138,6 +140,10 @@ pub(crate) fn explain(record: &mut Record) {
 /// Why the figure of a judged record is what it is; `None` without a value.
 pub fn why(subject: &Subject) -> Option<String> {
     subject.figure.value?;
+    // Other figures of the record, conditions and rounds are not of one run there, and nothing else is known.
+    if is_audited(subject) {
+        return audited::says(subject);
+    }
     let cause = cause::says(subject);
     if cause.is_some() && subject.figure.verdict == Some(Verdict::Invalid) {
         // Where the placement is the cause, the topology is the cause of that.

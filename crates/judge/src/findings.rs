@@ -2,6 +2,7 @@
 
 mod alignment;
 mod allocators;
+mod audited;
 mod blocks;
 mod calls;
 mod cores;
@@ -39,6 +40,7 @@ const PAGE_GAIN: f64 = 0.03;
 pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(causes(record, Verdict::Invalid));
+    findings.extend(audited::audited(record));
     findings.extend(cores::topology(record));
     findings.extend(causes(record, Verdict::Suspect));
     findings.extend(allocators::allocators(record));

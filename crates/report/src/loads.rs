@@ -1,5 +1,6 @@
 //! HTTP loads as tables: one for each goal, where a request's CPU time goes, and the study's functions. Text and Markdown show the same.
 
+use figure::evidence::audit::TOOL;
 use figure::evidence::http as key;
 use figure::format::plain_to;
 use figure::loads::{self, Load, Quantity};
@@ -47,9 +48,9 @@ pub(crate) struct Row<'a> {
     pub judged: Option<&'a Figure>,
 }
 
-/// Whether a figure is told by these tables.
+/// Whether a figure is told by these tables. What other tools printed of a load is not.
 pub(crate) fn is_of_load(figure: &Figure) -> bool {
-    figure.conditions.get(key::WHAT).is_some()
+    figure.conditions.get(key::WHAT).is_some() && figure.conditions.get(TOOL).is_none()
 }
 
 /// Whether a figure was computed from a load.

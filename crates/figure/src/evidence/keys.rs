@@ -1,5 +1,6 @@
 //! The keys. One entry each: constant, type, name, unit, scope, and what it says.
 
+pub mod audit;
 pub mod http;
 pub mod lab;
 
@@ -22,5 +23,5 @@ use keys;
 
 /// Every key.
 pub fn all() -> impl Iterator<Item = &'static KeyInfo> {
-    lab::ALL.iter().chain(http::ALL)
+    lab::ALL.iter().chain(http::ALL).chain(audit::ALL)
 }

@@ -1,8 +1,10 @@
 //! Are the arrays so large that they are read from memory?
 
+use figure::evidence::audit::TOOL;
 use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
 use figure::{Reading, format};
 
+use crate::audited::is_audited;
 use crate::check::{Answer, Check, Subject, observed, on_arrays};
 
 /// Each array against the caches together: STREAM's rule (stream.c, "each array must be at least 4 times the
@@ -22,6 +24,7 @@ pub const CHECK: Check = Check {
         LLC_BASIS.name,
         MEMORY_LIMITED_BY.name,
         ROLE.name,
+        TOOL.name,
     ],
     page: include_str!("../../../../docs/checks/array-size.md"),
     // A working set is in cache by design.
@@ -72,9 +75,18 @@ fn rule(subject: &Subject) -> Answer {
         Some(limit) if !limit.is_empty() => {
             Answer::fail(format!("{size}{consequence}. No larger because of {limit}"), "see memory-limit")
         }
-        _ => Answer::fail(
-            format!("{size}{consequence}"),
-            format!("use --array-size {}MB or more", (CACHES * array / times / 1e6).ceil()),
-        ),
+        _ => {
+            let enough = CACHES * array / times;
+            let fix = if is_audited(subject) {
+                format!(
+                    "use arrays of {} or more: {:.0} elements of 8 B",
+                    format::bytes(enough),
+                    (enough / 8.0).ceil()
+                )
+            } else {
+                format!("use --array-size {}MB or more", (enough / 1e6).ceil())
+            };
+            Answer::fail(format!("{size}{consequence}"), fix)
+        }
     }
 }

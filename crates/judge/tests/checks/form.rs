@@ -6,6 +6,7 @@ use figure::evidence::*;
 use figure::{Outcome, Reading, Verdict};
 use judge::checks::ALL;
 
+use crate::audited;
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
 use crate::copies::{busy, copies};
 use crate::edges::{edge, unadvertised};
@@ -141,6 +142,7 @@ fn situations() -> Vec<Case> {
     ];
     all.extend(levers());
     all.extend(loads::situations());
+    all.extend(audited::situations());
     all.extend([
         program(),
         watched(),
@@ -266,6 +268,16 @@ fn without_evidence_nothing_passes_that_needs_it() {
             "uneven-cores",
             "advertised-cache",
             "heartbeat",
+            "adds-up",
+            "lasted",
+            "threads-even",
+            "answers-alike",
+            "left-out",
+            "results-kept",
+            "switches-placed",
+            "difference-stands",
+            "repeats",
+            "conditions-told",
         ];
         if elsewhere.contains(&check.id) {
             continue;

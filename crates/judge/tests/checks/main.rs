@@ -2,6 +2,7 @@
 //! cannot see, and which reason comes first when several hold.
 
 mod arrays;
+mod audited;
 mod build;
 mod causes;
 mod copies;

@@ -21,7 +21,7 @@ use crate::args::{Measuring, Output};
 use crate::failure::Failure;
 use crate::output::{Destination, Target};
 use crate::program;
-use crate::run::{interrupt, tool};
+use crate::run::{command, interrupt, tool};
 
 /// What is said where there is neither a program nor another thing to do.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
@@ -132,7 +132,7 @@ pub(super) fn watched(
         machine,
         started: watched.started.clone(),
         duration: watched.seconds,
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command: command(),
         interrupted: None,
         observer: Observer::default(),
         figures: complete::figures(watched, name, prices),

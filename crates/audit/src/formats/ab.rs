@@ -1,0 +1,63 @@
+//! ab (ApacheBench).
+
+use crate::formats::Format;
+use crate::load::Load;
+use crate::text::{Printed, Run, first, is_alone, number};
+
+pub(super) const FORMAT: Format = Format { name: "ab", starts, parse };
+
+/// ab.c: the length of the first answer is the one that all others are held against.
+const RESULTS: &str = "ab holds the length of every answer against that of the first; without -k it makes a connection for each request";
+
+fn is_head(line: &str) -> bool {
+    line.starts_with("This is ApacheBench")
+}
+
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    let level = |line: &str| line.starts_with("Concurrency Level:");
+    rest.first().is_some_and(|line| is_head(line) || level(line) && is_alone(before, is_head, level))
+}
+
+fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String> {
+    let completed = run.number("Complete requests:");
+    let failed = run.number("Failed requests:").unwrap_or(0.0);
+    let kinds = run.after("(Connect:").map_or(String::new(), |rest| format!("Connect: {rest}"));
+    let of = |kind: &str| kinds.split_once(kind).and_then(|(_, rest)| number(first(rest)?)).unwrap_or(0.0);
+    let length = of("Length: ");
+    let refused = run.number("Non-2xx responses:").unwrap_or(0.0);
+    // What failed in another way than by its length. Before 2.2 ab told no kinds.
+    let broken = if kinds.is_empty() { failed } else { of("Receive: ") + of("Exceptions: ") };
+    let host = run.after("Server Hostname:").unwrap_or_default();
+    let path = run.after("Document Path:").unwrap_or_default();
+    let load = Load {
+        tool: "ab",
+        subject: format!("{host}{path}"),
+        rate: run.printed("Requests per second:"),
+        seconds: run.printed("Time taken for tests:"),
+        completed,
+        answered: completed.map(|completed| (completed - refused - broken).max(0.0)),
+        failed: vec![("status", refused), ("closed before", broken)],
+        unconnected: of("Connect: "),
+        // An answer with an error status has another length by nature.
+        other_length: Some((length - refused).max(0.0)),
+        mean: run
+            .after("Total:")
+            .and_then(|line| Printed::of(line.split_whitespace().nth(1)?))
+            .map(|ms| ms.times(1e-3)),
+        quantiles: quantiles(run),
+        connections: run.number("Concurrency Level:"),
+        keeps_alive: Some(run.after("Keep-Alive requests:").is_some()),
+        results: RESULTS,
+        ..Load::default()
+    };
+    load.figures(known)
+}
+
+/// Lines such as `99%    214`, in milliseconds.
+fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
+    let of = |line: &&str| {
+        let (quantile, latency) = line.split_once('%')?;
+        Some((number(quantile)? / 100.0, Printed::of(first(latency)?)?.times(1e-3)))
+    };
+    run.lines.iter().filter_map(of).collect()
+}

@@ -1,0 +1,115 @@
+//! hey (rakyll/hey): a summary, and counts by status and by error.
+
+use crate::formats::Format;
+use crate::load::{Asked, Load};
+use crate::text::{Printed, Run, first, number, option};
+
+pub(super) const FORMAT: Format = Format { name: "hey", starts, parse };
+
+/// hey's own default of -c.
+const WORKERS: f64 = 50.0;
+/// Results that hey keeps (requester/report.go, `maxRes`).
+const KEPT: f64 = 1e6;
+/// Rate times time is the number of requests to within this share: they are printed with four decimals.
+const ROUNDED: f64 = 0.005;
+/// Results of which hey keeps latency and status (requester/report.go, `maxRes`).
+const KEEPS: &str =
+    "hey keeps latency and status of its first million results, while its sums go on (hey #112, #166)";
+/// Lines after "Summary:" in which a summary of hey has its total.
+const HEAD: usize = 3;
+
+fn starts(_: &[&str], rest: &[&str]) -> bool {
+    rest.first() == Some(&"Summary:")
+        && rest.iter().skip(1).take(HEAD).any(|line| line.starts_with("Total:"))
+        && !rest.iter().take(HEAD).any(|line| line.starts_with("Success rate:") || line.starts_with("Count:"))
+}
+
+fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String> {
+    let command = run.command("hey");
+    let of = |names: &[&str]| command.as_ref().and_then(|words| option(words, names));
+    let rate = run.printed("Requests/sec:");
+    let seconds = run.printed("Total:");
+    let completed = rate.zip(seconds).map(|(rate, seconds)| (rate.value * seconds.value).round());
+    let statuses = counts(run, "Status code distribution:");
+    let errors: Vec<(&'static str, f64)> = counts(run, "Error distribution:")
+        .into_iter()
+        .map(|(count, text)| (kind(text), number(count).unwrap_or(0.0)))
+        .collect();
+    let failed: f64 = errors.iter().map(|(_, count)| count).sum();
+    let (mut recorded, mut expected) = (0.0, 0.0);
+    for (code, text) in &statuses {
+        let count = first(text).and_then(number).unwrap_or(0.0);
+        recorded += count;
+        expected += if code.starts_with(['2', '3']) { count } else { 0.0 };
+    }
+    let mut failures = errors.clone();
+    // Beyond the results that are kept, answers are of no known status. Before that, what has none has failed, and the text is cut short.
+    let without = completed.map_or(0.0, |all| (all - failed - recorded).max(0.0));
+    let (more, cut) = match recorded >= KEPT {
+        true => (without, 0.0),
+        false => (0.0, if without > ROUNDED * recorded { without } else { 0.0 }),
+    };
+    failures.push(("status", recorded - expected + cut));
+    let is_told = !statuses.is_empty() || failed > 0.0;
+    let timeouts = errors.iter().filter(|(kind, _)| *kind == "timeout").map(|(_, count)| count).sum();
+    let load = Load {
+        tool: "hey",
+        subject: command
+            .as_ref()
+            .and_then(|words| words.last())
+            .map_or_else(String::new, ToString::to_string),
+        rate,
+        seconds,
+        answered: is_told.then_some(expected + more),
+        failed: failures,
+        recorded: (recorded >= KEPT).then_some(recorded),
+        left_out: is_told.then_some(timeouts),
+        mean: run.printed("Average:"),
+        quantiles: quantiles(run),
+        connections: of(&["-c"]).or(command.as_ref().map(|_| WORKERS)),
+        rate_asked: of(&["-q"]).filter(|rate| *rate > 0.0).map(|each| {
+            // hey's -q is for each worker.
+            Asked::Rate(each * of(&["-c"]).unwrap_or(WORKERS))
+        }),
+        results: KEEPS,
+        ..Load::default()
+    };
+    load.figures(known)
+}
+
+/// The latencies of a table of lines such as `50% in 0.0672 secs`. hey prints 0% where it has too few results.
+pub(super) fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
+    let of = |line: &&str| {
+        let (quantile, latency) = line.split_once("% in ")?;
+        let quantile = number(quantile)? / 100.0;
+        Some(((quantile * 1e6).round() / 1e6, Printed::of(first(latency)?)?))
+    };
+    run.lines.iter().filter_map(of).filter(|(quantile, _)| *quantile > 0.0).collect()
+}
+
+/// Lines such as `[200] 1000000 responses` below a heading: what is in brackets, and the rest.
+pub(super) fn counts<'a>(run: &Run<'a>, heading: &str) -> Vec<(&'a str, &'a str)> {
+    let below = run.lines.iter().skip_while(|line| **line != heading).skip(1);
+    below
+        .map_while(|line| line.strip_prefix('[')?.split_once(']'))
+        .map(|(key, rest)| (key, rest.trim()))
+        .collect()
+}
+
+/// What an error's text says, in the words of [`figure::evidence::http::FAILURES`].
+pub(super) fn kind(text: &str) -> &'static str {
+    let has = |word: &str| text.contains(word);
+    if has("deadline exceeded") || has("imeout") || has("timed out") {
+        "timeout"
+    } else if has("refused") {
+        "refused"
+    } else if has("cannot assign requested address") {
+        "no port"
+    } else if has("reset") {
+        "reset"
+    } else if has("EOF") || has("closed") {
+        "closed before"
+    } else {
+        "connect"
+    }
+}

@@ -1,0 +1,177 @@
+//! Reading numbers from lines.
+
+use figure::{Evidence, Round};
+
+/// One run of a tool within a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The lines before it: the command, or what was printed once for several runs.
+    pub before: &'a [&'a str],
+    /// Its own, from the one that it was known by.
+    pub lines: &'a [&'a str],
+}
+
+/// Lines before a run in which its command may stand.
+const COMMAND_WITHIN: usize = 16;
+/// Beyond this, nothing that these tools print is a number that was measured.
+const MOST: f64 = 1e18;
+
+/// A line without the marks that quoting puts around it: `> `, `| `, spaces.
+pub fn trimmed(line: &str) -> &str {
+    line.trim_start_matches(['>', ' ', '\t', '│']).trim_end()
+}
+
+/// A number that a person could have printed: digits, at most one point, finite; with commas between groups of three digits.
+pub fn number(token: &str) -> Option<f64> {
+    let digits: String = token.chars().filter(|c| *c != ',').collect();
+    let is_plain = digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
+    let is_number = is_plain && digits.chars().next().is_some_and(|c| c.is_ascii_digit());
+    digits.parse().ok().filter(|value: &f64| is_number && (0.0..=MOST).contains(value))
+}
+
+/// Half of the last digit that is printed: what rounding may have taken or added.
+pub fn half_digit(token: &str) -> f64 {
+    let decimals =
+        token.split_once('.').map_or(0, |(_, after)| after.chars().take_while(char::is_ascii_digit).count());
+    0.5 / 10_f64.powi(decimals.min(18) as i32)
+}
+
+/// A number with what rounding may have done to it, both in the same unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// As it stands there.
+    pub value: f64,
+    /// It may be so much more or less.
+    pub off: f64,
+}
+
+impl Printed {
+    /// Of a token without a unit.
+    pub fn of(token: &str) -> Option<Printed> {
+        Some(Printed { value: number(token)?, off: half_digit(token) })
+    }
+
+    /// In another unit.
+    pub fn times(self, factor: f64) -> Printed {
+        Printed { value: self.value * factor, off: self.off * factor }
+    }
+
+    /// By what share of itself it may be off.
+    pub fn share(self) -> f64 {
+        self.off / self.value.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// A number with its unit in one token, in the unit of the table: `635.91us` in seconds.
+pub fn with_unit(token: &str, units: &[(&str, f64)]) -> Option<Printed> {
+    let end = token.find(|c: char| c.is_ascii_alphabetic() || c == '%').unwrap_or(token.len());
+    let (digits, unit) = token.split_at(end);
+    let factor = units.iter().find(|(name, _)| *name == unit)?.1;
+    Some(Printed::of(digits)?.times(factor))
+}
+
+/// Times as wrk prints them, in seconds.
+pub const TIMES: &[(&str, f64)] = &[
+    ("us", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+    ("sec", 1.0),
+    ("secs", 1.0),
+    ("", 1.0),
+];
+
+impl<'a> Run<'a> {
+    /// What follows a label at the beginning of a line, of the first such line.
+    pub fn after(&self, label: &str) -> Option<&'a str> {
+        self.lines.iter().find_map(|line| line.strip_prefix(label)).map(str::trim)
+    }
+
+    /// The number behind a label.
+    pub fn number(&self, label: &str) -> Option<f64> {
+        number(first(self.after(label)?)?)
+    }
+
+    /// The number behind a label, with its rounding.
+    pub fn printed(&self, label: &str) -> Option<Printed> {
+        Printed::of(first(self.after(label)?)?)
+    }
+
+    /// The number behind words that stand anywhere in a line.
+    pub fn within(&self, words: &str) -> Option<f64> {
+        self.lines.iter().find_map(|line| number(first(line.split_once(words)?.1)?))
+    }
+
+    /// The words of the last command before the run that names the program.
+    pub fn command(&self, program: &str) -> Option<Vec<&'a str>> {
+        let near = self.before.iter().rev().take(COMMAND_WITHIN);
+        near.map(|line| line.split_whitespace().collect::<Vec<_>>()).find_map(|words| {
+            let at = words.iter().position(|word| {
+                let name = word.trim_start_matches(['$', '#', '%', '`']);
+                name.rsplit('/')
+                    .next()
+                    .is_some_and(|name| name == program || name.starts_with(&format!("{program}_")))
+            })?;
+            Some(words[at + 1..].to_vec())
+        })
+    }
+}
+
+/// The first word, without what stands behind a number in a list.
+pub fn first(text: &str) -> Option<&str> {
+    Some(text.split_whitespace().next()?.trim_end_matches([',', ';', ':', '%', ')']))
+}
+
+/// The value of an option in a command: `-c 200`, `-c200`, `--connections=200`.
+pub fn option(words: &[&str], names: &[&str]) -> Option<f64> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let name = names.iter().find(|name| word.starts_with(**name))?;
+        let rest = word[name.len()..].trim_start_matches('=');
+        let value = if rest.is_empty() { words.get(at + 1)? } else { rest };
+        thousands(value)
+    })
+}
+
+/// A number that may end in k, m or g.
+fn thousands(token: &str) -> Option<f64> {
+    with_unit(token, &[("", 1.0), ("k", 1e3), ("K", 1e3), ("m", 1e6), ("M", 1e6), ("g", 1e9), ("G", 1e9)])
+        .map(|printed| printed.value)
+}
+
+/// Whether the nearest of these lines before is not the first of them: a line that begins a run unless it belongs to one that has begun.
+pub fn is_alone(before: &[&str], head: impl Fn(&str) -> bool, own: impl Fn(&str) -> bool) -> bool {
+    let nearest = before.iter().rev().find(|line| head(line) || own(line));
+    !nearest.is_some_and(|line| head(line))
+}
+
+/// A round: what a text tells has no date.
+pub fn round(seconds: f64, value: f64, evidence: Evidence) -> Round {
+    Round::new(String::new(), seconds, vec![value], evidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_tools_print_them() {
+        assert_eq!(number("1,000.5"), Some(1000.5));
+        assert_eq!(number("1.0e-13"), Some(1e-13));
+        for token in ["", "-1", "nan", "-nan", "inf", "1e999", "0x10", ".", "1.2.3", "e5"] {
+            assert_eq!(number(token), None, "{token}");
+        }
+        assert_eq!(with_unit("635.91us", TIMES).map(|printed| printed.value), Some(635.91 * 1e-6));
+        assert_eq!(with_unit("12parsecs", TIMES), None);
+        assert_eq!(half_digit("0.1200"), 0.5e-4);
+    }
+
+    #[test]
+    fn options_of_a_command() {
+        let words = ["-t12", "-c", "400", "--rate=2k", "http://x"];
+        assert_eq!(option(&words, &["-t"]), Some(12.0));
+        assert_eq!(option(&words, &["-c"]), Some(400.0));
+        assert_eq!(option(&words, &["--rate", "-R"]), Some(2000.0));
+        assert_eq!(option(&words, &["-z"]), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! Texts that no tool printed, and texts that somebody changed: an answer or a refusal, never a panic.
+
+use audit::{Known, MAX_BYTES, Refused, Source};
+use proptest::prelude::*;
+
+/// Published texts of all formats, to be changed.
+const TEXTS: &[&str] = &[
+    include_str!("data/stream-s100.txt"),
+    include_str!("data/unixbench-913.txt"),
+    include_str!("data/unixbench-1169.txt"),
+    include_str!("data/mlc-129.txt"),
+    include_str!("data/hey-166-2m.txt"),
+    include_str!("data/oha-212.txt"),
+    include_str!("data/wrk-247-errors.txt"),
+    include_str!("data/wrk2-138.txt"),
+    include_str!("data/ab-3015.txt"),
+    include_str!("data/sysbench-545.txt"),
+    include_str!("data/sysbench-97.txt"),
+    include_str!("data/perf-pipe-sync.txt"),
+    ALLOC_TEST,
+];
+const ALLOC_TEST: &str = "Short test summary for 'ptmalloc2' and maxItems = 33554432:\n1,21000,9000,12000,330000,9000,4000,3000,790000000,800000000,1.7\n";
+/// What stands in place of a number.
+const NUMBERS: &[&str] = &[
+    "0",
+    "-1",
+    "1e308",
+    "1e999",
+    "nan",
+    "inf",
+    "",
+    "99999999999999999999",
+    "0.0000001",
+    "\u{202e}",
+    "1,2,3",
+];
+
+fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
+    let known = Known {
+        llc: Some((1e6, "x".into())),
+        cores: Some(3.0),
+        threads: Some(7.0),
+        connections: Some(1.0),
+        rate: Some(1e-9),
+    };
+    let figures = audit::figures(&[Source { name: "x", text }], &known)?;
+    for figure in &figures {
+        assert!(figure.value.is_none_or(f64::is_finite), "{}: {:?}", figure.id, figure.value);
+    }
+    Ok(figures)
+}
+
+#[test]
+fn unknown_text_is_refused_with_the_list() {
+    for text in ["", "hello", "Summary:\nall is well", "\u{0}\u{1b}[2J"] {
+        let refused = read(text).unwrap_err();
+        assert!(matches!(refused, Refused::Unknown { .. }), "{text:?}");
+        assert!(refused.to_string().contains("STREAM, UnixBench"), "{refused}");
+    }
+    let cut = read("STREAM version $Revision: 5.10 $\n").unwrap_err();
+    assert!(cut.to_string().contains("line 1") && cut.to_string().contains("STREAM"), "{cut}");
+    assert!(matches!(read(&"x".repeat(MAX_BYTES + 1)), Err(Refused::TooLarge { .. })));
+    let many = "# Executed 1 pipe operations between two processes\n1.0 usecs/op\n".repeat(3000);
+    assert!(matches!(read(&many), Err(Refused::TooLarge { .. })));
+}
+
+#[test]
+fn each_format_is_read() {
+    for text in TEXTS {
+        assert!(!read(text).unwrap().is_empty());
+    }
+    let alloc_test = read(ALLOC_TEST).unwrap();
+    assert_eq!(alloc_test[0].value, Some(12.0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,400}") {
+        let _ = read(&text);
+    }
+
+    #[test]
+    fn no_change_makes_it_panic(which in 0..TEXTS.len(), changes in prop::collection::vec((any::<u16>(), 0..NUMBERS.len()), 1..12)) {
+        let mut words: Vec<String> = TEXTS[which].split(' ').map(str::to_owned).collect();
+        for (at, number) in changes {
+            let at = usize::from(at) % words.len();
+            words[at] = NUMBERS[number].to_owned();
+        }
+        let _ = read(&words.join(" "));
+    }
+
+    #[test]
+    fn no_cut_makes_it_panic(which in 0..TEXTS.len(), from in any::<u16>(), length in any::<u16>()) {
+        let text: Vec<char> = TEXTS[which].chars().collect();
+        let from = usize::from(from) % text.len();
+        let cut: String = text[from..].iter().take(usize::from(length) % text.len()).collect();
+        let _ = read(&cut);
+        let rest: String = text[..from].iter().collect();
+        let _ = read(&rest);
+    }
+}

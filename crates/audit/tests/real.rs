@@ -1,0 +1,310 @@
+//! What people published, and what the checks say of it: the table of docs/methods/audit.md.
+
+use audit::{Known, Source};
+use figure::record::Observer;
+use figure::{Machine, Record, Tool, Verdict};
+
+/// A published text, what is known besides, and what must be said of its figures: id without the suite, verdict, first reason.
+struct Case {
+    file: &'static str,
+    text: &'static str,
+    known: fn() -> Known,
+    says: &'static [(&'static str, Verdict, &'static str)],
+}
+
+macro_rules! case {
+    ($file:literal, $known:expr, [$(($id:literal, $verdict:ident, $reason:literal)),* $(,)?]) => {
+        Case {
+            file: $file,
+            text: include_str!(concat!("data/", $file, ".txt")),
+            known: $known,
+            says: &[$(($id, Verdict::$verdict, $reason)),*],
+        }
+    };
+}
+
+fn nothing() -> Known {
+    Known::default()
+}
+
+const CASES: &[Case] = &[
+    case!(
+        "hey-166-2m",
+        nothing,
+        [
+            ("hey.mean", Invalid, "results-kept"),
+            ("hey.p50", Invalid, "results-kept"),
+            ("hey.p90", Invalid, "results-kept"),
+            ("hey.p99", Invalid, "results-kept"),
+        ]
+    ),
+    case!(
+        "hey-166-5m",
+        nothing,
+        [("hey.mean", Invalid, "littles-law"), ("hey.rate", Unverified, "errors-as-work")]
+    ),
+    case!(
+        "hey-227",
+        nothing,
+        [
+            ("hey.mean", Invalid, "results-kept"),
+            ("hey.p50", Invalid, "results-kept"),
+            ("hey.p90", Invalid, "results-kept"),
+            ("hey.p99", Invalid, "results-kept"),
+        ]
+    ),
+    case!(
+        "hey-257",
+        nothing,
+        [
+            ("hey.rate", Suspect, "littles-law"),
+            ("hey.mean", Suspect, "littles-law"),
+            ("hey.p50", Suspect, "sources"),
+            ("hey.p90", Suspect, "coordinated-omission"),
+            ("hey.p99", Suspect, "coordinated-omission"),
+        ]
+    ),
+    case!(
+        "hey-266",
+        nothing,
+        [("hey.p90", Suspect, "coordinated-omission"), ("hey.rate", Unverified, "conditions-told")]
+    ),
+    case!(
+        "hey-283",
+        nothing,
+        [
+            ("hey.rate", Invalid, "errors-as-work"),
+            ("hey.mean", Invalid, "errors-as-work"),
+            ("hey.p50", Invalid, "sources"),
+            ("hey.p90", Invalid, "sources"),
+            ("hey.p99", Invalid, "sources"),
+        ]
+    ),
+    case!("hey-310", nothing, [("hey.rate", Unverified, "errors-as-work")]),
+    case!(
+        "hey-311",
+        nothing,
+        [
+            ("hey.rate", Suspect, "littles-law"),
+            ("hey.mean", Suspect, "littles-law"),
+            ("hey.p50", Suspect, "sources"),
+            ("hey.p90", Suspect, "coordinated-omission"),
+            ("hey.p99", Suspect, "coordinated-omission"),
+        ]
+    ),
+    case!(
+        "wrk-99",
+        nothing,
+        [
+            ("wrk.rate", Unverified, "conditions-told"),
+            ("wrk.mean", Invalid, "littles-law"),
+            ("wrk.p50", Suspect, "left-out"),
+            ("wrk.p90", Suspect, "left-out"),
+            ("wrk.p99", Suspect, "left-out"),
+        ]
+    ),
+    case!(
+        "wrk-119",
+        nothing,
+        [("wrk.rate", Unverified, "conditions-told"), ("wrk.mean", Invalid, "littles-law")]
+    ),
+    case!("wrk-140", nothing, [("wrk.rate", Suspect, "littles-law"), ("wrk.mean", Invalid, "left-out")]),
+    case!(
+        "wrk-247",
+        nothing,
+        [("wrk.rate", Unverified, "conditions-told"), ("wrk.mean", Suspect, "littles-law")]
+    ),
+    case!(
+        "wrk-247-errors",
+        nothing,
+        [("wrk.rate", Invalid, "littles-law"), ("wrk.mean", Invalid, "littles-law")]
+    ),
+    case!(
+        "wrk-452",
+        nothing,
+        [("wrk.rate", Invalid, "errors-as-work"), ("wrk.mean", Invalid, "errors-as-work")]
+    ),
+    case!(
+        "wrk-497",
+        nothing,
+        [
+            ("wrk.rate", Invalid, "errors-as-work"),
+            ("wrk.mean", Invalid, "errors-as-work"),
+            ("wrk.p50", Invalid, "sources"),
+            ("wrk.p90", Invalid, "sources"),
+            ("wrk.p99", Invalid, "sources"),
+        ]
+    ),
+    case!(
+        "techempower-117",
+        nothing,
+        [("wrk.rate", Invalid, "littles-law"), ("wrk.mean", Invalid, "littles-law")]
+    ),
+    case!("wrk2-138", nothing, [("wrk2.rate", Invalid, "lasted"), ("wrk2.mean", Invalid, "lasted")]),
+    case!("oha-29", nothing, [("oha.rate", Unverified, "errors-as-work")]),
+    case!("oha-100", nothing, [("oha.rate", Unverified, "coordinated-omission")]),
+    case!(
+        "oha-212",
+        nothing,
+        [
+            ("oha.rate", Invalid, "errors-as-work"),
+            ("oha.mean", Invalid, "errors-as-work"),
+            ("oha.p50", Invalid, "sources"),
+            ("oha.p90", Invalid, "sources"),
+            ("oha.p99", Invalid, "sources"),
+        ]
+    ),
+    case!(
+        "oha-315",
+        nothing,
+        [
+            ("oha.rate", Unverified, "littles-law"),
+            ("oha.p90", Suspect, "coordinated-omission"),
+            ("oha.p99", Suspect, "coordinated-omission"),
+            ("oha.p999", Suspect, "coordinated-omission"),
+        ]
+    ),
+    case!("ab-26", nothing, [("ab.rate", Invalid, "errors-as-work")]),
+    case!("ab-27", nothing, [("ab.rate", Invalid, "errors-as-work")]),
+    case!("ab-29", nothing, [("ab.rate", Invalid, "littles-law"), ("ab.mean", Invalid, "littles-law")]),
+    case!(
+        "ab-93",
+        nothing,
+        [
+            ("ab.rate", Unverified, "conditions-told"),
+            ("ab.p90", Suspect, "coordinated-omission"),
+            ("ab.p99", Suspect, "coordinated-omission"),
+        ]
+    ),
+    case!("ab-149", nothing, [("ab.rate", Suspect, "answers-alike")]),
+    case!("ab-3015", nothing, [("ab.rate", Invalid, "errors-as-work")]),
+    case!("unixbench-913", nothing, [("unixbench.context1.c1", Suspect, "switches-placed")]),
+    case!("unixbench-1169", nothing, [("unixbench.context1.c1", Suspect, "switches-placed")]),
+    case!("mlc-129", nothing, [("mlc.reads", Unverified, "conditions-told")]),
+    case!("sysbench-97", nothing, [("sysbench.memory", Invalid, "array-size")]),
+    case!("sysbench-145", nothing, [("sysbench.memory", Unverified, "conditions-told")]),
+    case!("sysbench-545", nothing, []),
+    case!("perf-pipe-sync", nothing, [("perf-pipe.trip", Suspect, "switches-placed")]),
+    case!("perf-pipe-haltpoll", nothing, [("perf-pipe.trip", Suspect, "switches-placed")]),
+    case!(
+        "stream-s100",
+        nothing,
+        [
+            ("stream.copy", Unverified, "array-size"),
+            ("stream.scale", Suspect, "repeats"),
+            ("stream.add", Suspect, "repeats"),
+            ("stream.triad", Suspect, "repeats"),
+        ]
+    ),
+    case!(
+        "stream-sg2042",
+        || llc(64.0),
+        [
+            ("stream.copy", Invalid, "array-size"),
+            ("stream.scale", Invalid, "array-size"),
+            ("stream.add", Invalid, "array-size"),
+            ("stream.triad", Invalid, "array-size"),
+        ]
+    ),
+    case!("stream-icelake", || llc(78.0), [("stream.triad", Unverified, "conditions-told")]),
+    case!("stream-7h12", || llc(512.0), [("stream.triad", Unverified, "verified")]),
+];
+
+/// All last-level caches together, in MiB.
+fn llc(mib: f64) -> Known {
+    Known { llc: Some((mib * 1024.0 * 1024.0, "the data sheet".to_owned())), ..Known::default() }
+}
+
+fn judged(texts: &[&str], known: &Known) -> Record {
+    let names: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
+    let sources: Vec<Source> = names.iter().zip(texts).map(|(name, text)| Source { name, text }).collect();
+    let mut record = Record {
+        schema: figure::record::SCHEMA,
+        tool: Tool {
+            name: "truebench".into(),
+            version: "0".into(),
+            build: "release".into(),
+            simd: "avx2".into(),
+        },
+        machine: Machine::default(),
+        started: "2026-01-01T00:00:00Z".into(),
+        duration: 0.0,
+        command: vec![],
+        interrupted: None,
+        observer: Observer::default(),
+        figures: audit::figures(&sources, known).unwrap_or_else(|error| panic!("{error}")),
+        findings: vec![],
+    };
+    judge::judge(&mut record);
+    record
+}
+
+#[test]
+fn each_published_text_gets_its_verdict() {
+    for case in CASES {
+        let record = judged(&[case.text], &(case.known)());
+        for (id, verdict, reason) in case.says {
+            let figure =
+                record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("{}: no {id}", case.file));
+            let first = judge::reasons(figure).next().map_or("", |check| &check.id);
+            assert_eq!((figure.verdict, first), (Some(*verdict), *reason), "{}: {id}", case.file);
+        }
+        // What is not named here is accused of nothing.
+        for figure in record.figures.iter().filter(|figure| figure.value.is_some()) {
+            let is_named = case.says.iter().any(|(id, ..)| figure.id == format!("audit.{id}"));
+            assert!(is_named || figure.verdict == Some(Verdict::Unverified), "{}: {figure:#?}", case.file);
+            assert!(
+                figure.why.as_deref().is_none_or(|why| !why.contains("NaN") && !why.contains("inf ")),
+                "{}",
+                figure.id
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_told_with_the_option_that_supplies_it() {
+    let needs = |file: &str, option: &str| {
+        let case = CASES.iter().find(|case| case.file == file).unwrap();
+        let record = judged(&[case.text], &(case.known)());
+        let told: Vec<String> =
+            record.figures.iter().flat_map(judge::reasons).map(|check| check.detail.clone()).collect();
+        assert!(told.iter().any(|detail| detail.contains(option)), "{file}: {told:#?}");
+    };
+    needs("stream-s100", "--llc");
+    needs("stream-s100", "--dimms");
+    needs("oha-315", "--connections");
+    needs("sysbench-145", "--dimms");
+    let connections = Known { connections: Some(10.0), ..Known::default() };
+    let record = judged(&[include_str!("data/oha-315.txt")], &connections);
+    let rate = record.figure("audit.oha.rate").unwrap();
+    assert_eq!(judge::reasons(rate).next().map(|check| check.id.as_str()), Some("conditions-told"));
+}
+
+#[test]
+fn nothing_that_was_transferred_is_no_figure() {
+    let record = judged(&[include_str!("data/sysbench-545.txt")], &nothing());
+    assert_eq!(record.figures[0].status, figure::Status::Failed);
+    assert_eq!(record.figures[0].value, None);
+}
+
+#[test]
+fn runs_of_the_same_are_rounds_and_others_are_not() {
+    let stream = include_str!("data/stream-s100.txt");
+    let twice = judged(&[&format!("{stream}\n$ ./stream\n{stream}")], &nothing());
+    assert_eq!(twice.figures.len(), 4);
+    assert!(twice.figures.iter().all(|figure| figure.kept().count() == 2));
+    let other = stream.replace("counted = 6", "counted = 12");
+    let both = judged(&[&format!("{stream}{other}")], &nothing());
+    assert_eq!(both.figures.len(), 8);
+    assert!(both.figure("audit.stream-2.triad").is_some());
+    // Nothing says that two files are of the same machine.
+    assert_eq!(judged(&[stream, stream], &nothing()).figures.len(), 8);
+    // Of several tools in one text each gets its own.
+    let mixed =
+        format!("{stream}\n{}\n{}", include_str!("data/hey-227.txt"), include_str!("data/wrk-119.txt"));
+    let mixed = judged(&[&mixed], &nothing());
+    for id in ["stream.triad", "hey.rate", "wrk.rate"] {
+        assert!(mixed.figure(&format!("audit.{id}")).is_some(), "{id}");
+    }
+}

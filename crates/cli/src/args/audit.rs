@@ -1,0 +1,44 @@
+//! `truebench audit`: what other tools printed, and what is known besides.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use machine::dimms::Dimms;
+
+use super::Output;
+use crate::values;
+
+/// `truebench audit`.
+#[derive(Debug, ClapArgs)]
+pub struct Audit {
+    /// What another tool printed, one run or several [default: standard input]
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// A record that truebench wrote of the machine that it ran on (caches, cores, memory modules)
+    #[arg(long, value_name = "RECORD")]
+    pub host: Option<PathBuf>,
+    /// Last-level caches of all sockets in use together, such as 33M
+    #[arg(long, value_name = "SIZE", value_parser = values::cache)]
+    pub llc: Option<f64>,
+    /// Memory modules: channels x MT/s, such as 12x2666
+    #[arg(long, value_name = "NxMT")]
+    pub dimms: Option<Dimms>,
+    /// Cores of the machine
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub cores: Option<f64>,
+    /// Threads of the run, where the text does not tell
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub threads: Option<f64>,
+    /// Connections of a load, where the text does not tell
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub connections: Option<f64>,
+    /// Requests a second that were asked for, where the text does not tell
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub rate: Option<f64>,
+    /// Exit with 3 unless every figure is valid, which no audited one is
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}

@@ -1,0 +1,107 @@
+//! `truebench audit`: figures of other tools, judged by the same checks.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::ExitCode;
+
+use audit::{Known, MAX_BYTES, Source};
+use figure::format::plain;
+use figure::record::{Observer, SCHEMA};
+use figure::{Machine, Reading, Record};
+
+use crate::args::audit::Audit;
+use crate::failure::{self, Failure};
+use crate::output::Destination;
+use crate::{commands, run};
+
+/// Reads texts, judges the figures in them, and prints the record.
+///
+/// # Errors
+/// Wrong usage: a file that cannot be read, that is no text, or of which no tool is known.
+pub fn run(options: &Audit) -> Result<ExitCode, Failure> {
+    let destination = Destination::open(&options.output)?;
+    let machine = machine(options)?;
+    let known = known(options, &machine);
+    let texts = texts(options)?;
+    let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
+    let figures = audit::figures(&sources, &known).map_err(Failure::usage)?;
+    let mut record = Record {
+        schema: SCHEMA,
+        tool: run::tool(),
+        machine,
+        started: lab::timestamp(),
+        duration: 0.0,
+        command: run::command(),
+        interrupted: None,
+        observer: Observer::default(),
+        figures,
+        findings: Vec::new(),
+    };
+    judge::judge(&mut record);
+    destination.write(&record)?;
+    Ok(ExitCode::from(failure::code_of(&record, options.strict)))
+}
+
+/// The machine that the texts are of, as far as the user tells.
+fn machine(options: &Audit) -> Result<Machine, Failure> {
+    let mut machine = match &options.host {
+        Some(path) => commands::report::read(path)?.machine,
+        None => Machine::default(),
+    };
+    match options.dimms {
+        Some(dimms) => machine.memory.peak = Reading::Value(dimms.peak()),
+        None if options.host.is_none() => {
+            machine.memory.peak = Reading::unknown("no such text tells the memory modules");
+        }
+        None => {}
+    }
+    Ok(machine)
+}
+
+/// What is known besides the texts: what the user says before what a record of the machine says.
+fn known(options: &Audit, machine: &Machine) -> Known {
+    let all: BTreeSet<(u32, u64, Option<u32>)> = machine
+        .topology
+        .cpus
+        .iter()
+        .filter_map(|logical| machine.last_level_of(logical.cpu))
+        .map(|cache| (cache.level, cache.size, cache.cpus.iter().next()))
+        .collect();
+    let bytes: u64 = all.iter().map(|(_, size, _)| size).sum();
+    let llc = options.llc.map(|bytes| (bytes, "--llc".to_owned()));
+    let shown = (bytes > 0).then(|| (bytes as f64, "all last-level caches of --host".to_owned()));
+    let cores: BTreeSet<(u32, u32)> =
+        machine.topology.cpus.iter().map(|logical| (logical.package, logical.core)).collect();
+    Known {
+        llc: llc.or(shown),
+        cores: options.cores.or((!cores.is_empty()).then_some(cores.len() as f64)),
+        threads: options.threads,
+        connections: options.connections,
+        rate: options.rate,
+    }
+}
+
+/// The texts with their names.
+fn texts(options: &Audit) -> Result<Vec<(String, String)>, Failure> {
+    if options.files.is_empty() {
+        return Ok(vec![("stdin".to_owned(), text("standard input", io::stdin().lock())?)]);
+    }
+    let open = |path: &Path| {
+        let name = plain(&path.display().to_string());
+        let file = File::open(path)
+            .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", error.kind())))?;
+        Ok((name.clone(), text(&name, file)?))
+    };
+    options.files.iter().map(|path| open(path)).collect()
+}
+
+/// What can be read, as text; one byte more than is accepted, so that what is too large is seen to be.
+fn text(name: &str, from: impl Read) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    from.take(MAX_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", error.kind())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

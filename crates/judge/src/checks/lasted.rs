@@ -1,0 +1,38 @@
+//! Did the run last as long as it was to?
+
+use figure::evidence::audit::{ASKED_SECONDS, TOOL};
+use figure::evidence::http::SECONDS;
+use figure::format::seconds;
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// By what share of what was asked for the run was shorter or longer. Generators wait for stragglers: a twentieth; at a quarter a rate
+/// over that time is none.
+const OFF: Levels = Levels { warn: 0.05, fail: 0.25 };
+
+/// The time over which a rate is taken against the time that was asked for.
+pub const CHECK: Check = Check {
+    id: "lasted",
+    question: "Did the run last as long as it was to?",
+    reads: &[TOOL.name, ASKED_SECONDS.name, SECONDS.name],
+    page: include_str!("../../../../docs/checks/lasted.md"),
+    applies: |subject| {
+        is_audited(subject)
+            && measured(subject)
+            && subject.figure.over_rounds(ASKED_SECONDS).value().is_some()
+    },
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let asked = observed!(subject.typical(ASKED_SECONDS));
+    let lasted = observed!(subject.typical(SECONDS));
+    let off = (lasted - asked).abs() / asked.max(f64::MIN_POSITIVE);
+    OFF.answer(
+        off,
+        format!("a run of {} lasted {} by the tool's own count", seconds(asked), seconds(lasted)),
+        "run it again for longer, with fewer threads than CPUs: a rate is taken over that time",
+    )
+}

@@ -1,0 +1,58 @@
+//! Does it repeat?
+
+use figure::evidence::audit::{MEAN_OVER_BEST, TOOL};
+use figure::format::{number, percent};
+use figure::stats;
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Levels, Subject, measured, never};
+
+/// How much longer the mean repetition took than the best, which is the one that is quoted; and how far runs lie apart. pyperf calls a
+/// standard deviation of 10 % unstable; a figure known to a quarter is not known.
+const SPREAD: Levels = Levels { warn: 0.10, fail: f64::INFINITY };
+
+/// Repetitions within a run, and runs of the same command in one text. With six runs or more `rounds-agree` judges their interval.
+pub const CHECK: Check = Check {
+    id: "repeats",
+    question: "Do repetitions and runs give the same?",
+    reads: &[TOOL.name, MEAN_OVER_BEST.name],
+    page: include_str!("../../../../docs/checks/repeats.md"),
+    applies: |subject| {
+        let within = subject.figure.over_rounds(MEAN_OVER_BEST).value().is_some();
+        is_audited(subject) && measured(subject) && (within || subject.figure.kept().count() > 1)
+    },
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let values = subject.figure.kept_values();
+    let (low, high) = stats::range(&values).unwrap_or_default();
+    let middle = stats::median(&values).unwrap_or_default();
+    let apart = if values.len() > 1 && middle > 0.0 { (high - low) / middle } else { 0.0 };
+    let mut told = Vec::new();
+    let within = subject.typical(MEAN_OVER_BEST).into_value().map_or(0.0, |ratio| (ratio - 1.0).max(0.0));
+    if within > 0.0 {
+        told.push(format!(
+            "within a run the mean repetition takes {} longer than the best, which is the one quoted",
+            percent(within)
+        ));
+    }
+    if values.len() > 1 {
+        let unit = &subject.figure.unit;
+        told.push(format!(
+            "{} runs from {} to {} {unit}, {} apart: they are runs of the same, as far as the text tells",
+            values.len(),
+            number(low),
+            number(high),
+            percent(apart)
+        ));
+    }
+    let told =
+        if told.is_empty() { "mean and best repetition are alike".to_owned() } else { told.join("; ") };
+    SPREAD.answer(
+        within.max(apart),
+        told,
+        "pin the threads, use larger arrays, and repeat whole runs until the median stands",
+    )
+}

@@ -1,0 +1,155 @@
+//! What other tools printed.
+
+use figure::Outcome::*;
+use figure::evidence::audit::*;
+use figure::evidence::http::{ANSWERED, FAILED, FAILURES, LITTLE, RECORDED, SECONDS, WHAT};
+use figure::evidence::*;
+use figure::{Unit, Verdict};
+
+use crate::build::{Case, MIB, quiet_vm};
+use crate::copies::copies;
+use crate::loads::load;
+
+/// A bandwidth that STREAM printed.
+fn printed() -> Case {
+    quiet_vm().with(TOOL, "STREAM".into())
+}
+
+/// The mean latency of a load that hey printed: 1000 answers in each round.
+fn latency() -> Case {
+    let case = load().with(TOOL, "hey".into()).with(WHAT, "mean".into()).with(ANSWERED, 1000.0);
+    case.with(FAILED, vec![0.0; FAILURES.len()]).with(RECORDED, 1000.0).with(LEFT_OUT, 0.0)
+}
+
+/// Round trips of 6 us beside passes through a pipe of 0.6 us.
+fn trips() -> Case {
+    let of = |test: &str, rate: f64| {
+        let mut case = copies("switching", 2.0).with(TOOL, "UnixBench".into()).with(SUBJECT, "host".into());
+        case = case.with(TEST, test.into()).values(&[2.0 * rate; 6]);
+        case.figure().id = format!("audit.unixbench.{test}");
+        case.figure().unit = Unit::LPS;
+        case
+    };
+    let pipe = of("pipe", 1e6 / 0.6).figure().clone();
+    of("context1", 1e6 / 6.0).beside(pipe)
+}
+
+/// Situations in which the rules take different ways.
+pub fn situations() -> Vec<Case> {
+    vec![
+        printed(),
+        printed().with(RECOMPUTED, 26.0),
+        printed().with(RECOMPUTED, 26.0).with(ROUNDING, 0.2),
+        printed().with(SECONDS, 0.5).with(ASKED_SECONDS, 1.0),
+        printed().with(THREADS, 3.0).with(CORES, 2.0),
+        printed().with(THREADS, 3.0).with(THREAD_SPREAD, 0.2),
+        printed().with(ARRAY_BYTES, MIB),
+        printed().with(SUBTRACTED, 0.95),
+        printed().with(MEAN_OVER_BEST, 1.2),
+        load().with(TOOL, "ab".into()).with(OTHER_LENGTH, 500.0),
+        load().with(TOOL, "hey".into()).with(LITTLE, 1.9),
+        latency(),
+        latency().with(RECORDED, 500.0).with(RESULTS, "keeps half".into()),
+        latency().with(RECORDED, 500.0).with(FAILED, vec![600.0; FAILURES.len()]),
+        latency().with(LEFT_OUT, 50.0).with(RESULTS, "leaves them out".into()),
+        trips(),
+    ]
+}
+
+#[test]
+fn no_text_makes_a_figure_valid() {
+    let mut case = printed();
+    judge::judge(&mut case.0);
+    assert_eq!(case.figure().verdict, Some(Verdict::Unverified));
+    assert_eq!(printed().says("conditions-told"), Unknown);
+    assert_eq!(quiet_vm().answer("conditions-told"), None, "what we measured is asked itself");
+    // It is asked only what a text may hold.
+    assert!(
+        case.figure().checks.iter().all(|check| judge::audited::CHECKS.iter().any(|own| own.id == check.id))
+    );
+}
+
+#[test]
+fn numbers_of_a_text_fit_one_another_within_rounding() {
+    let says = |again, rounding| printed().with(RECOMPUTED, again).with(ROUNDING, rounding).says("adds-up");
+    assert_eq!(
+        [says(20.0, 0.0), says(20.9, 0.0), says(21.2, 0.0), says(27.0, 0.0)],
+        [Pass, Pass, Warn, Fail]
+    );
+    assert_eq!([says(21.2, 0.05), says(0.0, 0.0)], [Pass, Fail]);
+    assert_eq!(quiet_vm().with(RECOMPUTED, 27.0).answer("adds-up"), None);
+}
+
+#[test]
+fn a_run_lasts_as_long_as_it_was_to() {
+    let says = |lasted| printed().with(ASKED_SECONDS, 10.0).with(SECONDS, lasted).says("lasted");
+    assert_eq!(
+        [says(10.1), says(10.6), says(9.4), says(13.0), says(0.00125)],
+        [Pass, Warn, Warn, Fail, Fail]
+    );
+}
+
+#[test]
+fn threads_need_a_core_each_or_all_the_same() {
+    let says = |threads, cores| printed().with(THREADS, threads).with(CORES, cores).says("threads-even");
+    assert_eq!(
+        [says(48.0, 48.0), says(49.0, 48.0), says(96.0, 48.0), says(24.0, 48.0)],
+        [Pass, Fail, Pass, Pass]
+    );
+    let spread = |spread| printed().with(THREAD_SPREAD, spread).says("threads-even");
+    assert_eq!([spread(0.03), spread(0.2), spread(0.6)], [Pass, Warn, Fail]);
+    assert_eq!(printed().says("threads-even"), Unknown);
+}
+
+#[test]
+fn latencies_are_those_of_all_answers() {
+    let says = |recorded| latency().with(RECORDED, recorded).says("results-kept");
+    assert_eq!([says(1000.0), says(1001.0), says(995.0), says(500.0)], [Pass, Pass, Warn, Fail]);
+    let left = |out| latency().with(LEFT_OUT, out).says("left-out");
+    assert_eq!([left(0.0), left(1.0), left(50.0)], [Pass, Warn, Fail]);
+    assert_eq!(
+        load().with(TOOL, "wrk".into()).with(LEFT_OUT, 50.0).answer("left-out"),
+        None,
+        "the rate is a count"
+    );
+}
+
+#[test]
+fn what_is_beyond_a_closed_loop_speaks_against_the_mean_and_not_the_rate() {
+    let rate = load().with(TOOL, "hey".into()).with(LITTLE, 1.9);
+    assert_eq!([rate.says("littles-law"), load().with(LITTLE, 1.9).says("littles-law")], [Pass, Fail]);
+    assert_eq!(latency().with(LITTLE, 1.9).says("littles-law"), Fail);
+    assert_eq!(rate.with(LITTLE, 0.5).says("littles-law"), Fail, "half of the connections did nothing");
+}
+
+#[test]
+fn answers_of_another_length_are_no_more_than_a_warning() {
+    let says = |other| load().with(TOOL, "ab".into()).with(OTHER_LENGTH, other).says("answers-alike");
+    assert_eq!([says(0.0), says(14_000.0)], [Pass, Warn]);
+}
+
+#[test]
+fn round_trips_are_split_up_by_their_component() {
+    let answer = trips().answer("switches-placed").unwrap();
+    assert_eq!(answer.outcome, Warn);
+    assert!(answer.detail.contains("the two switches 2.40 us each, 80 % of it"), "{}", answer.detail);
+    let mut slow = trips();
+    slow.0.figures[1].value = Some(2e6 / 2.5);
+    assert_eq!(slow.says("switches-placed"), Pass, "most of it is not switching");
+    slow.0.figures.truncate(1);
+    assert!(!slow.answer("switches-placed").unwrap().detail.contains("of a round trip"));
+}
+
+#[test]
+fn what_is_left_of_a_difference() {
+    let says = |taken| printed().with(SUBTRACTED, taken).says("difference-stands");
+    assert_eq!([says(0.5), says(0.95), says(1.2)], [Pass, Warn, Fail]);
+}
+
+#[test]
+fn what_does_not_repeat_is_suspect() {
+    let says = |ratio| printed().with(MEAN_OVER_BEST, ratio).says("repeats");
+    assert_eq!([says(1.0), says(1.2), says(3.0)], [Pass, Warn, Warn]);
+    assert_eq!(printed().values(&[20.0, 26.0]).says("repeats"), Warn);
+    assert_eq!(printed().values(&[20.0]).answer("repeats"), None);
+}

@@ -1,0 +1,122 @@
+//! `truebench audit`: what other tools printed.
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use figure::{Outcome, Verdict};
+
+use crate::bench::{figure, record, run, stderr, stdout, truebench};
+
+/// A published text (crates/audit/tests/data).
+fn data(name: &str) -> String {
+    format!("{}/../audit/tests/data/{name}.txt", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn from_stdin(text: &[u8], arguments: &[&str]) -> Output {
+    let mut command = truebench(&[&["audit"], arguments].concat());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("truebench starts");
+    // It may refuse before it has read all.
+    let _ = child.stdin.take().expect("a pipe").write_all(text);
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn a_text_is_judged_and_its_cause_named() {
+    let output = run(&["audit", &data("hey-166-2m")]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let text = stdout(&output);
+    for part in ["results-kept", "first million", "mean latency by hey", "conditions-told"] {
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn what_is_known_besides_decides_what_the_text_leaves_open() {
+    let stream = data("stream-icelake");
+    let of = |options: &[&str]| record(&run(&[&["audit", &stream, "--format", "json"], options].concat()));
+    let outcome = |options: &[&str], id: &str| {
+        let record = of(options);
+        let found = figure(&record, "audit.stream.triad").checks.iter().find(|check| check.id == id);
+        found.map(|check| check.outcome)
+    };
+    assert_eq!(outcome(&[], "array-size"), Some(Outcome::Unknown));
+    assert_eq!(outcome(&["--llc", "78M"], "array-size"), Some(Outcome::Pass));
+    assert_eq!(outcome(&["--llc", "1G"], "array-size"), Some(Outcome::Fail));
+    assert_eq!(outcome(&["--dimms", "16x3200"], "above-limit"), Some(Outcome::Pass));
+    assert_eq!(outcome(&["--dimms", "4x3200"], "above-limit"), Some(Outcome::Fail));
+    assert_eq!(outcome(&["--cores", "36"], "threads-even"), Some(Outcome::Pass));
+    let best = of(&["--llc", "78M", "--dimms", "16x3200", "--cores", "36"]);
+    let triad = figure(&best, "audit.stream.triad");
+    assert_eq!(triad.verdict, Some(Verdict::Unverified), "never valid: {:#?}", triad.checks);
+    assert!(triad.why.as_deref().is_some_and(|why| why.contains("non-temporal")), "{:?}", triad.why);
+}
+
+#[test]
+fn a_record_of_the_machine_says_the_same_as_options() {
+    let directory = tempfile::tempdir().unwrap();
+    let host = directory.path().join("host.json");
+    let host = host.to_str().unwrap();
+    // Any record has its machine; this one's caches are stated.
+    let mut machine = record(&run(&["audit", &data("stream-s100"), "--dimms", "2x6400", "--format", "json"]));
+    machine.machine.topology.cpus =
+        vec![figure::host::LogicalCpu { cpu: 0, core: 0, ..figure::host::LogicalCpu::default() }];
+    machine.machine.caches.instances = vec![figure::host::Cache {
+        level: 3,
+        kind: figure::host::CacheKind::Unified,
+        size: 64 << 20,
+        line: None,
+        ways: None,
+        cpus: "0".parse().unwrap(),
+    }];
+    std::fs::write(host, serde_json::to_vec(&machine).unwrap()).unwrap();
+    let judged = record(&run(&["audit", &data("stream-sg2042"), "--host", host, "--format", "json"]));
+    let triad = figure(&judged, "audit.stream.triad");
+    let array = triad.checks.iter().find(|check| check.id == "array-size").unwrap();
+    assert_eq!(array.outcome, Outcome::Fail, "{array:?}");
+    assert!(triad.checks.iter().any(|check| check.id == "above-limit" && check.outcome == Outcome::Pass));
+}
+
+#[test]
+fn standard_input_and_several_files_are_read() {
+    let text = std::fs::read(data("wrk-119")).unwrap();
+    let judged = record(&from_stdin(&text, &["--format", "json"]));
+    assert_eq!(figure(&judged, "audit.wrk.mean").verdict, Some(Verdict::Invalid));
+    let several = record(&run(&["audit", &data("wrk-119"), &data("ab-93"), "--format", "json"]));
+    assert!(several.figure("audit.wrk.rate").is_some() && several.figure("audit.ab.rate").is_some());
+    // The record is one like any other.
+    let again = record(&from_stdin(&text, &["--format", "json"]));
+    assert_eq!(again.figures, judged.figures);
+}
+
+#[test]
+fn what_is_of_no_known_tool_is_refused_with_the_list() {
+    let unknown = from_stdin(b"score: 42\n", &[]);
+    assert_eq!(unknown.status.code(), Some(2));
+    let message = stderr(&unknown);
+    assert_eq!(message.lines().count(), 1, "{message}");
+    for part in ["stdin", "no tool that is known", "STREAM", "UnixBench", "sysbench memory"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    let cut = from_stdin(b"$ ./stream\nSTREAM version $Revision: 5.10 $\n", &[]);
+    assert_eq!(cut.status.code(), Some(2));
+    assert!(stderr(&cut).contains("line 2") && stderr(&cut).contains("Copy, Scale"), "{}", stderr(&cut));
+    for (arguments, part) in [
+        (&["audit", "/nonexistent.txt"][..], "/nonexistent.txt"),
+        (&["audit", "--llc", "many", "x"], "33M"),
+        (&["audit", "--connections", "0", "x"], "above zero"),
+        (&["audit", "--host", "/nonexistent.json"], "/nonexistent.json"),
+    ] {
+        let refused = run(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&refused).contains(part), "{arguments:?}: {}", stderr(&refused));
+    }
+    let large = from_stdin(&vec![b'x'; (8 << 20) + 10], &[]);
+    assert_eq!(large.status.code(), Some(2));
+    assert!(stderr(&large).contains("8"), "{}", stderr(&large));
+}
