@@ -3,13 +3,32 @@
 use std::io::Write;
 use std::process::{Output, Stdio};
 
-use figure::{Outcome, Verdict};
+use figure::{Outcome, Record, Verdict};
 
 use crate::bench::{figure, record, run, stderr, stdout, truebench};
 
 /// A published text (crates/audit/tests/data).
 fn data(name: &str) -> String {
     format!("{}/../audit/tests/data/{name}.txt", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All published texts, and two for what they lack: alloc-test's line, and threads of sysbench that differ.
+pub fn short() -> Record {
+    let directory = tempfile::tempdir().unwrap();
+    let made = |name: &str, text: String| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let alloc = "Short test summary for 'ithare' with maxItems 1000\n1,1000,200,1,1,1,1,1,1,1,1.25\n";
+    let threads = std::fs::read_to_string(data("sysbench-145")).unwrap();
+    let threads = threads + "Threads fairness:\n    events (avg/stddev):           1000.0000/20.00\n";
+    let all = std::fs::read_dir(format!("{}/../audit/tests/data", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let all = all.map(|entry| entry.unwrap().path().to_str().unwrap().to_owned());
+    let files: Vec<String> =
+        all.chain([made("alloc.txt", alloc.to_owned()), made("threads.txt", threads)]).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    record(&run(&[&["audit", "--cores", "36", "--format", "json"], &files[..]].concat()))
 }
 
 fn from_stdin(text: &[u8], arguments: &[&str]) -> Output {

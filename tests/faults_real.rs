@@ -101,6 +101,7 @@ fn python_with_big_objects() {
 }
 
 #[test]
+#[ignore = "a quarter of a minute: make test-long"]
 fn sort_of_a_big_file() {
     if !IS_GNU || !has(&["sort"]) {
         return;
@@ -118,6 +119,7 @@ fn sort_of_a_big_file() {
 }
 
 #[test]
+#[ignore = "a quarter of a minute: make test-long"]
 fn a_compiler() {
     if !has(&["gcc"]) {
         return;
@@ -176,6 +178,7 @@ func main() {
 }
 
 #[test]
+#[ignore = "a quarter of a minute: make test-long"]
 fn a_java_program() {
     if !has(&["java", "javac"]) {
         return;
@@ -288,6 +291,7 @@ fn a_web_server_under_load() {
 
 /// Nothing is heard of a process that sleeps; it must be known all the same when it wakes up.
 #[test]
+#[ignore = "a quarter of a minute: make test-long"]
 fn one_that_idles_first() {
     let (file, arguments) = faults::demo::command(
         &faults::demo::find("two-blocks").unwrap(),

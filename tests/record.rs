@@ -70,10 +70,11 @@ fn every_key_that_a_check_reads_is_written() {
     let (tried, loaded) = (crate::alloc_try::short(), crate::alloc::short());
     let [levers, rates] = crate::faults_prove::short();
     let (priced, watched) = (crate::faults_prices::short(), crate::faults_watch::short());
+    let audited = crate::audit::short();
     let (served, remote) = (crate::http_defects::short(), crate::http_remote::short());
     let suites = [
         &record, &cross, &counted, &switch, &cores, &noise, &copies, &tried, &loaded, &levers, &rates,
-        priced, &watched, served, remote,
+        priced, &watched, served, remote, &audited,
     ];
     for figure in suites.iter().flat_map(|record| &record.figures) {
         written.extend(figure.evidence.iter().map(|(name, _)| name.to_owned()));

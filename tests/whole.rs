@@ -9,7 +9,7 @@ use crate::bench::{run, stderr, stdout, truebench};
 use crate::ending::{alive, descendants, signal, until};
 
 /// The two suites that need least.
-const BRIEF: &[&str] = &["run", "alloc", "faults", "--quick", "--max-time", "40s"];
+const BRIEF: &[&str] = &["run", "alloc", "faults", "--quick", "--max-time", "30s"];
 
 fn brief(directory: &Path) -> std::process::Command {
     let mut command = truebench(BRIEF);
