@@ -8,7 +8,7 @@ use figure::evidence::http::{
     RATE_ASKED, RECORDED, SECONDS, UNCONNECTED, WHAT,
 };
 use figure::format::plain_to;
-use figure::loads::{CLOSED, RATE};
+use figure::loads::{CLOSED, CONSTANT, RATE};
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 
 use crate::text::{Printed, round};
@@ -16,8 +16,6 @@ use crate::{Known, MAX_SUBJECT, SUITE};
 
 /// Quantiles that become figures, and the last part of their ids. Others say little besides.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999")];
-/// A generator's rate that is not pinned to a schedule.
-const CONSTANT: &str = "constant";
 
 /// One run of a load generator. What the text does not hold is `None`.
 #[derive(Clone, Debug, Default)]

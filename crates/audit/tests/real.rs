@@ -1,8 +1,9 @@
 //! What people published, and what the checks say of it: the table of docs/methods/audit.md.
 
-use audit::{Known, Source};
-use figure::record::Observer;
-use figure::{Machine, Record, Tool, Verdict};
+mod judged;
+
+use audit::Known;
+use figure::{Record, Verdict};
 
 /// A published text, what is known besides, and what must be said of its figures: id without the suite, verdict, first reason.
 struct Case {
@@ -217,26 +218,8 @@ fn llc(mib: f64) -> Known {
 
 fn judged(texts: &[&str], known: &Known) -> Record {
     let names: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
-    let sources: Vec<Source> = names.iter().zip(texts).map(|(name, text)| Source { name, text }).collect();
-    let mut record = Record {
-        schema: figure::record::SCHEMA,
-        tool: Tool {
-            name: "truebench".into(),
-            version: "0".into(),
-            build: "release".into(),
-            simd: "avx2".into(),
-        },
-        machine: Machine::default(),
-        started: "2026-01-01T00:00:00Z".into(),
-        duration: 0.0,
-        command: vec![],
-        interrupted: None,
-        observer: Observer::default(),
-        figures: audit::figures(&sources, known).unwrap_or_else(|error| panic!("{error}")),
-        findings: vec![],
-    };
-    judge::judge(&mut record);
-    record
+    let texts: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().copied()).collect();
+    judged::judged(&texts, known)
 }
 
 #[test]

@@ -1,31 +1,10 @@
 //! The studies' conclusions, from their figures alone (studies/).
 
-use audit::{Known, Source};
-use figure::record::Observer;
-use figure::{Machine, Record, Tool, Verdict};
+mod judged;
 
-fn judged(texts: &[(&str, &str)], known: &Known) -> Record {
-    let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
-    let mut record = Record {
-        schema: figure::record::SCHEMA,
-        tool: Tool {
-            name: "truebench".into(),
-            version: "0".into(),
-            build: "release".into(),
-            simd: "avx2".into(),
-        },
-        machine: Machine::default(),
-        started: "2026-01-01T00:00:00Z".into(),
-        duration: 0.0,
-        command: vec![],
-        interrupted: None,
-        observer: Observer::default(),
-        figures: audit::figures(&sources, known).unwrap_or_else(|error| panic!("{error}")),
-        findings: vec![],
-    };
-    judge::judge(&mut record);
-    record
-}
+use audit::Known;
+use figure::{Record, Verdict};
+use judged::judged;
 
 fn reasons(record: &Record, id: &str) -> Vec<String> {
     judge::reasons(record.figure(id).unwrap_or_else(|| panic!("no {id}")))

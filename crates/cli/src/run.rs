@@ -130,20 +130,27 @@ fn judged(
     interrupted: Option<String>,
     observer: Observer,
 ) -> Record {
-    let mut record = Record {
-        schema: SCHEMA,
-        tool: tool(),
-        machine: machine.clone(),
-        started: started.to_owned(),
-        duration: begun.elapsed().as_secs_f64(),
-        command: command(),
-        interrupted,
-        observer,
-        figures,
-        findings: Vec::new(),
-    };
+    let duration = begun.elapsed().as_secs_f64();
+    let mut record = record_of(figures, machine.clone(), started.to_owned(), duration);
+    (record.interrupted, record.observer) = (interrupted, observer);
     judge::judge(&mut record);
     record
+}
+
+/// A record by this program and this command line, which is not judged yet.
+pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, duration: f64) -> Record {
+    Record {
+        schema: SCHEMA,
+        tool: tool(),
+        machine,
+        started,
+        duration,
+        command: command(),
+        interrupted: None,
+        observer: Observer::default(),
+        figures,
+        findings: Vec::new(),
+    }
 }
 
 /// What tells that the user wants an end.

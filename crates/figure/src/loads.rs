@@ -27,6 +27,10 @@ pub const ASKED: &str = "asked";
 
 /// [`key::PACING`] of a load that sends a request as soon as a connection is free.
 pub const CLOSED: &str = "closed";
+/// [`key::PACING`] of requests at equal distances.
+pub const CONSTANT: &str = "constant";
+/// [`key::PACING`] of requests at exponential distances.
+pub const POISSON: &str = "poisson";
 /// [`key::WHAT`] of the load itself.
 pub const RATE: &str = "rate";
 
@@ -179,19 +183,23 @@ impl<'a> Load<'a> {
         stats::paired_ratio(&values(self)?, &values(other)?)
     }
 
-    /// Means over the rounds that were profiled, with the number of all their samples; `None` without any.
+    /// [`profiled`] of the load.
     pub fn profiled(&self, shares: Key<Vec<f64>>) -> Option<(Vec<f64>, f64)> {
-        let rounds = self.rate.kept().filter_map(|round| {
-            let samples = round.evidence.get(key::PROFILE_SAMPLES).into_value()?;
-            Some((round.evidence.get(shares).into_value()?, samples))
-        });
-        let rounds: Vec<(Vec<f64>, f64)> = rounds.collect();
-        let length = rounds.iter().map(|(shares, _)| shares.len()).min()?;
-        let mean = |at| {
-            rounds.iter().map(|(shares, _): &(Vec<f64>, f64)| shares[at]).sum::<f64>() / rounds.len() as f64
-        };
-        Some(((0..length).map(mean).collect(), rounds.iter().map(|(_, samples)| samples).sum()))
+        profiled(self.rate, shares)
     }
+}
+
+/// Means of a profile's shares over the rounds of a load that were profiled, with the number of all their samples; `None` without any.
+pub fn profiled(rate: &Figure, shares: Key<Vec<f64>>) -> Option<(Vec<f64>, f64)> {
+    let rounds = rate.kept().filter_map(|round| {
+        let samples = round.evidence.get(key::PROFILE_SAMPLES).into_value()?;
+        Some((round.evidence.get(shares).into_value()?, samples))
+    });
+    let rounds: Vec<(Vec<f64>, f64)> = rounds.collect();
+    let length = rounds.iter().map(|(shares, _)| shares.len()).min()?;
+    let mean =
+        |at| rounds.iter().map(|(shares, _): &(Vec<f64>, f64)| shares[at]).sum::<f64>() / rounds.len() as f64;
+    Some(((0..length).map(mean).collect(), rounds.iter().map(|(_, samples)| samples).sum()))
 }
 
 /// The loads of a record, those of the null responder apart ([`ceilings`]).

@@ -3,6 +3,8 @@
 use figure::evidence::ROLE;
 use figure::{Figure, Record, Status};
 
+use crate::summary;
+
 /// The most of a suite.
 const MOST: usize = 4;
 
@@ -25,13 +27,7 @@ const KNOWN: &[(&str, &[&str])] = &[
 
 /// Some of each suite, in the record's order of suites.
 pub(crate) fn of(record: &Record) -> Vec<&Figure> {
-    let mut suites: Vec<&str> = Vec::new();
-    for figure in &record.figures {
-        if !suites.contains(&figure.suite.as_str()) {
-            suites.push(&figure.suite);
-        }
-    }
-    suites.into_iter().flat_map(|suite| of_suite(record, suite)).collect()
+    summary::suites(record).into_iter().flat_map(|suite| of_suite(record, suite)).collect()
 }
 
 fn of_suite<'a>(record: &'a Record, suite: &str) -> Vec<&'a Figure> {

@@ -120,14 +120,10 @@ fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
     Ok((page, shown))
 }
 
-/// The suites in the record's order.
-fn suites_of(record: &Record) -> Vec<String> {
-    let mut suites: Vec<String> = Vec::new();
-    for figure in &record.figures {
-        if !suites.contains(&figure.suite) && suites.len() < MAX_SUITES {
-            suites.push(figure.suite.clone());
-        }
-    }
+/// The suites of a page, in the record's order.
+fn suites_of(record: &Record) -> Vec<&str> {
+    let mut suites = crate::summary::suites(record);
+    suites.truncate(MAX_SUITES);
     suites
 }
 

@@ -60,6 +60,17 @@ pub(crate) fn machine(machine: &Machine) -> String {
     parts.join("; ")
 }
 
+/// The suites, in the record's order.
+pub(crate) fn suites(record: &Record) -> Vec<&str> {
+    let mut suites: Vec<&str> = Vec::new();
+    for figure in &record.figures {
+        if !suites.contains(&figure.suite.as_str()) {
+            suites.push(&figure.suite);
+        }
+    }
+    suites
+}
+
 /// `1 core`, `2 cores`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }

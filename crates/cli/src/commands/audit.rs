@@ -8,8 +8,7 @@ use std::process::ExitCode;
 
 use audit::{Known, MAX_BYTES, Source};
 use figure::format::plain;
-use figure::record::{Observer, SCHEMA};
-use figure::{Machine, Reading, Record};
+use figure::{Machine, Reading};
 
 use crate::args::audit::Audit;
 use crate::failure::{self, Failure};
@@ -27,18 +26,7 @@ pub fn run(options: &Audit) -> Result<ExitCode, Failure> {
     let texts = texts(options)?;
     let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
     let figures = audit::figures(&sources, &known).map_err(Failure::usage)?;
-    let mut record = Record {
-        schema: SCHEMA,
-        tool: run::tool(),
-        machine,
-        started: lab::timestamp(),
-        duration: 0.0,
-        command: run::command(),
-        interrupted: None,
-        observer: Observer::default(),
-        figures,
-        findings: Vec::new(),
-    };
+    let mut record = run::record_of(figures, machine, lab::timestamp(), 0.0);
     judge::judge(&mut record);
     destination.write(&record)?;
     Ok(ExitCode::from(failure::code_of(&record, options.strict)))

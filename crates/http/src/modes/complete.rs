@@ -1,7 +1,7 @@
 //! What follows from the rounds of a load: latencies, what a request costs the server, what a connection costs it. Pure.
 
 use figure::evidence::http as key;
-use figure::loads::{ASKED, CLOSED, Quantity, is_ceiling};
+use figure::loads::{ASKED, CLOSED, Quantity, is_ceiling, profiled};
 use figure::series::Part;
 use figure::{Better, Figure, Limit, Reading, Status, Unit};
 
@@ -104,15 +104,7 @@ fn follows(head: &Figure, quantity: Quantity) -> Figure {
 
 /// The mean shares of the profiled rounds, spread over what a request costs.
 fn parts(head: &Figure, cpu: f64) -> Vec<Part> {
-    let profiled = head.kept().filter_map(|round| round.evidence.get(key::PROFILE_SHARES).into_value());
-    let profiles: Vec<Vec<f64>> = profiled.collect();
-    let mean = |at: usize| {
-        let shares: Vec<f64> = profiles.iter().filter_map(|shares| shares.get(at).copied()).collect();
-        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
-    };
-    let part = |(at, name): (usize, &'static str)| {
-        let share = mean(at)?;
-        Some(Part { name: name.to_owned(), value: share * cpu, share })
-    };
-    buckets::names().into_iter().enumerate().filter_map(part).filter(|part| part.share > 0.0).collect()
+    let (shares, _) = profiled(head, key::PROFILE_SHARES).unwrap_or_default();
+    let part = |(name, share): (&'static str, f64)| Part { name: name.to_owned(), value: share * cpu, share };
+    buckets::names().into_iter().zip(shares).map(part).filter(|part| part.share > 0.0).collect()
 }

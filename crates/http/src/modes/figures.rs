@@ -199,8 +199,8 @@ impl Plan {
         let spec = &cell.spec;
         let pacing = match wanted.ask {
             Ask::Closed => loads::CLOSED,
-            Ask::Rate { constant: true, .. } => "constant",
-            _ => "poisson",
+            Ask::Rate { constant: true, .. } => loads::CONSTANT,
+            _ => loads::POISSON,
         };
         let mut conditions = Conditions::default()
             .with(key::SUBJECT, cell.subject.name())

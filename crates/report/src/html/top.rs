@@ -65,10 +65,10 @@ fn machine(record: &Record) -> String {
 /// The headline figures of each suite.
 pub(super) fn headlines(record: &Record, links: &Links) -> Markup {
     let suites = super::suites_of(record);
-    let suites: Vec<(String, Vec<Named>)> = suites
+    let suites: Vec<(&str, Vec<Named>)> = suites
         .into_iter()
         .map(|suite| {
-            let figures = of_suite(record, &suite);
+            let figures = of_suite(record, suite);
             (suite, figures)
         })
         .filter(|(_, figures)| !figures.is_empty())

@@ -7,8 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 use faults::complete;
 use faults::prices::plan::of_a_fault;
 use faults::watch::{self, Options, WatchError, Whom};
-use figure::record::{Observer, SCHEMA};
-use figure::{Figure, Machine, Record};
+use figure::{Figure, Machine};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::session;
@@ -21,7 +20,7 @@ use crate::args::{Measuring, Output};
 use crate::failure::Failure;
 use crate::output::{Destination, Target};
 use crate::program;
-use crate::run::{command, interrupt, tool};
+use crate::run::{interrupt, record_of};
 
 /// What is said where there is neither a program nor another thing to do.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
@@ -126,18 +125,9 @@ pub(super) fn watched(
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
     let prices = prices(&machine)?;
-    let mut record = Record {
-        schema: SCHEMA,
-        tool: tool(),
-        machine,
-        started: watched.started.clone(),
-        duration: watched.seconds,
-        command: command(),
-        interrupted: None,
-        observer: Observer::default(),
-        figures: complete::figures(watched, name, prices),
-        findings: Vec::new(),
-    };
+    let (started, duration) = (watched.started.clone(), watched.seconds);
+    let figures = complete::figures(watched, name, prices);
+    let mut record = record_of(figures, machine, started, duration);
     judge::judge(&mut record);
     stream.finish(&record)?;
     if let Some(destination) = destination {

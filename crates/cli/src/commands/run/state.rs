@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::output::Target;
-use crate::run::{Keep, tool};
+use crate::run::{Keep, command, tool};
 
 /// The record's file.
 pub const RECORD: &str = "record.json";
@@ -60,8 +60,7 @@ impl Kept {
                 "-o {shown}: there is a run already; go on with it (--resume {shown}), or name another directory"
             )));
         }
-        let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let mut kept = Kept::of(directory, State { command, done: Vec::new() })?;
+        let mut kept = Kept::of(directory, State { command: command(), done: Vec::new() })?;
         kept.write_state();
         kept.lost.take().map_or(Ok(kept), Err)
     }
