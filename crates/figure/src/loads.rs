@@ -25,6 +25,9 @@ pub const DOUBLED: &str = "doubled";
 /// A load of a server of the user's.
 pub const ASKED: &str = "asked";
 
+/// The loads of the study, in their order. The saturated one is what the others are measured by.
+pub const OF_STUDY: [&str; 7] = [SATURATION, EQUAL_RATE, DUTY, SHORT, POOL, REFUSAL, DOUBLED];
+
 /// [`key::PACING`] of a load that sends a request as soon as a connection is free.
 pub const CLOSED: &str = "closed";
 /// [`key::PACING`] of requests at equal distances.
