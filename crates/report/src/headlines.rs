@@ -1,8 +1,8 @@
 //! The figures by which a suite is known.
 
-use figure::evidence::ROLE;
 use figure::{Figure, Record, Status};
 
+use crate::outline::is_control;
 use crate::summary;
 
 /// The most of a suite.
@@ -31,11 +31,8 @@ pub(crate) fn of(record: &Record) -> Vec<&Figure> {
 }
 
 fn of_suite<'a>(record: &'a Record, suite: &str) -> Vec<&'a Figure> {
-    let is_candidate = |figure: &&Figure| {
-        figure.suite == suite
-            && figure.value.is_some()
-            && figure.conditions.get(ROLE).is_none_or(|role| role.is_empty())
-    };
+    let is_candidate =
+        |figure: &&Figure| figure.suite == suite && figure.value.is_some() && !is_control(figure);
     let candidates: Vec<&Figure> = record.figures.iter().filter(is_candidate).collect();
     let known = KNOWN.iter().find(|(of, _)| *of == suite).map_or(&[][..], |(_, ids)| *ids);
     let mut chosen: Vec<&Figure> = Vec::new();
