@@ -24,6 +24,7 @@ mod faults_watch;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
+mod hostile;
 mod html;
 mod http_defects;
 mod http_list;
@@ -45,4 +46,5 @@ mod system;
 mod topology;
 mod unixbench;
 mod usage;
+mod versions;
 mod whole;

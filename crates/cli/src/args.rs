@@ -18,6 +18,7 @@ pub mod audit;
 pub mod compare;
 pub mod faults;
 pub mod http;
+pub mod schema;
 
 /// What follows `--help`.
 const AFTER_HELP: &str = "\
@@ -58,8 +59,8 @@ pub enum Command {
     Report(Report),
     /// What a check asks and how it decides, or what a term means
     Explain(Explain),
-    /// Print the JSON Schema of a record
-    Schema,
+    /// Print the JSON Schema of a record, or of a comparison
+    Schema(schema::Schema),
     /// Print a completion script for a shell
     Completions(Completions),
 }

@@ -25,6 +25,8 @@ const ENDINGS: &[(&str, &str)] = &[
     ("svg", "svg"),
     ("html", "html"),
     ("htm", "html"),
+    ("xml", "junit"),
+    ("prom", "openmetrics"),
 ];
 
 /// A place for output, checked before anything is measured.

@@ -1,9 +1,9 @@
 //! The figures by which a suite is known.
 
-use figure::evidence::ROLE;
 use figure::evidence::http::{GOAL, WHAT};
 use figure::{Figure, Record, Status, loads};
 
+use crate::outline::is_control;
 use crate::summary;
 
 /// The most of a suite that is not listed.
@@ -28,7 +28,7 @@ fn of_suite<'a>(record: &'a Record, suite: &str) -> Vec<&'a Figure> {
     let is_candidate = |figure: &&Figure| {
         figure.suite == suite
             && figure.value.is_some()
-            && figure.conditions.get(ROLE).is_none_or(|role| role.is_empty())
+            && !is_control(figure)
             && !is_of_a_saturated_load(figure)
     };
     let candidates: Vec<&Figure> = record.figures.iter().filter(is_candidate).collect();

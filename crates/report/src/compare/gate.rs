@@ -9,6 +9,7 @@ use figure::evidence::{
 use figure::format::{bytes, number, plain_to};
 use figure::host::CacheKind;
 use figure::{Better, CpuList, Figure, Machine, Reading, Record, Status, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{outline, reasons};
@@ -65,7 +66,7 @@ const MAX_TOLD: usize = 3;
 const NONE: &str = "none";
 
 /// Something that is not the same in two records.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// What it is: `kernel`, `threads`, `governor`.
     pub about: String,
