@@ -91,6 +91,19 @@ fn each_format_is_read() {
     assert_eq!(alloc_test[0].value, Some(12.0));
 }
 
+/// Half a million lines: whoever looked back from each to the first would not come to an end.
+#[test]
+fn each_line_is_looked_at_a_few_times() {
+    const BYTES: usize = 1 << 20;
+    let lines = |line: &str| line.repeat(BYTES / line.len());
+    assert!(matches!(read(&lines("x\n")), Err(Refused::Unknown { .. })));
+    for head in
+        ["PID MAJFL MINFL\n", "|-- Memory Channel Monitoring --|\n", "Memory latencies in nanoseconds\n"]
+    {
+        assert!(matches!(read(&lines(head)), Err(Refused::Broken { .. })), "{head}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

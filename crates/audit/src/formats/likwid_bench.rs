@@ -16,6 +16,8 @@ pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, parse }
 const HEAD: &str = "LIKWID MICRO BENCHMARK";
 /// Lines before the head in which the arrays are allocated.
 const ALLOCATED_WITHIN: usize = 4096;
+/// How the names of kernels begin that count operations and no bytes.
+const PEAK: &str = "peakflops";
 /// Lines of results that stand before the bandwidth.
 const RESULTS: usize = 12;
 /// More threads than any machine has.
@@ -67,9 +69,14 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let lines = whole(run);
     let run = &Run { before: run.before, lines: &lines };
     let rate = run.printed("MByte/s:").ok_or("has no line of MByte/s")?;
+    let seconds = run.printed("Time:").filter(|seconds| seconds.value > 0.0);
     let command = run.command("likwid-bench").unwrap_or_default();
     let asked = command.iter().position(|word| *word == "-t").and_then(|at| command.get(at + 1).copied());
     let test = run.after("Test:").or(asked).unwrap_or_default();
+    if test.starts_with(PEAK) {
+        let rate = run.printed("MFlops/s:").ok_or("has no line of MFlops/s")?;
+        return Ok(vec![operations(run, test, rate, seconds)]);
+    }
     let single = if test.split('_').any(|part| part == "sp") { 0.5 } else { 1.0 };
     let kernel = KERNELS.iter().find(|kernel| test.split('_').next() == Some(kernel.name));
     let id = format!("{SUITE}.likwid-bench.bandwidth");
@@ -101,7 +108,6 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     }
     figure.evidence.put_unknown(VERIFIED, "likwid-bench does not check what its kernels computed");
     stream::caches(known, &mut figure.evidence);
-    let seconds = run.printed("Time:").filter(|seconds| seconds.value > 0.0);
     let mut evidence = Evidence::default();
     if let Some((again, off)) = again(run, kernel, seconds) {
         evidence.put(RECOMPUTED, again);
@@ -109,6 +115,21 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     }
     figure.rounds.push(round(seconds.map_or(0.0, |seconds| seconds.value), rate.value / 1e3, evidence));
     Ok(vec![figure])
+}
+
+/// Operations a second of a kernel that works in registers: what it says of bytes is of no interest.
+fn operations(run: &Run, test: &str, rate: Printed, seconds: Option<Printed>) -> Figure {
+    let id = format!("{SUITE}.likwid-bench.operations");
+    let name = format!("{} by likwid-bench", plain_to(test, 40));
+    let mut figure = Figure::planned(id, SUITE, name, Unit::of("Gflop/s"), Better::Higher);
+    figure.conditions.set(SUBJECT, plain_to(test, 40));
+    let mut evidence = Evidence::default();
+    if let Some((count, seconds)) = run.number("Number of Flops:").zip(seconds) {
+        evidence.put(RECOMPUTED, count / seconds.value / 1e9);
+        evidence.put(ROUNDING, seconds.share() + rate.share());
+    }
+    figure.rounds.push(round(seconds.map_or(0.0, |seconds| seconds.value), rate.value / 1e3, evidence));
+    figure
 }
 
 /// The bandwidth in GB/s again, and by what share rounding may have changed it: from the operations, of which the kernel has so many for its

@@ -35,6 +35,10 @@ const SOFTWARE: &[&str] = &[
     "user_time",
     "system_time",
 ];
+/// Those of them that happen in the kernel, so that a counter of user mode sees none.
+const IN_KERNEL: &[&str] = &["context-switches", "cs", "cpu-migrations", "migrations"];
+/// perf's words for events a second, and what they multiply.
+const PER_SECOND: &[(&str, f64)] = &[("/sec", 1.0), ("K/sec", 1e3), ("M/sec", 1e6), ("G/sec", 1e9)];
 /// perf's clocks of CPU time, in milliseconds.
 const CLOCKS: &[&str] = &["task-clock", "cpu-clock"];
 /// Counts that perf sets beside another: the event, its whole, and a word of what perf calls it.
@@ -208,41 +212,55 @@ impl Whole {
 
 /// The figure of an event: what perf derives from it where that can be computed again, else its count.
 fn figure(event: &Event, word: &str, whole: &Whole, events: &[Event]) -> Figure {
-    let derived = event.metric.as_ref().and_then(|(metric, name)| {
-        let (unit, factor, again, off) = again(event, name, whole, events)?;
-        Some((unit, metric.times(factor), name, again, off + metric.share()))
-    });
+    let derived = event
+        .metric
+        .as_ref()
+        .and_then(|(metric, name)| Some((*metric, derived(event, name, whole, events)?)));
     let mut evidence = Evidence::default();
     event.value().into_iter().for_each(|count| evidence.put(COUNT, count));
     event.share.into_iter().for_each(|share| evidence.put(COUNTED_SHARE, share));
     event.error.into_iter().for_each(|error| evidence.put(ERROR_OF_MEAN, error));
     let (unit, name, value) = match derived {
-        Some((unit, metric, name, again, off)) => {
-            evidence.put(RECOMPUTED, again);
-            evidence.put(ROUNDING, off);
-            (unit, format!("{}: {name}", event.name), Some(metric.value))
+        Some((metric, derived)) => {
+            evidence.put(RECOMPUTED, derived.again);
+            evidence.put(ROUNDING, derived.off + metric.share());
+            (derived.unit, derived.name, Some(metric.value * derived.factor))
         }
         None => (unit(event), event.name.to_owned(), event.value()),
     };
     let name = format!("{} by perf stat", plain_to(&name, 100));
     let mut figure = Figure::planned(format!("{SUITE}.perf-stat.{word}"), SUITE, name, unit, Better::Neither);
-    match (value, event.count) {
-        (_, Ok(count)) if count.value == 0.0 && !whole.counts && !SOFTWARE.contains(&event.plain()) => {
-            figure.status = Status::Failed;
-            figure.reason = Some("counted nothing while the CPU worked: the counter is not there (a guest without one, a hypervisor that hides it), and perf was not told".to_owned());
-        }
-        (Some(value), Ok(_)) => figure.rounds.push(round(whole.seconds(), value, evidence)),
-        (_, Err(why)) if why.contains("supported") => {
-            figure = figure.not_available(
-                "not supported: the processor, the kernel or the hypervisor has no such counter",
-            );
-        }
-        _ => {
-            figure.status = Status::Failed;
-            figure.reason = Some("not counted: it never had a counter, as others held them all the time, or what was counted did not run there".to_owned());
-        }
+    match (value, why_not(event, whole)) {
+        (_, Some((status, why))) => (figure.status, figure.reason) = (status, Some(why.to_owned())),
+        (Some(value), None) => figure.rounds.push(round(whole.seconds(), value, evidence)),
+        (None, None) => {}
     }
     figure
+}
+
+/// Why an event was not counted, as perf says or as its other counts do.
+fn why_not(event: &Event, whole: &Whole) -> Option<(Status, &'static str)> {
+    let is_software = SOFTWARE.contains(&event.plain());
+    match event.count {
+        Err(why) if why.contains("supported") => Some((
+            Status::NotAvailable,
+            "not supported: the processor, the kernel or the hypervisor has no such counter",
+        )),
+        Err(_) => Some((
+            Status::Failed,
+            "not counted: it never had a counter, as others held them all the time, or what was counted did not run there",
+        )),
+        Ok(count) if count.value > 0.0 => None,
+        Ok(_) if !whole.counts && !is_software => Some((
+            Status::Failed,
+            "counted nothing while the CPU worked: the counter is not there (a guest without one, a hypervisor that hides it), and perf was not told",
+        )),
+        Ok(_) if IN_KERNEL.contains(&event.plain()) && event.name.ends_with(":u") => Some((
+            Status::Failed,
+            "counted in user mode only (:u), and tasks are switched and moved in the kernel: kernel.perf_event_paranoid=1 or root counts it",
+        )),
+        Ok(_) => None,
+    }
 }
 
 /// What a count is counted in.
@@ -254,36 +272,51 @@ fn unit(event: &Event) -> Unit {
     }
 }
 
-/// What perf derives from an event, computed again from the counts: its unit, what the printed number is to be multiplied by, the number,
-/// and by what share rounding may have changed it.
-fn again(event: &Event, name: &str, whole: &Whole, events: &[Event]) -> Option<(Unit, f64, f64, f64)> {
+/// What perf derives from an event.
+struct Derived {
+    name: String,
+    unit: Unit,
+    /// What the printed number is multiplied by, to be in the unit.
+    factor: f64,
+    /// The same from the counts, and by what share rounding of these may have changed it.
+    again: f64,
+    off: f64,
+}
+
+fn derived(event: &Event, metric: &str, whole: &Whole, events: &[Event]) -> Option<Derived> {
     let count = event.count.ok()?;
+    let of = |name: String, unit: Unit, factor: f64, again: f64, off: f64| {
+        Some(Derived { name, unit, factor, again, off })
+    };
     let clock = whole.clock.filter(|clock| clock.value > 0.0);
     let counted = |name: &str| {
-        events.iter().find(|other| other.name == name).and_then(Event::value).filter(|count| *count > 0.0)
+        let other = events.iter().find(|other| other.name == event.beside(name));
+        other.and_then(Event::value).filter(|count| *count > 0.0)
     };
-    let per_second = [("/sec", 1.0), ("K/sec", 1e3), ("M/sec", 1e6), ("G/sec", 1e9)];
-    if name == "CPUs utilized" {
-        let elapsed = whole.elapsed.filter(|elapsed| elapsed.value > 0.0)?;
-        return Some((
-            Unit::of("CPUs"),
-            1.0,
-            count.value / 1e3 / elapsed.value,
-            count.share() + elapsed.share(),
-        ));
+    let name = event.name;
+    if let Some((_, factor)) = PER_SECOND.iter().find(|(unit, _)| *unit == metric) {
+        let each = format!("{name} in a second of CPU time");
+        return of(each, Unit::PER_S, *factor, count.value / clock?.value, clock?.share());
     }
-    if let Some((_, factor)) = per_second.iter().find(|(unit, _)| *unit == name) {
-        return Some((Unit::PER_S, *factor, count.value / clock?.value, clock?.share()));
-    }
-    match name {
-        "GHz" => Some((Unit::GHZ, 1.0, count.value / clock?.value / 1e9, clock?.share())),
+    match metric {
+        "CPUs utilized" => {
+            let elapsed = whole.elapsed.filter(|elapsed| elapsed.value > 0.0)?;
+            let again = count.value / 1e3 / elapsed.value;
+            of(format!("CPUs used ({name})"), Unit::of("CPUs"), 1.0, again, count.share() + elapsed.share())
+        }
+        "GHz" => {
+            let each = format!("{name} in a second of CPU time");
+            of(each, Unit::GHZ, 1.0, count.value / clock?.value / 1e9, clock?.share())
+        }
         "insn per cycle" | "insns per cycle" => {
-            Some((Unit::of("insn/cycle"), 1.0, count.value / counted(&event.beside("cycles"))?, 0.0))
+            let again = count.value / counted("cycles")?;
+            of(format!("{name} a cycle"), Unit::of("insn/cycle"), 1.0, again, 0.0)
         }
         _ => {
-            let (_, all, _) =
-                SHARES.iter().find(|(own, _, word)| *own == event.plain() && name.contains(word))?;
-            Some((Unit::of("%"), 1.0, 100.0 * count.value / counted(&event.beside(all))?, 0.0))
+            let is_own =
+                |(own, _, word): &&(&str, &str, &str)| *own == event.plain() && metric.contains(word);
+            let (_, all, _) = SHARES.iter().find(is_own)?;
+            of(format!("{name} of {all}"), Unit::of("%"), 1.0, 100.0 * count.value / counted(all)?, 0.0)
         }
     }
 }

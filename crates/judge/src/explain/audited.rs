@@ -15,7 +15,8 @@ const READ_FIRST: f64 = 8.0;
 pub(super) fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     if let Some(cause) = cause::says(subject) {
-        return Some(cause);
+        // That shares are no sum is to be known whatever else they are.
+        return Some(nested(figure).map_or(cause.clone(), |nested| format!("{cause} {nested}")));
     }
     bytes(figure)
         .or_else(|| switching(subject))
