@@ -41,8 +41,7 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::of(
             ERROR.outcome(error).max(Outcome::Warn),
             format!(
-                "{told}; the names are those of a Go before 1.19, and before 1.18 its profiles of {} busy CPUs leave samples out, or give them \
-                 to other threads (golang/go#35057)",
+                "{told}; by its names it is of Go before 1.19, which before 1.18 lost samples of {} busy CPUs (golang/go#35057)",
                 number(busy)
             ),
             "build the program with a current Go, and profile it again",
