@@ -6,10 +6,10 @@ use figure::evidence::{Evidence, TEST};
 use figure::{Better, Figure, Machine, Reading, Record, Round, Tool, Unit, Verdict};
 
 use crate::bench::{run, stderr, stdout};
-use crate::record::assert_valid;
+use crate::record::{assert_valid, assert_valid_as};
 
 /// A record of tests, each `times` as fast as it is elsewhere.
-fn record(host: &str, times: &[(&str, f64)]) -> Record {
+pub fn record(host: &str, times: &[(&str, f64)]) -> Record {
     let mut machine = Machine { hostname: Reading::Value(host.into()), ..Machine::default() };
     machine.cpu.model = Reading::Value(format!("Processor of {host}"));
     let figure = |(test, times): &(&str, f64)| {
@@ -89,6 +89,12 @@ fn the_test_that_is_out_of_line_is_named_in_each_format() {
     assert_eq!(abnormal.len(), 1);
     assert_eq!(abnormal[0]["id"], "system.spawn");
     assert_eq!(json["pairs"][0]["figures"][0]["standing"], "faster");
+    assert_valid_as("comparison", json.to_string().as_bytes());
+    let page = directory.path().join("c.html");
+    let output = compared(&[&a, &b], &["-q", "-o", page.to_str().unwrap()]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Out of line, B against A"), "{page}");
     let file = directory.path().join("c.md");
     let output = compared(&[&a, &b], &["-o", file.to_str().unwrap()]);
     assert!(stdout(&output).contains("Out of line, B against A"), "{}", stdout(&output));
@@ -104,6 +110,8 @@ fn several_hosts_are_selected_from_by_weights_and_prices() {
     };
     let (a, b, c) = (of("a.json", 1.0, 1.0), of("b.json", 2.0, 1.5), of("c.json", 1.5, 2.0));
     let options = ["--weights", "compute=3,process=1", "--price", "b.json=20", "--price", "A=10"];
+    let json = compared(&[&a, &b, &c], &[&options[..], &["--format", "json"]].concat());
+    assert_valid_as("comparison", &json.stdout);
     let text = stdout(&compared(&[&a, &b, &c], &options));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["B is nowhere worse than A", "By the weights: B", "The order BCA", "price"] {

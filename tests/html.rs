@@ -120,3 +120,30 @@ fn a_page_is_drawn_and_can_be_used() {
     }
     assert_ne!(backs[0], backs[1], "light and dark");
 }
+
+#[test]
+fn a_comparison_is_drawn_and_can_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let tests = [("dhry2reg", 1.0), ("pipe", 1.0), ("spawn", 1.0), ("syscall", 1.0), ("execl", 1.0)];
+    let mut other = tests.map(|(name, _)| (name, 1.2));
+    (other[0].1, other[1].1, other[2].1) = (0.7, 1.0, 1.02);
+    for (name, tests) in [("a.json", tests), ("b.json", other)] {
+        let record = crate::compare::record(name, &tests);
+        std::fs::write(path(name), serde_json::to_vec(&record).unwrap()).unwrap();
+    }
+    let written = run(&["compare", &path("a.json"), &path("b.json"), "-q", "-o", &path("x.html")]);
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let text = std::fs::read_to_string(path("x.html")).unwrap();
+    assert!(text.contains("b.json against a.json") && text.contains("role=\"img\""));
+    let Some(browser) = browser() else {
+        println!("no chromium: not tested in a browser");
+        return;
+    };
+    for (width, theme) in [(1100, 1), (390, 0)] {
+        let seen = seen(browser, directory.path(), width, theme);
+        assert!(seen["pictures"] == 1 && seen["drawn"] == 1, "the chart is drawn: {seen}");
+        assert!(seen["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {seen}");
+        assert_eq!(seen["faint"], serde_json::json!([]), "text below a contrast of 4.5");
+    }
+}

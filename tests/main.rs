@@ -24,6 +24,7 @@ mod faults_watch;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
+mod hostile;
 mod html;
 mod http_defects;
 mod http_list;
@@ -39,10 +40,12 @@ mod numa;
 mod record;
 mod responder;
 mod scaling;
+mod studies;
 mod switch;
 mod system;
 #[cfg(target_arch = "x86_64")]
 mod topology;
 mod unixbench;
 mod usage;
+mod versions;
 mod whole;

@@ -8,12 +8,18 @@ use crate::bench::{SMALL, record, run, stderr, stdout, truebench};
 
 /// These bytes are a record as `truebench schema` describes it.
 pub fn assert_valid(record: &[u8]) {
-    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
+    assert_eq!(run(&["schema"]).stdout, run(&["schema", "record"]).stdout);
+    assert_valid_as("record", record);
+}
+
+/// These bytes are what `truebench schema WHAT` describes.
+pub fn assert_valid_as(what: &str, json: &[u8]) {
+    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema", what]).stdout).unwrap();
     let mut compiler = boon::Compiler::new();
-    compiler.add_resource("record.json", schema).unwrap();
+    compiler.add_resource("what.json", schema).unwrap();
     let mut schemas = boon::Schemas::new();
-    let index = compiler.compile("record.json", &mut schemas).unwrap();
-    let instance = serde_json::from_slice(record).unwrap();
+    let index = compiler.compile("what.json", &mut schemas).unwrap();
+    let instance = serde_json::from_slice(json).unwrap();
     if let Err(error) = schemas.validate(&instance, index) {
         panic!("{error:#}");
     }

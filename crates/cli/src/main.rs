@@ -57,8 +57,9 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Audit(audit) => commands::audit::run(&audit),
         Command::Report(report) => commands::report::run(&report),
         Command::Explain(explain) => commands::explain::run(&explain),
-        Command::Schema => commands::schema::run(),
+        Command::Schema(schema) => commands::schema::run(&schema),
         Command::Completions(completions) => commands::completions::run(&completions),
+        Command::Man(man) => commands::man::run(&man),
     }
 }
 

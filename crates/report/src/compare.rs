@@ -7,12 +7,14 @@
 use std::io::{self, Write};
 
 use figure::Record;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 mod abnormal;
 mod cause;
 mod classes;
 mod gate;
+mod html;
 mod markdown;
 mod pair;
 mod select;
@@ -26,6 +28,9 @@ pub use gate::Difference;
 pub use pair::{Compared, Pair, Ratio, Standing};
 pub use select::{Cell, Selection, Total};
 
+/// The version of the JSON form of a comparison that this crate writes: a field may be added to it, none renamed, removed or
+/// given another meaning.
+pub const SCHEMA: u32 = 1;
 /// The most records that are compared: each has a letter.
 pub const MOST_RECORDS: usize = 26;
 /// The classes that weights may be given to, beside the names of suites.
@@ -61,7 +66,7 @@ pub struct Named<'a> {
 }
 
 /// One of the records, for the heading of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Host {
     /// A for the first, B, C, …
     pub letter: char,
@@ -81,9 +86,12 @@ pub struct Host {
     pub price: Option<f64>,
 }
 
-/// Records side by side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// Records side by side. `truebench schema comparison` prints the JSON Schema.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "truebench comparison")]
 pub struct Comparison {
+    /// Version of this format.
+    pub schema: u32,
     /// Half the width of the band in which two figures are the same.
     pub band: f64,
     /// The level of the intervals, and of Holm's correction over the figures of a pair.
@@ -132,6 +140,7 @@ pub fn compare(records: &[Named], rules: &Rules) -> Result<Comparison, String> {
         false => None,
     };
     Ok(Comparison {
+        schema: SCHEMA,
         band: rules.band,
         level: pair::LEVEL,
         forced: rules.force,
@@ -198,11 +207,17 @@ pub const FORMATS: &[Format] = &[
     Format { name: "text", write: crate::text::compare::write },
     Format { name: "json", write: json },
     Format { name: "markdown", write: markdown::write },
+    Format { name: "html", write: html::write },
 ];
 
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The JSON Schema (2020-12) of a [`Comparison`].
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Comparison).to_value()
 }
 
 fn json(comparison: &Comparison, _: &Options, out: &mut dyn Write) -> io::Result<()> {

@@ -10,6 +10,8 @@ use figure::format::plain;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Figure, Record};
 
+use crate::digits::exact;
+use crate::names::serialised;
 use crate::{Format, Options, names, reasons, summary};
 
 pub(crate) const FORMAT: Format = Format { name: "csv", about: "one line for each figure", write };
@@ -22,11 +24,11 @@ const COLUMNS: &[Column] = &[
     ("id", |figure| text(&figure.id)),
     ("suite", |figure| text(&figure.suite)),
     ("name", |figure| text(&figure.name)),
-    ("status", |figure| name(&figure.status)),
+    ("status", |figure| serialised(&figure.status)),
     ("value", |figure| optional(figure.value)),
     ("unit", |figure| text(figure.unit.symbol())),
-    ("convention", |figure| figure.convention.as_ref().map_or_else(String::new, name)),
-    ("better", |figure| name(&figure.better)),
+    ("convention", |figure| figure.convention.as_ref().map_or_else(String::new, serialised)),
+    ("better", |figure| serialised(&figure.better)),
     ("interval_low", |figure| optional(figure.interval.as_ref().map(|interval| interval.low))),
     ("interval_high", |figure| optional(figure.interval.as_ref().map(|interval| interval.high))),
     ("best", |figure| optional(figure.best)),
@@ -83,7 +85,7 @@ fn reason(figure: &Figure) -> String {
 fn at(figure: &Figure) -> String {
     let places = figure.at.iter().map(|(axis, place)| {
         let value = match &place.value {
-            CoordinateValue::Number(value) => number(*value),
+            CoordinateValue::Number(value) => exact(*value),
             CoordinateValue::Name(name) => name.clone(),
         };
         let unit = place.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
@@ -101,7 +103,7 @@ fn axis(figure: &Figure, which: usize, show: fn(&str, &Coordinate) -> String) ->
 
 fn position(place: &Coordinate) -> String {
     match &place.value {
-        CoordinateValue::Number(value) => number(*value),
+        CoordinateValue::Number(value) => exact(*value),
         CoordinateValue::Name(name) => text(name),
     }
 }
@@ -114,30 +116,17 @@ fn condition(figure: &Figure, key: &str) -> String {
     match figure.conditions.iter().find(|(name, _)| *name == key) {
         None => String::new(),
         Some((_, Fact::Flag(flag))) => flag.to_string(),
-        Some((_, Fact::Number(value))) => number(*value),
+        Some((_, Fact::Number(value))) => exact(*value),
         Some((_, Fact::Text(value))) => text(value),
         Some((name, Fact::Numbers(values))) if name == CPUS.name => summary::cpu_list(values).to_string(),
         Some((_, Fact::Numbers(values))) => {
-            values.iter().map(|value| number(*value)).collect::<Vec<_>>().join(" ")
+            values.iter().map(|value| exact(*value)).collect::<Vec<_>>().join(" ")
         }
     }
 }
 
 fn optional(value: Option<f64>) -> String {
-    value.map_or_else(String::new, number)
-}
-
-/// The shortest text that reads back as the same number.
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
-}
-
-/// The name that a value has in the JSON record.
-fn name(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
-    }
+    value.map_or_else(String::new, exact)
 }
 
 /// Foreign text. A spreadsheet takes a field that begins with one of these signs for a formula (OWASP, "CSV

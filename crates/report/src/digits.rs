@@ -38,6 +38,11 @@ pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
     }
 }
 
+/// The shortest text that reads back as the same number, for programs.
+pub(crate) fn exact(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
 /// A value by itself, with its unit: `48 KiB`, `28.8 ns`, `3`.
 pub(crate) fn with_unit(value: f64, unit: &Unit) -> String {
     match unit {

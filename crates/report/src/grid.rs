@@ -2,11 +2,10 @@
 //!
 //! Text, Markdown and charts show the same grids, so that a point is found at the same place in each of them.
 
-use figure::evidence::ROLE;
 use figure::format::plain_to;
 use figure::{Convention, Figure, Record, Unit};
 
-use crate::{digits, names};
+use crate::{digits, names, outline};
 
 mod layout;
 mod missing;
@@ -172,7 +171,7 @@ pub(crate) fn modes(record: &Record) -> Vec<Mode<'_>> {
 /// The mode that a figure is shown with; `None` for single figures, which have tables of their own.
 pub(crate) fn key<'a>(record: &'a Record, figure: &'a Figure) -> Option<&'a str> {
     // Baselines and controls stand apart.
-    if figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty()) {
+    if outline::is_control(figure) {
         return None;
     }
     if let Some(series) = &figure.series {

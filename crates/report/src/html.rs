@@ -5,34 +5,34 @@
 //! policy forbids the rest, should a record ever get past the escaping: all its text goes through
 //! [`plain`](figure::format::plain) and is escaped where it is put in (maud).
 //!
-//! It stays below [`MAX_BYTES`]: what is too much of a large record is told shorter, then left out, and the page says so.
+//! It stays below [`MAX_BYTES`](frame::MAX_BYTES): what is too much of a large record is told shorter, then left out, and the page says so.
 
 use std::io::{self, Write};
 
 use figure::format::plain_to;
 use figure::{Figure, Record};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use crate::{Format, Options, svg};
+use crate::{Format, Options};
 
-mod budget;
-mod charts;
+pub(crate) mod budget;
+pub(crate) mod charts;
 mod details;
 mod facts;
+pub(crate) mod frame;
 mod matters;
-mod tables;
+pub(crate) mod tables;
 mod theme;
 mod top;
-mod words;
+pub(crate) mod words;
 
 use budget::Budget;
+use frame::MAX_BYTES;
 use words::Links;
 
 pub(crate) const FORMAT: Format =
     Format { name: "html", about: "one page for browsers and paper: charts, tables, every sample", write };
 
-/// The largest page: what a mail or an issue takes, and a telephone opens.
-const MAX_BYTES: usize = 1_500_000;
 /// Of that: the style sheet, the top of the page and what surrounds the rest.
 const FOR_TOP: usize = 200_000;
 /// Charts of all suites together.
@@ -54,17 +54,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     } else {
         (page, shown)
     };
-    let mut page = page.into_string();
-    page.retain(svg::is_xml);
-    page.push('\n');
-    if page.len() > MAX_BYTES {
-        // What is bounded above leaves no room for this, whatever the record holds.
-        return Err(io::Error::other(format!(
-            "the page would have {} bytes, more than {MAX_BYTES}",
-            page.len()
-        )));
-    }
-    out.write_all(page.as_bytes())
+    out.write_all(&frame::bytes(page)?)
 }
 
 /// The page with the details of `most` figures and fewer; how many there was room for.
@@ -85,38 +75,22 @@ fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
     let (details, shown) = details::all(record, most, &links, &details_left)?;
     let host = record.machine.hostname.value().map(|name| plain_to(name, 64));
     let title = format!("truebench report{}", host.map_or_else(String::new, |host| format!(": {host}")));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                title { (title) }
-                style { (PreEscaped(theme::style())) }
-            }
-            body {
-                a.skip href="#figures" { "Skip to the figures" }
-                header { (top::head(record, whole.figures.len())) }
-                main {
-                    (top::headlines(record, &links))
-                    (matters::findings(record, &links))
-                    (matters::causes(record, &links))
-                    @for (at, (suite, charts, tables)) in suites.iter().enumerate() {
-                        section aria-labelledby={ "suite-" (at) } {
-                            h2 id={ "suite-" (at) } { (plain_to(suite, 40)) }
-                            (charts)
-                            (tables)
-                        }
-                    }
-                    (matters::missing(record, &links))
-                    (details)
-                }
-                footer { (top::foot(record)) }
+    let main = html! {
+        (top::headlines(record, &links))
+        (matters::findings(record, &links))
+        (matters::causes(record, &links))
+        @for (at, (suite, charts, tables)) in suites.iter().enumerate() {
+            section aria-labelledby={ "suite-" (at) } {
+                h2 id={ "suite-" (at) } { (plain_to(suite, 40)) }
+                (charts)
+                (tables)
             }
         }
+        (matters::missing(record, &links))
+        (details)
     };
+    let page =
+        frame::page(&title, "figures", &top::head(record, whole.figures.len()), &main, &top::foot(record));
     Ok((page, shown))
 }
 

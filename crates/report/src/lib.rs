@@ -16,15 +16,18 @@ pub mod compare;
 mod csv;
 mod digits;
 mod folded;
+mod github_action;
 mod grid;
 mod headlines;
 pub mod host;
 mod html;
 mod json;
+mod junit;
 mod loads;
 mod mark;
 mod markdown;
 mod names;
+mod openmetrics;
 mod outline;
 mod pprof;
 mod reasons;
@@ -64,6 +67,10 @@ pub const FORMATS: &[Format] = &[
     pprof::FORMAT,
     svg::FORMAT,
     html::FORMAT,
+    junit::FORMAT,
+    openmetrics::FORMAT,
+    github_action::SMALLER,
+    github_action::BIGGER,
 ];
 
 /// The format of this name.

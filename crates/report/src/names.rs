@@ -229,6 +229,14 @@ pub(crate) fn words(dotted: &str) -> String {
     plain_to(&dotted.replace('.', " "), MAX_NAME)
 }
 
+/// The name that a value has in the JSON record: `not_available`.
+pub(crate) fn serialised(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

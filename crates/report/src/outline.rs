@@ -88,6 +88,11 @@ impl<'a> Kind<'a> {
     }
 }
 
+/// Whether a figure is a baseline or a control: what others are held against, not what was asked for.
+pub(crate) fn is_control(figure: &Figure) -> bool {
+    figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty())
+}
+
 /// The sections of a record, headlines first; within one kind, the record's order. Curves and matrices are not
 /// among them: see [`grid::modes`].
 pub(crate) fn sections(record: &Record) -> Vec<Section<'_>> {

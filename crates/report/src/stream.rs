@@ -9,10 +9,11 @@
 
 use std::io::{self, Write};
 
-use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, ROLE, STORES, THREADS, VERIFIED, VERIFIED_ERROR};
+use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, STORES, THREADS, VERIFIED, VERIFIED_ERROR};
 use figure::format::plain;
 use figure::{Convention, Figure, Reading, Record, Status, Unit};
 
+use crate::outline::is_control;
 use crate::{Format, Options, reasons};
 
 pub(crate) const FORMAT: Format =
@@ -118,7 +119,7 @@ fn measured<'a>(record: &'a Record, kernel: &str, stores: &str) -> Option<&'a Fi
             && figure.series.is_none()
             && conditions.get(KERNEL).as_deref() == Some(kernel)
             && conditions.get(STORES).as_deref() == Some(stores)
-            && conditions.get(ROLE).is_none_or(|role| role.is_empty())
+            && !is_control(figure)
     })
 }
 

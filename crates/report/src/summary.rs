@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use figure::evidence::{
     ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CPUS, FactType, Key, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE,
-    PLACES, ROLE, SIMD, THREADS,
+    PLACES, SIMD, THREADS,
 };
 use figure::format::{bytes, percent, plain, plain_to, seconds};
 use figure::{CpuList, Figure, Machine, Record, Status, Verdict};
 
 use crate::grid;
 use crate::mark::VERDICTS;
+use crate::outline::is_control;
 
 /// The machine in one line.
 pub(crate) fn machine(machine: &Machine) -> String {
@@ -81,9 +82,7 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 pub(crate) fn setup(record: &Record) -> Vec<(&'static str, String)> {
     // Baselines and controls have their own conditions; their tables name them. So do curves and matrices.
     let alone = |figure: &&Figure| {
-        figure.status == Status::Measured
-            && figure.conditions.get(ROLE).is_none_or(|role| role.is_empty())
-            && grid::key(record, figure).is_none()
+        figure.status == Status::Measured && !is_control(figure) && grid::key(record, figure).is_none()
     };
     let figures: Vec<&Figure> = record.figures.iter().filter(alone).collect();
     conditions(&figures, MAX_VALUES)

@@ -15,6 +15,7 @@ use crate::{Format, Options, grid, loads, outline, summary};
 mod axis;
 mod chart;
 mod draw;
+pub(crate) mod forest;
 mod heat;
 mod legend;
 mod limits;

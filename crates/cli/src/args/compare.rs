@@ -34,7 +34,7 @@ pub struct Compare {
     /// What a record's machine costs, by the record's file name, host name or letter; repeatable
     #[arg(long, value_name = "NAME=N", value_parser = values::named_number)]
     pub price: Vec<(String, f64)>,
-    /// Format of the comparison: text, json, markdown [default: text; for -o by the file's ending, else json]
+    /// Format of the comparison: text, json, markdown, html [default: text; for -o by the file's ending, else json]
     #[arg(long, value_name = "FORMAT", value_parser = format_name)]
     pub format: Option<&'static report::compare::Format>,
     /// Write the comparison to FILE (whole, or not at all); the text still goes to stdout

@@ -2,15 +2,20 @@
 
 use std::process::ExitCode;
 
+use crate::args::schema::{Described, Schema};
 use crate::failure::Failure;
 use crate::output;
 
-/// Prints the JSON Schema of a record.
+/// Prints the JSON Schema of a record, or of a comparison.
 ///
 /// # Errors
 /// stdout is closed.
-pub fn run() -> Result<ExitCode, Failure> {
-    let mut text = serde_json::to_vec_pretty(&figure::record::schema()).map_err(Failure::measuring)?;
+pub fn run(options: &Schema) -> Result<ExitCode, Failure> {
+    let schema = match options.of {
+        Described::Record => figure::record::schema(),
+        Described::Comparison => report::compare::schema(),
+    };
+    let mut text = serde_json::to_vec_pretty(&schema).map_err(Failure::measuring)?;
     text.push(b'\n');
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -9,6 +9,7 @@
 
 use figure::stats::{mad, median};
 use figure::{format, format::plain_to};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cause::cause;
@@ -36,7 +37,7 @@ const LEAST_TESTS: usize = 6;
 const LEAST_OTHERS: usize = 3;
 
 /// A test that is out of line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Abnormal {
     /// The figure's id.
     pub id: String,
@@ -61,7 +62,7 @@ pub struct Abnormal {
 }
 
 /// How a test was found to be out of line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Against its component tests.

@@ -9,6 +9,7 @@ use figure::evidence::{
 use figure::format::{bytes, number, plain_to};
 use figure::host::CacheKind;
 use figure::{Better, CpuList, Figure, Machine, Reading, Record, Status, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{outline, reasons};
@@ -36,6 +37,9 @@ const RESOLVED: &[&str] = &[
     http::INTERFACE.name,
     http::PROCESSES.name,
     http::SERVER_CPUS.name,
+    // Which server, by which flags: that is what loads are compared for. What a request costs besides HTTP is a condition of its own.
+    http::SUBJECT.name,
+    http::SUBJECT_FLAGS.name,
 ];
 /// Of these, what somebody chose if it differs between runs on one and the same processor.
 const CHOSEN: &[&str] = &[BIND.name, PLACES.name, SIMD.name, THREADS.name];
@@ -62,7 +66,7 @@ const MAX_TOLD: usize = 3;
 const NONE: &str = "none";
 
 /// Something that is not the same in two records.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     /// What it is: `kernel`, `threads`, `governor`.
     pub about: String,

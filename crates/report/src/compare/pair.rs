@@ -1,14 +1,15 @@
 //! Two records, figure by figure.
 
 use figure::check::MIN_ROUNDS;
-use figure::evidence::ROLE;
 use figure::stats::{LogRatio, holm, log_ratio, log_ratio_of_intervals, range};
-use figure::{Better, Figure, Record};
+use figure::{Better, Figure, Record, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::abnormal::{self, Abnormal};
 use super::gate::{self, Difference, Obstacle, Side};
 use super::{Rules, classes};
+use crate::outline::is_control;
 
 /// The level of intervals, and of Holm's correction.
 pub(super) const LEVEL: f64 = 0.95;
@@ -16,7 +17,7 @@ pub(super) const LEVEL: f64 = 0.95;
 const MOST_TIMES: f64 = 100.0;
 
 /// One record against the first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pair {
     /// The letter of the first record.
     pub a: char,
@@ -46,7 +47,7 @@ impl Pair {
 }
 
 /// How a figure stands against that of the first record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// Better by more than the band, surely.
@@ -79,7 +80,7 @@ impl Standing {
 }
 
 /// How many times as good the other record's figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ratio {
     /// Above 1: the other one is better.
     pub value: f64,
@@ -92,7 +93,7 @@ pub struct Ratio {
 }
 
 /// A figure of two records.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Compared {
     /// Its id in both.
     pub id: String,
@@ -112,6 +113,8 @@ pub struct Compared {
     pub a: Option<f64>,
     /// The other one's.
     pub b: Option<f64>,
+    /// What each is worth; null where its record has no verdict.
+    pub verdicts: [Option<Verdict>; 2],
     /// Smallest and largest round of both, where there are too few rounds for an interval.
     pub ranges: Option<[(f64, f64); 2]>,
     /// How many times as good the other one is.
@@ -132,7 +135,6 @@ pub struct Compared {
 
 /// Compares two records.
 pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Rules) -> Pair {
-    let is_control = |figure: &Figure| figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty());
     let both = || {
         a.figures.iter().filter_map(|figure| {
             let side = |letter, record, figure| Side { letter, record, figure };
@@ -192,6 +194,7 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
         better: figure.better,
         a: figure.value,
         b: b.figure.value,
+        verdicts: [figure.verdict, b.figure.verdict],
         ranges: None,
         ratio: None,
         standing: Standing::NotComparable,
@@ -212,7 +215,7 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
     let sign = if figure.better == Better::Lower { -1.0 } else { 1.0 };
     let ratio = of_rounds(a.figure, b.figure).or_else(|| of_intervals(a.figure, b.figure));
     let ratio = ratio.map(|ratio| oriented(ratio, sign));
-    compared.ratio = Some(match &ratio {
+    let told = match &ratio {
         Some(ratio) => Ratio {
             value: ratio.value.exp(),
             low: Some(ratio.low.exp()),
@@ -224,7 +227,13 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
                 compared.b.zip(compared.a).map_or(f64::NAN, |(b, a)| (sign * (b.ln() - a.ln())).exp());
             Ratio { value: values, low: None, high: None, error: None }
         }
-    });
+    };
+    let is_number = |value: f64| value.is_normal() && value > 0.0;
+    if ![Some(told.value), told.low, told.high].into_iter().flatten().all(is_number) {
+        compared.why = Some("so far apart that no number holds the ratio".to_owned());
+        return (compared, None);
+    }
+    compared.ratio = Some(told);
     compared.standing = ratio.as_ref().map_or(Standing::Inconclusive, |ratio| stands(ratio, rules.band));
     compared.alone = compared.standing;
     match &ratio {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use figure::format::{listed, number};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::classes::WORDS;
@@ -16,7 +17,7 @@ const CHANGE: [f64; 2] = [0.5, 1.5];
 const Z: f64 = 1.959_964;
 
 /// Hosts by classes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Selection {
     /// The classes, and the ids of the figures that each rests on: those that every record has.
     pub classes: Vec<(String, Vec<String>)>,
@@ -31,7 +32,7 @@ pub struct Selection {
 }
 
 /// A host in a class.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cell {
     /// Geometric mean of the ratios to the first record.
     pub mean: f64,
@@ -44,7 +45,7 @@ pub struct Cell {
 }
 
 /// A host's total.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Total {
     /// The record's letter.
     pub record: char,

@@ -37,7 +37,8 @@ fn stands_above(suite: &Record) -> bool {
     suite.figures.iter().filter(|figure| figure.timeline.is_some()).count() <= MOST_TIMELINES
 }
 
-fn chart(picture: &Picture) -> Markup {
+/// A chart with its title.
+pub(crate) fn chart(picture: &Picture) -> Markup {
     html! {
         figure.chart {
             figcaption { (picture.title) }

@@ -32,7 +32,7 @@ pub(super) fn of(suite: &Record, links: &Links, budget: &mut Budget) -> Markup {
 }
 
 /// A table that moves by itself where the page is narrower.
-fn framed(title: &str, table: &Markup) -> Markup {
+pub(crate) fn framed(title: &str, table: &Markup) -> Markup {
     html! { div.table tabindex="0" role="group" aria-label=(title) { (table) } }
 }
 
@@ -164,6 +164,6 @@ fn cell(figure: &Figure, grid: &Grid, column: &Column, links: &Links) -> Markup 
     html! {
         (links.link(&figure.id, &shown))
         @if let Some(half) = words::half_width(figure) { " " small { (half) } }
-        (words::sign(figure))
+        (words::sign(figure.verdict))
     }
 }

@@ -62,8 +62,8 @@ pub(super) fn verdict(figure: &Figure) -> Markup {
 }
 
 /// The sign of a verdict alone, in words for those who do not see it; nothing for a valid figure.
-pub(super) fn sign(figure: &Figure) -> Markup {
-    match figure.verdict.filter(|verdict| *verdict != Verdict::Valid) {
+pub(crate) fn sign(verdict: Option<Verdict>) -> Markup {
+    match verdict.filter(|verdict| *verdict != Verdict::Valid) {
         Some(verdict) => {
             html! {
                 " " span class={ "verdict " (verdict) } title=(verdict) {

@@ -24,7 +24,8 @@ impl Axis {
         const OUTSIDE: f64 = 0.02;
         let share = if self.is_logarithmic {
             // Below zero there are no logarithms: far outside.
-            if value <= 0.0 { f64::MIN } else { (value / self.low).ln() / (self.high / self.low).ln() }
+            let length = self.high.ln() - self.low.ln();
+            if value <= 0.0 { f64::MIN } else { (value.ln() - self.low.ln()) / length }
         } else {
             // Halves, so that the ends of what a float holds do not overflow.
             (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0)

@@ -58,6 +58,15 @@ pub(super) enum Form {
     Bars,
     /// As bars that follow one another in a row: the parts of a sum.
     Stacks,
+    /// As points with their intervals; rows are names, and a series has a place for each.
+    Intervals,
+}
+
+impl Form {
+    /// Whether lengths are drawn.
+    pub fn is_bars(self) -> bool {
+        matches!(self, Form::Bars | Form::Stacks)
+    }
 }
 
 /// Points of one series.

@@ -61,14 +61,14 @@ type Plot<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 pub(super) fn height(chart: &Chart) -> u32 {
     match chart.form {
         Form::Curves => HEIGHT,
-        Form::Bars | Form::Stacks => bars_height(chart).max(TITLED + legend::height(chart)),
+        _ => rows_height(chart).max(TITLED + legend::height(chart)),
     }
 }
 
-/// The height of bars with their axis.
-fn bars_height(chart: &Chart) -> u32 {
+/// The height of rows with their axis.
+fn rows_height(chart: &Chart) -> u32 {
     let lengths = chart.series.iter().map(|series| series.points.len());
-    let bars: usize = if chart.form == Form::Stacks { lengths.max().unwrap_or(0) } else { lengths.sum() };
+    let bars: usize = if chart.form == Form::Bars { lengths.sum() } else { lengths.max().unwrap_or(0) };
     let rows = u32::try_from(bars).unwrap_or(u32::MAX).saturating_mul(BAR);
     let rows = (rows as f64 / BAR_SHARE) as u32;
     rows.saturating_add(AROUND_BARS)
@@ -89,7 +89,7 @@ pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
 pub(super) fn apart(chart: &Chart) -> Result<(Drawing, Drawing), Failed> {
     let (width, height) = match chart.form {
         Form::Curves => APART,
-        Form::Bars | Form::Stacks => (APART.0, bars_height(chart) + UNTITLED - TITLED),
+        _ => (APART.0, rows_height(chart) + UNTITLED - TITLED),
     };
     let mut words = String::new();
     let plot = canvas(width, height, |root| {
@@ -165,17 +165,21 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<String, Fail
         area.draw(&Text::new(name.as_str(), (x - place.0 + px(4), y - place.1 + px(3)), style))?;
     }
     for (number, series) in chart.series.iter().enumerate() {
-        if is_curves {
-            draw_curve(&plot, number, series)?;
-        } else {
-            draw_bars(&plot, chart, number, series)?;
+        match chart.form {
+            Form::Curves => {
+                draw_line(&plot, number, series)?;
+                draw_intervals(&plot, number, series)?;
+            }
+            Form::Bars | Form::Stacks => draw_bars(&plot, chart, number, series)?,
+            Form::Intervals => draw_intervals(&plot, number, series)?,
         }
     }
-    if is_curves {
+    if !is_curves {
+        draw_limits(&plot, chart)?;
+    }
+    if !chart.form.is_bars() {
         draw_marks(&plot, chart)?;
         draw_labels(&plot, chart)?;
-    } else {
-        draw_limits(&plot, chart)?;
     }
     Ok(spots(&plot, chart))
 }
@@ -200,7 +204,7 @@ fn spots(plot: &Plot, chart: &Chart) -> String {
         }
         let (x, y) = plot.backend_coord(&point.at);
         let words = escaped(&point.told);
-        if chart.form == Form::Curves {
+        if !chart.form.is_bars() {
             text.push_str(&format!(
                 r#"<circle class="spot" cx="{x}" cy="{y}" r="{}"><title>{words}</title></circle>"#,
                 px(8)
@@ -223,8 +227,8 @@ pub(super) fn spot((x, y): (i32, i32), (width, height): (i32, i32), words: &str)
     )
 }
 
-/// Lines between the points that are worth their name, and intervals.
-fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
+/// Lines between the points that are worth their name.
+fn draw_line(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
     let colour = marks::colour(number);
     let style = colour.stroke_width(2 * SCALE);
     for run in series.points.split(Option::is_none) {
@@ -239,7 +243,12 @@ fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed>
             None => plot.plotting_area().draw(&PathElement::new(line, style))?,
         }
     }
-    let thin = colour.stroke_width(SCALE);
+    Ok(())
+}
+
+/// The intervals of points.
+fn draw_intervals(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
+    let thin = marks::colour(number).stroke_width(SCALE);
     for point in series.points.iter().flatten() {
         let (x, y) = point.at;
         if let Some((low, high)) = point.interval {
@@ -252,7 +261,7 @@ fn draw_curve(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed>
     Ok(())
 }
 
-/// The marks of curves: the better the verdict the lower, so that none hides what is wrong.
+/// The marks of points: the better the verdict the lower, so that none hides what is wrong.
 fn draw_marks(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
     let numbered = chart.series.iter().enumerate();
     let points =

@@ -6,7 +6,7 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::chart::{Chart, Form};
+use super::chart::{Chart, Form, Series};
 use super::draw::{Area, Failed, SCALE, px, text};
 use super::marks::{self, FAINT, INK, LIMIT};
 use crate::mark;
@@ -28,7 +28,8 @@ enum Entry<'a> {
 
 fn entries(chart: &Chart) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry> = Vec::new();
-    let named = chart.series.iter().enumerate().filter(|(_, series)| !series.label.is_empty());
+    let is_shown = |series: &Series| !series.label.is_empty() && series.points.iter().any(Option::is_some);
+    let named = chart.series.iter().enumerate().filter(|(_, series)| is_shown(series));
     entries.extend(named.map(|(number, series)| Entry::Series(number, &series.label)));
     let points = || chart.series.iter().flat_map(|series| series.points.iter().flatten());
     for verdict in mark::VERDICTS.into_iter().map(Some).chain([None]) {

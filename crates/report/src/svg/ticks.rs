@@ -19,9 +19,9 @@ pub(super) fn axis(values: &[f64], unit: Option<&Unit>, logarithmic: bool, from_
     if logarithmic && low > 0.0 {
         let ticks = if is_bytes { powers(low, high) } else { decades(low, high) };
         // Room for the marks at both ends.
-        let margin = (high / low).powf(0.03).max(1.05);
+        let margin = (0.03 * (high.ln() - low.ln())).exp().max(1.05);
         return Axis {
-            low: low / margin,
+            low: (low / margin).max(f64::MIN_POSITIVE.min(low)),
             high: (high * margin).min(f64::MAX),
             is_logarithmic: true,
             ticks: labelled(ticks, is_bytes),
@@ -43,6 +43,23 @@ pub(super) fn axis(values: &[f64], unit: Option<&Unit>, logarithmic: bool, from_
         _ => steps(start, end, if is_bytes { 2.0 } else { 10.0 }),
     };
     Axis { low: start, high: end, is_logarithmic: false, ticks: labelled(ticks, is_bytes) }
+}
+
+/// An axis over ratios, by logarithms, 1 within it. Where they are near to one another its ticks are those of numbers.
+pub(super) fn ratios(values: &[f64]) -> Axis {
+    /// Up to this ratio of both ends.
+    const NEAR: f64 = 4.0;
+    /// An axis is no shorter than from 1 less this to 1 and this more, or its labels would need many digits.
+    const LEAST: f64 = 0.03;
+    let ends = (1.0 - LEAST, 1.0 + LEAST);
+    let usable = values.iter().copied().filter(|value| value.is_finite() && *value > 0.0);
+    let (low, high) = usable.fold(ends, |(low, high), v| (low.min(v), high.max(v)));
+    if high / low > NEAR {
+        return axis(&[low, high], None, true, false);
+    }
+    let margin = (high / low).powf(0.05);
+    let (low, high) = (low / margin, high * margin);
+    Axis { low, high, is_logarithmic: true, ticks: labelled(steps(low, high, 10.0), false) }
 }
 
 fn labelled(ticks: Vec<f64>, is_bytes: bool) -> Vec<(f64, String)> {
@@ -155,6 +172,15 @@ mod tests {
         assert_eq!(labels(&axis(&[1.0, 2.0, 3.0, 4.0], None, false, false)), ["1", "2", "3", "4"]);
         let many: Vec<f64> = (1..=96).map(f64::from).collect();
         assert_eq!(labels(&axis(&many, None, false, false)), ["0", "20", "40", "60", "80", "100"]);
+    }
+
+    #[test]
+    fn ratios_have_ticks_of_few_digits() {
+        assert_eq!(labels(&ratios(&[0.99, 1.01])), ["0.98", "1", "1.02"]);
+        assert_eq!(labels(&ratios(&[0.8, 1.3])), ["0.8", "0.9", "1", "1.1", "1.2", "1.3"]);
+        assert_eq!(labels(&ratios(&[0.4, 3.1])), ["0.5", "0.7", "1", "2", "3"]);
+        let wide = ratios(&[1e-300, 1e300, f64::NAN, -1.0]);
+        assert!(wide.low > 0.0 && wide.high.is_finite() && wide.ticks.len() <= 2 * MOST, "{wide:?}");
     }
 
     #[test]

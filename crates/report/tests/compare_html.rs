@@ -1,0 +1,132 @@
+//! A comparison as a page: whole by itself, safe whatever the records hold, and no larger than it may be.
+
+mod compare_records;
+mod pages;
+
+use compare_records::{around, compare, compared, record, value, written};
+use figure::{Record, Unit, Verdict};
+use pages::{all, assert_safe, closed, found, parsed, pictures, text};
+use report::compare::{Comparison, Rules};
+
+/// What a page may have at most.
+const MAX_BYTES: usize = 1_500_000;
+
+fn page(comparison: &Comparison) -> String {
+    let page = written(comparison, "html");
+    assert!(page.len() <= MAX_BYTES, "{} bytes", page.len());
+    assert_safe(&page);
+    page
+}
+
+/// A record of these rates.
+fn of(host: &str, rates: &[(&str, f64)]) -> Record {
+    let mut record = record(host);
+    record.figures =
+        rates.iter().map(|(test, rate)| around(&format!("system.{test}"), *rate, 0.001)).collect();
+    record
+}
+
+#[test]
+fn every_ratio_is_drawn_and_told() {
+    let a = of("a", &[("one", 100.0), ("two", 100.0), ("three", 100.0), ("four", 100.0)]);
+    let mut b = of("b", &[("one", 150.0), ("two", 70.0), ("three", 100.0), ("four", 102.0)]);
+    b.figures[2].verdict = Some(Verdict::Suspect);
+    let comparison = compare(&[&a, &b]);
+    let page = page(&comparison);
+    let xml = closed(&page);
+    let document = parsed(&xml);
+    let [(picture, told)] = pictures(&document)[..] else { panic!("one chart") };
+    let spots = found(picture);
+    assert_eq!(spots.len(), 4);
+    for (name, standing) in
+        [("one", "faster"), ("two", "slower"), ("three", "same"), ("four", "inconclusive")]
+    {
+        let name = format!("system.{name}");
+        let words = spots
+            .iter()
+            .find(|words| words.starts_with(&name))
+            .unwrap_or_else(|| panic!("{name}: {spots:?}"));
+        assert!(words.contains(standing), "{words}");
+        assert!(told.contains(words.as_str()), "the text alternative has it too: {told}");
+    }
+    let rows: Vec<String> = all(&document, "tr").into_iter().map(text).collect();
+    assert!(
+        rows.iter()
+            .any(|row| row.contains("system.two") && row.contains("0.700") && row.contains("▼ slower")),
+        "{rows:?}"
+    );
+    let suspect = rows.iter().find(|row| row.contains("system.three")).unwrap();
+    assert!(suspect.contains("! suspect"), "a figure's own verdict is not lost: {suspect}");
+    let shown = text(document.root_element());
+    assert!(shown.contains("1 faster, 1 slower, 1 same, 1 inconclusive"), "{shown}");
+    assert!(shown.contains("Processor of a") && shown.contains("Processor of b"), "what differs");
+}
+
+#[test]
+fn what_may_not_be_compared_is_told_and_forcing_is_stamped() {
+    let a = of("a", &[("one", 100.0), ("only", 1.0)]);
+    let mut b = of("b", &[("one", 120.0)]);
+    b.tool.version = "9".into();
+    let shown = |rules: &Rules| {
+        let xml = closed(&page(&compared(&[&a, &b], rules)));
+        text(parsed(&xml).root_element())
+    };
+    let refused = shown(&Rules::default());
+    assert!(
+        refused.contains("Not one figure could be compared") && refused.contains("by truebench 9"),
+        "{refused}"
+    );
+    assert!(refused.contains("only in A"), "{refused}");
+    let forced = shown(&Rules { force: true, ..Rules::default() });
+    assert!(forced.contains("✗ forced") && forced.contains("faster, forced"), "{forced}");
+}
+
+#[test]
+fn hosts_are_beside_one_another() {
+    let rates = [[100.0; 2], [150.0, 120.0], [120.0, 150.0]];
+    let records: Vec<Record> = rates
+        .iter()
+        .zip(["a", "b", "c"])
+        .map(|([one, two], host)| of(host, &[("one", *one), ("two", *two)]))
+        .collect();
+    let rules = Rules { prices: vec![("A".into(), 10.0)], ..Rules::default() };
+    let xml = closed(&page(&compared(&records.iter().collect::<Vec<_>>(), &rules)));
+    let document = parsed(&xml);
+    let shown = text(document.root_element());
+    assert!(shown.contains("By class: geometric mean of the ratios to A"), "{shown}");
+    assert!(shown.contains("B is nowhere worse than A"), "{shown}");
+    assert_eq!(pictures(&document).len(), 2, "a chart for each pair");
+}
+
+#[test]
+fn a_large_or_hostile_comparison_is_a_page() {
+    let mut a = record("a");
+    let figure = |at: u32| value(&format!("system.test{at}"), "", Unit::LPS, 100.0 + f64::from(at));
+    a.figures = (0..3000).map(figure).collect();
+    let mut b = a.clone();
+    let long = "</title><script>alert(1)</script>\"'&\u{1b}[2J\u{0}\u{202e}".repeat(100);
+    for (at, figure) in b.figures.iter_mut().enumerate() {
+        figure.value = Some(100.0);
+        figure.suite = format!("{long}{}", at % 40);
+    }
+    for (at, figure) in a.figures.iter_mut().enumerate() {
+        figure.name = format!("{long}{at}");
+        figure.suite = b.figures[at].suite.clone();
+    }
+    b.machine.hostname = figure::Reading::Value(long.clone());
+    b.interrupted = Some(long);
+    let page = page(&compare(&[&a, &b]));
+    assert!(page.contains("more: --format json has them"), "what is left out is said");
+}
+
+#[test]
+fn ratios_that_no_number_holds_are_no_ratios() {
+    let rates = [[1e308, 1e-308, 1e-300, 1e300], [1e-308, 1e308, 1e300, 1e300]];
+    let names = ["one", "two", "three", "four"];
+    let [a, b] = rates.map(|rates| of("x", &names.into_iter().zip(rates).collect::<Vec<_>>()));
+    let comparison = compare(&[&a, &b]);
+    let has_ratio: Vec<bool> =
+        comparison.pairs[0].figures.iter().map(|figure| figure.ratio.is_some()).collect();
+    assert_eq!(has_ratio, [false, false, false, true]);
+    page(&comparison);
+}
