@@ -3,6 +3,7 @@
 use figure::Outcome;
 use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES, TOOL};
 use figure::format::{number, percent};
+use figure::loads::sampling_error;
 
 use crate::audited::is_audited;
 use crate::check::{Answer, Check, Levels, Subject, measured, never};
@@ -31,7 +32,7 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     // The time of all samples is known better than what each share of it is.
     let samples = subject.typical(SAMPLES).into_value();
-    let error = samples.map_or(0.0, |samples| 0.5 / samples.max(1.0).sqrt());
+    let error = samples.map_or(0.0, |samples| sampling_error(0.5, samples));
     let told = samples.map_or("all samples together".to_owned(), |samples| {
         format!("{} samples: a share errs by {} as a rule", number(samples), percent(error))
     });
