@@ -1,12 +1,15 @@
 //! `perf stat`: counts of events, what perf derives from them, and times; as text and as CSV (-x,).
 
+mod event;
+
 use figure::evidence::audit::{COUNT, COUNTED_SHARE, ERROR_OF_MEAN, RECOMPUTED, ROUNDING, SUBJECT};
 use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Status, Unit};
 
 use crate::formats::Format;
-use crate::text::{Printed, Run, number, number_between, round};
+use crate::text::{Printed, Run, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
+use event::{Event, csv, error, share, text};
 
 pub(super) const FORMAT: Format = Format { name: "perf stat", starts, parse };
 
@@ -16,8 +19,6 @@ const HEAD: &str = "Performance counter stats for ";
 const MOST_EVENTS: usize = 400;
 /// The longest part of an event's name that becomes part of an id.
 const LONGEST: usize = 60;
-/// Units that may stand between a count and its event.
-const UNITS: &[&str] = &["msec", "nsec", "ns", "usec", "sec", "Bytes", "KiB", "MiB", "GiB", "Joules", "C"];
 /// Events of the kernel, which need no counter of the processor.
 const SOFTWARE: &[&str] = &[
     "task-clock",
@@ -55,40 +56,6 @@ const SHARES: &[(&str, &str, &str)] = &[
 /// What user and system time of a run may differ from its task clock by, in seconds: they hold the start of the program, and kernels that
 /// count ticks count hundredths.
 const TICKS: f64 = 0.02;
-
-/// One line of events.
-struct Event<'a> {
-    /// As perf prints it: `cycles:u`, `cpu_core/cycles/`.
-    name: &'a str,
-    /// What it is counted in, where that is no number of events.
-    unit: &'a str,
-    /// Its count, or perf's word for why there is none.
-    count: Result<Printed, &'a str>,
-    /// What perf derives from it, and what it calls that.
-    metric: Option<(Printed, String)>,
-    /// Share of the time in which it was counted, where that is printed.
-    share: Option<f64>,
-    /// Error of the mean over several runs, where that is printed.
-    error: Option<f64>,
-}
-
-impl Event<'_> {
-    /// The event without what says where it was counted: `cycles` of `cpu_core/cycles/` and `cycles:u`.
-    fn plain(&self) -> &str {
-        let name = self.name.trim_end_matches('/');
-        let name = name.rsplit('/').next().unwrap_or(name);
-        name.split(':').next().unwrap_or(name)
-    }
-
-    /// The name of another event that was counted in the same place.
-    fn beside(&self, other: &str) -> String {
-        self.name.replacen(self.plain(), other, 1)
-    }
-
-    fn value(&self) -> Option<f64> {
-        self.count.ok().map(|count| count.value)
-    }
-}
 
 fn is_row(line: &str) -> bool {
     csv(line).is_some()
@@ -319,81 +286,4 @@ fn derived(event: &Event, metric: &str, whole: &Whole, events: &[Event]) -> Opti
             of(format!("{name} of {all}"), Unit::of("%"), 1.0, 100.0 * count.value / counted(all)?, 0.0)
         }
     }
-}
-
-/// A line of text: count, unit, event, `#` what is derived, share of the time that it was counted.
-fn text(line: &str) -> Option<Event<'_>> {
-    let (counts, notes) = line.split_once('#').unwrap_or((line, line));
-    let (count, rest) = match counts.strip_prefix('<') {
-        Some(rest) => {
-            let (why, rest) = rest.split_once('>')?;
-            (Err(why), rest)
-        }
-        None => {
-            let (token, rest) = counts.split_once(char::is_whitespace)?;
-            (Ok(Printed::of(token)?), rest)
-        }
-    };
-    let mut words = rest.split_whitespace();
-    let (mut unit, mut name) = ("", words.next()?);
-    if UNITS.contains(&name) {
-        (unit, name) = (name, words.next()?);
-    }
-    // Times and prose begin with a number as well.
-    let is_event = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(name, "seconds" | "+-");
-    let is_alone = words.next().is_none_or(|word| word.starts_with(['(', '[']));
-    if !is_event || !is_alone {
-        return None;
-    }
-    let metric = line.contains('#').then(|| {
-        let own = notes.split(['(', '[']).next().unwrap_or_default().trim();
-        let (token, name) = own.split_once(char::is_whitespace).unwrap_or((own, ""));
-        Some((Printed::of(token.trim_end_matches('%'))?, metric_name(token, name)))
-    });
-    Some(Event { name, unit, count, metric: metric.flatten(), share: share(notes), error: error(notes) })
-}
-
-/// What perf calls a derived number; its percent sign may stand at the number.
-fn metric_name(token: &str, name: &str) -> String {
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    if token.ends_with('%') { format!("% {name}").trim_end().to_owned() } else { name }
-}
-
-/// The share of the time in parentheses or brackets: `(83.40%)`, `[83.43%]`.
-fn share(notes: &str) -> Option<f64> {
-    notes.split(['(', '[']).skip(1).find_map(|part| {
-        let digits = part.split([')', ']']).next()?.trim().strip_suffix('%')?;
-        number_between(digits, 0.0, 100.0).map(|percent| percent / 100.0)
-    })
-}
-
-/// The error of the mean: `( +-  2.58% )`.
-fn error(notes: &str) -> Option<f64> {
-    let digits = notes.rsplit_once("( +-")?.1.split('%').next()?;
-    number_between(digits.trim(), 0.0, 1e6).map(|percent| percent / 100.0)
-}
-
-/// A line of `perf stat -x,`: count, unit, event, nanoseconds, percent, and what is derived.
-fn csv(line: &str) -> Option<Event<'_>> {
-    let fields: Vec<&str> = line.splitn(9, ',').map(str::trim).collect();
-    let [count, unit, name, time, percent, ..] = fields[..] else { return None };
-    let is_event = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains(char::is_whitespace);
-    let is_unit = unit.is_empty() || UNITS.contains(&unit);
-    let is_time = !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit());
-    let percent = number_between(percent, 0.0, 100.0)?;
-    let count = match count {
-        "<not counted>" => Err("not counted"),
-        "<not supported>" => Err("not supported"),
-        _ => Ok(Printed::of(count)?),
-    };
-    let metric = fields.get(5).and_then(|metric| Printed::of(metric));
-    let metric = metric.zip(fields.get(6)).map(|(metric, name)| (metric, metric_name("", name)));
-    (is_event && is_unit && is_time && number(time).is_some()).then_some(Event {
-        name,
-        unit,
-        count,
-        metric,
-        share: Some(percent / 100.0),
-        error: None,
-    })
 }

@@ -3,6 +3,7 @@
 use figure::Outcome;
 use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES, TOOL};
 use figure::format::{number, percent};
+use figure::loads::sampling_error;
 
 use crate::audited::is_audited;
 use crate::check::{Answer, Check, Levels, Subject, measured, never};
@@ -31,7 +32,7 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     // The time of all samples is known better than what each share of it is.
     let samples = subject.typical(SAMPLES).into_value();
-    let error = samples.map_or(0.0, |samples| 0.5 / samples.max(1.0).sqrt());
+    let error = samples.map_or(0.0, |samples| sampling_error(0.5, samples));
     let told = samples.map_or("all samples together".to_owned(), |samples| {
         format!("{} samples: a share errs by {} as a rule", number(samples), percent(error))
     });
@@ -41,8 +42,7 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::of(
             ERROR.outcome(error).max(Outcome::Warn),
             format!(
-                "{told}; the names are those of a Go before 1.19, and before 1.18 its profiles of {} busy CPUs leave samples out, or give them \
-                 to other threads (golang/go#35057)",
+                "{told}; by its names it is of Go before 1.19, which before 1.18 lost samples of {} busy CPUs (golang/go#35057)",
                 number(busy)
             ),
             "build the program with a current Go, and profile it again",

@@ -84,9 +84,7 @@ fn faults(figure: &Figure) -> Option<String> {
 /// Of shares of a profile: those of functions that call one another are no sum.
 fn nested(figure: &Figure) -> Option<String> {
     let nested = figure.evidence.get(NESTED).into_value().filter(|nested| !nested.is_empty())?;
-    Some(format!(
-        "These functions call one another, so that the largest share is that of all, and a sum of them counts twice: {nested}."
-    ))
+    Some(format!("The largest of functions that call one another, and no sum: {nested}."))
 }
 
 /// The traffic of a kernel whose stores read their line first, in the figure's unit; `None` of anything else.
