@@ -254,6 +254,13 @@ fn functions_that_call_one_another_are_no_sum() {
         "{:?}",
         scheduler.why
     );
+    // A profiler that looked a hundred times as often has as many more samples.
+    let samples = |text: &str| {
+        let record = judged(&[text], &nothing());
+        record.figure("audit.pprof.hottest").unwrap().sum(figure::evidence::audit::SAMPLES).into_value()
+    };
+    assert_eq!(samples(text("pprof-15542")), Some(11.0));
+    assert_eq!(samples(&text("pprof-15542").replace("0ms", "0us")), Some(11.0));
     // What is not shown is not zero.
     assert_eq!(record.figure("audit.pprof.gc").unwrap().status, Status::NotAvailable);
     let heap = table.replace("Showing", "Type: inuse_space\nShowing");
