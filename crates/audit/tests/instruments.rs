@@ -254,6 +254,13 @@ fn functions_that_call_one_another_are_no_sum() {
         "{:?}",
         scheduler.why
     );
+    // A profiler that looked a hundred times as often has as many more samples.
+    let samples = |text: &str| {
+        let record = judged(&[text], &nothing());
+        record.figure("audit.pprof.hottest").unwrap().sum(figure::evidence::audit::SAMPLES).into_value()
+    };
+    assert_eq!(samples(text("pprof-15542")), Some(11.0));
+    assert_eq!(samples(&text("pprof-15542").replace("0ms", "0us")), Some(11.0));
     // What is not shown is not zero.
     assert_eq!(record.figure("audit.pprof.gc").unwrap().status, Status::NotAvailable);
     let heap = table.replace("Showing", "Type: inuse_space\nShowing");
@@ -286,6 +293,14 @@ fn what_likwid_was_asked_for_decides_whether_it_is_of_memory() {
     let memory = of("likwid-triad", 32.0);
     assert_eq!(memory.verdict, Some(Verdict::Unverified));
     assert!(memory.why.as_deref().is_some_and(|why| why.contains("which moves 40 B")), "{:?}", memory.why);
+    // Single precision has half the bytes for an operation.
+    let single =
+        text("likwid-triad").replace("Test: triad", "Test: triad_sp_avx").replace("26614.00", "13307.00");
+    assert_eq!(judged(&[&single], &llc(32.0)).figures[0].verdict, Some(Verdict::Unverified));
+    // Nor is it held against the peak of memory, as long as nobody tells that no cache holds it.
+    let counted = |figure: &figure::Figure| figure.conditions.get(figure::evidence::COUNTED_BYTES);
+    assert_eq!(counted(&judged(&[text("likwid-clcopy")], &nothing()).figures[0]), None);
+    assert_eq!(counted(&memory), Some(32.0));
     let shared = text("likwid-clcopy").replace("Using 1 threads", "Using 2 threads");
     let line = "Group: 0 Thread 1 Global Thread 1 running on hwthread 22 - Vector length 32 Offset 0\n";
     let shared = shared.replace("Group: 0 Thread 0", &format!("{line}Group: 0 Thread 0"));

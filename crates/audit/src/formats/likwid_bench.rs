@@ -16,6 +16,10 @@ pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, parse }
 const HEAD: &str = "LIKWID MICRO BENCHMARK";
 /// Lines before the head in which the arrays are allocated.
 const ALLOCATED_WITHIN: usize = 4096;
+/// Bytes of an array that no machine's caches hold.
+const NO_CACHE: f64 = 4.0 * 1024.0 * 1024.0 * 1024.0;
+/// What a name says besides: single precision, non-temporal stores, instructions.
+const VARIANTS: &[&str] = &["sp", "mem", "sse", "avx", "avx512", "fma", "plain"];
 /// How the names of kernels begin that count operations and no bytes.
 const PEAK: &str = "peakflops";
 /// Lines of results that stand before the bandwidth.
@@ -50,6 +54,17 @@ const KERNELS: &[Kernel] = &[
     Kernel { name: "triad", arrays: 4.0, bytes: 32.0, flops: 2.0, reads_first: 8.0 },
 ];
 
+/// The kernel of a test's name, such as `stream_sp_mem_avx_fma`. One with other parts computes something else.
+fn kernel(test: &str) -> Option<Kernel> {
+    let (name, parts) = test.split_once('_').unwrap_or((test, ""));
+    let parts: Vec<&str> = parts.split('_').filter(|part| !part.is_empty()).collect();
+    let kernel = KERNELS.iter().find(|kernel| kernel.name == name)?;
+    let is_known = parts.iter().all(|part| VARIANTS.contains(part));
+    let single = if parts.contains(&"sp") { 0.5 } else { 1.0 };
+    let reads_first = if parts.contains(&"mem") { 0.0 } else { kernel.reads_first };
+    is_known.then_some(Kernel { bytes: kernel.bytes * single, reads_first: reads_first * single, ..*kernel })
+}
+
 /// Lines that belong to a run before its head.
 fn is_allocation(line: &str) -> bool {
     line.starts_with("Allocate: Process running on") || line.starts_with("Warning: Sanitizing vector length")
@@ -77,8 +92,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         let rate = run.printed("MFlops/s:").ok_or("has no line of MFlops/s")?;
         return Ok(vec![operations(run, test, rate, seconds)]);
     }
-    let single = if test.split('_').any(|part| part == "sp") { 0.5 } else { 1.0 };
-    let kernel = KERNELS.iter().find(|kernel| test.split('_').next() == Some(kernel.name));
+    let kernel = kernel(test);
     let id = format!("{SUITE}.likwid-bench.bandwidth");
     let name = format!("{} by likwid-bench", plain_to(test, 40));
     let mut figure = Figure::planned(id, SUITE, name, Unit::GB_PER_S, Better::Higher);
@@ -86,12 +100,6 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let own = &mut figure.conditions;
     own.set(KERNEL, plain_to(&format!("{test} of likwid-bench"), 60));
     own.set(SUBJECT, plain_to(&format!("{test} {}", groups(&command)), MAX_SUBJECT));
-    if let Some(kernel) = kernel {
-        own.set(COUNTED_BYTES, kernel.bytes * single);
-        let is_streaming = test.split('_').any(|part| part == "mem");
-        let more = if is_streaming { 0.0 } else { kernel.reads_first };
-        own.set(TRAFFIC_BYTES, (kernel.bytes + more) * single);
-    }
     let cpus = placed(run);
     let threads = within(run, "Using ", " threads").or((!cpus.is_empty()).then_some(cpus.len() as f64));
     threads.or(known.threads).into_iter().for_each(|threads| own.set(THREADS, threads));
@@ -100,7 +108,13 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     }
     known.cores.into_iter().for_each(|cores| own.set(CORES, cores));
     let size = run.number("Size (Byte):").or(run.number("Size:"));
-    let array = allocated(run).or(size.zip(kernel).map(|(all, own)| all / own.arrays));
+    let array = allocated(run).or(size.zip(kernel.as_ref()).map(|(all, own)| all / own.arrays));
+    // What a cache may hold is not held against the memory's peak.
+    let of_memory = known.llc.is_some() || array.is_some_and(|array| array >= NO_CACHE);
+    if let Some(kernel) = kernel.as_ref().filter(|_| of_memory) {
+        own.set(COUNTED_BYTES, kernel.bytes);
+        own.set(TRAFFIC_BYTES, kernel.bytes + kernel.reads_first);
+    }
     // likwid-bench is asked for a size, often one that a cache holds: that is then the question.
     let in_cache = array.zip(known.llc.as_ref()).is_some_and(|(array, (caches, _))| array <= *caches);
     if let Some(array) = array {
@@ -109,7 +123,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     figure.evidence.put_unknown(VERIFIED, "likwid-bench does not check what its kernels computed");
     stream::caches(known, &mut figure.evidence);
     let mut evidence = Evidence::default();
-    if let Some((again, off)) = again(run, kernel, seconds) {
+    if let Some((again, off)) = again(run, kernel.as_ref(), seconds) {
         evidence.put(RECOMPUTED, again);
         evidence.put(ROUNDING, off + rate.share());
     }
@@ -184,9 +198,6 @@ fn allocated(run: &Run) -> Option<f64> {
         let lengths = line.split_once("Vector length ")?.1.split_whitespace().next()?;
         all.push(number(lengths.split_once('/')?.1)?);
     }
-    let arrays = run
-        .after("Test:")
-        .and_then(|test| KERNELS.iter().find(|own| test.split('_').next() == Some(own.name)))?
-        .arrays;
+    let arrays = kernel(run.after("Test:")?)?.arrays;
     (!all.is_empty()).then(|| all.iter().sum::<f64>() / arrays)
 }

@@ -136,8 +136,11 @@ fn bandwidth(run: &Run, known: &Known, line: &str) -> Result<Vec<Figure>, String
     let own = &mut figure.conditions;
     own.set(KERNEL, plain_to(&format!("{way} of bw_mem"), 40));
     own.set(SUBJECT, plain_to(&words.join(" "), 60));
-    own.set(COUNTED_BYTES, 8.0);
     let size = size * 1e6;
+    // What a cache may hold is not held against the memory's peak.
+    if known.llc.is_some() {
+        own.set(COUNTED_BYTES, 8.0);
+    }
     let in_cache = known.llc.as_ref().is_some_and(|(caches, _)| size <= *caches);
     own.set(if in_cache { WORKING_SET } else { ARRAY_BYTES }, size);
     figure.evidence.put_unknown(VERIFIED, NOT_CHECKED);

@@ -195,7 +195,8 @@ fn of_row(table: &Table, host: &str, cells: &[Option<f64>]) -> Vec<Figure> {
         let mut evidence = Evidence::default();
         let is_bandwidth = table.unit == Unit::GB_PER_S;
         if is_bandwidth {
-            figure.convention = Some(Convention::Copied);
+            let copies = word.starts_with("bcopy");
+            figure.convention = Some(if copies { Convention::Copied } else { Convention::EstimatedTraffic });
             figure.conditions.set(COUNTED_BYTES, 8.0);
         }
         if *word == MAIN {

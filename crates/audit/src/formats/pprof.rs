@@ -148,10 +148,12 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         evidence.put(ROUNDING, off);
         evidence
     };
-    // How well a share is known hangs on the samples.
+    // How well a share is known hangs on the samples. A time below Go's period is of a profiler that was set to look more often.
+    let times = rows.iter().map(|row| row.flat.value).filter(|time| *time > 0.0);
+    let period = times.fold(PERIOD, f64::min);
     let share = |again: f64, off: f64| {
         let mut evidence = evidence(again, off);
-        evidence.put(SAMPLES, (total.value / PERIOD).round());
+        evidence.put(SAMPLES, (total.value / period).round());
         evidence
     };
     let mut figures = Vec::new();
