@@ -5,6 +5,8 @@
 # make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
 #                 a last-level cache shown, hidden, split), and the long end-to-end tests
 #                 (these need a quiet machine, and 20 minutes)
+# make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
+# make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       random malformed responses for the HTTP engine, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
 # make clean      remove what was built, and the records that make run left
 #
@@ -29,6 +31,8 @@ GO ?= go
 # A Go of 1.21 or newer fetches the one that servers/go.mod asks for.
 export GOTOOLCHAIN ?= auto
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+# Where `make install` puts it; DESTDIR before it is for those who make packages.
+PREFIX ?= /usr/local
 # Where `make run` leaves its records.
 OUT ?= $(TARGET_DIR)/truebench
 TRUEBENCH := $(TARGET_DIR)/release/truebench
@@ -37,10 +41,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run build test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
+.PHONY: help run build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
 
 help:
-	@sed -n 's/^# \?//;1,9p' Makefile
+	@sed -n 's/^# \?//;1,11p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -53,6 +57,13 @@ run: build setup-allocators
 
 build: setup
 	@$(CARGO) build --release --locked --package truebench
+
+install: setup
+	@CARGO="$(CARGO)" DESTDIR="$(DESTDIR)" .ci/package install "$(PREFIX)"
+
+package: setup
+	@.ci/need objdump:binutils dpkg-shlibdeps:dpkg-dev python3:python3-venv
+	CARGO="$(CARGO)" .ci/package all
 
 test: lint setup-allocators
 	@$(CARGO) test --workspace --locked

@@ -40,6 +40,7 @@ mod numa;
 mod record;
 mod responder;
 mod scaling;
+mod studies;
 mod switch;
 mod system;
 #[cfg(target_arch = "x86_64")]

@@ -88,3 +88,24 @@ fn version_and_completions() {
     assert!(stdout(&run(&["--version"])).starts_with("truebench "));
     assert!(stdout(&run(&["completions", "bash"])).contains("truebench"));
 }
+
+#[test]
+fn a_manual_page_for_each_command() {
+    let page = stdout(&run(&["man"]));
+    assert!(page.contains(".TH truebench 1") && page.contains("truebench\\-memory(1)"), "{page}");
+    let page = stdout(&run(&["man", "memory"]));
+    assert!(page.contains(".TH truebench-memory 1") && page.contains("\\-\\-array\\-size"), "{page}");
+    let directory = tempfile::tempdir().unwrap();
+    let output = run(&["man", "-o", directory.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for name in ["truebench.1", "truebench-run.1", "truebench-http-serve.1", "truebench-man.1"] {
+        assert!(directory.path().join(name).is_file(), "{name}");
+    }
+    for (arguments, part) in [
+        (vec!["man", "nothing"], "no such command"),
+        (vec!["man", "schema", "x"], "has no commands"),
+        (vec!["man", "-o", "/proc/nowhere"], "cannot be written"),
+    ] {
+        assert!(refused(&arguments).contains(part), "{arguments:?}");
+    }
+}

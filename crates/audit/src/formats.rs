@@ -3,9 +3,17 @@
 mod ab;
 mod alloc_test;
 mod hey;
+mod likwid_bench;
+mod lmbench;
+mod lmbench_summary;
 mod mlc;
 mod oha;
+mod pcm;
+mod pcm_memory;
 mod perf_pipe;
+mod perf_stat;
+mod pprof;
+mod ps_faults;
 mod stream;
 mod sysbench;
 mod unixbench;
@@ -41,4 +49,12 @@ pub const FORMATS: &[&Format] = &[
     &alloc_test::FORMAT,
     &perf_pipe::FORMAT,
     &sysbench::FORMAT,
+    &likwid_bench::FORMAT,
+    &lmbench_summary::FORMAT,
+    &lmbench::FORMAT,
+    &pcm_memory::FORMAT,
+    &pcm::FORMAT,
+    &perf_stat::FORMAT,
+    &pprof::FORMAT,
+    &ps_faults::FORMAT,
 ];

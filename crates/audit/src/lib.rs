@@ -45,6 +45,8 @@ pub struct Known {
     pub connections: Option<f64>,
     /// Requests a second that were asked for, where the text does not tell.
     pub rate: Option<f64>,
+    /// Seconds between two readings of a count, where the text does not tell.
+    pub interval: Option<f64>,
 }
 
 /// Why a text gives no figures.

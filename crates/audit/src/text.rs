@@ -29,6 +29,11 @@ pub fn number(token: &str) -> Option<f64> {
     digits.parse().ok().filter(|value: &f64| is_number && (0.0..=MOST).contains(value))
 }
 
+/// A number within bounds.
+pub fn number_between(token: &str, low: f64, high: f64) -> Option<f64> {
+    number(token).filter(|value| (low..=high).contains(value))
+}
+
 /// Half of the last digit that is printed: what rounding may have taken or added.
 pub fn half_digit(token: &str) -> f64 {
     let decimals =

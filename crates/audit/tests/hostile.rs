@@ -17,6 +17,20 @@ const TEXTS: &[&str] = &[
     include_str!("data/sysbench-545.txt"),
     include_str!("data/sysbench-97.txt"),
     include_str!("data/perf-pipe-sync.txt"),
+    include_str!("data/perf-netdev.txt"),
+    include_str!("data/perf-3510.txt"),
+    include_str!("data/perf-159.txt"),
+    include_str!("data/pprof-28808.txt"),
+    include_str!("data/ps-11920.txt"),
+    include_str!("data/lmbench-2003.txt"),
+    include_str!("data/lmbench-vm.txt"),
+    include_str!("data/lmbench-12.txt"),
+    include_str!("data/lmbench-19.txt"),
+    include_str!("data/lmbench-tast.txt"),
+    include_str!("data/likwid-664.txt"),
+    include_str!("data/likwid-clcopy.txt"),
+    include_str!("data/pcm-memory-pmem.txt"),
+    include_str!("data/pcm-2630.txt"),
     ALLOC_TEST,
 ];
 const ALLOC_TEST: &str = "Short test summary for 'ptmalloc2' and maxItems = 33554432:\n1,21000,9000,12000,330000,9000,4000,3000,790000000,800000000,1.7\n";
@@ -33,6 +47,9 @@ const NUMBERS: &[&str] = &[
     "0.0000001",
     "\u{202e}",
     "1,2,3",
+    "-1.00",
+    "(0.00%)",
+    "<not counted>",
 ];
 
 fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
@@ -42,6 +59,7 @@ fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
         threads: Some(7.0),
         connections: Some(1.0),
         rate: Some(1e-9),
+        interval: Some(1e-9),
     };
     let figures = audit::figures(&[Source { name: "x", text }], &known)?;
     for figure in &figures {
@@ -71,6 +89,19 @@ fn each_format_is_read() {
     }
     let alloc_test = read(ALLOC_TEST).unwrap();
     assert_eq!(alloc_test[0].value, Some(12.0));
+}
+
+/// Half a million lines: whoever looked back from each to the first would not come to an end.
+#[test]
+fn each_line_is_looked_at_a_few_times() {
+    const BYTES: usize = 1 << 20;
+    let lines = |line: &str| line.repeat(BYTES / line.len());
+    assert!(matches!(read(&lines("x\n")), Err(Refused::Unknown { .. })));
+    for head in
+        ["PID MAJFL MINFL\n", "|-- Memory Channel Monitoring --|\n", "Memory latencies in nanoseconds\n"]
+    {
+        assert!(matches!(read(&lines(head)), Err(Refused::Broken { .. })), "{head}");
+    }
 }
 
 proptest! {

@@ -1,32 +1,11 @@
 //! What people published, and what the checks say of it: the table of docs/methods/audit.md.
 
 mod judged;
+#[macro_use]
+mod published;
 
 use audit::Known;
-use figure::{Record, Verdict};
-
-/// A published text, what is known besides, and what must be said of its figures: id without the suite, verdict, first reason.
-struct Case {
-    file: &'static str,
-    text: &'static str,
-    known: fn() -> Known,
-    says: &'static [(&'static str, Verdict, &'static str)],
-}
-
-macro_rules! case {
-    ($file:literal, $known:expr, [$(($id:literal, $verdict:ident, $reason:literal)),* $(,)?]) => {
-        Case {
-            file: $file,
-            text: include_str!(concat!("data/", $file, ".txt")),
-            known: $known,
-            says: &[$(($id, Verdict::$verdict, $reason)),*],
-        }
-    };
-}
-
-fn nothing() -> Known {
-    Known::default()
-}
+use published::{Case, judged, llc, nothing};
 
 const CASES: &[Case] = &[
     case!(
@@ -211,38 +190,9 @@ const CASES: &[Case] = &[
     case!("stream-7h12", || llc(512.0), [("stream.triad", Unverified, "verified")]),
 ];
 
-/// All last-level caches together, in MiB.
-fn llc(mib: f64) -> Known {
-    Known { llc: Some((mib * 1024.0 * 1024.0, "the data sheet".to_owned())), ..Known::default() }
-}
-
-fn judged(texts: &[&str], known: &Known) -> Record {
-    let names: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
-    let texts: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().copied()).collect();
-    judged::judged(&texts, known)
-}
-
 #[test]
 fn each_published_text_gets_its_verdict() {
-    for case in CASES {
-        let record = judged(&[case.text], &(case.known)());
-        for (id, verdict, reason) in case.says {
-            let figure =
-                record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("{}: no {id}", case.file));
-            let first = judge::reasons(figure).next().map_or("", |check| &check.id);
-            assert_eq!((figure.verdict, first), (Some(*verdict), *reason), "{}: {id}", case.file);
-        }
-        // What is not named here is accused of nothing.
-        for figure in record.figures.iter().filter(|figure| figure.value.is_some()) {
-            let is_named = case.says.iter().any(|(id, ..)| figure.id == format!("audit.{id}"));
-            assert!(is_named || figure.verdict == Some(Verdict::Unverified), "{}: {figure:#?}", case.file);
-            assert!(
-                figure.why.as_deref().is_none_or(|why| !why.contains("NaN") && !why.contains("inf ")),
-                "{}",
-                figure.id
-            );
-        }
-    }
+    published::each_gets_its_verdict(CASES);
 }
 
 #[test]

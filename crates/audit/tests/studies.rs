@@ -3,6 +3,7 @@
 mod judged;
 
 use audit::Known;
+use figure::evidence::audit::SUBJECT;
 use figure::{Record, Verdict};
 use judged::judged;
 
@@ -80,4 +81,92 @@ fn the_abnormal_test_is_named_and_no_normal_one() {
     // Where the switches are as unequal as the CPUs, nothing is abnormal.
     let alike = judged(&[("xeon", xeon), ("the same", xeon)], &Known::default());
     assert!(!alike.findings.iter().any(|finding| finding.text.contains("abnormal")), "{:#?}", alike.findings);
+}
+
+/// The profiles of fasthttp at 200, 8000 and 16000 connections.
+const PROFILES: [(&str, &str); 3] = [
+    ("200", include_str!("../../../studies/3-fasthttp-200.txt")),
+    ("8000", include_str!("../../../studies/3-fasthttp-8000.txt")),
+    ("16000", include_str!("../../../studies/3-fasthttp-16000.txt")),
+];
+
+/// The value of the figure of the profile in this file; `None` where the text does not show it.
+fn share(record: &Record, file: &str, what: &str) -> Option<f64> {
+    let is = |figure: &&figure::Figure| {
+        figure.id.ends_with(&format!(".{what}")) && figure.conditions.get(SUBJECT).as_deref() == Some(file)
+    };
+    record.figures.iter().find(is).unwrap_or_else(|| panic!("{what} of {file}")).value
+}
+
+#[test]
+fn with_more_connections_the_scheduler_takes_what_the_handler_had() {
+    let record = judged(&PROFILES, &Known::default());
+    let of = |what: &str| ["200", "8000", "16000"].map(|file| share(&record, file, what));
+    assert_eq!(of("scheduler"), [None, Some(40.13), Some(55.74)]);
+    assert_eq!(of("syscall"), [Some(56.04), Some(52.18), Some(40.70)]);
+    assert_eq!(of("netpoll"), [None, None, Some(46.35)]);
+    let told = |record: &Record| {
+        record
+            .findings
+            .iter()
+            .find(|finding| finding.text.contains("scheduler"))
+            .map(|finding| finding.text.clone())
+    };
+    let text = told(&record).expect("it grows");
+    for part in ["56 % of the samples in 16000", "40 % in 8000", "shown of 200"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // One that does not grow is no finding; nor is one profile.
+    let alike = judged(&[("a", PROFILES[2].1), ("b", PROFILES[2].1)], &Known::default());
+    assert_eq!(told(&alike), None);
+    assert_eq!(told(&judged(&PROFILES[1..2], &Known::default())), None);
+    // No profile of a text is ever valid, and this one is of a Go whose profiler cannot be trusted on so many CPUs.
+    assert!(record.figures.iter().all(|figure| figure.verdict != Some(Verdict::Valid)));
+    let on_a_clock =
+        PROFILES[2].1.replace("Showing", "Duration: 30s, Total samples = 275.17s (917.23%)\nShowing");
+    let record = judged(&[("16000", &on_a_clock)], &Known::default());
+    assert_eq!(reasons(&record, "audit.pprof.scheduler")[0], "sampled-enough");
+}
+
+#[test]
+fn the_server_takes_minor_faults_alone_and_with_both_levers_none() {
+    let (before, after) =
+        (include_str!("../../../studies/4-ps-before.txt"), include_str!("../../../studies/4-ps-after.txt"));
+    let faults = |text: &str| {
+        let record = judged(&[("ps", text)], &Known::default());
+        let of = |id: &str| record.figure(id).unwrap_or_else(|| panic!("no {id}")).clone();
+        (of("audit.ps.minor"), of("audit.ps.major"))
+    };
+    let (minor, major) = faults(before);
+    assert_eq!((minor.value, major.value), (Some(10_000.0), Some(0.0)));
+    assert!(
+        major.why.as_deref().is_some_and(|why| why.contains("No page had to be read")),
+        "{:?}",
+        major.why
+    );
+    // A rate is no diagnosis: what a fault costs is to be measured.
+    assert!(minor.why.as_deref().is_some_and(|why| why.contains("truebench faults")), "{:?}", minor.why);
+    assert_eq!(minor.verdict, Some(Verdict::Unverified));
+    let (minor, major) = faults(after);
+    assert_eq!((minor.value, major.value), (Some(0.0), Some(0.0)));
+    // One reading is a life's sum, and no rate.
+    let once = before.split("$ sleep").next().unwrap();
+    assert_eq!(reasons(&judged(&[("ps", once)], &Known::default()), "audit.ps.minor.life")[0], "rate-told");
+}
+
+#[test]
+fn without_a_read_before_each_store_both_instruments_agree_as_they_are() {
+    let nt = include_str!("../../../studies/1-stream-nt.txt");
+    let record = judged(&[("nt", nt), ("mlc", MLC)], &server());
+    let finding =
+        record.findings.iter().find(|finding| finding.text.contains("197 GB/s")).expect("two instruments");
+    assert!(finding.text.contains("stores read nothing first"), "{}", finding.text);
+    // With streaming stores switched off it is as gcc makes it.
+    let off = include_str!("../../../studies/1-stream-nt-off.txt");
+    let record = judged(&[("off", off), ("mlc", MLC)], &server());
+    assert!(
+        record.findings.iter().any(|finding| finding.text.contains("both are right")),
+        "{:#?}",
+        record.findings
+    );
 }

@@ -63,6 +63,8 @@ pub enum Command {
     Schema(schema::Schema),
     /// Print a completion script for a shell
     Completions(Completions),
+    /// Print a manual page, as troff
+    Man(Man),
 }
 
 /// Where output goes.
@@ -423,6 +425,17 @@ pub struct Completions {
     /// The shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// `truebench man`.
+#[derive(Debug, ClapArgs)]
+pub struct Man {
+    /// The command whose page it is, such as memory or http serve [default: truebench itself]
+    #[arg(value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Write the pages of all commands into DIR: truebench.1, truebench-run.1, …
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    pub output: Option<PathBuf>,
 }
 
 fn format_name(text: &str) -> Result<&'static report::Format, String> {

@@ -9,6 +9,7 @@ pub mod faults;
 pub mod host;
 pub mod http;
 pub mod inspect;
+pub mod man;
 pub mod memory;
 pub mod report;
 pub mod run;

@@ -59,6 +59,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Schema(schema) => commands::schema::run(&schema),
         Command::Completions(completions) => commands::completions::run(&completions),
+        Command::Man(man) => commands::man::run(&man),
     }
 }
 

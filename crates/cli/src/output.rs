@@ -1,7 +1,7 @@
 //! Where reports go: stdout, or a file that appears whole or not at all.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -198,11 +198,17 @@ impl Target {
     }
 
     fn put(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        if let Some(mut stream) = self.stream.as_ref() {
-            return write(&mut stream);
+        // A format writes word by word: unbuffered, a record of some megabytes takes a second of system calls.
+        let buffered = |file: &File| {
+            let mut buffer = BufWriter::new(file);
+            write(&mut buffer)?;
+            buffer.flush()
+        };
+        if let Some(stream) = &self.stream {
+            return buffered(stream);
         }
-        let mut file = self.beside()?;
-        write(file.as_file_mut())?;
+        let file = self.beside()?;
+        buffered(file.as_file())?;
         if let Some(permissions) = &self.permissions {
             file.as_file().set_permissions(permissions.clone())?;
         }

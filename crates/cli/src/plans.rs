@@ -12,7 +12,7 @@ use lab::schedule::Rules;
 use crate::args::{Measuring, Output};
 use crate::failure::{Failure, code_of};
 use crate::output::{self, Destination};
-use crate::run::{self, Suite};
+use crate::run::{self, Suite, Work};
 
 /// Rounds of one figure at most where only time and target decide.
 const MOST_ROUNDS: usize = 1000;
@@ -33,15 +33,15 @@ pub type Ready<O, E> = (&'static Mode<O, E>, Planned);
 pub struct Part {
     /// For people.
     pub told: String,
-    /// For the lab.
-    pub suite: Suite,
+    /// What is done.
+    pub work: Work,
 }
 
 /// The parts that modes with their plans are.
 pub fn parts<O, E>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
     let part = |(mode, plan): Ready<O, E>| Part {
         told: describe(mode.title, &plan),
-        suite: Suite { plan: plan.suite, complete: mode.complete },
+        work: Work::Rounds(Suite { plan: plan.suite, complete: mode.complete }),
     };
     plans.into_iter().map(part).collect()
 }
@@ -101,8 +101,8 @@ pub fn carry_on(
         return Ok(ExitCode::SUCCESS);
     }
     let destination = Destination::open(output)?;
-    let suites = parts.into_iter().map(|part| part.suite).collect();
-    let record = run::measure(suites, figures, machine, output.quiet, &mut ())?;
+    let works = parts.into_iter().map(|part| part.work).collect();
+    let record = run::measure(works, figures, machine, output.quiet, &mut ())?;
     destination.write(&record)?;
     Ok(ExitCode::from(code_of(&record, measuring.strict)))
 }

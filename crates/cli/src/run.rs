@@ -19,6 +19,42 @@ const SETTLING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(200);
 const AT_REST: f64 = 0.1;
 
+/// What a run does in one turn.
+pub enum Work {
+    /// Figures that are measured in rounds.
+    Rounds(Suite),
+    /// What is done once.
+    Once(Box<Once>),
+}
+
+impl Work {
+    /// Names it within a run.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Work::Rounds(suite) => suite.plan.worker,
+            Work::Once(once) => once.name,
+        }
+    }
+}
+
+/// Something that is watched once, and has figures of its own.
+pub struct Once {
+    /// Names it within a run.
+    pub name: &'static str,
+    /// What goes on, for people.
+    pub what: String,
+    /// Stands for its figures where there are none.
+    pub figure: Figure,
+    /// Its figures, by those that were measured before; and the signal by which the user ended it.
+    pub measure: Measure,
+}
+
+/// Figures that something done once has.
+pub type Measure = Box<dyn FnOnce(&[Figure], &Machine, &Interrupt) -> Result<Watched, Failure>>;
+
+/// Figures, and the signal that ended their measuring, if one did.
+pub type Watched = (Vec<Figure>, Option<&'static str>);
+
 /// One suite, or one mode of it: what to measure, and what follows from it.
 pub struct Suite {
     /// For the lab.
@@ -47,7 +83,7 @@ impl Keep for () {
 /// # Errors
 /// When not even a signal handler can be installed or a thread started.
 pub fn measure(
-    suites: Vec<Suite>,
+    works: Vec<Work>,
     mut figures: Vec<Figure>,
     machine: Machine,
     quiet: bool,
@@ -71,15 +107,36 @@ pub fn measure(
         let end = Some("the run has not ended, or nobody could say how".to_owned());
         judged(figures, &machine, &started, begun, end, Observer::default())
     };
-    for (number, suite) in suites.into_iter().enumerate() {
+    for (number, work) in works.into_iter().enumerate() {
         if interrupted.is_some() {
-            figures.extend(suite.plan.figures);
+            match work {
+                Work::Rounds(suite) => figures.extend(suite.plan.figures),
+                Work::Once(once) => figures.push(once.figure),
+            }
             continue;
         }
         if number > 0 {
             events.send(Event::Preparing { what: "until the machine is at rest".to_owned() });
             settle(&machine, &interrupt);
         }
+        let name = work.name();
+        let suite = match work {
+            Work::Rounds(suite) => suite,
+            Work::Once(once) => {
+                events.send(Event::Preparing { what: once.what });
+                let (new, ended) = match (once.measure)(&figures, &machine, &interrupt) {
+                    Ok(watched) => watched,
+                    Err(failure) => (vec![once.figure.not_available(failure.message())], None),
+                };
+                interrupted = ended.map(str::to_owned);
+                let ids = new.iter().map(|figure| figure.id.clone()).collect();
+                figures.extend(new);
+                if interrupted.is_none() {
+                    keep.done(name, ids, &|| unfinished(figures.clone()));
+                }
+                continue;
+            }
+        };
         let mut look = |now: &[Figure]| {
             keep.so_far(&|| {
                 let now = now.iter().cloned().map(|mut figure| {
@@ -95,7 +152,7 @@ pub fn measure(
         let ids = outcome.figures.iter().map(|figure| figure.id.clone()).collect();
         figures.extend(outcome.figures);
         if interrupted.is_none() {
-            keep.done(suite.plan.worker, ids, &|| unfinished(figures.clone()));
+            keep.done(name, ids, &|| unfinished(figures.clone()));
         }
     }
     let dropped = events.dropped();

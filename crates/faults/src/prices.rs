@@ -23,6 +23,8 @@ pub mod watching;
 pub struct Options {
     /// What there is.
     pub here: here::Here,
+    /// Words of the prices that are asked for, or of kinds of them; none: all.
+    pub words: Vec<String>,
     /// When there are enough rounds.
     pub rules: lab::schedule::Rules,
 }
@@ -33,6 +35,9 @@ pub enum PlanError {
     /// Nothing can run.
     #[error("no CPU that may be used is online")]
     NoCpu,
+    /// A word that is no price's.
+    #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
+    NoPrice(String),
 }
 
 /// The mode.

@@ -8,9 +8,10 @@ use figure::{CheckResult, Outcome};
 
 use crate::check::{Check, Subject};
 use crate::checks::{
-    above_limit, adds_up, answers_alike, array_size, clock_granularity, conditions_told,
-    coordinated_omission, difference_stands, errors_as_work, lasted, left_out, littles_law, rate_met,
-    repeats, results_kept, rounds_agree, sources, switches_placed, threads_even, verified,
+    above_limit, adds_up, answers_alike, array_size, channels_read, clock_granularity, conditions_told,
+    coordinated_omission, counted_throughout, difference_stands, errors_as_work, lasted, left_out,
+    littles_law, memory_latency, rate_met, rate_told, repeats, results_kept, rounds_agree, sampled_enough,
+    sources, switch_sizes, switches_placed, threads_even, verified,
 };
 
 /// The checks of an audited figure, in causal order.
@@ -28,6 +29,12 @@ pub const CHECKS: &[&Check] = &[
     &left_out::CHECK,
     &littles_law::CHECK,
     &coordinated_omission::CHECK,
+    &rate_told::CHECK,
+    &counted_throughout::CHECK,
+    &sampled_enough::CHECK,
+    &channels_read::CHECK,
+    &memory_latency::CHECK,
+    &switch_sizes::CHECK,
     &switches_placed::CHECK,
     &difference_stands::CHECK,
     &rounds_agree::CHECK,

@@ -8,6 +8,7 @@ mod allocator_proved;
 pub(crate) mod answers_alike;
 pub(crate) mod array_size;
 mod bimodal;
+pub(crate) mod channels_read;
 mod client_saturated;
 pub(crate) mod clock_granularity;
 mod clock_jump;
@@ -16,6 +17,7 @@ mod conforms;
 mod connections_served;
 pub(crate) mod coordinated_omission;
 mod copies_overlap;
+pub(crate) mod counted_throughout;
 mod debug_build;
 mod delayed_ack;
 pub(crate) mod difference_stands;
@@ -45,6 +47,7 @@ pub(crate) mod littles_law;
 mod loopback;
 pub(crate) mod loss;
 mod memory_errors;
+pub(crate) mod memory_latency;
 mod memory_limit;
 mod numa_balancing;
 mod numa_placement;
@@ -57,11 +60,13 @@ mod ports;
 mod profile_coverage;
 mod quota;
 pub(crate) mod rate_met;
+pub(crate) mod rate_told;
 mod rates_steady;
 pub(crate) mod repeats;
 pub(crate) mod results_kept;
 pub(crate) mod rounds_agree;
 mod run_queue_delay;
+pub(crate) mod sampled_enough;
 mod scheduler;
 mod server_host;
 mod server_not_saturated;
@@ -72,6 +77,7 @@ mod steal;
 mod stragglers;
 mod survivors;
 mod swap;
+pub(crate) mod switch_sizes;
 mod switches_per_hop;
 pub(crate) mod switches_placed;
 mod thermal;
@@ -190,6 +196,12 @@ pub const ALL: &[&Check] = &[
     &answers_alike::CHECK,
     &results_kept::CHECK,
     &left_out::CHECK,
+    &rate_told::CHECK,
+    &counted_throughout::CHECK,
+    &sampled_enough::CHECK,
+    &channels_read::CHECK,
+    &memory_latency::CHECK,
+    &switch_sizes::CHECK,
     &switches_placed::CHECK,
     &difference_stands::CHECK,
     &repeats::CHECK,

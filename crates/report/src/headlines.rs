@@ -1,28 +1,22 @@
 //! The figures by which a suite is known.
 
-use figure::{Figure, Record, Status};
+use figure::evidence::http::{GOAL, WHAT};
+use figure::{Figure, Record, Status, loads};
 
 use crate::outline::is_control;
 use crate::summary;
 
-/// The most of a suite.
+/// The most of a suite that is not listed.
 const MOST: usize = 4;
 
-/// Ids, or how they begin, by suite: those that a reader asks for first.
-const KNOWN: &[(&str, &[&str])] = &[
-    ("memory", &["memory.triad.nt", "memory.copy.nt", "memory.triad.regular", "memory.read"]),
-    ("system", &["system.context1", "system.syscall", "system.execl", "system.shell1"]),
-    ("alloc", &["alloc.pair.glibc", "alloc.pair."]),
-    (
-        "faults",
-        &[
-            "faults.prices.minor.write",
-            "faults.prices.minor.large",
-            "faults.prices.major",
-            "faults.prices.munmap",
-        ],
-    ),
-    ("http", &["http.saturation.", "http.asked."]),
+/// Ids, or how they begin, by suite: those that a reader asks for first; and how many at most.
+const KNOWN: &[(&str, usize, &[&str])] = &[
+    ("memory", 4, &["memory.triad.nt", "memory.copy.nt", "memory.triad.regular", "memory.read"]),
+    ("system", 4, &["system.context1", "system.syscall", "system.execl", "system.shell1"]),
+    ("alloc", 4, &["alloc.pair.glibc", "alloc.pair."]),
+    ("faults", 4, &["faults.prices.minor.write", "faults.prices.major", "faults.minor", "faults.gain"]),
+    // Rates of three servers with two numbers of connections.
+    ("http", 6, &["http.saturation.", "http.asked."]),
 ];
 
 /// Some of each suite, in the record's order of suites.
@@ -31,20 +25,31 @@ pub(crate) fn of(record: &Record) -> Vec<&Figure> {
 }
 
 fn of_suite<'a>(record: &'a Record, suite: &str) -> Vec<&'a Figure> {
-    let is_candidate =
-        |figure: &&Figure| figure.suite == suite && figure.value.is_some() && !is_control(figure);
+    let is_candidate = |figure: &&Figure| {
+        figure.suite == suite
+            && figure.value.is_some()
+            && !is_control(figure)
+            && !is_of_a_saturated_load(figure)
+    };
     let candidates: Vec<&Figure> = record.figures.iter().filter(is_candidate).collect();
-    let known = KNOWN.iter().find(|(of, _)| *of == suite).map_or(&[][..], |(_, ids)| *ids);
+    let known = KNOWN.iter().find(|(of, ..)| *of == suite);
+    let (most, known) = known.map_or((MOST, &[][..]), |(_, most, ids)| (*most, *ids));
     let mut chosen: Vec<&Figure> = Vec::new();
     // What nobody thought of comes behind, in the record's order.
     for begin in known.iter().chain(&[""]) {
         for figure in candidates.iter().filter(|figure| figure.id.starts_with(begin)) {
-            if chosen.len() < MOST && !chosen.iter().any(|other| other.id == figure.id) {
+            if chosen.len() < most && !chosen.iter().any(|other| other.id == figure.id) {
                 chosen.push(figure);
             }
         }
     }
     chosen
+}
+
+/// What a closed loop says besides its rate: with several servers the rates are asked for first.
+fn is_of_a_saturated_load(figure: &Figure) -> bool {
+    let is = |key, word: &str| figure.conditions.get(key).is_some_and(|value| value == word);
+    is(GOAL, loads::SATURATION) && !is(WHAT, loads::RATE)
 }
 
 /// Suites without any value, each with the first reason.

@@ -1,17 +1,19 @@
-//! Study 2, from its figures alone: a comparison names Pipe-based Context Switching and nothing that is normal; with the anomaly
-//! in another test, it names that one.
+//! Studies, from their figures alone. Of study 2 a comparison names Pipe-based Context Switching and nothing that is normal; with the
+//! anomaly in another test, it names that one. Of studies 4 and 5 it gives the ratios, and says that single values conclude nothing.
 
 mod compare_records;
 
-use compare_records::{compare, index, record, value, written};
-use figure::evidence::{HOP_WAY, PLACEMENT};
+use compare_records::{compare, compared, index, record, value, written};
+use figure::evidence::{HOP_WAY, PLACEMENT, TEST_CLASS};
 use figure::host::{Cache, CacheKind, LogicalCpu};
-use figure::{CpuList, Machine, Record, Unit};
+use figure::{Better, CpuList, Machine, Record, Unit};
 use proptest::prelude::*;
-use report::compare::Rule;
+use report::compare::{Comparison, Rule, Rules, Standing};
 
 const INDEX: &str = include_str!("../../../studies/2-unixbench/index.csv");
 const VMS: &str = include_str!("../../../studies/2-unixbench/vms.csv");
+const SERVER: &str = include_str!("../../../studies/4-server.csv");
+const RATIOS: &str = include_str!("../../../studies/5-ratios.csv");
 
 /// Rows of a table of the study: words, then numbers.
 fn rows(table: &'static str, words: usize) -> Vec<(Vec<&'static str>, Vec<f64>)> {
@@ -111,6 +113,62 @@ fn planted(order: &[usize], at: usize, factor: f64, wobble: &[f64], planted: f64
         b.figures.push(index(words[0], words[1], value * times));
     }
     (a, b)
+}
+
+#[test]
+fn levers_against_page_faults_halve_the_time_in_the_kernel_and_one_value_on_a_side_proves_nothing() {
+    let column = |column: usize| {
+        let mut record = record(["before", "after"][column]);
+        for row in SERVER.lines().skip(1) {
+            let cells: Vec<&str> = row.split(',').collect();
+            if let Ok(number) = cells[2 + column].parse() {
+                let mut figure = value(cells[0], cells[0], Unit::of("%"), number);
+                figure.better = Better::Lower;
+                record.figures.push(figure);
+            }
+        }
+        record
+    };
+    let comparison = compare(&[&column(0), &column(1)]);
+    let pair = &comparison.pairs[0];
+    let of = |id: &str| pair.figures.iter().find(|figure| figure.id == id).unwrap();
+    let system = of("system CPU");
+    assert!(system.ratio.is_some_and(|ratio| (ratio.value - 2.0).abs() < 1e-9), "{system:?}");
+    assert_eq!(system.standing, Standing::Inconclusive);
+    // None are left: there is no ratio.
+    assert_eq!(of("minor faults").standing, Standing::NotComparable);
+    assert!(pair.only_a.contains(&"user CPU".to_owned()), "{:?}", pair.only_a);
+}
+
+#[test]
+fn which_allocator_is_faster_turns_with_the_threads_and_the_weights_of_the_user_decide() {
+    let of = |allocator: &str| {
+        let mut record = record(allocator);
+        for (words, times) in rows(RATIOS, 3) {
+            assert!([words[1], words[2]].contains(&allocator));
+            let time = if words[1] == allocator { 1.0 } else { times[0] };
+            let mut figure = value(&format!("pair.{}", words[0]), words[0], Unit::of("relative"), time);
+            figure.better = Better::Lower;
+            figure.conditions.set(TEST_CLASS, words[0].to_owned());
+            record.figures.push(figure);
+        }
+        record
+    };
+    let (a, b) = (of("ptmalloc2"), of("tcmalloc"));
+    let weighted = |one: f64, many: f64| {
+        let weights = vec![("one".to_owned(), one), ("many".to_owned(), many)];
+        compared(&[&a, &b], &Rules { weights, ..Rules::default() })
+    };
+    let first = |comparison: &Comparison| comparison.selection.as_ref().unwrap().totals[0].record;
+    let (desktop, server) = (weighted(3.0, 1.0), weighted(1.0, 4.0));
+    assert_eq!((first(&desktop), first(&server)), ('B', 'A'));
+    let ratios: Vec<f64> =
+        desktop.pairs[0].figures.iter().map(|figure| figure.ratio.unwrap().value).collect();
+    assert!((ratios[0] - 1.7).abs() < 1e-9 && (ratios[1] - 1.0 / 1.2).abs() < 1e-9, "{ratios:?}");
+    assert_eq!(desktop.pairs[0].count(Standing::Inconclusive), 2, "no spread was published");
+    let selection = server.selection.as_ref().unwrap();
+    assert!(selection.dominance[0].starts_with("None is nowhere worse"), "{:?}", selection.dominance);
+    assert!(selection.sensitivity.as_ref().unwrap().contains("depends on the weights"), "{selection:?}");
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use figure::format::plain_to;
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 
 use crate::formats::Format;
-use crate::text::{Printed, Run, number, round};
+use crate::text::{Printed, Run, is_alone, number, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format { name: "UnixBench", starts, parse };
@@ -40,9 +40,8 @@ fn is_table(line: &str) -> bool {
 }
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
-    let nearest = before.iter().rev().find(|line| is_section(line) || is_table(line));
-    let is_alone = !nearest.is_some_and(|line| is_section(line));
-    rest.first().is_some_and(|line| is_section(line) || is_table(line) && is_alone)
+    rest.first()
+        .is_some_and(|line| is_section(line) || is_table(line) && is_alone(before, is_section, is_table))
 }
 
 fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {

@@ -35,6 +35,9 @@ pub struct Audit {
     /// Requests a second that were asked for, where the text does not tell
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub rate: Option<f64>,
+    /// Time between two readings of ps, where the text does not tell
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub interval: Option<f64>,
     /// Exit with 3 unless every figure is valid, which no audited one is
     #[arg(long)]
     pub strict: bool,

@@ -176,6 +176,9 @@ pub struct Walk {
 /// `truebench faults prices`.
 #[derive(Debug, ClapArgs)]
 pub struct Prices {
+    /// Only these, by words of their figures: minor.write, or a kind such as minor [default: all]
+    #[arg(value_name = "PRICE")]
+    pub prices: Vec<String>,
     /// Where files are mapped and read from disk [default: the directory for temporary files]
     #[arg(long = "dir", value_name = "DIR")]
     pub directory: Option<PathBuf>,

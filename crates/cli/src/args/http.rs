@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use figure::CpuList;
+use figure::{CpuList, loads};
 
 use super::{Measuring, Output};
 use crate::values;
@@ -94,6 +95,9 @@ pub struct Servers {
     /// Workers of the multiplexed server's pool, each number a figure
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
     pub pools: Vec<u32>,
+    /// Loads besides the saturated one, by which they are measured [default: all; with --quick or --slo equal-rate]
+    #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY), conflicts_with = "url")]
+    pub loads: Vec<String>,
     /// The agent on another machine that starts the servers there (truebench http serve), such as 10.0.0.2:7411
     #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address, conflicts_with = "url")]
     pub remote: Option<std::net::SocketAddr>,

@@ -68,6 +68,7 @@ fn known(options: &Audit, machine: &Machine) -> Known {
         threads: options.threads,
         connections: options.connections,
         rate: options.rate,
+        interval: options.interval,
     }
 }
 

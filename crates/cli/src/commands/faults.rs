@@ -1,6 +1,6 @@
 //! `truebench faults`.
 
-mod demo;
+pub mod demo;
 pub mod prices;
 mod prove;
 mod stream;

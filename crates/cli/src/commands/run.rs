@@ -71,14 +71,14 @@ fn measure(
     let mut all = Vec::new();
     for share in chosen(begun) {
         match share.planned(begun, &machine) {
-            Ok(parts) => all.extend(parts.into_iter().filter(|part| !kept.has(part.suite.plan.worker))),
+            Ok(parts) => all.extend(parts.into_iter().filter(|part| !kept.has(part.work.name()))),
             // One suite that cannot be had here is no reason to go without the others.
             Err(failure) => figures.push(missing(share, &failure)),
         }
     }
     let directory = kept.directory().to_owned();
-    let suites = all.into_iter().map(|part: Part| part.suite).collect();
-    let record = run::measure(suites, figures, machine, now.quiet, &mut kept)?;
+    let works = all.into_iter().map(|part: Part| part.work).collect();
+    let record = run::measure(works, figures, machine, now.quiet, &mut kept)?;
     if chosen(begun).any(|share| share.suite == system::SUITE) {
         super::system::sweep(None);
     }

@@ -289,6 +289,19 @@ pub static CROWDS: &[Crowd] = &[
     },
 ];
 
+/// Words of all prices. A kind of them, such as `minor`, is what stands before the dot.
+pub fn words() -> Vec<&'static str> {
+    let mut words: Vec<&str> = ALONE.iter().map(|price| price.word).collect();
+    // munmap is a price alone, and one by the number of threads.
+    words.extend(CROWDS.iter().map(|crowd| crowd.word).filter(|word| alone(word).is_none()));
+    words
+}
+
+/// Whether a price is meant by this word: its own, or its kind's.
+pub fn is_meant(price: &str, word: &str) -> bool {
+    price.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// The price of this word.
 pub fn alone(word: &str) -> Option<&'static Price> {
     ALONE.iter().find(|price| price.word == word)

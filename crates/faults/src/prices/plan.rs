@@ -1,7 +1,7 @@
 //! From what there is to figures and tasks. Pure.
 
 use figure::evidence as key;
-use figure::format::{bytes, number};
+use figure::format::{bytes, number, plain_to};
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::mode::Planned;
@@ -9,7 +9,7 @@ use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{self, ALONE, CROWDS, Clock, Crowd, Due, Price};
+use super::catalogue::{self, ALONE, CROWDS, Clock, Crowd, Due, Price, is_meant};
 use super::ground::Ground;
 use super::here::Here;
 use super::{MODE, Options, PlanError};
@@ -52,8 +52,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let here = &options.here;
     let (ground, cpus) = (Ground::of(machine, here), order(machine));
     let first = *cpus.first().ok_or(PlanError::NoCpu)?;
+    let wrong = |word: &&String| !catalogue::words().iter().any(|price| is_meant(price, word));
+    if let Some(word) = options.words.iter().find(wrong) {
+        return Err(PlanError::NoPrice(plain_to(word, 40)));
+    }
+    let is_asked =
+        |price: &str| options.words.is_empty() || options.words.iter().any(|word| is_meant(price, word));
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for price in ALONE {
+    for price in ALONE.iter().filter(|price| is_asked(price.word)) {
         let figure = alone(price, &ground, first);
         match price.needs.missing(here, &ground) {
             Some(reason) => figures.push(figure.not_available(reason)),
@@ -63,7 +69,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             }
         }
     }
-    for crowd in CROWDS {
+    for crowd in CROWDS.iter().filter(|crowd| is_asked(crowd.word)) {
         for threads in counts(cpus.len()) {
             let figure = crowded(crowd, &ground, &cpus[..threads]);
             tasks.push(Task { id: figure.id.clone(), word: crowd.word.to_owned(), threads });
@@ -90,7 +96,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 /// [`PlanError`]: wrong usage.
 pub fn of_a_fault(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
-    let mut suite = plan(machine, &Options { here: Here::without_files(), rules })?.suite;
+    let mut suite = plan(machine, &Options { here: Here::without_files(), words: Vec::new(), rules })?.suite;
     let is_wanted = |figure: &Figure| {
         figure.id == crate::PRICE || figure.series.as_deref() == Some(&named(catalogue::WATCHING))
     };
@@ -232,7 +238,7 @@ mod unit {
         };
         change(&mut here);
         let rules = Rules { least: 8, most: 60, target: 0.01, max_time: 60.0, repeats: 2 };
-        let planned = plan(&machine, &Options { here, rules }).unwrap();
+        let planned = plan(&machine, &Options { here, words: Vec::new(), rules }).unwrap();
         let setup = serde_json::from_value(planned.suite.setup.clone()).unwrap();
         (planned, setup)
     }

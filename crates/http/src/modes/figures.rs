@@ -25,6 +25,8 @@ const GRACE: f64 = 150.0;
 const CEILING: Duration = Duration::from_millis(350);
 /// Time that a window is warmed up for, as a share of it.
 const WARM_UP: f64 = 0.2;
+/// A server of the user's, in ids.
+const YOURS: &str = "yours";
 /// Seconds of a closed loop's window, and of its warm-up, for each connection: several times what a round of answers to all of them takes,
 /// so that what is in flight at its ends is a small part (Little's law holds in between).
 const EACH_CLOSED: (f64, f64) = (60e-6, 20e-6);
@@ -152,9 +154,19 @@ impl Plan {
     pub fn figure(&mut self, at: usize, wanted: &Wanted) -> &mut Figure {
         let cell = &self.cells[at];
         let (name, connections) = (cell.subject.name(), cell.spec.connections);
-        let id = format!("{SUITE}.{}.{}.c{connections}{}", wanted.goal, word(&name), wanted.suffix);
+        // The id of a server of the user's does not tell its address: so two of them pair where records are compared.
+        let server = match cell.subject {
+            Subject::Command { .. } | Subject::Running { .. } => YOURS.to_owned(),
+            _ => word(&name),
+        };
+        let id = format!("{SUITE}.{}.{server}.c{connections}{}", wanted.goal, wanted.suffix);
         let title = format!("{name}, {connections} connections, {}", wanted.called);
-        let mut figure = Figure::planned(id.clone(), SUITE, title, Unit::REQ_PER_S, Better::Higher);
+        // A rate that was asked for is met or not; more of it is no better.
+        let better = match wanted.ask {
+            Ask::Closed | Ask::Slo { .. } => Better::Higher,
+            _ => Better::Neither,
+        };
+        let mut figure = Figure::planned(id.clone(), SUITE, title, Unit::REQ_PER_S, better);
         figure.series = Some(format!("{SUITE}.{}", wanted.goal));
         let coordinate = |value| Coordinate { value, unit: None };
         figure.at.insert("server".to_owned(), coordinate(CoordinateValue::Name(name)));

@@ -56,12 +56,21 @@ pub struct Study {
     pub connections: Vec<u32>,
     /// Numbers of workers of the multiplexed server's pool that are swept.
     pub pools: Vec<u32>,
+    /// Its loads, of [`figure::loads::OF_STUDY`]. The saturated one is always among them.
+    pub loads: Vec<&'static str>,
     /// Flags of every server: what a request costs besides HTTP.
     pub cost: Vec<String>,
     /// Variables of the Go runtime.
     pub environment: Vec<(String, String)>,
     /// The latency that is to be held, if the largest rate that holds it is searched.
     pub slo: Option<Slo>,
+}
+
+impl Study {
+    /// Whether this load is asked for.
+    pub fn has(&self, load: &str) -> bool {
+        self.loads.contains(&load)
+    }
 }
 
 /// A latency that is to be held.

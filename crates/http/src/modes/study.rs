@@ -59,8 +59,10 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
             let cell = plan.cell(go(name, &[]), spec.clone(), group.clone());
             let closed = wanted(loads::SATURATION, "saturated", Ask::Closed, saturated);
             plan.figure(cell, &Wanted { profile: true, ..closed });
-            let called = "at 70 % of the slowest";
-            plan.figure(cell, &wanted(loads::EQUAL_RATE, called, Ask::Share(EQUAL), equal));
+            if study.has(loads::EQUAL_RATE) {
+                let called = "at 70 % of the slowest";
+                plan.figure(cell, &wanted(loads::EQUAL_RATE, called, Ask::Share(EQUAL), equal));
+            }
             if let Some(Slo { quantile, limit }) = study.slo {
                 let ask = Ask::Slo { quantile, limit: limit.as_secs_f64() };
                 plan.figure(cell, &wanted(loads::SLO, "the most that holds the latency", ask, equal));
@@ -68,14 +70,8 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
         }
         plan.ceiling(spec);
     }
-    if !options.quick && study.slo.is_none() {
-        second_loads(&mut plan, study, &go, saturated)?;
-    }
-    let loads = match options.quick {
-        true => "saturated; equal rate",
-        false => "saturated; equal rate; short connections; idle connections; pools; a limit of connections",
-    };
-    let notes = vec![("servers", study.servers.join(", ")), ("loads", loads.to_owned())];
+    second_loads(&mut plan, study, &go, saturated)?;
+    let notes = vec![("servers", study.servers.join(", ")), ("loads", study.loads.join(", "))];
     Ok(plan.planned("http.study", options, notes))
 }
 
@@ -91,11 +87,14 @@ fn second_loads(
     let group = |name: &str| Some(format!("{name}{fewest}"));
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
-        let cell = plan.cell(go(name, &[]), spec.clone(), group("duty"));
-        plan.figure(
-            cell,
-            &wanted(loads::DUTY, "each idle for 99 % of the time or more", Ask::Duty(DUTY), window),
-        );
+        if study.has(loads::DUTY) {
+            let cell = plan.cell(go(name, &[]), spec.clone(), group("duty"));
+            let called = "each idle for 99 % of the time or more";
+            plan.figure(cell, &wanted(loads::DUTY, called, Ask::Duty(DUTY), window));
+        }
+        if !study.has(loads::SHORT) {
+            continue;
+        }
         spec.keeps_alive = false;
         if plan.is_here() {
             spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
@@ -103,7 +102,9 @@ fn second_loads(
         let cell = plan.cell(go(name, &[]), spec, group("short"));
         plan.figure(cell, &wanted(loads::SHORT, "a connection for each request", Ask::Closed, window));
     }
-    if let Some(pooled) = study.servers.iter().find(|name| *name == POOLED) {
+    // The server that a load is about, where both are asked for.
+    let of = |load: &str, server: &str| study.servers.iter().find(|name| study.has(load) && *name == server);
+    if let Some(pooled) = of(loads::POOL, POOLED) {
         for pool in &study.pools {
             let spec = spec(plan, *most)?;
             let cell = plan.cell(go(pooled, &["-pool", &pool.to_string()]), spec, None);
@@ -113,7 +114,7 @@ fn second_loads(
             figure.conditions.set(key::POOL, f64::from(*pool));
         }
     }
-    if let Some(limited) = study.servers.iter().find(|name| *name == LIMITED) {
+    if let Some(limited) = of(loads::REFUSAL, LIMITED) {
         let mut spec = spec(plan, LIMIT * 2)?;
         spec.patience = REFUSED;
         let cell = plan.cell(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
@@ -122,7 +123,7 @@ fn second_loads(
         let figure = plan.figure(cell, &wanted(loads::REFUSAL, called, Ask::Closed, window));
         figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
     }
-    doubled(plan, study, go, window)
+    if study.has(loads::DOUBLED) { doubled(plan, study, go, window) } else { Ok(()) }
 }
 
 /// The same load by twice the threads: if they do no more, the client was not the limit.

@@ -1,12 +1,14 @@
 //! Open loops: latency from the intended start.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use http::engine::{Load, Pacing};
 use http::null::{Faults, Stall};
 use http::record::Failure;
 
-use crate::common::{load, null, run};
+use crate::common::{BODY, load, null, run};
 
 #[test]
 fn a_rate_is_kept_by_both_arrivals() {
@@ -102,4 +104,36 @@ fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
     // A connection waits 20 ms for its next request, and its end comes at once: seldom will one meet it.
     assert_eq!(ended + counts.unsent, 300, "{counts:?}");
     assert!(counts.closed_idle >= 30 && counts.closed_idle <= counts.connects + 20, "{counts:?}");
+}
+
+#[test]
+fn a_notice_that_ends_an_idle_connection_is_no_second_answer() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = listener.local_addr().unwrap();
+    // Each connection is answered once, and told that it idled for too long.
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || serve_once(stream));
+        }
+    });
+    let load = Load {
+        pacing: Pacing::Constant { rate: 50.0 },
+        duration: Some(Duration::from_millis(500)),
+        requests: None,
+        ..load(target, 1, 0)
+    };
+    let counts = run(&load).book.counts;
+    assert!(counts.answered > 0 && counts.connects > 0, "{counts:?}");
+    assert_eq!(counts.surplus, 0, "{counts:?}");
+}
+
+fn serve_once(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut request = [0; 4096];
+    if stream.read(&mut request)? > 0 {
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", BODY.len())?;
+        stream.write_all(BODY)?;
+        stream
+            .write_all(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")?;
+    }
+    Ok(())
 }

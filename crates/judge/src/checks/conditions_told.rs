@@ -1,8 +1,8 @@
 //! Does the text tell how it was measured?
 
 use figure::Unit;
-use figure::evidence::COUNTED_BYTES;
 use figure::evidence::audit::TOOL;
+use figure::evidence::{COUNTED_BYTES, CPUS};
 
 use crate::audited::is_audited;
 use crate::check::{Answer, Check, Subject, always};
@@ -11,7 +11,7 @@ use crate::check::{Answer, Check, Subject, always};
 pub const CHECK: Check = Check {
     id: "conditions-told",
     question: "Does the text tell where it ran, and what else the machine did meanwhile?",
-    reads: &[TOOL.name, COUNTED_BYTES.name],
+    reads: &[TOOL.name, COUNTED_BYTES.name, CPUS.name],
     page: include_str!("../../../../docs/checks/conditions-told.md"),
     applies: is_audited,
     essential: always,
@@ -26,8 +26,9 @@ fn rule(subject: &Subject) -> Answer {
         ""
     };
     let tool = subject.condition(TOOL).unwrap_or_default();
+    let placement = if subject.thread_cpus().is_empty() { "placement, " } else { "" };
     Answer::unknown(format!(
-        "{tool}'s text tells nothing of placement, load of others, steal and clock: nothing speaks against the figure, and nothing \
+        "{tool}'s text tells nothing of {placement}load of others, steal and clock: nothing speaks against the figure, and nothing \
          for it{peak}"
     ))
 }

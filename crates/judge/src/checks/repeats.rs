@@ -1,6 +1,6 @@
 //! Does it repeat?
 
-use figure::evidence::audit::{MEAN_OVER_BEST, TOOL};
+use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS, TOOL};
 use figure::format::{number, percent};
 use figure::stats;
 
@@ -15,11 +15,14 @@ const SPREAD: Levels = Levels { warn: 0.10, fail: f64::INFINITY };
 pub const CHECK: Check = Check {
     id: "repeats",
     question: "Do repetitions and runs give the same?",
-    reads: &[TOOL.name, MEAN_OVER_BEST.name],
+    reads: &[TOOL.name, MEAN_OVER_BEST.name, ERROR_OF_MEAN.name, MOMENTS.name],
     page: include_str!("../../../../docs/checks/repeats.md"),
     applies: |subject| {
-        let within = subject.figure.over_rounds(MEAN_OVER_BEST).value().is_some();
-        is_audited(subject) && measured(subject) && (within || subject.figure.kept().count() > 1)
+        let within = [MEAN_OVER_BEST, ERROR_OF_MEAN]
+            .iter()
+            .any(|key| subject.figure.over_rounds(*key).value().is_some());
+        let again = subject.figure.kept().count() > 1 && subject.condition(MOMENTS) != Some(true);
+        is_audited(subject) && measured(subject) && (within || again)
     },
     essential: never,
     rule,
@@ -38,6 +41,10 @@ fn rule(subject: &Subject) -> Answer {
             percent(within)
         ));
     }
+    let error = subject.typical(ERROR_OF_MEAN).into_value().unwrap_or(0.0);
+    if error > 0.0 {
+        told.push(format!("its runs give the mean to +-{}", percent(error)));
+    }
     if values.len() > 1 {
         let unit = &subject.figure.unit;
         told.push(format!(
@@ -51,7 +58,7 @@ fn rule(subject: &Subject) -> Answer {
     let told =
         if told.is_empty() { "mean and best repetition are alike".to_owned() } else { told.join("; ") };
     SPREAD.answer(
-        within.max(apart),
+        within.max(apart).max(error),
         told,
         "pin the threads, use larger arrays, and repeat whole runs until the median stands",
     )

@@ -1,5 +1,6 @@
 //! Do the rounds agree?
 
+use figure::evidence::audit::MOMENTS;
 use figure::evidence::{NOISE, PRICE_AGAIN, TARGET};
 use figure::{Unit, format, stats};
 
@@ -25,9 +26,9 @@ const FAIL: f64 = 0.25;
 pub const CHECK: Check = Check {
     id: "rounds-agree",
     question: "Do the rounds agree with one another?",
-    reads: &[TARGET.name, NOISE.name, PRICE_AGAIN.name],
+    reads: &[TARGET.name, NOISE.name, PRICE_AGAIN.name, MOMENTS.name],
     page: include_str!("../../../../docs/checks/rounds-agree.md"),
-    applies: measured,
+    applies: |subject| measured(subject) && subject.condition(MOMENTS) != Some(true),
     essential: never,
     rule,
 };

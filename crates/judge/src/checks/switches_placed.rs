@@ -1,7 +1,7 @@
 //! Where were the two tasks that wake one another?
 
 use figure::evidence::audit::{SUBJECT, TOOL};
-use figure::evidence::{COPIES, TEST, TEST_CLASS};
+use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};
 use figure::format::{number, percent};
 use figure::{Figure, Record, Unit};
 
@@ -20,7 +20,7 @@ const DECIDES: f64 = 0.5;
 pub const CHECK: Check = Check {
     id: "switches-placed",
     question: "Is it told where the two tasks ran that wake one another?",
-    reads: &[TOOL.name, TEST_CLASS.name, COPIES.name, SUBJECT.name],
+    reads: &[TOOL.name, TEST_CLASS.name, COPIES.name, SUBJECT.name, PLACEMENT.name],
     page: include_str!("../../../../docs/checks/switches-placed.md"),
     applies: |subject| {
         is_audited(subject)
@@ -73,6 +73,9 @@ fn rule(subject: &Subject) -> Answer {
     const FIX: &str = "measure with the tasks bound, to one CPU and to two: truebench system switch, or taskset -c 0 and taskset -c 0,1";
     const DEPENDS: &str = "the text does not tell where the two tasks ran: on one CPU or on two, as the scheduler sees the caches, \
                            which changes the figure up to five-fold";
+    if let Some(place) = subject.condition(PLACEMENT) {
+        return Answer::pass(format!("the command binds the tasks: {place}"));
+    }
     match trip(subject.figure, subject.record) {
         Some(trip) => {
             let share = 2.0 * trip.switch / trip.whole;

@@ -1,7 +1,9 @@
 //! Had the threads equal work and equal cores?
 
-use figure::evidence::THREADS;
+use std::collections::BTreeSet;
+
 use figure::evidence::audit::{CORES, THREAD_SPREAD, TOOL};
+use figure::evidence::{CPUS, THREADS};
 use figure::format::percent;
 
 use crate::audited::is_audited;
@@ -14,7 +16,7 @@ const UNEVEN: Levels = Levels { warn: 0.10, fail: 0.50 };
 pub const CHECK: Check = Check {
     id: "threads-even",
     question: "Had all threads equal work, and a core like the others'?",
-    reads: &[TOOL.name, THREADS.name, CORES.name, THREAD_SPREAD.name],
+    reads: &[TOOL.name, THREADS.name, CORES.name, THREAD_SPREAD.name, CPUS.name],
     page: include_str!("../../../../docs/checks/threads-even.md"),
     applies: |subject| {
         let told = subject.condition(THREADS).is_some_and(|threads| threads > 1.0);
@@ -30,6 +32,14 @@ fn rule(subject: &Subject) -> Answer {
     let spread_told = spread.map_or(String::new(), |spread| {
         format!("; what they did differs by {} of its mean", percent(spread))
     });
+    let cpus = subject.thread_cpus();
+    let distinct: BTreeSet<u32> = cpus.iter().copied().collect();
+    if distinct.len() < cpus.len() {
+        return Answer::fail(
+            format!("{} threads ran on {} CPUs: those that share one took turns", cpus.len(), distinct.len()),
+            "give each thread a CPU of its own",
+        );
+    }
     let Some(cores) = subject.condition(CORES).filter(|cores| *cores >= 1.0) else {
         return match spread {
             Some(spread) => UNEVEN.answer(

@@ -1,7 +1,8 @@
 //! What several texts tell together.
 
-use figure::evidence::audit::{SUBJECT, TOOL};
+use figure::evidence::audit::{SAMPLES, SUBJECT, TOOL};
 use figure::evidence::{COPIES, KERNEL, MIX, TEST};
+use figure::loads::sampling_error;
 use figure::{Figure, Finding, Record, Severity, Verdict, format};
 
 use super::finding;
@@ -13,12 +14,15 @@ const AGREE: f64 = 0.08;
 /// A test is out of line with its component when their ratios between two machines differ so many times.
 const OUT_OF_LINE: f64 = 1.4;
 
+/// Shares of samples that differ by more than so many standard errors do not by chance.
+const STANDARD_ERRORS: f64 = 2.0;
+
 /// The findings of texts: none where nothing was audited.
 pub(super) fn audited(record: &Record) -> Vec<Finding> {
     if !record.figures.iter().any(|figure| figure.conditions.get(TOOL).is_some()) {
         return Vec::new();
     }
-    instruments(record).into_iter().chain(switching(record)).collect()
+    instruments(record).into_iter().chain(switching(record)).chain(scheduling(record)).collect()
 }
 
 fn sound(figure: &Figure) -> Option<f64> {
@@ -92,5 +96,37 @@ fn switching(record: &Record) -> Option<Finding> {
             format::number(switches)
         );
         finding(Severity::Warning, text, &[one, other])
+    })
+}
+
+/// Profiles of Go programs in which the scheduler does not take the same: what differs between them is told by nobody, and grows with it.
+fn scheduling(record: &Record) -> Option<Finding> {
+    let is_profile = |figure: &&Figure| figure.conditions.get(TOOL).as_deref() == Some("pprof -top");
+    let profiles =
+        record.figures.iter().filter(is_profile).filter(|figure| figure.id.ends_with(".scheduler"));
+    let (shown, hidden): (Vec<&Figure>, Vec<&Figure>) = profiles.partition(|figure| sound(figure).is_some());
+    let share = |figure: &Figure| sound(figure).unwrap_or_default() / 100.0;
+    let most = shown.iter().max_by(|one, other| share(one).total_cmp(&share(other)))?;
+    let least = shown.iter().min_by(|one, other| share(one).total_cmp(&share(other)))?;
+    let error = |figure: &Figure| Some(sampling_error(share(figure), figure.sum(SAMPLES).into_value()?));
+    let by_chance = STANDARD_ERRORS * error(most)?.hypot(error(least)?);
+    let name = |figure: &Figure| {
+        figure.conditions.get(SUBJECT).filter(|name| !name.is_empty()).unwrap_or_else(|| figure.id.clone())
+    };
+    let names: Vec<String> = hidden.iter().map(|figure| name(figure)).collect();
+    let unseen = match names.is_empty() {
+        true => String::new(),
+        false => format!("; it is not among the functions that are shown of {}", format::listed(&names)),
+    };
+    (share(most) - share(least) > by_chance).then(|| {
+        let text = format!(
+            "Go's scheduler, with its looking for work, takes {} of the samples in {} and {} in {}{unseen}: so much less is left for what \
+             the program is for.",
+            format::percent(share(most)),
+            name(most),
+            format::percent(share(least)),
+            name(least)
+        );
+        finding(Severity::Warning, text, &[*most, *least])
     })
 }

@@ -53,7 +53,34 @@ pub fn situations() -> Vec<Case> {
         latency().with(RECORDED, 500.0).with(FAILED, vec![600.0; FAILURES.len()]),
         latency().with(LEFT_OUT, 50.0).with(RESULTS, "leaves them out".into()),
         trips(),
+        printed().with(ERROR_OF_MEAN, 0.2),
+        printed().with(MOMENTS, true).values(&[1.0, 20.0, 1.0, 20.0, 1.0, 20.0]),
+        trips().with(PLACEMENT, "same-cpu".into()),
+        printed().with(COUNTED_SHARE, 0.3),
+        profile(400.0, 1.0),
+        profile(4000.0, 7.0).with(OLD_PROFILER, true),
+        printed().with(BARE_SWITCH, 60.0),
+        latency_of_memory(90.0),
+        latency_of_memory(90.0).with(RANDOM_LATENCY, 300.0),
+        latency_of_memory(90.0).with(GROWTH, 1.5),
+        printed().with(CHANNELS_LOST, 1.0).with(CHANNELS_SHOWN, 8.0),
+        printed().with(CHANNELS_LOST, 0.0).with(CHANNELS_SHOWN, 8.0).with(CHANNELS_FOUND, 12.0),
+        printed().with(LIFETIME, true).with(COUNT, 9000.0),
+        printed().with(THREADS, 2.0).with(CPUS, vec![0.0, 0.0]),
     ]
+}
+
+/// A share of a profile of so many samples, while so many CPUs were busy.
+fn profile(samples: f64, busy: f64) -> Case {
+    printed().with(SAMPLES, samples).with(BUSY_CPUS, busy)
+}
+
+/// A latency of so many ns in an array of sixteen times the caches.
+fn latency_of_memory(nanoseconds: f64) -> Case {
+    let mut case =
+        printed().with(KERNEL, "latency".into()).with(ARRAY_BYTES, 16.0 * MIB).with(LLC_BYTES, MIB);
+    case.figure().unit = Unit::NANOSECONDS;
+    case.values(&[nanoseconds; 6])
 }
 
 #[test]
@@ -152,4 +179,74 @@ fn what_does_not_repeat_is_suspect() {
     assert_eq!([says(1.0), says(1.2), says(3.0)], [Pass, Warn, Warn]);
     assert_eq!(printed().values(&[20.0, 26.0]).says("repeats"), Warn);
     assert_eq!(printed().values(&[20.0]).answer("repeats"), None);
+}
+
+#[test]
+fn runs_that_give_no_mean_are_suspect_and_moments_need_not_agree() {
+    let says = |error| printed().with(ERROR_OF_MEAN, error).says("repeats");
+    assert_eq!([says(0.01), says(0.12)], [Pass, Warn]);
+    let moments = printed().with(MOMENTS, true).values(&[1.0, 20.0, 1.0, 20.0, 1.0, 20.0]);
+    assert_eq!([moments.answer("repeats"), moments.answer("rounds-agree")], [None, None]);
+}
+
+#[test]
+fn events_are_counted_all_the_time_or_scaled_up() {
+    let says = |share| printed().with(COUNTED_SHARE, share).says("counted-throughout");
+    assert_eq!([says(1.0), says(0.9995), says(0.834), says(0.05)], [Pass, Pass, Warn, Fail]);
+    assert_eq!(quiet_vm().with(COUNTED_SHARE, 0.5).answer("counted-throughout"), None);
+}
+
+#[test]
+fn a_profile_needs_samples_and_a_timer_for_each_thread() {
+    let says = |samples, busy| profile(samples, busy).says("sampled-enough");
+    assert_eq!([says(4000.0, 7.0), says(400.0, 1.0), says(11.0, 1.0)], [Pass, Warn, Fail]);
+    let old = |busy| profile(4000.0, busy).with(OLD_PROFILER, true).says("sampled-enough");
+    assert_eq!([old(2.0), old(7.0)], [Pass, Warn]);
+    assert_eq!(profile(11.0, 7.0).with(OLD_PROFILER, true).says("sampled-enough"), Fail);
+    assert_eq!(printed().with(BUSY_CPUS, 7.0).says("sampled-enough"), Pass, "all samples together");
+}
+
+#[test]
+fn a_switch_with_data_is_no_cheaper_than_one_without() {
+    let says = |bare| printed().with(BARE_SWITCH, bare).values(&[20.0; 6]).says("switch-sizes");
+    assert_eq!([says(10.0), says(21.0), says(25.0), says(60.0)], [Pass, Pass, Warn, Fail]);
+}
+
+#[test]
+fn the_latency_of_memory_is_told_from_that_of_caches_and_prefetchers() {
+    assert_eq!(latency_of_memory(90.0).says("memory-latency"), Pass);
+    assert_eq!(latency_of_memory(6.0).says("memory-latency"), Fail);
+    assert_eq!(
+        latency_of_memory(6.0).with(LLC_BYTES, 32.0 * MIB).says("memory-latency"),
+        Pass,
+        "array-size says it"
+    );
+    assert_eq!(latency_of_memory(90.0).with(GROWTH, 1.05).says("memory-latency"), Pass);
+    assert_eq!(latency_of_memory(90.0).with(GROWTH, 1.2).says("memory-latency"), Warn);
+    assert_eq!(latency_of_memory(90.0).unknown(LLC_BYTES, "needs --llc").says("memory-latency"), Unknown);
+    let random = |random| latency_of_memory(90.0).with(RANDOM_LATENCY, random).says("memory-latency");
+    assert_eq!([random(100.0), random(300.0)], [Pass, Warn]);
+}
+
+#[test]
+fn a_sum_of_channels_is_of_all_of_them() {
+    let says = |lost, found| {
+        let case = printed().with(CHANNELS_LOST, lost).with(CHANNELS_SHOWN, 8.0).with(CHANNELS_FOUND, found);
+        case.says("channels-read")
+    };
+    assert_eq!([says(0.0, 8.0), says(0.0, 12.0), says(1.0, 8.0)], [Pass, Pass, Fail]);
+    assert_eq!(printed().with(CHANNELS_LOST, 0.0).says("channels-read"), Unknown);
+}
+
+#[test]
+fn a_count_of_a_life_is_no_rate() {
+    let says = |whole| printed().with(LIFETIME, whole).with(COUNT, 9000.0).says("rate-told");
+    assert_eq!([says(false), says(true)], [Pass, Unknown]);
+}
+
+#[test]
+fn threads_that_share_a_cpu_and_tasks_that_are_bound() {
+    let says = |cpus| printed().with(THREADS, 2.0).with(CPUS, cpus).says("threads-even");
+    assert_eq!([says(vec![0.0, 0.0]), says(vec![0.0, 1.0])], [Fail, Unknown]);
+    assert_eq!(trips().with(PLACEMENT, "same-cpu".into()).says("switches-placed"), Pass);
 }

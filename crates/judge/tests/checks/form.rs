@@ -277,6 +277,12 @@ fn without_evidence_nothing_passes_that_needs_it() {
             "switches-placed",
             "difference-stands",
             "repeats",
+            "rate-told",
+            "counted-throughout",
+            "sampled-enough",
+            "channels-read",
+            "memory-latency",
+            "switch-sizes",
             "conditions-told",
         ];
         if elsewhere.contains(&check.id) {

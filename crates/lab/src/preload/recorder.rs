@@ -15,7 +15,9 @@ const PRELOAD: &str = "LD_PRELOAD";
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
     /// The recorder is not there.
-    #[error("{0}; cargo build builds it with truebench; TRUEBENCH_LIB names another directory")]
+    #[error(
+        "{0}; make install puts it in place, where cargo install puts programs alone; TRUEBENCH_LIB names another directory"
+    )]
     None(String),
     /// The dynamic linker cannot be told where it is.
     #[error(

@@ -37,6 +37,9 @@ const RESOLVED: &[&str] = &[
     http::INTERFACE.name,
     http::PROCESSES.name,
     http::SERVER_CPUS.name,
+    // Which server, by which flags: that is what loads are compared for. What a request costs besides HTTP is a condition of its own.
+    http::SUBJECT.name,
+    http::SUBJECT_FLAGS.name,
 ];
 /// Of these, what somebody chose if it differs between runs on one and the same processor.
 const CHOSEN: &[&str] = &[BIND.name, PLACES.name, SIMD.name, THREADS.name];

@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
-use faults::demo::{self, Amount};
+use faults::demo::{self, Amount, Shape};
 use faults::watch::Whom;
+use faults::{MINOR, SUITE};
+use figure::evidence::PRICE;
+use figure::{Better, Figure, Unit};
 use lab::start::Program;
 use textwrap::Options;
 
@@ -11,6 +14,8 @@ use super::{prove, watch};
 use crate::args::faults::{Demo, Prove};
 use crate::failure::Failure;
 use crate::output;
+use crate::plans::Part;
+use crate::run::{Measure, Once, Work};
 
 /// Shows which there are, or watches one.
 ///
@@ -21,19 +26,12 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
         output::print(list().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let shape = demo::find(&arguments.shape).map_err(|why| Failure::usage(format!("--shape {why}")))?;
-    let amount = match (arguments.iterations, arguments.rate) {
-        (Some(iterations), _) => Amount::Iterations(iterations),
-        (None, Some(rate)) => Amount::Rate(rate, arguments.seconds),
-        (None, None) => Amount::Usual,
-    };
-    let (file, words) = demo::command(&shape, amount).map_err(Failure::measuring)?;
+    let (shape, program) = asked(arguments)?;
     if arguments.prove {
-        let program = Program { file, arguments: words };
         return prove::proved(&program, &Prove::default(), &arguments.measuring, &arguments.output);
     }
     watch::refuse(&arguments.measuring)?;
-    let whom = Whom::Command { file, arguments: words };
+    let whom = Whom::Command { file: program.file, arguments: program.arguments };
     watch::watched(
         whom,
         shape.name,
@@ -42,11 +40,44 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     )
 }
 
+/// As a part of a run: watched once, and held against the prices that the run has.
+///
+/// # Errors
+/// Wrong usage.
+pub fn planned(arguments: &Demo) -> Result<Part, Failure> {
+    let (shape, program) = asked(arguments)?;
+    let what = format!("the faults of a program: {}", shape.name);
+    let measure: Measure = Box::new(move |before, machine, interrupt| {
+        let is_price = |figure: &Figure| figure.conditions.get(PRICE).is_some();
+        let prices = before.iter().filter(|figure| is_price(figure)).cloned().collect();
+        let (mut figures, ended) = watch::trial(&program, shape.name, None, prices, machine, interrupt)?;
+        // The run has them already.
+        figures.retain(|figure| before.iter().all(|old| old.id != figure.id));
+        Ok((figures, ended))
+    });
+    let name = "page faults of a program";
+    let figure = Figure::planned(MINOR, SUITE, name, Unit::PER_S, Better::Lower);
+    let told = format!("{:<10} {}: {}\n", "mode", shape.name, shape.about);
+    Ok(Part { told, work: Work::Once(Box::new(Once { name: "faults.demo", what, figure, measure })) })
+}
+
+/// The shape that is asked for, and its command.
+fn asked(arguments: &Demo) -> Result<(Shape, Program), Failure> {
+    let shape = demo::find(&arguments.shape).map_err(|why| Failure::usage(format!("--shape {why}")))?;
+    let amount = match (arguments.iterations, arguments.rate) {
+        (Some(iterations), _) => Amount::Iterations(iterations),
+        (None, Some(rate)) => Amount::Rate(rate, arguments.seconds),
+        (None, None) => Amount::Usual,
+    };
+    let (file, arguments) = demo::command(&shape, amount).map_err(Failure::measuring)?;
+    Ok((shape, Program { file, arguments }))
+}
+
 /// All shapes, each with what it does.
 fn list() -> String {
     let column = demo::shapes().map(|shape| shape.name.len()).max().unwrap_or(0) + 2;
     let rest = " ".repeat(column);
-    let line = |shape: demo::Shape| {
+    let line = |shape: Shape| {
         let first = format!("{:column$}", shape.name);
         let text = format!("{} ({})", shape.about, shape.mechanism);
         let options = Options::new(output::width().min(100)).initial_indent(&first).subsequent_indent(&rest);

@@ -40,6 +40,6 @@ pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failu
     }
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
     let here = Here::look(&directory, FILE);
-    let options = |rules| Options { here: here.clone(), rules };
+    let options = |rules| Options { here: here.clone(), words: arguments.prices.clone(), rules };
     plans(vec![&PRICES], machine, &arguments.measuring, TIMES, &options).map(parts)
 }

@@ -19,6 +19,7 @@ use crate::args::{Measuring, Output};
 use crate::failure::Failure;
 use crate::plans::{Times, carry_on, parts, plans};
 use crate::program;
+use crate::run::interrupt;
 
 /// With --quick a minute and a half.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
@@ -64,8 +65,10 @@ pub(super) fn proved(
         if !output.quiet {
             anstream::eprintln!("truebench: one start of {} first, to see what to try", program.name());
         }
+        let seconds = asked.until_rate.map(|time| time.min(LOOK));
+        let prices = watch::prices(&machine)?;
         let (seen, interrupted) =
-            watch::trial(program, asked.until_rate.map(|time| time.min(LOOK)), &machine)?;
+            watch::trial(program, &program.name(), seconds, prices, &machine, &interrupt()?)?;
         if interrupted.is_some() {
             return carry_on(Vec::new(), seen, machine, measuring, output);
         }

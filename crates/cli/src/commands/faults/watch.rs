@@ -20,7 +20,7 @@ use crate::args::{Measuring, Output};
 use crate::failure::Failure;
 use crate::output::{Destination, Target};
 use crate::program;
-use crate::run::{interrupt, record_of};
+use crate::run::{Watched, interrupt, record_of};
 
 /// What is said where there is neither a program nor another thing to do.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
@@ -142,14 +142,16 @@ pub(super) fn watched(
 }
 
 /// One start under the doctor's eyes, of many: the program has no terminal, and is ended after so many seconds if it does not end by
-/// itself. Its figures, and the signal by which the user ended it.
+/// itself. Its figures, with the prices that it is held against.
 pub(super) fn trial(
     program: &Program,
+    name: &str,
     seconds: Option<f64>,
+    prices: Vec<Figure>,
     machine: &Machine,
-) -> Result<(Vec<Figure>, Option<&'static str>), Failure> {
+    interrupt: &Interrupt,
+) -> Result<Watched, Failure> {
     let whom = Whom::Command { file: program.file.clone(), arguments: program.arguments.clone() };
-    let interrupt = interrupt()?;
     let cpus = machine.topology.online.clone();
     let options = Options {
         whom,
@@ -161,9 +163,9 @@ pub(super) fn trial(
         all_calls: false,
         keeps: None,
     };
-    let watched = watch::watch(&options, &interrupt, &mut |_| {}).map_err(failure)?;
+    let watched = watch::watch(&options, interrupt, &mut |_| {}).map_err(failure)?;
     let interrupted = watched.interrupted;
-    Ok((complete::figures(watched, &program.name(), prices(machine)?), interrupted))
+    Ok((complete::figures(watched, name, prices), interrupted))
 }
 
 fn failure(error: WatchError) -> Failure {
@@ -174,7 +176,7 @@ fn failure(error: WatchError) -> Failure {
 }
 
 /// What a minor fault costs here, and being watched, with all that is known of that.
-fn prices(machine: &Machine) -> Result<Vec<Figure>, Failure> {
+pub(super) fn prices(machine: &Machine) -> Result<Vec<Figure>, Failure> {
     let plan = of_a_fault(machine).map_err(Failure::usage)?;
     let never = Interrupt::never().map_err(Failure::measuring)?;
     let (events, _) = Events::channel();

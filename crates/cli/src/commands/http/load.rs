@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use figure::Machine;
 use figure::format::plain;
+use figure::{Machine, loads};
 use http::bench::setup::Remote;
 use http::engine::{Carrier, Expect, Trust, uring};
 use http::modes::{ASKED, Asked, Client, Options, STUDY, Study};
@@ -77,6 +77,7 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure
         servers: known(&asked.servers, &servers)?,
         connections: if connections.is_empty() { STUDIED.to_vec() } else { connections.clone() },
         pools: asked.pools.clone(),
+        loads: studied(&asked.loads, arguments.measuring.quick || arguments.client.slo.is_some()),
         cost,
         environment: asked.env.clone(),
         slo: arguments.client.slo.map(|slo| slo.0),
@@ -84,6 +85,17 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure
     let quick = arguments.measuring.quick;
     let options = |rules| Options { mode: study.clone(), client: client.clone(), rules, quick };
     plans(vec![&STUDY], machine, &arguments.measuring, OF_STUDY, &options).map(parts)
+}
+
+/// The study's loads, in their order: those that are asked for, else all, or those that take `little` time.
+fn studied(asked: &[String], little: bool) -> Vec<&'static str> {
+    let is_wanted = |load: &&str| match (asked.is_empty(), little) {
+        _ if *load == loads::SATURATION => true,
+        (true, true) => *load == loads::EQUAL_RATE,
+        (true, false) => true,
+        (false, _) => asked.iter().any(|word| word == load),
+    };
+    loads::OF_STUDY.into_iter().filter(is_wanted).collect()
 }
 
 /// Names of the servers here. They are built if need be, as this takes a while.

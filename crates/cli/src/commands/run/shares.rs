@@ -21,44 +21,81 @@ pub struct Share {
     quick: &'static [&'static str],
     /// Seconds of `--quick`, and usual ones.
     seconds: (f64, f64),
+    /// Whether it is measured in rounds; else once, for so many seconds.
+    has_rounds: bool,
 }
+
+/// Seconds of what is watched once, at least.
+const LEAST: f64 = 1.0;
 
 /// All, in the order in which they are measured: what fills the page cache and what leaves connections behind comes last.
 pub const SHARES: &[Share] = &[
-    Share { suite: memory::SUITE, title: "memory", command: &["memory"], quick: &[], seconds: (45.0, 175.0) },
+    Share {
+        suite: memory::SUITE,
+        title: "memory",
+        command: &["memory"],
+        quick: &[],
+        seconds: (40.0, 170.0),
+        has_rounds: true,
+    },
     Share {
         suite: alloc::SUITE,
         title: "allocators",
         command: &["alloc"],
         quick: &["--threads", "1"],
-        seconds: (35.0, 135.0),
+        seconds: (30.0, 135.0),
+        has_rounds: true,
     },
     Share {
         suite: ::faults::SUITE,
         title: "page faults",
         command: &["faults", "prices"],
+        quick: &[
+            "minor.write",
+            "minor.read",
+            "cow",
+            "file.read",
+            "munmap",
+            "mmap",
+            "huge",
+            "major",
+            "concurrent",
+            "watching",
+        ],
+        seconds: (20.0, 60.0),
+        has_rounds: true,
+    },
+    Share {
+        suite: ::faults::SUITE,
+        title: "page faults of a program",
+        command: &["faults", "demo", "--rate", "2000", "--seconds"],
         quick: &[],
-        seconds: (15.0, 60.0),
+        seconds: (5.0, 8.0),
+        has_rounds: false,
     },
     Share {
         suite: system::SUITE,
         title: "operating system",
         command: &["system"],
         quick: &["syscall", "pipe", "context1", "spawn", "execl", "fstime", "shell1"],
-        seconds: (60.0, 235.0),
+        seconds: (58.0, 235.0),
+        has_rounds: true,
     },
     Share {
         suite: http::SUITE,
         title: "HTTP serving",
         command: &["http"],
-        quick: &["--connections", "200,8000"],
+        quick: &["--connections", "200,8000", "--loads", "saturation"],
         seconds: (75.0, 295.0),
+        has_rounds: true,
     },
 ];
 
 /// The words of all suites.
 pub fn suites() -> Vec<&'static str> {
-    SHARES.iter().map(|share| share.suite).collect()
+    let mut words: Vec<&str> = SHARES.iter().map(|share| share.suite).collect();
+    words.dedup();
+    words
 }
 
 impl Share {
@@ -66,6 +103,11 @@ impl Share {
     pub fn words(&self, run: &Run) -> Vec<String> {
         let measuring = &run.measuring;
         let mut words: Vec<String> = self.command.iter().map(|word| (*word).to_owned()).collect();
+        if !self.has_rounds {
+            let seconds = self.share_of(run).unwrap_or(self.seconds.1).clamp(LEAST, self.seconds.1);
+            words.push(format!("{seconds:.0}"));
+            return words;
+        }
         let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
         if measuring.quick {
             add(&["--quick"]);
@@ -113,6 +155,9 @@ impl Share {
             Command::System(system) => commands::system::planned(&system, machine),
             Command::Faults(faults::Faults { what: Some(faults::What::Prices(prices)), .. }) => {
                 commands::faults::prices::planned(&prices, machine)
+            }
+            Command::Faults(faults::Faults { what: Some(faults::What::Demo(demo)), .. }) => {
+                commands::faults::demo::planned(&demo).map(|part| vec![part])
             }
             Command::Http(http) => {
                 let Http { load, .. } = *http;

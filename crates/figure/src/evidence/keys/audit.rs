@@ -8,6 +8,7 @@ use crate::evidence::{Key, KeyInfo, Scope};
 keys! {
     TOOL: String = "audit.tool", "", Condition, "The tool that printed the figure; absent where truebench measured it.";
     SUBJECT: String = "audit.subject", "", Condition, "What the text says that was measured: a URL, a system; with several files, the file; untrusted.";
+    MOMENTS: bool = "audit.moments", "", Condition, "Whether the rounds are moments of what was watched, which need not agree.";
     CORES: f64 = "audit.cores", "1", Condition, "Cores of the machine, as the user or a record of it says.";
     RECOMPUTED: f64 = "audit.recomputed", "", Round, "The figure again, from other numbers of the same text, in its unit.";
     ROUNDING: f64 = "audit.rounding", "1", Round, "By what share of itself the recomputed figure may be off, since numbers are printed with few digits.";
@@ -18,4 +19,18 @@ keys! {
     OTHER_LENGTH: f64 = "audit.other_length", "1", Round, "Answers whose length was not that of the first.";
     SUBTRACTED: f64 = "audit.subtracted", "1", Round, "What was taken off as the harness's own time, as a share of all that was timed.";
     RESULTS: String = "audit.results", "", Figure, "What the tool does with its single results, by its source.";
+    ERROR_OF_MEAN: f64 = "audit.error_of_mean", "1", Round, "What the tool prints as the error of the mean of its runs, as a share of it.";
+    COUNT: f64 = "audit.count", "1", Round, "Events that were counted, scaled up by the tool where they were not counted all the time.";
+    COUNTED_SHARE: f64 = "audit.counted_share", "1", Round, "Share of the time in which the events were counted; the rest is scaled up.";
+    SAMPLES: f64 = "audit.samples", "1", Round, "Samples that a profile is of: its time over the profiler's period.";
+    BUSY_CPUS: f64 = "audit.busy_cpus", "1", Round, "CPUs that were busy on average while a profile was taken.";
+    OLD_PROFILER: bool = "audit.old_profiler", "", Figure, "Whether the profile may be of a Go before 1.18, by the names of its runtime.";
+    NESTED: String = "audit.nested", "", Figure, "Functions that hold one another, each with its cumulative share; untrusted.";
+    BARE_SWITCH: f64 = "audit.bare_switch", "us", Round, "What a switch between two tasks without data takes in the same run.";
+    RANDOM_LATENCY: f64 = "audit.random_latency", "ns", Round, "What a random walk through memory takes for a load in the same run.";
+    GROWTH: f64 = "audit.growth", "1", Round, "The latency in the largest array over that in one of half the size.";
+    CHANNELS_LOST: f64 = "audit.channels_lost", "1", Round, "Memory channels that are shown with a count below zero: they could not be read.";
+    CHANNELS_SHOWN: f64 = "audit.channels_shown", "1", Figure, "Memory channels that are shown.";
+    CHANNELS_FOUND: f64 = "audit.channels_found", "1", Figure, "Memory channels that the tool says it found.";
+    LIFETIME: bool = "audit.lifetime", "", Round, "Whether the count is of the whole life of a process, so that it is no rate.";
 }

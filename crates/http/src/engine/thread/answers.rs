@@ -8,6 +8,14 @@ use crate::pace::Pace;
 use crate::record::{Failure, Record};
 use crate::stop::Stop;
 
+/// Whether a server says without being asked why it ends a connection: 408 where it waited for a request for too long, 503 where it
+/// has too many connections (RFC 9110, 15.5.9 and 15.6.4). That is no second answer.
+fn is_notice(bytes: &[u8]) -> bool {
+    const VERSION: &[u8] = b"HTTP/1.";
+    bytes.starts_with(VERSION)
+        && matches!(bytes.get(VERSION.len() + 2..VERSION.len() + 5), Some(b"408" | b"503"))
+}
+
 impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
     pub(super) fn event(&mut self, connection: u32, what: What, now: u64) {
         match what {
@@ -50,7 +58,9 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         let state = &mut self.connections[connection as usize];
         if !matches!(state.state, State::Busy | State::Proving) {
             if state.state == State::Free {
-                self.record.surplus();
+                if !is_notice(self.io.received()) {
+                    self.record.surplus();
+                }
                 self.lose(connection, now);
             }
             return;
@@ -66,8 +76,12 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         match outcome {
             Outcome::More => {}
             Outcome::Complete { response, used } => {
-                let has_surplus = used < bytes.len();
-                self.answered(connection, response, has_surplus, now);
+                let behind = &bytes[used..];
+                let (more, has_surplus) = (!behind.is_empty(), !behind.is_empty() && !is_notice(behind));
+                if has_surplus {
+                    self.record.surplus();
+                }
+                self.answered(connection, response, more, now);
             }
             Outcome::Malformed(kind) => {
                 self.record.malformed(kind);
@@ -76,15 +90,12 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
     }
 
-    /// A whole answer. Behind bytes that nobody asked for, a connection is not used again.
-    fn answered(&mut self, connection: u32, response: Response, has_surplus: bool, now: u64) {
+    /// A whole answer. A connection with more bytes behind it is not used again.
+    fn answered(&mut self, connection: u32, response: Response, has_more: bool, now: u64) {
         let mut answer = self.load.expect.check(&response);
         let state = &mut self.connections[connection as usize];
         if state.is_hashed && answer.is_ok() {
             answer = self.bodies.check(connection);
-        }
-        if has_surplus {
-            self.record.surplus();
         }
         if state.state == State::Proving {
             self.busy -= 1;
@@ -102,7 +113,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
                 Err(kind) => self.record.failure(kind, &state.begun, now),
             }
         }
-        if response.keeps_alive && self.load.keeps_alive && !has_surplus {
+        if response.keeps_alive && self.load.keeps_alive && !has_more {
             self.set_free(connection, now);
             return;
         }

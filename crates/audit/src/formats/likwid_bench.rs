@@ -1,0 +1,192 @@
+//! likwid-bench: one kernel, its threads with the hardware threads that they ran on, bytes by its own count.
+
+use figure::evidence::audit::{CORES, RECOMPUTED, ROUNDING, SUBJECT};
+use figure::evidence::{
+    ARRAY_BYTES, COUNTED_BYTES, CPUS, KERNEL, THREADS, TRAFFIC_BYTES, VERIFIED, WORKING_SET,
+};
+use figure::format::plain_to;
+use figure::{Better, Convention, Evidence, Figure, Unit};
+
+use crate::formats::{Format, stream};
+use crate::text::{Printed, Run, is_alone, number, round};
+use crate::{Known, MAX_SUBJECT, SUITE};
+
+pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, parse };
+
+const HEAD: &str = "LIKWID MICRO BENCHMARK";
+/// Lines before the head in which the arrays are allocated.
+const ALLOCATED_WITHIN: usize = 4096;
+/// How the names of kernels begin that count operations and no bytes.
+const PEAK: &str = "peakflops";
+/// Lines of results that stand before the bandwidth.
+const RESULTS: usize = 12;
+/// More threads than any machine has.
+const MOST_THREADS: usize = 8192;
+
+/// A kernel as its file bench/x86-64/NAME.ptt declares it, for one update of doubles.
+struct Kernel {
+    name: &'static str,
+    arrays: f64,
+    /// Bytes that are counted.
+    bytes: f64,
+    flops: f64,
+    /// Bytes that a regular store reads although nobody asked for them: those of an array that is written and not read.
+    reads_first: f64,
+}
+
+/// The kernels that work on memory. Those with single precision (_sp) have half the bytes; those that end in _mem store without reading.
+const KERNELS: &[Kernel] = &[
+    Kernel { name: "clload", arrays: 1.0, bytes: 8.0, flops: 0.0, reads_first: 0.0 },
+    Kernel { name: "clstore", arrays: 1.0, bytes: 8.0, flops: 0.0, reads_first: 8.0 },
+    Kernel { name: "clcopy", arrays: 2.0, bytes: 16.0, flops: 0.0, reads_first: 8.0 },
+    Kernel { name: "load", arrays: 1.0, bytes: 8.0, flops: 0.0, reads_first: 0.0 },
+    Kernel { name: "store", arrays: 1.0, bytes: 8.0, flops: 0.0, reads_first: 8.0 },
+    Kernel { name: "copy", arrays: 2.0, bytes: 16.0, flops: 0.0, reads_first: 8.0 },
+    Kernel { name: "update", arrays: 1.0, bytes: 16.0, flops: 0.0, reads_first: 0.0 },
+    Kernel { name: "sum", arrays: 1.0, bytes: 8.0, flops: 1.0, reads_first: 0.0 },
+    Kernel { name: "ddot", arrays: 2.0, bytes: 16.0, flops: 2.0, reads_first: 0.0 },
+    Kernel { name: "daxpy", arrays: 2.0, bytes: 24.0, flops: 2.0, reads_first: 0.0 },
+    Kernel { name: "stream", arrays: 3.0, bytes: 24.0, flops: 2.0, reads_first: 8.0 },
+    Kernel { name: "triad", arrays: 4.0, bytes: 32.0, flops: 2.0, reads_first: 8.0 },
+];
+
+/// Lines that belong to a run before its head.
+fn is_allocation(line: &str) -> bool {
+    line.starts_with("Allocate: Process running on") || line.starts_with("Warning: Sanitizing vector length")
+}
+
+/// Where only the results were kept.
+fn is_result(line: &str) -> bool {
+    line.starts_with("MByte/s:")
+}
+
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    let is_head = |line: &str| line == HEAD;
+    rest.first().is_some_and(|line| is_head(line) || is_result(line) && is_alone(before, is_head, is_result))
+}
+
+fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
+    let lines = whole(run);
+    let run = &Run { before: run.before, lines: &lines };
+    let rate = run.printed("MByte/s:").ok_or("has no line of MByte/s")?;
+    let seconds = run.printed("Time:").filter(|seconds| seconds.value > 0.0);
+    let command = run.command("likwid-bench").unwrap_or_default();
+    let asked = command.iter().position(|word| *word == "-t").and_then(|at| command.get(at + 1).copied());
+    let test = run.after("Test:").or(asked).unwrap_or_default();
+    if test.starts_with(PEAK) {
+        let rate = run.printed("MFlops/s:").ok_or("has no line of MFlops/s")?;
+        return Ok(vec![operations(run, test, rate, seconds)]);
+    }
+    let single = if test.split('_').any(|part| part == "sp") { 0.5 } else { 1.0 };
+    let kernel = KERNELS.iter().find(|kernel| test.split('_').next() == Some(kernel.name));
+    let id = format!("{SUITE}.likwid-bench.bandwidth");
+    let name = format!("{} by likwid-bench", plain_to(test, 40));
+    let mut figure = Figure::planned(id, SUITE, name, Unit::GB_PER_S, Better::Higher);
+    figure.convention = Some(Convention::StreamCounted);
+    let own = &mut figure.conditions;
+    own.set(KERNEL, plain_to(&format!("{test} of likwid-bench"), 60));
+    own.set(SUBJECT, plain_to(&format!("{test} {}", groups(&command)), MAX_SUBJECT));
+    if let Some(kernel) = kernel {
+        own.set(COUNTED_BYTES, kernel.bytes * single);
+        let is_streaming = test.split('_').any(|part| part == "mem");
+        let more = if is_streaming { 0.0 } else { kernel.reads_first };
+        own.set(TRAFFIC_BYTES, (kernel.bytes + more) * single);
+    }
+    let cpus = placed(run);
+    let threads = within(run, "Using ", " threads").or((!cpus.is_empty()).then_some(cpus.len() as f64));
+    threads.or(known.threads).into_iter().for_each(|threads| own.set(THREADS, threads));
+    if !cpus.is_empty() {
+        own.set(CPUS, cpus);
+    }
+    known.cores.into_iter().for_each(|cores| own.set(CORES, cores));
+    let size = run.number("Size (Byte):").or(run.number("Size:"));
+    let array = allocated(run).or(size.zip(kernel).map(|(all, own)| all / own.arrays));
+    // likwid-bench is asked for a size, often one that a cache holds: that is then the question.
+    let in_cache = array.zip(known.llc.as_ref()).is_some_and(|(array, (caches, _))| array <= *caches);
+    if let Some(array) = array {
+        own.set(if in_cache { WORKING_SET } else { ARRAY_BYTES }, array);
+    }
+    figure.evidence.put_unknown(VERIFIED, "likwid-bench does not check what its kernels computed");
+    stream::caches(known, &mut figure.evidence);
+    let mut evidence = Evidence::default();
+    if let Some((again, off)) = again(run, kernel, seconds) {
+        evidence.put(RECOMPUTED, again);
+        evidence.put(ROUNDING, off + rate.share());
+    }
+    figure.rounds.push(round(seconds.map_or(0.0, |seconds| seconds.value), rate.value / 1e3, evidence));
+    Ok(vec![figure])
+}
+
+/// Operations a second of a kernel that works in registers: what it says of bytes is of no interest.
+fn operations(run: &Run, test: &str, rate: Printed, seconds: Option<Printed>) -> Figure {
+    let id = format!("{SUITE}.likwid-bench.operations");
+    let name = format!("{} by likwid-bench", plain_to(test, 40));
+    let mut figure = Figure::planned(id, SUITE, name, Unit::of("Gflop/s"), Better::Higher);
+    figure.conditions.set(SUBJECT, plain_to(test, 40));
+    let mut evidence = Evidence::default();
+    if let Some((count, seconds)) = run.number("Number of Flops:").zip(seconds) {
+        evidence.put(RECOMPUTED, count / seconds.value / 1e9);
+        evidence.put(ROUNDING, seconds.share() + rate.share());
+    }
+    figure.rounds.push(round(seconds.map_or(0.0, |seconds| seconds.value), rate.value / 1e3, evidence));
+    figure
+}
+
+/// The bandwidth in GB/s again, and by what share rounding may have changed it: from the operations, of which the kernel has so many for its
+/// bytes, else from the bytes and the time.
+fn again(run: &Run, kernel: Option<&Kernel>, seconds: Option<Printed>) -> Option<(f64, f64)> {
+    let flops =
+        run.printed("MFlops/s:").zip(kernel).filter(|(rate, kernel)| rate.value > 0.0 && kernel.flops > 0.0);
+    if let Some((rate, kernel)) = flops {
+        return Some((rate.value / kernel.flops * kernel.bytes / 1e3, rate.share()));
+    }
+    let (bytes, seconds) = (run.number("Data volume (Byte):")?, seconds?);
+    Some((bytes / seconds.value / 1e9, seconds.share()))
+}
+
+/// The lines of a run. Where only some of its results were kept, those that stand before the bandwidth, back to the command, belong to it.
+fn whole<'a>(run: &Run<'a>) -> Vec<&'a str> {
+    let kept = run.before.iter().rev().take(RESULTS).take_while(|line| !line.contains("likwid-bench"));
+    let kept = if run.lines.first() == Some(&HEAD) { 0 } else { kept.count() };
+    [&run.before[run.before.len() - kept..], run.lines].concat()
+}
+
+/// The workgroups that a command asks for: where threads and arrays are, and how large.
+fn groups(command: &[&str]) -> String {
+    let is_option = |word: &str| matches!(word, "-w" | "-W");
+    let asked = command.windows(2).filter(|pair| is_option(pair[0])).map(|pair| pair[1]);
+    asked.collect::<Vec<_>>().join(" ")
+}
+
+/// The number between two words of a line.
+fn within(run: &Run, before: &str, after: &str) -> Option<f64> {
+    run.lines.iter().find_map(|line| number(line.strip_prefix(before)?.strip_suffix(after)?.trim()))
+}
+
+/// The hardware thread of each thread: `Group: 0 Thread 0 Global Thread 0 running on hwthread 22 - …`; before 5.0 it was called core.
+fn placed(run: &Run) -> Vec<f64> {
+    let threads =
+        run.lines.iter().filter(|line| line.starts_with("Group:") && line.contains(" Global Thread "));
+    let cpu = |line: &&str| {
+        let rest = line.split_once("running on ")?.1;
+        let mut words = rest.split_whitespace();
+        matches!(words.next()?, "hwthread" | "core").then(|| number(words.next()?)).flatten()
+    };
+    threads.take(MOST_THREADS).filter_map(cpu).collect()
+}
+
+/// Bytes of each array, all workgroups together: `Vector length 3000/24000` for each array of each workgroup, elements and bytes.
+fn allocated(run: &Run) -> Option<f64> {
+    let lines = run.before.iter().rev().take(ALLOCATED_WITHIN);
+    let own = lines.take_while(|line| is_allocation(line) || line.starts_with("---"));
+    let mut all: Vec<f64> = Vec::new();
+    for line in own.filter(|line| line.starts_with("Allocate:")) {
+        let lengths = line.split_once("Vector length ")?.1.split_whitespace().next()?;
+        all.push(number(lengths.split_once('/')?.1)?);
+    }
+    let arrays = run
+        .after("Test:")
+        .and_then(|test| KERNELS.iter().find(|own| test.split('_').next() == Some(own.name)))?
+        .arrays;
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / arrays)
+}

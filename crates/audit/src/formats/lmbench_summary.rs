@@ -1,0 +1,236 @@
+//! lmbench's summary: tables with a line for each run of a host. Its columns are as wide as the dashes under their heads.
+
+use figure::evidence::audit::{BARE_SWITCH, RANDOM_LATENCY, SUBJECT};
+use figure::evidence::{COUNTED_BYTES, KERNEL, TEST_CLASS};
+use figure::format::plain_to;
+use figure::{Better, Convention, Evidence, Figure, Unit};
+
+use crate::formats::Format;
+use crate::text::{Run, number, round};
+use crate::{Known, MAX_SUBJECT, SUITE};
+
+pub(super) const FORMAT: Format = Format { name: "lmbench summary", starts, parse };
+
+const HEAD: &str = "L M B E N C H ";
+/// Lines between a table's title and the dashes, and lines of a table.
+const TITLE_LINES: usize = 8;
+const MOST_ROWS: usize = 200;
+/// Words of a line before its first number: host, system, and the system's version.
+const NAMES: usize = 3;
+
+/// What a column is: its place behind the names, the last part of its figure's id, the figure's name.
+type Column = (usize, &'static str, &'static str);
+
+/// A table: how its title begins, its unit, which way is better, its class, and the columns that become figures.
+struct Table {
+    title: &'static str,
+    unit: Unit,
+    better: Better,
+    class: &'static str,
+    columns: &'static [Column],
+}
+
+const TABLES: &[Table] = &[
+    Table {
+        title: "Processor, Processes - times in microseconds",
+        unit: Unit::of("us"),
+        better: Better::Lower,
+        class: "process",
+        columns: &[
+            (1, "null-call", "null system call"),
+            (7, "signal", "handling of a signal"),
+            (8, "fork", "fork, exit and wait"),
+            (9, "exec", "fork, exec and wait"),
+            (10, "sh", "sh -c"),
+        ],
+    },
+    Table {
+        title: "Context switching - times in microseconds",
+        unit: Unit::of("us"),
+        better: Better::Lower,
+        class: "switching",
+        columns: &[
+            (0, BARE, "switch of 2 tasks"),
+            (1, "2p-16k", "switch of 2 tasks with 16 KiB"),
+            (2, "2p-64k", "switch of 2 tasks with 64 KiB"),
+            (3, "8p-16k", "switch of 8 tasks with 16 KiB"),
+            (4, "8p-64k", "switch of 8 tasks with 64 KiB"),
+            (5, "16p-16k", "switch of 16 tasks with 16 KiB"),
+            (6, "16p-64k", "switch of 16 tasks with 64 KiB"),
+        ],
+    },
+    Table {
+        title: "*Local* Communication latencies in microseconds",
+        unit: Unit::of("us"),
+        better: Better::Lower,
+        class: "switching",
+        columns: &[(1, "pipe", "round trip through pipes"), (2, "unix", "round trip through Unix sockets")],
+    },
+    Table {
+        title: "*Local* Communication bandwidths in MB/s",
+        unit: Unit::GB_PER_S,
+        better: Better::Higher,
+        class: "",
+        columns: &[
+            (5, "bcopy-libc", "copy by memcpy"),
+            (6, "bcopy-hand", "copy by a loop"),
+            (7, "mem-read", "read"),
+            (8, "mem-write", "write"),
+        ],
+    },
+    Table {
+        title: "Memory latencies in nanoseconds",
+        unit: Unit::NANOSECONDS,
+        better: Better::Lower,
+        class: "",
+        columns: &[
+            (1, "l1", "latency of the first-level cache"),
+            (2, "l2", "latency of the second-level cache"),
+            (3, MAIN, "latency of memory"),
+            (4, RANDOM, "latency of memory in random order"),
+        ],
+    },
+];
+const BARE: &str = "2p-0k";
+const MAIN: &str = "main";
+const RANDOM: &str = "random";
+
+fn begins(line: &str) -> bool {
+    line.starts_with(HEAD) || TABLES.iter().any(|table| line.starts_with(table.title))
+}
+
+/// One run for all tables of a text: a part of a table tells of another.
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    rest.first().is_some_and(|line| begins(line)) && !before.iter().rev().any(|line| begins(line))
+}
+
+fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
+    let mut figures = Vec::new();
+    for table in TABLES {
+        let titles = run.lines.iter().enumerate().filter(|(_, line)| line.starts_with(table.title));
+        for (at, _) in titles.take(MOST_ROWS) {
+            for (host, cells) in rows(&run.lines[at + 1..]) {
+                figures.extend(of_row(table, &host, &cells));
+            }
+        }
+    }
+    if figures.is_empty() { Err("has no table that is read".to_owned()) } else { Ok(figures) }
+}
+
+/// The lines of a table below its dashes: the host, and a number for each column that has one.
+fn rows(lines: &[&str]) -> Vec<(String, Vec<Option<f64>>)> {
+    let is_rule = |line: &&str| line.contains(" ---") && line.chars().all(|c| matches!(c, '-' | ' '));
+    // The rule across the page has no gaps.
+    let Some(at) = lines.iter().take(TITLE_LINES).position(is_rule) else { return Vec::new() };
+    let ends = ends(lines[at]);
+    let table = lines[at + 1..].iter().take(MOST_ROWS);
+    table.map_while(|line| row(line, &ends)).collect()
+}
+
+/// Where the columns end, in characters, those of host and system left out.
+fn ends(rule: &str) -> Vec<usize> {
+    let chars: Vec<char> = rule.chars().collect();
+    let ends = (0..chars.len()).filter(|at| chars[*at] == '-' && chars.get(at + 1) != Some(&'-'));
+    ends.skip(NAMES - 1).collect()
+}
+
+/// A line: each number belongs to the first column that ends where it does, or later. Where there are as many numbers as columns, they are in
+/// order. `None` where it is no line of the table, or two numbers stand in one column.
+fn row(line: &str, ends: &[usize]) -> Option<(String, Vec<Option<f64>>)> {
+    let words = spans(line);
+    let (names, numbers) = words.split_at_checked(NAMES)?;
+    let host = names.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(" ");
+    let mut cells = vec![None; ends.len()];
+    for (at, (end, word)) in numbers.iter().enumerate() {
+        // A long name moves the line by a place.
+        let stands = || ends.iter().position(|own| own + 1 >= *end);
+        let column = if numbers.len() == ends.len() { Some(at) } else { stands() }?;
+        if cells[column].is_some() {
+            return None;
+        }
+        cells[column] = Some(value(word)?);
+    }
+    cells.iter().any(Option::is_some).then(|| (plain_to(&host, MAX_SUBJECT), cells))
+}
+
+/// The words of a line, each with the place of its last character.
+fn spans(line: &str) -> Vec<(usize, String)> {
+    let mut words: Vec<(usize, String)> = Vec::new();
+    for (at, c) in line.chars().enumerate().filter(|(_, c)| !c.is_whitespace()) {
+        match words.last_mut() {
+            Some((end, word)) if *end + 1 == at => (*end, _) = (at, word.push(c)),
+            _ => words.push((at, c.to_string())),
+        }
+    }
+    words
+}
+
+/// `2.6000`, `400.`, `26.9K`.
+fn value(word: &str) -> Option<f64> {
+    match word.strip_suffix('K') {
+        Some(digits) => number(digits).map(|value| value * 1e3),
+        None => number(word),
+    }
+}
+
+fn of_row(table: &Table, host: &str, cells: &[Option<f64>]) -> Vec<Figure> {
+    let cell = |word: &str| {
+        let (at, ..) = table.columns.iter().find(|(_, own, _)| *own == word)?;
+        *cells.get(*at)?
+    };
+    let (bare, random) = (cell(BARE), cell(RANDOM));
+    let figure = |(at, word, name): &Column| {
+        let value = (*cells.get(*at)?)?;
+        let mut figure = Figure::planned(
+            format!("{SUITE}.lmbench.{word}"),
+            SUITE,
+            format!("{name} by lmbench"),
+            table.unit.clone(),
+            table.better,
+        );
+        figure.conditions.set(SUBJECT, host.to_owned());
+        if !table.class.is_empty() {
+            figure.conditions.set(TEST_CLASS, table.class.to_owned());
+        }
+        let mut evidence = Evidence::default();
+        let is_bandwidth = table.unit == Unit::GB_PER_S;
+        if is_bandwidth {
+            figure.convention = Some(Convention::Copied);
+            figure.conditions.set(COUNTED_BYTES, 8.0);
+        }
+        if *word == MAIN {
+            figure.conditions.set(KERNEL, "latency".to_owned());
+            random.into_iter().for_each(|random| evidence.put(RANDOM_LATENCY, random));
+        }
+        if *word != BARE && table.title.starts_with("Context") {
+            bare.into_iter().for_each(|bare| evidence.put(BARE_SWITCH, bare));
+        }
+        figure.rounds.push(round(0.0, if is_bandwidth { value / 1e3 } else { value }, evidence));
+        Some(figure)
+    };
+    table.columns.iter().filter_map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: &str = "--------- ------------- ------ ------ ------ ------ ------ ------- -------";
+
+    #[test]
+    fn numbers_belong_to_the_columns_that_they_stand_in() {
+        let ends = ends(RULE);
+        assert_eq!(ends.len(), 7);
+        let (host, cells) =
+            row("lucent.rd  Linux 2.4.20 1.7300 0.8800                 14.7 0.10000    24.9", &ends).unwrap();
+        assert_eq!(host, "lucent.rd Linux 2.4.20");
+        assert_eq!(cells, [Some(1.73), Some(0.88), None, None, Some(14.7), Some(0.1), Some(24.9)]);
+        // A name that is too long moves all of them.
+        let (_, cells) =
+            row("example-vm Linux 3.10.0- 6.0200 6.1100 7.8400 7.4600 7.8000 7.23000 8.39000", &ends)
+                .unwrap();
+        assert_eq!(cells[6], Some(8.39));
+        assert_eq!(row("                        ~~~~~~~~~~~~~~", &ends), None);
+        assert_eq!([value("26.9K"), value("400."), value("-1")], [Some(26900.0), Some(400.0), None]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Is it the latency of memory?
+
+use figure::evidence::audit::{GROWTH, RANDOM_LATENCY, TOOL};
+use figure::evidence::{ARRAY_BYTES, KERNEL, LLC_BYTES};
+use figure::format::{number, percent};
+use figure::{Outcome, Reading};
+
+use super::array_size::{CACHES, caches_per_array};
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Subject, measured, never};
+
+/// Nanoseconds that no load from memory is faster than. To open a row and read from it takes modules of the standard's grades some 27 ns
+/// (tRCD + CL), an open row half of that, and the way through the caches and the controller more than 10 ns besides.
+const LEAST: f64 = 25.0;
+/// Of the latency in random order: below, a walk in order was helped by prefetchers, or saved page walks.
+const HELPED: f64 = 0.5;
+/// Growth from half the array to the whole from which on there is no plateau: caches or page walks still count.
+const RISING: f64 = 1.10;
+
+/// A latency that is said to be memory's, by what else the text tells.
+///
+/// A walk with an even stride is known to the prefetchers, so that it shows a cache's latency in arrays of any size; `lat_mem_rd -t` walks in
+/// random order.
+pub const CHECK: Check = Check {
+    id: "memory-latency",
+    question: "Is it the latency of memory, and not of caches and prefetchers?",
+    reads: &[TOOL.name, KERNEL.name, ARRAY_BYTES.name, LLC_BYTES.name, RANDOM_LATENCY.name, GROWTH.name],
+    page: include_str!("../../../../docs/checks/memory-latency.md"),
+    applies: |subject| {
+        let told = subject.condition(ARRAY_BYTES).is_some()
+            || subject.figure.over_rounds(RANDOM_LATENCY).value().is_some();
+        is_audited(subject)
+            && measured(subject)
+            && subject.condition(KERNEL).as_deref() == Some("latency")
+            && told
+    },
+    essential: never,
+    rule,
+};
+
+const FIX: &str = "walk in random order through at least four times the caches (lat_mem_rd -t), on huge pages if page walks are not to count";
+
+fn rule(subject: &Subject) -> Answer {
+    let value = subject.figure.value.unwrap_or(0.0);
+    if let Reading::Value(random) = subject.typical(RANDOM_LATENCY) {
+        let told = format!("{} ns, and {} ns in random order", number(value), number(random));
+        return if value < HELPED * random {
+            Answer::warn(
+                format!(
+                    "{told}: prefetchers know the stride, or page walks are saved; a load that nobody foresees takes the second"
+                ),
+                FIX,
+            )
+        } else {
+            Answer::pass(told)
+        };
+    }
+    let growth = subject.typical(GROWTH).into_value().unwrap_or(1.0);
+    let rises = format!("an array of half the size has {} less", percent(1.0 - 1.0 / growth.max(1.0)));
+    match caches_per_array(subject) {
+        Reading::Value(times) if times >= CACHES && value < LEAST => Answer::fail(
+            format!(
+                "{} ns in an array of {} x the caches: no load from memory takes less than {LEAST} ns, so prefetchers foresaw the loads",
+                number(value),
+                number(times)
+            ),
+            FIX,
+        ),
+        _ if growth >= RISING => {
+            Answer::warn(format!("{rises}: the curve still rises, and a larger array would have more"), FIX)
+        }
+        Reading::Value(times) => Answer::of(
+            Outcome::Pass,
+            format!("{} ns in an array of {} x the caches; {rises}", number(value), number(times)),
+            "",
+        ),
+        Reading::Unknown(reason) => Answer::unknown(reason),
+    }
+}
