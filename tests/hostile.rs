@@ -273,8 +273,8 @@ fn many_samples_and_many_figures_are_borne() {
     let directory = tempfile::tempdir().unwrap();
     assert_borne(&saved(directory.path(), of_samples(SMALL_SAMPLES)));
     assert_borne(&saved(directory.path(), of_figures(300)));
-    let file = saved(directory.path(), of_figures(20_001));
-    assert_refused(&file, "holds 20001 figures; 20000 are the most");
+    let file = saved(directory.path(), of_figures(10_001));
+    assert_refused(&file, "holds 10001 figures; 10000 are the most");
 }
 
 /// A hundred megabytes of samples; more figures than any run has.

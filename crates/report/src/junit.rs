@@ -1,7 +1,7 @@
 //! JUnit XML, for CI servers that show tests: a suite is a testsuite, a figure a testcase.
 //!
-//! The layout is the one that Ant's junit task wrote and that Jenkins, GitLab and others read (Surefire's schema 3.0.1 has the
-//! properties of a testcase). A test is green only where the figure is valid. One that is invalid or suspect is a failure of that
+//! The layout is the one that Ant's junit task wrote and that Jenkins, GitLab and others read; it keeps to the strictest schema in use,
+//! the junit-10.xsd of Jenkins' xUnit plugin, by which a testcase has no properties: its numbers are in what it printed. A test is green only where the figure is valid. One that is invalid or suspect is a failure of that
 //! type, with its reasons; one that is unverified, or has no value, is skipped, with its reason; one that was tried and did not
 //! work is an error.
 
@@ -19,8 +19,9 @@ use crate::{Format, Options, outline, reasons, summary, svg};
 pub(crate) const FORMAT: Format =
     Format { name: "junit", about: "JUnit XML: a figure is a test, green only if it is valid", write };
 
-/// The longest name of a suite.
+/// The longest name of a suite, and the longest unit.
 const MAX_SUITE: usize = 40;
+const MAX_UNIT: usize = 20;
 
 /// What became of a test.
 enum Outcome {
@@ -55,7 +56,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let tests: Vec<Test> = record.figures.iter().map(Test::of).collect();
     let mut xml = Writer::new_with_indent(&mut *out, b' ', 2);
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let root = Counts::of(tests.iter()).on(element("testsuites", &[("name", &record.tool.name)]));
+    let root = Counts::of(tests.iter()).on(element("testsuites", &[("name", &record.tool.name)]), false);
     inside(&mut xml, root, |xml| {
         for name in summary::suites(record) {
             suite(record, name, &tests, xml)?;
@@ -94,7 +95,7 @@ fn safe(text: &str) -> String {
 fn suite<W: Write>(record: &Record, name: &str, tests: &[Test], xml: &mut Writer<W>) -> io::Result<()> {
     let own = || tests.iter().filter(|test| test.figure.suite == name);
     let shown = plain_to(name, MAX_SUITE);
-    let mut start = Counts::of(own()).on(element("testsuite", &[("name", &shown)]));
+    let mut start = Counts::of(own()).on(element("testsuite", &[("name", &shown)]), true);
     if let Ok(started) = record.started.parse::<jiff::Timestamp>() {
         // The schema knows no zone: UTC.
         start.push_attribute(("timestamp", started.strftime("%Y-%m-%dT%H:%M:%S").to_string().as_str()));
@@ -139,7 +140,6 @@ impl<'a> Test<'a> {
         let mut start = element("testcase", &[("classname", suite), ("name", &figure.id)]);
         start.push_attribute(("time", seconds(self.seconds).as_str()));
         inside(xml, start, |xml| {
-            properties(xml, &facts(figure))?;
             if let Outcome::Other { element: name, kind, message, text } = &self.outcome {
                 let mut start = element(name, &[("message", message)]);
                 if let Some(kind) = kind {
@@ -219,15 +219,11 @@ impl Counts {
         counts
     }
 
-    /// As attributes.
-    fn on(self, mut start: BytesStart) -> BytesStart {
-        let counts = [
-            ("tests", self.tests),
-            ("failures", self.failures),
-            ("errors", self.errors),
-            ("skipped", self.skipped),
-        ];
-        for (name, count) in counts {
+    /// As attributes; by the schema only a suite says how many are skipped.
+    fn on(self, mut start: BytesStart, with_skipped: bool) -> BytesStart {
+        let counts = [("tests", self.tests), ("failures", self.failures), ("errors", self.errors)];
+        let skipped = with_skipped.then_some(("skipped", self.skipped));
+        for (name, count) in counts.into_iter().chain(skipped) {
             start.push_attribute((name, count.to_string().as_str()));
         }
         start.push_attribute(("time", seconds(self.seconds).as_str()));
@@ -245,10 +241,9 @@ fn facts(figure: &Figure) -> Vec<(&'static str, String)> {
     let text = |value: Option<f64>| value.map_or_else(String::new, exact);
     let interval = figure.interval.as_ref();
     vec![
-        ("figure", figure.name.clone()),
         ("verdict", figure.verdict.map_or_else(String::new, |verdict| verdict.to_string())),
         ("value", text(figure.value)),
-        ("unit", figure.unit.symbol().to_owned()),
+        ("unit", plain_to(figure.unit.symbol(), MAX_UNIT)),
         ("convention", figure.convention.as_ref().map_or_else(String::new, serialised)),
         ("better", serialised(&figure.better)),
         ("interval_low", text(interval.map(|interval| interval.low))),
@@ -258,7 +253,7 @@ fn facts(figure: &Figure) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The figure in words, for those who read what a test printed.
+/// The figure in words, for those who read what a test printed, and its numbers line by line, for programs.
 fn told(figure: &Figure) -> String {
     let mut text = plain_to(&figure.name, 80);
     if let Some(value) = figure.value {
@@ -276,6 +271,9 @@ fn told(figure: &Figure) -> String {
     }
     if let Some(why) = &figure.why {
         text.push_str(&format!("\n{}", plain(why)));
+    }
+    for (name, value) in facts(figure).into_iter().filter(|(_, value)| !value.is_empty()) {
+        text.push_str(&format!("\n{name}: {value}"));
     }
     text
 }

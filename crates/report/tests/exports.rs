@@ -116,18 +116,19 @@ fn junit_counts_what_it_holds_and_has_the_numbers() {
             assert_eq!(number(node, "tests"), counted("testcase"));
             assert_eq!(number(node, "failures"), counted("failure"));
             assert_eq!(number(node, "errors"), counted("error"));
-            assert_eq!(number(node, "skipped"), counted("skipped"));
+            if node.has_tag_name("testsuite") {
+                assert_eq!(number(node, "skipped"), counted("skipped"));
+            }
             assert!(number(node, "time") >= 0.0);
         }
         let tests = elements(document.root(), "testcase");
         assert_eq!(tests.len(), record.figures.len());
-        let property = |test: &Node, name: &str| {
-            let of_name =
-                elements(*test, "property").into_iter().find(|node| node.attribute("name") == Some(name));
-            of_name.and_then(|node| node.attribute("value")).map(str::to_owned)
+        let printed = |test: &Node, name: &str| {
+            let text = elements(*test, "system-out")[0].text().unwrap().to_owned();
+            text.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")).map(str::to_owned))
         };
         let mut values: Vec<Option<f64>> =
-            tests.iter().map(|test| property(test, "value").map(|value| value.parse().unwrap())).collect();
+            tests.iter().map(|test| printed(test, "value").map(|value| value.parse().unwrap())).collect();
         let mut expected: Vec<Option<f64>> = record.figures.iter().map(|figure| figure.value).collect();
         values.sort_by(|a, b| a.partial_cmp(b).unwrap());
         expected.sort_by(|a, b| a.partial_cmp(b).unwrap());

@@ -262,6 +262,22 @@ fn markdown_tables_hold_together_whatever_is_in_them() {
     }
 }
 
+/// Points that lie apart in both directions would make a table of nothing but holes.
+#[test]
+fn markdown_of_a_matrix_with_holes_is_a_list() {
+    let mut record = sample::empty();
+    record.figures = (0..600)
+        .map(|at| {
+            let figure = sample::modes::point(&format!("x.y.{at}"), "y", figure::Unit::NANOSECONDS, 5.0);
+            let place = || sample::modes::number(f64::from(at), None);
+            sample::modes::on(figure, "x.y", &[("one", place()), ("other", place())])
+        })
+        .collect();
+    let text = write("markdown", &record).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 600 && rows.iter().all(|row| row.len() < 200), "{} rows", rows.len());
+}
+
 #[test]
 fn markdown_tells_reasons_and_remedies() {
     let mut record = sample::quiet();

@@ -1,6 +1,6 @@
 //! Which series stand side by side, on which axes, and which figures in which rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use figure::format::plain_to;
 use figure::series::CoordinateValue;
@@ -13,10 +13,17 @@ use crate::outline::coordinate;
 /// The longest label of a row.
 const MAX_LABEL: usize = 60;
 
+/// The most cells of a matrix (pairs of CPUs of the largest machine: 512 squared); a larger one is told one figure below the other.
+const MOST_CELLS: usize = 300_000;
+/// The most series side by side.
+const MOST_BESIDE: usize = 200;
+
 /// A series with its axes, rows first.
 struct Series<'a> {
     name: &'a str,
     axes: Vec<&'a str>,
+    /// Positions on each axis.
+    lengths: Vec<usize>,
     unit: Option<&'a Unit>,
     figures: Vec<&'a Figure>,
 }
@@ -32,7 +39,8 @@ impl<'a> Series<'a> {
         }
         let mut axes: Vec<&str> = distinct.keys().copied().collect();
         axes.sort_by_key(|axis| (names::rank(axis), std::cmp::Reverse(distinct[axis].len())));
-        Series { name, axes, unit: common_unit(figures), figures: figures.to_vec() }
+        let lengths = axes.iter().map(|axis| distinct[axis].len()).collect();
+        Series { name, axes, lengths, unit: common_unit(figures), figures: figures.to_vec() }
     }
 
     /// Whether it tells at what rate the points of `other` were observed.
@@ -45,21 +53,30 @@ impl<'a> Series<'a> {
 /// Curves that share an axis and a unit side by side, and aspects of the same things; companions beside their curve; matrices each alone.
 pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>> {
     let series: Vec<Series> = series.iter().map(|(name, figures)| Series::of(name, figures)).collect();
-    let has_companion = |one: &Series| series.iter().any(|other| other.is_companion_of(one));
+    let by_name: HashMap<&str, &Series> = series.iter().map(|one| (one.name, one)).collect();
+    let base = |one: &Series| {
+        let base = by_name.get(one.name.rsplit_once('.')?.0)?;
+        one.is_companion_of(base).then_some(base.name)
+    };
+    let with_companion: HashSet<&str> = series.iter().filter_map(base).collect();
+    let has_companion = |one: &Series| with_companion.contains(one.name);
     let mut grids: Vec<(Grid, Vec<&Series>)> = Vec::new();
     for one in &series {
         let label = names::label(one.name);
         match one.axes.as_slice() {
-            [down, across] => grids.push((matrix(label, &[down], across, one), Vec::new())),
+            [down, across] if one.lengths.iter().product::<usize>() <= MOST_CELLS => {
+                grids.push((matrix(label, &[down], across, one), Vec::new()));
+            }
             [down] => {
-                if series.iter().any(|base| one.is_companion_of(base)) {
+                if base(one).is_some() {
                     continue;
                 }
                 let alone = has_companion(one);
                 let beside = |(_, members): &&mut (Grid, Vec<&Series>)| {
                     members.first().is_some_and(|first| {
                         let fits = first.unit == one.unit || names::is_of_aspects(one.name);
-                        !alone && !has_companion(first) && first.axes == one.axes && fits
+                        let has_room = members.len() < MOST_BESIDE;
+                        has_room && !alone && !has_companion(first) && first.axes == one.axes && fits
                     })
                 };
                 match grids.iter_mut().find(beside) {
@@ -141,11 +158,12 @@ const MAX_ACROSS: usize = 6;
 /// Three axes or more: a matrix, if every row then has something to compare; else one figure below the other. A
 /// figure without axes is told by its name.
 fn several_axes<'a>(label: String, axes: &[&str], series: &Series<'a>) -> Grid<'a> {
-    if let Some((across, downs)) = axes.split_last() {
+    let across = axes.split_last().filter(|_| series.lengths.last().is_some_and(|most| *most <= MAX_ACROSS));
+    if let Some((across, downs)) = across {
         let grid = matrix(label.clone(), downs, across, series);
         let compares =
             |row: usize| grid.columns.iter().filter(|column| column.cells[row].is_some()).count() > 1;
-        if grid.columns.len() <= MAX_ACROSS && (0..grid.rows.len()).all(compares) {
+        if (0..grid.rows.len()).all(compares) {
             return grid;
         }
     }
