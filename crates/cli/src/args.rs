@@ -19,6 +19,7 @@ pub mod compare;
 pub mod faults;
 pub mod http;
 pub mod schema;
+pub mod selftest;
 
 /// What follows `--help`.
 const AFTER_HELP: &str = "\
@@ -51,6 +52,8 @@ pub enum Command {
     Faults(faults::Faults),
     /// HTTP serving: what limits a server, and whether the load generator did
     Http(Box<http::Http>),
+    /// Plant defects, and show that they are seen here
+    Selftest(selftest::Selftest),
     /// Records side by side: what differs, which figures are faster or slower, which tests are out of line
     Compare(compare::Compare),
     /// Judge what other tools printed: STREAM, UnixBench, MLC, hey, wrk and more

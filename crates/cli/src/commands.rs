@@ -14,4 +14,5 @@ pub mod memory;
 pub mod report;
 pub mod run;
 pub mod schema;
+pub mod selftest;
 pub mod system;

@@ -53,6 +53,7 @@ fn dispatch(args: Args) -> Result<ExitCode, Failure> {
         Command::Alloc(alloc) => commands::alloc::run(&alloc),
         Command::Faults(faults) => commands::faults::run(&faults),
         Command::Http(http) => commands::http::run(&http),
+        Command::Selftest(selftest) => commands::selftest::run(&selftest),
         Command::Compare(compare) => commands::compare::run(&compare),
         Command::Audit(audit) => commands::audit::run(&audit),
         Command::Report(report) => commands::report::run(&report),

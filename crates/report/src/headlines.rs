@@ -1,15 +1,21 @@
 //! The figures by which a suite is known.
 
-use figure::evidence::http::{GOAL, WHAT};
-use figure::{Figure, Record, Status, loads};
+use figure::evidence::http::WHAT;
+use figure::format::plain_to;
+use figure::loads::RATE;
+use figure::{Better, Figure, Record, Status};
 
-use crate::outline::is_control;
-use crate::summary;
+use crate::outline::{self, is_control};
+use crate::{grid, loads, summary};
 
 /// The most of a suite that is not listed.
 const MOST: usize = 4;
+/// The most of a suite that was measured alone.
+const MOST_ALONE: usize = 10;
+/// The longest name, in characters.
+const MAX_NAME: usize = 60;
 
-/// Ids, or how they begin, by suite: those that a reader asks for first; and how many at most.
+/// Ids, or how they begin, by suite: those that a reader asks for first; and how many at most beside other suites.
 const KNOWN: &[(&str, usize, &[&str])] = &[
     ("memory", 4, &["memory.triad.nt", "memory.copy.nt", "memory.triad.regular", "memory.read"]),
     ("system", 4, &["system.context1", "system.syscall", "system.execl", "system.shell1"]),
@@ -19,37 +25,70 @@ const KNOWN: &[(&str, usize, &[&str])] = &[
     ("http", 6, &["http.saturation.", "http.asked."]),
 ];
 
+/// A figure under the name by which its table tells it apart: `triad, nt`.
+pub(crate) type Named<'a> = (String, &'a Figure);
+
 /// Some of each suite, in the record's order of suites.
-pub(crate) fn of(record: &Record) -> Vec<&Figure> {
-    summary::suites(record).into_iter().flat_map(|suite| of_suite(record, suite)).collect()
+pub(crate) fn of(record: &Record) -> Vec<(&str, Vec<Named<'_>>)> {
+    let suites = summary::suites(record);
+    let is_alone = suites.len() == 1;
+    suites.into_iter().map(|suite| (suite, of_suite(record, suite, is_alone))).collect()
 }
 
-fn of_suite<'a>(record: &'a Record, suite: &str) -> Vec<&'a Figure> {
-    let is_candidate = |figure: &&Figure| {
-        figure.suite == suite
-            && figure.value.is_some()
-            && !is_control(figure)
-            && !is_of_a_saturated_load(figure)
-    };
-    let candidates: Vec<&Figure> = record.figures.iter().filter(is_candidate).collect();
+fn of_suite<'a>(record: &'a Record, suite: &str, is_alone: bool) -> Vec<Named<'a>> {
     let known = KNOWN.iter().find(|(of, ..)| *of == suite);
     let (most, known) = known.map_or((MOST, &[][..]), |(_, most, ids)| (*most, *ids));
-    let mut chosen: Vec<&Figure> = Vec::new();
-    // What nobody thought of comes behind, in the record's order.
-    for begin in known.iter().chain(&[""]) {
-        for figure in candidates.iter().filter(|figure| figure.id.starts_with(begin)) {
-            if chosen.len() < most && !chosen.iter().any(|other| other.id == figure.id) {
-                chosen.push(figure);
-            }
-        }
-    }
-    chosen
+    let mut figures = candidates(record, suite);
+    // Stable: what nobody thought of comes behind, in the record's order.
+    figures.sort_by_key(|(_, figure)| {
+        known.iter().position(|begin| figure.id.starts_with(begin)).unwrap_or(known.len())
+    });
+    figures.truncate(if is_alone { MOST_ALONE } else { most });
+    figures
 }
 
-/// What a closed loop says besides its rate: with several servers the rates are asked for first.
-fn is_of_a_saturated_load(figure: &Figure) -> bool {
-    let is = |key, word: &str| figure.conditions.get(key).is_some_and(|value| value == word);
-    is(GOAL, loads::SATURATION) && !is(WHAT, loads::RATE)
+/// Single figures; rates of loads; of curves what was computed from them, and the best point of each.
+fn candidates<'a>(record: &'a Record, suite: &str) -> Vec<Named<'a>> {
+    let is_own = |figure: &&Figure| figure.suite == suite && figure.value.is_some();
+    let by_name = |figure: &'a Figure| (plain_to(&figure.name, MAX_NAME), figure);
+    let mut figures: Vec<Named> = Vec::new();
+    for section in outline::sections(record).iter().filter(|section| section.headline) {
+        let own = section.rows.iter().filter(|row| is_own(&row.figure));
+        figures.extend(own.map(|row| (labels(&section.heads, &row.labels), row.figure)));
+    }
+    for mode in grid::modes(record) {
+        if mode.figures().all(loads::is_of_load) {
+            let is_rate = |figure: &&Figure| figure.conditions.get(WHAT).as_deref() == Some(RATE);
+            figures.extend(mode.figures().filter(is_rate).filter(is_own).map(by_name));
+            continue;
+        }
+        let columns = mode.grids.iter().flat_map(grid::Grid::values);
+        let best = columns.filter_map(|column| best(column.measured().filter(is_own)));
+        figures.extend(mode.derived.iter().copied().filter(is_own).chain(best).map(by_name));
+    }
+    figures.retain(|(_, figure)| !is_control(figure));
+    figures
+}
+
+/// The labels of a row as one name; a number says of what: `dhry2reg, copies 2`.
+fn labels(heads: &[String], labels: &[String]) -> String {
+    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
+    let told = heads.iter().zip(labels).filter(|(_, label)| !label.is_empty());
+    let told =
+        told.map(|(head, label)| if is_number(label) { format!("{head} {label}") } else { label.clone() });
+    plain_to(&told.collect::<Vec<_>>().join(", "), MAX_NAME)
+}
+
+/// The best of several points; the first where none is better.
+fn best<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<&'a Figure> {
+    figures.reduce(|best, figure| {
+        let is_better = match figure.better {
+            Better::Higher => figure.value > best.value,
+            Better::Lower => figure.value < best.value,
+            Better::Neither => false,
+        };
+        if is_better { figure } else { best }
+    })
 }
 
 /// Suites without any value, each with the first reason.

@@ -26,6 +26,7 @@ mod junit;
 mod loads;
 mod mark;
 mod markdown;
+mod matters;
 mod names;
 mod openmetrics;
 mod outline;

@@ -5,7 +5,7 @@ use figure::{Figure, Record};
 use maud::{Markup, html};
 
 use super::words::{self, Links};
-use crate::{mark, outline, reasons};
+use crate::{mark, matters as ordered, outline, reasons};
 
 /// The most causes, and the most reasons for missing figures.
 const MOST: usize = 40;
@@ -20,7 +20,7 @@ pub(super) fn findings(record: &Record, links: &Links) -> Markup {
         section aria-labelledby="findings" {
             h2 #findings { "What matters most" }
             ol.findings {
-                @for finding in &record.findings {
+                @for finding in ordered::findings(record) {
                     li class=(words::severity(finding.severity)) {
                         @let sign = mark::of_severity(finding.severity);
                         @if sign != "-" { span class={ "verdict " (words::severity(finding.severity)) } { (sign) } " " }

@@ -1,18 +1,13 @@
 //! The first screen: which run this is, on what machine, what its figures are worth, and the headline figures of each suite.
 
-use figure::evidence::http;
 use figure::format::{plain, plain_to, seconds};
-use figure::loads::RATE;
-use figure::{Better, Figure, Record};
+use figure::{Figure, Record};
 use maud::{Markup, html};
 
 use super::words::{self, Links};
 use crate::digits::with_unit;
-use crate::{grid, host, loads, mark, outline, summary};
+use crate::{headlines, host, mark, summary};
 
-/// The most headline figures of a table, and of a suite: more are below.
-const MOST_OF_TABLE: usize = 6;
-const MOST_OF_SUITE: usize = 10;
 /// Columns of the machine's description: what paper has room for.
 const MACHINE_COLUMNS: usize = 96;
 /// The longest description of a machine, in bytes.
@@ -64,15 +59,9 @@ fn machine(record: &Record) -> String {
 
 /// The headline figures of each suite.
 pub(super) fn headlines(record: &Record, links: &Links) -> Markup {
-    let suites = super::suites_of(record);
-    let suites: Vec<(&str, Vec<Named>)> = suites
-        .into_iter()
-        .map(|suite| {
-            let figures = of_suite(record, suite);
-            (suite, figures)
-        })
-        .filter(|(_, figures)| !figures.is_empty())
-        .collect();
+    let mut suites = headlines::of(record);
+    suites.retain(|(_, figures)| !figures.is_empty());
+    suites.truncate(super::MAX_SUITES);
     if suites.is_empty() {
         return html! { p.note { "Nothing was measured." } };
     }
@@ -115,45 +104,6 @@ fn row(name: &str, figure: &Figure, links: &Links) -> Markup {
             td { (words::meter(figure)) }
         }
     }
-}
-
-/// A figure under the name by which its table tells it apart.
-type Named<'a> = (String, &'a Figure);
-
-/// Single figures; rates of loads; of curves what was computed from them, and the best point of each.
-fn of_suite<'a>(record: &'a Record, suite: &str) -> Vec<Named<'a>> {
-    let is_own = |figure: &&Figure| figure.suite == suite && figure.value.is_some();
-    let by_name = |figure: &'a Figure| (plain_to(&figure.name, 80), figure);
-    let mut figures: Vec<Named> = Vec::new();
-    for section in outline::sections(record).iter().filter(|section| section.headline) {
-        let own = section.rows.iter().filter(|row| is_own(&row.figure)).take(MOST_OF_TABLE);
-        figures.extend(own.map(|row| (words::labels(&section.heads, &row.labels), row.figure)));
-    }
-    for mode in grid::modes(record) {
-        if mode.figures().all(loads::is_of_load) {
-            let is_rate = |figure: &&Figure| figure.conditions.get(http::WHAT).as_deref() == Some(RATE);
-            figures.extend(mode.figures().filter(is_rate).filter(is_own).take(MOST_OF_TABLE).map(by_name));
-            continue;
-        }
-        let columns = mode.grids.iter().flat_map(grid::Grid::values);
-        let best = columns.filter_map(|column| best(column.measured().filter(is_own)));
-        let derived = mode.derived.iter().copied().filter(is_own);
-        figures.extend(derived.chain(best).take(MOST_OF_TABLE).map(by_name));
-    }
-    figures.truncate(MOST_OF_SUITE);
-    figures
-}
-
-/// The best of several points; the first where none is better.
-fn best<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<&'a Figure> {
-    figures.reduce(|best, figure| {
-        let is_better = match figure.better {
-            Better::Higher => figure.value > best.value,
-            Better::Lower => figure.value < best.value,
-            Better::Neither => false,
-        };
-        if is_better { figure } else { best }
-    })
 }
 
 pub(super) fn foot(record: &Record) -> Markup {

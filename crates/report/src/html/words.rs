@@ -127,12 +127,3 @@ pub(super) fn meter(figure: &Figure) -> Markup {
     let steps = (share * 20.0).round().clamp(0.0, 20.0);
     html! { span.share { span class={ "meter w" (steps) } aria-hidden="true" {} " " (percent(share)) } }
 }
-
-/// The labels of a row as one name; a number says of what: `dhry2reg, copies 2`.
-pub(super) fn labels(heads: &[String], labels: &[String]) -> String {
-    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
-    let told = heads.iter().zip(labels).filter(|(_, label)| !label.is_empty());
-    let told =
-        told.map(|(head, label)| if is_number(label) { format!("{head} {label}") } else { label.clone() });
-    told.collect::<Vec<_>>().join(", ")
-}

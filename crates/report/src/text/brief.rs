@@ -4,18 +4,15 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 use figure::format::{plain, plain_to};
-use figure::record::Finding;
 use figure::{Record, Severity};
 
 use super::page::Page;
 use super::{cells, header};
 use crate::digits::with_unit;
-use crate::{Format, MIN_WIDTH, Options, headlines, mark};
+use crate::{Format, MIN_WIDTH, Options, headlines, mark, matters};
 
 /// The most findings that are told.
 const MAX_FINDINGS: usize = 8;
-/// The most columns of a figure's name.
-const MAX_NAME: usize = 60;
 
 pub(crate) const FORMAT: Format =
     Format { name: "summary", about: "one screen: the headline figures and what matters most", write };
@@ -30,23 +27,25 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
 }
 
 fn table(page: &mut Page, record: &Record) {
-    let chosen = headlines::of(record);
+    let suites = headlines::of(record);
+    let chosen: Vec<(&str, &headlines::Named)> =
+        suites.iter().flat_map(|(suite, figures)| figures.iter().map(move |named| (*suite, named))).collect();
     if chosen.is_empty() {
         return;
     }
     page.title("Headline figures");
-    let has_limit =
-        page.width() >= cells::WIDTH_FOR_LIMIT && chosen.iter().any(|figure| figure.limit.is_some());
+    let has_limit = page.width() >= cells::WIDTH_FOR_LIMIT
+        && chosen.iter().any(|(_, (_, figure))| figure.limit.is_some());
     let mut heads = vec!["suite", "figure", "value", "±"];
     heads.extend(has_limit.then_some("of limit"));
     let mut table = cells::empty(page);
     table.set_header(heads.iter().copied().chain(["verdict"]).map(cells::head));
     let mut above = "";
-    for figure in chosen {
-        let suite = if figure.suite == above { String::new() } else { plain_to(&figure.suite, 20) };
-        above = &figure.suite;
+    for (suite, (name, figure)) in chosen {
+        let shown = if suite == above { String::new() } else { plain_to(suite, 20) };
+        above = suite;
         let value = figure.value.map_or_else(String::new, |value| with_unit(value, &figure.unit));
-        let mut row = vec![suite, plain_to(&figure.name, MAX_NAME), value, cells::half_width(figure)];
+        let mut row = vec![shown, name.clone(), value, cells::half_width(figure)];
         row.extend(has_limit.then(|| cells::of_limit(figure)));
         let row = row.into_iter().map(Cell::new).chain([cells::verdict(figure, page.width())]);
         table.add_row(row);
@@ -64,29 +63,13 @@ fn missing(page: &mut Page, record: &Record) {
     }
 }
 
-/// What makes figures wrong first, then what they say, then what disturbed them; each kind from all suites in turn.
 fn findings(page: &mut Page, record: &Record) {
-    let kind = |finding: &Finding| match finding.severity {
-        Severity::Error => 0,
-        Severity::Note => 1,
-        Severity::Warning => 2,
-    };
-    let suite = |finding: &Finding| {
-        let id = finding.figures.first().map_or("", String::as_str);
-        id.split('.').next().unwrap_or_default().to_owned()
-    };
-    // How many of the same kind and suite stand before it.
-    let turn = |at: usize, finding: &Finding| {
-        let alike = |other: &&Finding| kind(other) == kind(finding) && suite(other) == suite(finding);
-        record.findings[..at].iter().filter(alike).count()
-    };
-    let mut all: Vec<(usize, &Finding)> = record.findings.iter().enumerate().collect();
-    all.sort_by_key(|(at, finding)| (kind(finding), turn(*at, finding)));
+    let all = matters::findings(record);
     if all.is_empty() {
         return;
     }
     page.title("What matters most");
-    for (_, finding) in all.iter().take(MAX_FINDINGS) {
+    for finding in all.iter().take(MAX_FINDINGS) {
         page.item(
             mark::of_severity(finding.severity),
             mark::severity_style(finding.severity),

@@ -1,0 +1,51 @@
+//! `truebench selftest`: defects planted here.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use crate::values;
+
+/// `truebench selftest`.
+#[derive(Debug, ClapArgs)]
+pub struct Selftest {
+    /// Suites, or defects by name, such as memory or http/refusals, or by a file of your own [default: all that fit in the time]
+    #[arg(value_name = "SUITE|DEFECT|FILE.toml")]
+    pub which: Vec<String>,
+    /// As well those that take long, or that others on this machine would feel; without a limit of time
+    #[arg(long)]
+    pub all: bool,
+    /// Plant each defect N times, and run each clean twin N times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// The most time, such as 3min [default: 3min; with --all or named defects none]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub max_time: Option<f64>,
+    /// Show the defects and plant none
+    #[arg(long)]
+    pub list: bool,
+    /// Format of the table
+    #[arg(long, value_enum, default_value_t)]
+    pub format: SelftestFormat,
+    /// Write the table to FILE
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// No colours (as with the environment variable NO_COLOR)
+    #[arg(long)]
+    pub no_color: bool,
+}
+
+/// Formats of `truebench selftest`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SelftestFormat {
+    /// A table for a terminal
+    #[default]
+    Text,
+    /// Tables for a page
+    Markdown,
+    /// Every row, and the rates
+    Json,
+}

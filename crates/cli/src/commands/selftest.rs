@@ -1,0 +1,180 @@
+//! `truebench selftest`: plants defects here, and shows which of them are seen.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+use truth::answer::{self, Answer};
+use truth::defect::Defect;
+use truth::tally::{Rates, Row, rates};
+use truth::trial::{Site, Trial};
+use truth::{defects, show};
+
+use crate::args::selftest::{Selftest, SelftestFormat};
+use crate::failure::{self, Failure};
+use crate::output::{self, Target};
+use crate::run;
+
+/// Seconds for those who name nothing.
+const MAX_TIME: f64 = 180.0;
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Table<'a> {
+    machine: String,
+    rows: &'a [Row],
+    rates: Vec<Rates>,
+}
+
+/// Plants, looks, and prints the table.
+///
+/// # Errors
+/// Wrong usage: no defect of such a name, or a file that cannot be written.
+pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
+    let target = options.output.as_deref().map(Target::check).transpose()?;
+    let chosen = chosen(options)?;
+    if options.list {
+        let list: String = chosen.iter().map(line).collect();
+        return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
+    }
+    let truebench = std::env::current_exe()
+        .map_err(|error| Failure::measuring(format!("this program cannot be found again: {error}")))?;
+    let cpus: Vec<u32> = lab::affinity::get().map_err(Failure::measuring)?.iter().collect();
+    let interrupt = run::interrupt()?;
+    let is_interrupted = || interrupt.requested().is_some();
+    let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
+    let rows = tried(&site, &chosen, options);
+    let text = match options.format {
+        SelftestFormat::Text => {
+            show::text(&rows, output::width(), target.is_none() && output::colour(options.no_color))
+        }
+        SelftestFormat::Markdown => show::markdown(&rows),
+        SelftestFormat::Json => {
+            let machine = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+            let table = Table { machine: machine.trim().to_owned(), rates: rates(&rows), rows: &rows };
+            serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
+        }
+    };
+    match &target {
+        Some(target) => target.write_text(&text)?,
+        None => output::print(text.as_bytes())?,
+    }
+    let was_tried = rows.iter().any(|row| row.trials > 0);
+    Ok(ExitCode::from(match rows.iter().all(Row::holds) {
+        _ if !was_tried => failure::NOT_MEASURED,
+        true => failure::OK,
+        false => failure::INVALID,
+    }))
+}
+
+/// The defects that are asked for; without names, those that do no harm, from all suites in turn.
+fn chosen(options: &Selftest) -> Result<Vec<Defect>, Failure> {
+    let mut all = defects::all().map_err(Failure::measuring)?;
+    for file in options.which.iter().filter(|name| is_file(name)) {
+        all.push(of_file(file)?);
+    }
+    let is_of = |defect: &Defect, name: &str| defect.id == name || defect.suite() == name;
+    if let Some(name) = options.which.iter().find(|name| !all.iter().any(|defect| is_of(defect, name))) {
+        return Err(Failure::usage(format!(
+            "{name}: no such suite or defect (truebench selftest --list shows them); a file of your own ends in .toml"
+        )));
+    }
+    let mut turns: BTreeMap<String, usize> = BTreeMap::new();
+    let mut chosen: Vec<(usize, Defect)> = Vec::new();
+    for defect in all {
+        let is_named = options.which.contains(&defect.id);
+        let is_asked = options.which.is_empty() || options.which.iter().any(|name| is_of(&defect, name));
+        if is_asked && (is_named || options.all || defect.only_with_all.is_none()) {
+            let turn = turns.entry(defect.suite().to_owned()).or_default();
+            *turn += 1;
+            chosen.push((*turn, defect));
+        }
+    }
+    if !options.all {
+        chosen.sort_by_key(|(turn, _)| *turn);
+    }
+    Ok(chosen.into_iter().map(|(_, defect)| defect).collect())
+}
+
+/// A defect of the user's own, by its file.
+fn is_file(name: &str) -> bool {
+    name.ends_with(".toml")
+}
+
+fn of_file(file: &str) -> Result<Defect, Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("{file}: cannot be read: {}", error.kind())))?;
+    Defect::parse(file, &text).map_err(Failure::usage)
+}
+
+fn line(defect: &Defect) -> String {
+    let why =
+        defect.only_with_all.as_ref().map(|why| format!("; only with --all: {why}")).unwrap_or_default();
+    format!("{}: {}; planted by {}{why}\n", defect.id, defect.defect, defect.planted)
+}
+
+/// Each defect and its clean twin, as often as asked, as far as the time goes.
+fn tried(site: &Site, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
+    let unlimited = options.all || options.which.iter().any(|name| name.contains('/'));
+    let most = options.max_time.unwrap_or(if unlimited { f64::INFINITY } else { MAX_TIME });
+    let start = Instant::now();
+    let mut rows = Vec::new();
+    for defect in chosen {
+        let mut row = Row::new(defect);
+        for _ in 0..options.repeat {
+            if (site.is_interrupted)() {
+                row.not_here = row.not_here.or((row.trials == 0).then(|| "interrupted".to_owned()));
+                break;
+            }
+            if start.elapsed().as_secs_f64() + 2.0 * defect.seconds > most {
+                row.not_here = row.not_here.or((row.trials == 0).then(|| "no time left for it".to_owned()));
+                break;
+            }
+            if let Err(why) = once(site, defect, &mut row) {
+                row.not_here = Some(why);
+                break;
+            }
+        }
+        if !options.quiet {
+            // Progress is worth no failure.
+            let _ = writeln!(std::io::stderr(), "{}", told(&row));
+        }
+        rows.push(row);
+    }
+    rows.sort_by_key(|row| chosen_order(&row.suite));
+    rows
+}
+
+/// Plants it once, and runs its clean twin once.
+///
+/// # Errors
+/// Why it cannot be planted here.
+fn once(site: &Site, defect: &Defect, row: &mut Row) -> Result<(), String> {
+    match site.plant(defect) {
+        Trial::Record(record) => row.planted(answer::planted(defect, &record)),
+        Trial::NotHere(why) => return Err(why),
+        Trial::Broken(how) => row.planted(Answer::Missed(how)),
+    }
+    match site.clean(defect) {
+        Trial::Record(record) => row.clean(answer::clean(defect, &record)),
+        Trial::NotHere(why) | Trial::Broken(why) => row.clean(Some(why)),
+    }
+    Ok(())
+}
+
+fn told(row: &Row) -> String {
+    let what = match &row.not_here {
+        Some(why) => format!("not here: {}", figure::format::plain_to(why, 100)),
+        None if row.holds() => "caught".to_owned(),
+        None => row.said.first().map_or("not caught".to_owned(), |said| figure::format::plain_to(said, 160)),
+    };
+    format!("{}: {what}", row.id)
+}
+
+/// The suites in the order in which truebench names them.
+fn chosen_order(suite: &str) -> usize {
+    let suites = [memory::SUITE, system::SUITE, alloc::SUITE, faults::SUITE, http::SUITE];
+    suites.iter().position(|known| *known == suite).unwrap_or(suites.len())
+}

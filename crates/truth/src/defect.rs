@@ -1,0 +1,184 @@
+//! A defect, as its file describes it.
+
+use figure::{Outcome, Verdict};
+use serde::Deserialize;
+
+/// One defect: how it is planted, and what must be said of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Defect {
+    /// `memory/one-allowed-cpu`: its file, below `tests/defects`, without the ending.
+    #[serde(skip)]
+    pub id: String,
+    /// What is wrong, in words.
+    pub defect: String,
+    /// How it is planted, in words.
+    pub planted: String,
+    /// Seconds that one trial takes, about.
+    pub seconds: f64,
+    /// Why it is left to those who ask for all: it takes long, or does to the machine what its users would feel.
+    pub only_with_all: Option<String>,
+    /// The arguments of truebench that the planted run and the clean twin have in common.
+    pub run: Words,
+    /// What plants it.
+    #[serde(default)]
+    pub plant: Stage,
+    /// What the clean twin has in its place.
+    #[serde(default)]
+    pub clean: Stage,
+    /// What must be said.
+    pub expect: Expect,
+}
+
+/// What is set up around a run.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// Commands of sh(1), of which one is `"$@"`: truebench with its arguments. `prelude.sh` stands before them.
+    pub script: Option<String>,
+    /// Further arguments of truebench.
+    #[serde(default)]
+    pub with: Words,
+    /// Options of `truebench http null`, which is then the server that is loaded.
+    pub null: Option<Words>,
+}
+
+/// What the record must say.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// The figure: its id, or how it begins; the first such that has a value.
+    pub figure: String,
+    /// Its verdict, or a worse one.
+    pub verdict: Word,
+    /// The check that must be the first reason. Without one the figure has no value, and `says` is in its reason.
+    pub cause: Option<String>,
+    /// Words of the check's detail, or of the figure's reason.
+    pub says: Option<String>,
+}
+
+/// What a figure is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// A check failed.
+    Invalid,
+    /// A check warned.
+    Suspect,
+    /// An essential check could not be answered.
+    Unverified,
+    /// There is no value, and a reason why.
+    NotAvailable,
+}
+
+impl Word {
+    /// The verdict, and what the check that is its cause answered; `None` where there is no value to judge.
+    pub fn verdict(self) -> Option<(Verdict, Outcome)> {
+        match self {
+            Word::Invalid => Some((Verdict::Invalid, Outcome::Fail)),
+            Word::Suspect => Some((Verdict::Suspect, Outcome::Warn)),
+            Word::Unverified => Some((Verdict::Unverified, Outcome::Unknown)),
+            Word::NotAvailable => None,
+        }
+    }
+
+    /// As people write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Word::Invalid => "invalid",
+            Word::Suspect => "suspect",
+            Word::Unverified => "unverified",
+            Word::NotAvailable => "not available",
+        }
+    }
+}
+
+/// Arguments: one text that is cut at its spaces, or a list where an argument holds some.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Words {
+    /// `memory --threads 2`
+    Text(String),
+    /// `["--server", "nginx -g 'daemon off;'"]`
+    List(Vec<String>),
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Words::List(Vec::new())
+    }
+}
+
+impl Words {
+    /// The arguments.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let (text, list) = match self {
+            Words::Text(text) => (Some(text.split_whitespace()), None),
+            Words::List(list) => (None, Some(list.iter().map(String::as_str))),
+        };
+        text.into_iter().flatten().chain(list.into_iter().flatten())
+    }
+}
+
+impl Defect {
+    /// Reads a file of `tests/defects`.
+    ///
+    /// # Errors
+    /// What is wrong in it, and where.
+    pub fn parse(id: &str, text: &str) -> Result<Defect, String> {
+        let defect: Defect = toml::from_str(text).map_err(|error| format!("{id}: {error}"))?;
+        let is_told = defect.expect.cause.is_some() == defect.expect.verdict.verdict().is_some();
+        if !is_told {
+            return Err(format!("{id}: a cause is named where there is a verdict, and only there"));
+        }
+        if defect.expect.cause.is_none() && defect.expect.says.is_none() {
+            return Err(format!("{id}: what the reason says is missing"));
+        }
+        let scripts = [&defect.plant, &defect.clean].map(|stage| stage.script.as_deref());
+        if scripts.into_iter().flatten().any(|script| !script.contains("\"$@\"")) {
+            return Err(format!("{id}: a script runs \"$@\", which is truebench"));
+        }
+        Ok(Defect { id: id.to_owned(), ..defect })
+    }
+
+    /// The suite: the first word of its run, which is the directory of its file.
+    pub fn suite(&self) -> &str {
+        self.run.iter().next().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = r#"
+        defect = "two threads on one CPU"
+        planted = "an affinity mask of one CPU"
+        seconds = 2
+        run = "memory --threads 2"
+        plant.script = 'taskset -c "$CPU0" "$@"'
+        clean.with = ["--name", "a b"]
+        expect = { figure = "memory.triad", verdict = "invalid", cause = "threads-within-mask" }
+    "#;
+
+    #[test]
+    fn a_file_is_read() {
+        let defect = Defect::parse("memory/one", ONE).unwrap();
+        assert_eq!(defect.run.iter().collect::<Vec<_>>(), ["memory", "--threads", "2"]);
+        assert_eq!(defect.clean.with.iter().collect::<Vec<_>>(), ["--name", "a b"]);
+        assert_eq!((defect.suite(), defect.expect.verdict), ("memory", Word::Invalid));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (from, to, words) in [
+            ("seconds", "second", "unknown field"),
+            ("\"$@\"", "true", "runs \"$@\""),
+            (", cause = \"threads-within-mask\"", "", "a cause is named"),
+            ("\"invalid\", cause = \"threads-within-mask\"", "\"not-available\"", "what the reason says"),
+        ] {
+            let error = Defect::parse("memory/one", &ONE.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(words) && error.contains("memory/one"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The defects: one file each below `tests/defects`, one line here.
+
+use crate::defect::Defect;
+
+/// Files of `tests/defects`.
+macro_rules! files {
+    ($($id:literal),* $(,)?) => {
+        &[$(($id, include_str!(concat!("../../../tests/defects/", $id, ".toml")))),*]
+    };
+}
+
+/// By suite.
+const FILES: &[(&str, &str)] = files![
+    "memory/one-allowed-cpu",
+    "memory/arrays-in-cache",
+    "memory/hog",
+    "memory/cpu-quota",
+    "http/refusals",
+];
+
+/// All of them, by suite.
+///
+/// # Errors
+/// What is wrong in a file; a test reads all.
+pub fn all() -> Result<Vec<Defect>, String> {
+    FILES.iter().map(|(id, text)| Defect::parse(id, text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn each_file_is_listed_once_and_is_in_order() {
+        let listed: Vec<&str> = FILES.iter().map(|(id, _)| *id).collect();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/defects");
+        let mut found = BTreeSet::new();
+        for suite in
+            std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir())
+        {
+            for file in std::fs::read_dir(&suite).unwrap().map(|entry| entry.unwrap().path()) {
+                let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
+                found.insert(format!("{}/{stem}", suite.file_name().unwrap().to_str().unwrap()));
+            }
+        }
+        assert_eq!(listed.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>(), found);
+        assert_eq!(listed.len(), found.len(), "some file is listed twice");
+        all().unwrap();
+    }
+
+    #[test]
+    fn each_stands_in_the_directory_of_its_suite() {
+        for defect in all().unwrap() {
+            assert_eq!(defect.id.split_once('/').map(|(directory, _)| directory), Some(defect.suite()));
+        }
+    }
+
+    #[test]
+    fn each_cause_is_a_check() {
+        let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checks");
+        for defect in all().unwrap() {
+            if let Some(cause) = &defect.expect.cause {
+                assert!(pages.join(format!("{cause}.md")).exists(), "{}: no check {cause}", defect.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The truth table: defects that are planted for real, what truebench must say of each, and what it must not say of the
+//! clean twin.
+//!
+//! - [`defect`]: a defect as its file in `tests/defects/` describes it; [`defects`] lists them;
+//! - [`trial`]: runs truebench with the defect planted, or without it;
+//! - [`answer`]: whether the record says what it must. Pure;
+//! - [`tally`]: how often that was so, with intervals. Pure; [`show`] prints it.
+
+pub mod answer;
+pub mod defect;
+pub mod defects;
+pub mod show;
+pub mod tally;
+pub mod trial;

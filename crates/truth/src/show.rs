@@ -1,0 +1,119 @@
+//! The table, for people.
+
+use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
+use comfy_table::{Cell, Color, ContentArrangement, Table};
+use figure::Interval;
+use figure::format::plain_to;
+
+use crate::tally::{Rates, Row, Share, rates};
+
+/// The longest text of what was said instead, in characters.
+const MAX_SAID: usize = 300;
+
+/// For a terminal of so many columns.
+pub fn text(rows: &[Row], width: usize, colour: bool) -> String {
+    let mut table = empty(width, colour);
+    table.set_header(["defect", "must be said", "caught", "clean twin"]);
+    for row in rows {
+        let paint = |cell: String, is_good: bool| match (colour, row.not_here.is_some()) {
+            (true, false) => Cell::new(cell).fg(if is_good { Color::Green } else { Color::Red }),
+            _ => Cell::new(cell),
+        };
+        table.add_row([
+            Cell::new(format!("{}: {}", row.suite, row.defect)),
+            Cell::new(&row.expected),
+            paint(caught(row), row.first == row.trials),
+            paint(twin(row), row.alarms == 0),
+        ]);
+    }
+    let mut out = table.trim_fmt() + "\n";
+    for row in rows.iter().filter(|row| row.not_here.is_none()) {
+        for said in &row.said {
+            out.push_str(&format!("\n✗ {}: {}", row.id, plain_to(said, MAX_SAID)));
+        }
+    }
+    let mut table = empty(width, colour);
+    fill_rates(&mut table, rows);
+    format!("{out}\n{}\n", table.trim_fmt())
+}
+
+/// For a page of documentation.
+pub fn markdown(rows: &[Row]) -> String {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN);
+    table.set_header(["suite", "defect", "planted", "must be said", "caught", "named first", "false alarms"]);
+    let cell = |text: &str| text.replace('|', "\\|");
+    for row in rows {
+        let of = |part: usize, of: usize| if of == 0 { "—".to_owned() } else { format!("{part} of {of}") };
+        let tried = match &row.not_here {
+            Some(why) => format!("not here: {}", cell(why)),
+            None => of(row.caught, row.trials),
+        };
+        let (first, alarms) = (of(row.first, row.trials), of(row.alarms, row.clean));
+        let told = [&row.suite, &row.defect, &row.planted, &row.expected].map(|text| cell(text));
+        table.add_row(told.into_iter().chain([tried, first, alarms]));
+    }
+    let mut shares = Table::new();
+    shares.load_style(ASCII_MARKDOWN);
+    fill_rates(&mut shares, rows);
+    format!("{shares}\n\n{table}\n")
+}
+
+fn empty(width: usize, colour: bool) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    if colour {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table
+}
+
+fn fill_rates(table: &mut Table, rows: &[Row]) {
+    table.set_header(["suite", "defects", "recall", "cause first", "precision", "false alarms"]);
+    for Rates { of, defects: (tried, not), recall, first, precision, alarms } in rates(rows) {
+        let defects = if not > 0 { format!("{tried}, {not} not here") } else { tried.to_string() };
+        table.add_row([of, defects, share(&recall), share(&first), share(&precision), share(&alarms)]);
+    }
+}
+
+fn caught(row: &Row) -> String {
+    match &row.not_here {
+        Some(why) => format!("not here: {}", plain_to(why, 80)),
+        None if row.first == row.trials => format!("✓ {}", times(row.caught, row.trials)),
+        None => format!("✗ {}", times(row.first, row.trials)),
+    }
+}
+
+fn twin(row: &Row) -> String {
+    match (row.clean, row.alarms) {
+        (0, _) => "—".to_owned(),
+        (clean, 0) => format!("✓ {}", times(0, clean)),
+        (clean, alarms) => format!("✗ accused {}", times(alarms, clean)),
+    }
+}
+
+/// Nothing where once was all.
+fn times(part: usize, of: usize) -> String {
+    if of == 1 { String::new() } else { format!("{part} of {of}") }
+}
+
+/// `98 % [95, 99]`, of how many.
+fn share(share: &Share) -> String {
+    match &share.interval {
+        Some(Interval { low, high, .. }) => {
+            let value = share.part as f64 / share.of as f64;
+            format!(
+                "{:.0} % [{:.0}, {:.0}], {} of {}",
+                100.0 * value,
+                100.0 * low,
+                100.0 * high,
+                share.part,
+                share.of
+            )
+        }
+        None => "—".to_owned(),
+    }
+}
