@@ -65,8 +65,10 @@ package: setup
 	@.ci/need objdump:binutils dpkg-shlibdeps:dpkg-dev python3:python3-venv
 	CARGO="$(CARGO)" .ci/package all
 
+# One thread more than CPUs: tests wait for windows of time as often as they compute. There are no documentation tests,
+# and looking for them in each crate takes its time.
 test: lint setup-allocators
-	@$(CARGO) test --workspace --locked
+	@RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bins --tests --locked
 	$(GO) -C servers test ./...
 
 lint: setup-lint setup-go

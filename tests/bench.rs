@@ -7,6 +7,9 @@ use figure::{Figure, Record};
 /// Options that keep a run under two seconds: arrays far too small, which is judged and is not what is tested.
 pub const SMALL: &[&str] = &["memory", "--array-size", "200000", "--rounds", "6"];
 
+/// The same with one round: where no figure is looked at.
+pub const ONCE: &[&str] = &["memory", "--array-size", "200000", "--rounds", "1"];
+
 /// The command, with colours off and no terminal.
 pub fn truebench(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_truebench"));

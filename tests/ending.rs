@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use figure::{Record, Status};
 
-use crate::bench::{SMALL, truebench};
+use crate::bench::{ONCE, truebench};
 
 /// More rounds than are ever measured: the run is stopped long before.
 const ENDLESS: &str = "10000";
@@ -105,7 +105,7 @@ fn a_killed_run_leaves_no_process() {
 
 #[test]
 fn a_killed_worker_costs_its_figure_and_no_more() {
-    let (mut child, _stderr) = start("40");
+    let (mut child, _stderr) = start("10");
     let worker = descendants(child.id())[1];
     // Preparing so small arrays takes some milliseconds; after 30 ticks of 10 ms it measures.
     until(|| cpu_ticks(worker) >= 30);
@@ -120,12 +120,12 @@ fn a_killed_worker_costs_its_figure_and_no_more() {
         .filter(|figure| figure.reason.as_deref().is_some_and(|reason| reason.contains("SIGKILL")))
         .collect();
     assert_eq!(cut.len(), 1, "one figure was in hand");
-    assert!(record.figures.iter().filter(|figure| figure.kept().count() == 40).count() >= 2);
+    assert!(record.figures.iter().filter(|figure| figure.kept().count() == 10).count() >= 2);
 }
 
 #[test]
 fn a_closed_pipe_is_said_and_no_panic() {
-    let arguments = [SMALL, &["--kernel", "copy"]].concat();
+    let arguments = [ONCE, &["--kernel", "copy"]].concat();
     let mut child = truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut message = String::new();
@@ -147,7 +147,7 @@ fn what_is_no_file_is_written_to_and_stays() {
     let null = directory.path().join("null");
     std::os::unix::fs::symlink("/dev/null", &null).unwrap();
     for file in [&link, &null] {
-        let arguments = [SMALL, &["--kernel", "read", "-q", "-o", file.to_str().unwrap()]].concat();
+        let arguments = [ONCE, &["--kernel", "read", "-q", "-o", file.to_str().unwrap()]].concat();
         assert_eq!(truebench(&arguments).output().unwrap().status.code(), Some(3));
         assert!(file.is_symlink());
     }
@@ -159,7 +159,7 @@ fn what_is_no_file_is_written_to_and_stays() {
 
 #[test]
 fn a_full_device_costs_the_file_and_not_the_report() {
-    let arguments = [SMALL, &["--kernel", "read", "-q", "-o", "/dev/full"]].concat();
+    let arguments = [ONCE, &["--kernel", "read", "-q", "-o", "/dev/full"]].concat();
     let output = truebench(&arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("-o /dev/full: could not be written"));
@@ -169,7 +169,7 @@ fn a_full_device_costs_the_file_and_not_the_report() {
 #[test]
 fn a_full_stdout_is_said() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let arguments = [SMALL, &["--kernel", "copy"]].concat();
+    let arguments = [ONCE, &["--kernel", "copy"]].concat();
     let output = truebench(&arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8(output.stderr).unwrap();

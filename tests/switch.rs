@@ -1,6 +1,7 @@
 //! `system switch`: two tasks that wake one another, where they were put.
 
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use cell::hops::{FREE, HOPS};
@@ -10,8 +11,11 @@ use lab::copies::{Ask, Copies};
 use crate::bench::{record, run};
 
 /// A run of few short rounds.
-pub fn short() -> Record {
-    record(&run(&["system", "switch", "--rounds", "2", "--duration", "100ms", "--format", "json"]))
+pub fn short() -> &'static Record {
+    static RECORD: OnceLock<Record> = OnceLock::new();
+    RECORD.get_or_init(|| {
+        record(&run(&["system", "switch", "--rounds", "2", "--duration", "100ms", "--format", "json"]))
+    })
 }
 
 /// The CPUs on which the two tasks were seen, and how often, over all kept rounds.

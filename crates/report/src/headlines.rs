@@ -12,6 +12,8 @@ use crate::{grid, loads, summary};
 const MOST: usize = 4;
 /// The most of a suite that was measured alone.
 const MOST_ALONE: usize = 10;
+/// What a table has for a label that does not apply: the stores of a kernel that stores nothing.
+const NONE: &str = "none";
 /// The longest name, in characters.
 const MAX_NAME: usize = 60;
 
@@ -39,6 +41,13 @@ fn of_suite<'a>(record: &'a Record, suite: &str, is_alone: bool) -> Vec<Named<'a
     let known = KNOWN.iter().find(|(of, ..)| *of == suite);
     let (most, known) = known.map_or((MOST, &[][..]), |(_, most, ids)| (*most, *ids));
     let mut figures = candidates(record, suite);
+    // Points of curves that are known by themselves.
+    for figure in record.figures.iter().filter(|figure| figure.suite == suite && figure.value.is_some()) {
+        if known.contains(&figure.id.as_str()) && !figures.iter().any(|(_, other)| other.id == figure.id) {
+            figures.push((plain_to(&figure.name, MAX_NAME), figure));
+        }
+    }
+    figures.sort_by_key(|(_, figure)| record.figures.iter().position(|other| other.id == figure.id));
     // Stable: what nobody thought of comes behind, in the record's order.
     figures.sort_by_key(|(_, figure)| {
         known.iter().position(|begin| figure.id.starts_with(begin)).unwrap_or(known.len())
@@ -73,7 +82,7 @@ fn candidates<'a>(record: &'a Record, suite: &str) -> Vec<Named<'a>> {
 /// The labels of a row as one name; a number says of what: `dhry2reg, copies 2`.
 fn labels(heads: &[String], labels: &[String]) -> String {
     let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
-    let told = heads.iter().zip(labels).filter(|(_, label)| !label.is_empty());
+    let told = heads.iter().zip(labels).filter(|(_, label)| !label.is_empty() && *label != NONE);
     let told =
         told.map(|(head, label)| if is_number(label) { format!("{head} {label}") } else { label.clone() });
     plain_to(&told.collect::<Vec<_>>().join(", "), MAX_NAME)

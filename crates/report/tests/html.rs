@@ -39,9 +39,19 @@ fn from_the_summary_down_to_every_sample() {
     let figures =
         folded.iter().filter(|node| node.attribute("class").is_some_and(|c| c.starts_with("figure ")));
     assert_eq!(figures.count(), record.figures.len());
-    let order: Vec<usize> =
-        record.findings.iter().map(|finding| shown.find(&finding.text).unwrap()).collect();
-    assert!(order.is_sorted(), "findings in the record's order");
+    // What makes figures wrong stands before what they say, and that before what disturbed them.
+    let mut findings: Vec<(usize, Severity)> = record
+        .findings
+        .iter()
+        .map(|finding| (shown.find(&finding.text).expect("every finding"), finding.severity))
+        .collect();
+    findings.sort_by_key(|(at, _)| *at);
+    let ranks = findings.iter().map(|(_, severity)| match severity {
+        Severity::Error => 0,
+        Severity::Note => 1,
+        Severity::Warning => 2,
+    });
+    assert!(ranks.is_sorted());
     // Nothing is told by colour alone.
     for verdict in ["valid", "suspect", "invalid", "unverified"] {
         assert!(shown.contains(&format!(" {verdict}")), "{verdict}");
