@@ -36,7 +36,7 @@ fn sums(record: &Record, key: Key<Vec<f64>>) -> Vec<f64> {
 #[test]
 fn every_cpu_is_heard_and_what_it_lost_adds_up() {
     let (record, allowed) = (short(), allowed());
-    let whole = figure(&record, WHOLE);
+    let whole = figure(record, WHOLE);
     assert_eq!(whole.conditions.get(evidence::CPUS), Some(allowed.clone()));
     assert_eq!(record.figures.len(), 2 + 2 * allowed.len());
     for figure in &record.figures {
@@ -62,10 +62,10 @@ fn every_cpu_is_heard_and_what_it_lost_adds_up() {
         assert_eq!(round.evidence.get(evidence::PLACE_STRAYED), Reading::Value(0.0));
     }
     // The lengths of all gaps are those of each CPU.
-    let count = |id: &str| figure(&record, id).distribution.as_ref().map_or(0, |lengths| lengths.count);
+    let count = |id: &str| figure(record, id).distribution.as_ref().map_or(0, |lengths| lengths.count);
     let each: u64 = allowed.iter().map(|cpu| count(&format!("{WHOLE}.cpu{cpu}.longest"))).sum();
     assert_eq!(each, count("system.noise.longest"));
-    assert_eq!(each as f64, sums(&record, evidence::NOISE_GAPS).iter().sum::<f64>());
+    assert_eq!(each as f64, sums(record, evidence::NOISE_GAPS).iter().sum::<f64>());
     let judged = |id: &str| whole.checks.iter().any(|check| check.id == id);
     assert!(judged("heartbeat") && judged("placement-held"));
     assert!(!judged("run-queue-delay") && !judged("steal"), "that is what is measured");
@@ -82,14 +82,14 @@ fn who_takes_a_cpu_is_named_as_far_as_the_scheduler_tells() {
     let at = allowed.len() - 1;
     let keys =
         [evidence::NOISE_LOST, evidence::NOISE_WAITED, evidence::NOISE_OBSERVED, evidence::NOISE_SWITCHED];
-    let [lost, waited, observed, switched] = keys.map(|key| sums(&record, key)[at]);
+    let [lost, waited, observed, switched] = keys.map(|key| sums(record, key)[at]);
     assert!(waited > 0.4 * observed, "waited {waited} of {observed} s");
     assert!(waited > 0.8 * lost, "it is what was lost: {waited} of {lost} s");
     assert!(switched >= 4.0, "{switched} switches");
-    let own = figure(&record, &format!("{WHOLE}.cpu{victim}"));
+    let own = figure(record, &format!("{WHOLE}.cpu{victim}"));
     let why = own.why.as_deref().unwrap();
     assert!(why.contains("another task had the CPU"), "{why}");
-    let longest = figure(&record, &format!("{WHOLE}.cpu{victim}.longest"));
+    let longest = figure(record, &format!("{WHOLE}.cpu{victim}.longest"));
     assert!(longest.value.unwrap() > 500.0, "a time slice is no interrupt: {:?} us", longest.value);
 }
 
@@ -97,10 +97,10 @@ fn who_takes_a_cpu_is_named_as_far_as_the_scheduler_tells() {
 #[test]
 fn no_cause_is_named_that_was_not_seen() {
     let record = short();
-    let (lost, waited) = (sums(&record, evidence::NOISE_LOST), sums(&record, evidence::NOISE_WAITED));
-    let steal = figure(&record, WHOLE).over_rounds(evidence::STEAL_EACH).into_value();
+    let (lost, waited) = (sums(record, evidence::NOISE_LOST), sums(record, evidence::NOISE_WAITED));
+    let steal = figure(record, WHOLE).over_rounds(evidence::STEAL_EACH).into_value();
     for (at, cpu) in allowed().iter().enumerate() {
-        let own = figure(&record, &format!("{WHOLE}.cpu{cpu}"));
+        let own = figure(record, &format!("{WHOLE}.cpu{cpu}"));
         // An invalid figure explains nothing.
         let Some(why) = own.why.as_deref().filter(|_| own.verdict != Some(Verdict::Invalid)) else {
             continue;

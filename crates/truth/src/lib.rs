@@ -4,11 +4,13 @@
 //! - [`defect`]: a defect as its file in `tests/defects/` describes it; [`defects`] lists them;
 //! - [`trial`]: runs truebench with the defect planted, or without it;
 //! - [`answer`]: whether the record says what it must. Pure;
+//! - [`quiet`]: runs with nothing planted, and who accuses them. Pure;
 //! - [`tally`]: how often that was so, with intervals. Pure; [`show`] prints it.
 
 pub mod answer;
 pub mod defect;
 pub mod defects;
+pub mod quiet;
 pub mod show;
 pub mod tally;
 pub mod trial;

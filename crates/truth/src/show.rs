@@ -5,13 +5,14 @@ use comfy_table::{Cell, Color, ContentArrangement, Table};
 use figure::Interval;
 use figure::format::plain_to;
 
+use crate::quiet::Clean;
 use crate::tally::{Rates, Row, Share, rates};
 
 /// The longest text of what was said instead, in characters.
 const MAX_SAID: usize = 300;
 
 /// For a terminal of so many columns.
-pub fn text(rows: &[Row], width: usize, colour: bool) -> String {
+pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
     let mut table = empty(width, colour);
     table.set_header(["defect", "must be said", "caught", "clean twin"]);
     for row in rows {
@@ -34,13 +35,19 @@ pub fn text(rows: &[Row], width: usize, colour: bool) -> String {
     }
     let mut table = empty(width, colour);
     fill_rates(&mut table, rows);
-    format!("{out}\n{}\n", table.trim_fmt())
+    out.push_str(&format!("\n{}\n", table.trim_fmt()));
+    if clean.runs > 0 {
+        let [mut verdicts, mut checks] = [empty(width, colour), empty(width, colour)];
+        fill_clean(&mut verdicts, clean);
+        fill_checks(&mut checks, clean);
+        out.push_str(&format!("\n{}\n\n{}\n\n{}\n", verdicts.trim_fmt(), checks.trim_fmt(), compared(clean)));
+    }
+    out
 }
 
 /// For a page of documentation.
-pub fn markdown(rows: &[Row]) -> String {
-    let mut table = Table::new();
-    table.load_style(ASCII_MARKDOWN);
+pub fn markdown(rows: &[Row], clean: &Clean) -> String {
+    let mut table = markdown_table();
     table.set_header(["suite", "defect", "planted", "must be said", "caught", "named first", "false alarms"]);
     let cell = |text: &str| text.replace('|', "\\|");
     for row in rows {
@@ -53,10 +60,25 @@ pub fn markdown(rows: &[Row]) -> String {
         let told = [&row.suite, &row.defect, &row.planted, &row.expected].map(|text| cell(text));
         table.add_row(told.into_iter().chain([tried, first, alarms]));
     }
-    let mut shares = Table::new();
-    shares.load_style(ASCII_MARKDOWN);
+    let mut shares = markdown_table();
     fill_rates(&mut shares, rows);
-    format!("{shares}\n\n{table}\n")
+    let mut out = format!("{shares}\n\n{table}\n");
+    if clean.runs > 0 {
+        let [mut verdicts, mut checks] = [(); 2].map(|()| markdown_table());
+        fill_clean(&mut verdicts, clean);
+        fill_checks(&mut checks, clean);
+        out.push_str(&format!(
+            "\n## Runs with nothing planted\n\n{verdicts}\n\n{checks}\n\n{}\n",
+            compared(clean)
+        ));
+    }
+    out
+}
+
+fn markdown_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN);
+    table
 }
 
 fn empty(width: usize, colour: bool) -> Table {
@@ -77,6 +99,35 @@ fn fill_rates(table: &mut Table, rows: &[Row]) {
         let defects = if not > 0 { format!("{tried}, {not} not here") } else { tried.to_string() };
         table.add_row([of, defects, share(&recall), share(&first), share(&precision), share(&alarms)]);
     }
+}
+
+fn fill_clean(table: &mut Table, clean: &Clean) {
+    table.set_header(["clean runs of", "figures", "valid", "unverified", "suspect", "invalid"]);
+    let suites = clean.suites.iter().map(|(suite, of)| (suite.as_str(), of.clone()));
+    for (suite, of) in suites.chain([("all", clean.total())]) {
+        let cell = |part: usize| format!("{part} ({:.0} %)", 100.0 * part as f64 / of.figures.max(1) as f64);
+        let row = [of.valid, of.unverified, of.suspect, of.invalid].map(cell);
+        table.add_row([suite.to_owned(), of.figures.to_string()].into_iter().chain(row));
+    }
+}
+
+fn fill_checks(table: &mut Table, clean: &Clean) {
+    table.set_header(["check", "asked", "warned", "failed", "in its budget", "such as"]);
+    for (id, of) in clean.accusers() {
+        let is_within = if of.is_within_budget() { "yes" } else { "no" };
+        let counts = [of.asked, of.warned, of.failed].map(|count| count.to_string());
+        let said = plain_to(&of.said, MAX_SAID).replace('|', "\\|");
+        table.add_row([id.to_owned()].into_iter().chain(counts).chain([is_within.to_owned(), said]));
+    }
+}
+
+fn compared(clean: &Clean) -> String {
+    let words: Vec<String> = clean.pairs.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let (of, alike) = (clean.comparisons, share(&clean.alike()));
+    format!(
+        "{of} comparisons of a run with the next of the same: {}. Not called different: {alike}.",
+        words.join(", ")
+    )
 }
 
 fn caught(row: &Row) -> String {

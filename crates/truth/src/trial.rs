@@ -22,8 +22,11 @@ const SKIP: i32 = 77;
 const WITH_RECORD: [i32; 3] = [0, 3, 1];
 /// What a trial may take, for what it should take. More, and it hangs.
 const SLOW: f64 = 20.0;
-/// The least time that a trial is given.
-const LEAST: Duration = Duration::from_secs(60);
+/// The least and the most seconds that a trial is given.
+const LEAST: f64 = 60.0;
+const MOST: f64 = 3600.0;
+/// The CPUs that have names.
+const MOST_CPUS: usize = 4;
 /// Between two looks at whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 /// The most that is read of what a run says.
@@ -51,6 +54,18 @@ pub enum Trial {
     Broken(String),
 }
 
+/// What is run.
+struct Task<'a> {
+    /// For messages.
+    name: &'a str,
+    /// What it takes, about.
+    seconds: f64,
+    /// Around it.
+    script: Option<&'a str>,
+    /// The arguments of truebench, with names in them.
+    words: Vec<String>,
+}
+
 impl Site<'_> {
     /// Runs with the defect.
     pub fn plant(&self, defect: &Defect) -> Trial {
@@ -62,55 +77,70 @@ impl Site<'_> {
         self.run(defect, &defect.clean)
     }
 
+    /// Runs truebench with these arguments, and nothing around it.
+    pub fn alone(&self, arguments: &str) -> Trial {
+        let words = Words::Text(arguments.to_owned());
+        self.trial(&Task { name: arguments, seconds: 0.0, script: None, words: with_json(words.iter()) })
+    }
+
     fn run(&self, defect: &Defect, stage: &Stage) -> Trial {
-        match self.attempt(defect, stage) {
-            Ok(trial) => trial,
-            Err(error) => Trial::Broken(format!("{}: {error}", defect.id)),
+        let (name, seconds, script) = (&defect.id, defect.seconds, stage.script.as_deref());
+        match free_port() {
+            Ok(port) => {
+                let words = arguments(defect, stage, self.truebench, port);
+                self.trial(&Task { name, seconds, script, words })
+            }
+            Err(error) => Trial::Broken(format!("{name}: no free port: {error}")),
         }
     }
 
-    fn attempt(&self, defect: &Defect, stage: &Stage) -> std::io::Result<Trial> {
+    fn trial(&self, task: &Task) -> Trial {
+        self.attempt(task).unwrap_or_else(|error| Trial::Broken(format!("{}: {error}", task.name)))
+    }
+
+    fn attempt(&self, task: &Task) -> std::io::Result<Trial> {
         let directory = tempfile::Builder::new().prefix("truebench-selftest-").tempdir()?;
         let at = |name: &str| directory.path().join(name);
-        let mut names: Vec<(String, String)> = vec![
-            ("DIR".to_owned(), directory.path().display().to_string()),
-            ("TRUEBENCH".to_owned(), self.truebench.display().to_string()),
-            ("CPUS".to_owned(), self.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")),
-        ];
-        names.extend(
-            self.cpus.iter().enumerate().take(4).map(|(at, cpu)| (format!("CPU{at}"), cpu.to_string())),
-        );
-        if let Some(missing) = missing(defect, stage, &names) {
+        let names = self.names(directory.path());
+        if let Some(missing) = missing(task, &names) {
             return Ok(Trial::NotHere(missing));
         }
-        let words = arguments(defect, stage, self.truebench, free_port()?);
-        let words: Vec<String> = words.into_iter().map(|word| filled(&word, &names)).collect();
-        let script = format!("{PRELUDE}\n{}", stage.script.as_deref().unwrap_or("\"$@\""));
+        let words: Vec<String> = task.words.iter().map(|word| filled(word, &names)).collect();
+        let script = format!("{PRELUDE}\n{}", task.script.unwrap_or("\"$@\""));
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]).arg(self.truebench).args(&words);
         command.envs(names).env_remove("COLUMNS").env_remove("NO_COLOR").current_dir(directory.path());
         // Files, not pipes: what a script leaves behind would keep a pipe open.
         command.stdin(Stdio::null()).stdout(File::create(at(".out"))?).stderr(File::create(at(".err"))?);
-        let status = self.ended(command.process_group(0), time_for(defect))?;
-        let Some(status) = status else {
-            let why = if (self.is_interrupted)() {
-                "interrupted".to_owned()
-            } else {
-                format!("not ended after {:?}", time_for(defect))
-            };
-            return Ok(Trial::Broken(format!("{}: {why}", defect.id)));
+        let most = Duration::from_secs_f64((task.seconds * SLOW).clamp(LEAST, MOST));
+        let Some(status) = self.ended(command.process_group(0), most)? else {
+            let is_interrupted = (self.is_interrupted)();
+            let why =
+                if is_interrupted { "interrupted".to_owned() } else { format!("not ended after {most:?}") };
+            return Ok(Trial::Broken(format!("{}: {why}", task.name)));
         };
         let said = text(&at(".err"))?;
         if status.code() == Some(SKIP) {
             return Ok(Trial::NotHere(said.lines().next_back().unwrap_or("its script says so").to_owned()));
         }
-        let record = status.code().filter(|code| WITH_RECORD.contains(code));
-        let record = match record {
-            Some(_) => serde_json::from_str(&text(&at(".out"))?).ok(),
-            None => None,
+        let record = match status.code() {
+            Some(code) if WITH_RECORD.contains(&code) => serde_json::from_str(&text(&at(".out"))?).ok(),
+            _ => None,
         };
-        let broken = || format!("{}: {status}: {}", defect.id, said.trim());
+        let broken = || format!("{}: {status}: {}", task.name, said.trim());
         Ok(record.map_or_else(|| Trial::Broken(broken()), |record| Trial::Record(Box::new(record))))
+    }
+
+    /// What arguments and scripts may name by `$NAME`.
+    fn names(&self, directory: &Path) -> Vec<(String, String)> {
+        let all: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        let each = all.iter().enumerate().take(MOST_CPUS).map(|(at, cpu)| (format!("CPU{at}"), cpu.clone()));
+        let whole = [
+            ("DIR", directory.display().to_string()),
+            ("TRUEBENCH", self.truebench.display().to_string()),
+            ("CPUS", all.join(",")),
+        ];
+        each.chain(whole.map(|(name, value)| (name.to_owned(), value))).collect()
     }
 
     /// Runs to the end, with all that it started; `None` where it had to be killed.
@@ -143,20 +173,24 @@ fn arguments(defect: &Defect, stage: &Stage, truebench: &Path, port: u16) -> Vec
         words.extend(["--no-ceiling", "--url"].map(str::to_owned));
         words.extend([format!("http://127.0.0.1:{port}/"), "--server".to_owned(), server]);
     }
-    words.extend(["--format", "json"].map(str::to_owned));
-    words
+    with_json(words.iter().map(String::as_str))
+}
+
+/// A record on stdout.
+fn with_json<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    words.chain(["--format", "json"]).map(str::to_owned).collect()
 }
 
 /// No options.
 static NOTHING: Words = Words::List(Vec::new());
 
 /// The CPU that is asked for and is not there.
-fn missing(defect: &Defect, stage: &Stage, names: &[(String, String)]) -> Option<String> {
-    let text = defect.run.iter().chain(stage.with.iter()).chain(stage.script.as_deref());
-    let text: Vec<&str> = text.collect();
-    let asks = |cpu: usize| text.iter().any(|text| text.contains(&format!("$CPU{cpu}")));
+fn missing(task: &Task, names: &[(String, String)]) -> Option<String> {
+    let asks =
+        |name: &str| task.words.iter().map(String::as_str).chain(task.script).any(|text| text.contains(name));
     let lacks = |cpu: usize| !names.iter().any(|(name, _)| *name == format!("CPU{cpu}"));
-    (0..4).find(|cpu| asks(*cpu) && lacks(*cpu)).map(|cpu| format!("needs {} CPUs", cpu + 1))
+    let cpu = (0..MOST_CPUS).find(|cpu| asks(&format!("$CPU{cpu}")) && lacks(*cpu))?;
+    Some(format!("needs {} CPUs", cpu + 1))
 }
 
 /// `$NAME` replaced by its value.
@@ -164,10 +198,6 @@ fn filled(word: &str, names: &[(String, String)]) -> String {
     let mut longest_first: Vec<_> = names.iter().collect();
     longest_first.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     longest_first.iter().fold(word.to_owned(), |word, (name, value)| word.replace(&format!("${name}"), value))
-}
-
-fn time_for(defect: &Defect) -> Duration {
-    Duration::from_secs_f64((defect.seconds * SLOW).clamp(LEAST.as_secs_f64(), 3600.0))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {

@@ -21,6 +21,9 @@ pub struct Selftest {
     /// The most time, such as 3min [default: 3min; with --all or named defects none]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub max_time: Option<f64>,
+    /// As well N times a short run of each suite with nothing planted: who accuses it, and whether two are called different
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub clean_runs: u32,
     /// Show the defects and plant none
     #[arg(long)]
     pub list: bool,

@@ -5,9 +5,12 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use figure::Record;
+use report::compare::{Named, Rules};
 use serde::Serialize;
 use truth::answer::{self, Answer};
 use truth::defect::Defect;
+use truth::quiet::{Clean, RUNS};
 use truth::tally::{Rates, Row, rates};
 use truth::trial::{Site, Trial};
 use truth::{defects, show};
@@ -26,6 +29,7 @@ struct Table<'a> {
     machine: String,
     rows: &'a [Row],
     rates: Vec<Rates>,
+    clean: &'a Clean,
 }
 
 /// Plants, looks, and prints the table.
@@ -46,14 +50,16 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
     let rows = tried(&site, &chosen, options);
+    let clean = undisturbed(&site, options);
     let text = match options.format {
         SelftestFormat::Text => {
-            show::text(&rows, output::width(), target.is_none() && output::colour(options.no_color))
+            show::text(&rows, &clean, output::width(), target.is_none() && output::colour(options.no_color))
         }
-        SelftestFormat::Markdown => show::markdown(&rows),
+        SelftestFormat::Markdown => show::markdown(&rows, &clean),
         SelftestFormat::Json => {
             let machine = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-            let table = Table { machine: machine.trim().to_owned(), rates: rates(&rows), rows: &rows };
+            let table =
+                Table { machine: machine.trim().to_owned(), rates: rates(&rows), rows: &rows, clean: &clean };
             serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
         }
     };
@@ -162,6 +168,49 @@ fn once(site: &Site, defect: &Defect, row: &mut Row) -> Result<(), String> {
         Trial::NotHere(why) | Trial::Broken(why) => row.clean(Some(why)),
     }
     Ok(())
+}
+
+/// Runs with nothing planted, the suites in turn; each run beside the one before of its suite, every other time.
+fn undisturbed(site: &Site, options: &Selftest) -> Clean {
+    let mut clean = Clean::default();
+    let mut before: Vec<Option<Record>> = RUNS.iter().map(|_| None).collect();
+    for turn in 0..options.clean_runs {
+        for (run, before) in RUNS.iter().zip(&mut before) {
+            if (site.is_interrupted)() {
+                return clean;
+            }
+            match site.alone(run) {
+                Trial::Record(record) => {
+                    clean.add(&record);
+                    match before.take() {
+                        Some(first) => clean.compared(standings(&first, &record).into_iter()),
+                        None => *before = Some(*record),
+                    }
+                }
+                Trial::NotHere(why) | Trial::Broken(why) => clean.broken.push(why),
+            }
+        }
+        if !options.quiet {
+            let total = clean.total();
+            let _ = writeln!(
+                std::io::stderr(),
+                "clean turn {} of {}: {} of {} figures valid",
+                turn + 1,
+                options.clean_runs,
+                total.valid,
+                total.figures
+            );
+        }
+    }
+    clean
+}
+
+/// What the figures of the second are called beside those of the first.
+fn standings(first: &Record, second: &Record) -> Vec<&'static str> {
+    let named = [first, second].map(|record| Named { name: String::new(), record });
+    let comparison = report::compare::compare(&named, &Rules { force: true, ..Rules::default() });
+    let pairs = comparison.map(|comparison| comparison.pairs).unwrap_or_default();
+    pairs.iter().flat_map(|pair| &pair.figures).map(|figure| figure.standing.word()).collect()
 }
 
 fn told(row: &Row) -> String {
