@@ -5,6 +5,7 @@
 # make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
 #                 a last-level cache shown, hidden, split), and the long end-to-end tests
 #                 (these need a quiet machine, and 20 minutes)
+# make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       random malformed responses for the HTTP engine, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
@@ -41,10 +42,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
+.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
 
 help:
-	@sed -n 's/^# \?//;1,11p' Makefile
+	@sed -n 's/^# \?//;1,12p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -57,6 +58,11 @@ run: build setup-allocators
 
 build: setup
 	@$(CARGO) build --release --locked --package truebench
+
+truth: build setup-allocators setup-go
+	@code=0
+	"$(TRUEBENCH)" selftest --all --repeat 3 --clean-runs 40 --format markdown -o docs/truth.md || code=$$?
+	case $$code in 0|3) ;; *) exit $$code ;; esac
 
 install: setup
 	@CARGO="$(CARGO)" DESTDIR="$(DESTDIR)" .ci/package install "$(PREFIX)"

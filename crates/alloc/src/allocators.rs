@@ -59,7 +59,7 @@ impl From {
         match self {
             From::Libc => "part of the C library".to_owned(),
             From::Debian(package) => format!("apt-get install {package}"),
-            From::Crate(name) => format!("make allocators (from the crate {name})"),
+            From::Crate(name) => format!("make allocators in truebench's sources (from the crate {name})"),
         }
     }
 }

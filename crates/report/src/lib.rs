@@ -74,6 +74,11 @@ pub const FORMATS: &[Format] = &[
     github_action::BIGGER,
 ];
 
+/// A machine in one line.
+pub fn machine(machine: &figure::Machine) -> String {
+    summary::machine(machine)
+}
+
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use figure::Record;
+use machine::{Asked, Tree};
 use report::compare::{Named, Rules};
 use serde::Serialize;
 use truth::answer::{self, Answer};
@@ -55,11 +56,9 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         SelftestFormat::Text => {
             show::text(&rows, &clean, output::width(), target.is_none() && output::colour(options.no_color))
         }
-        SelftestFormat::Markdown => show::markdown(&rows, &clean),
+        SelftestFormat::Markdown => heading() + &show::markdown(&rows, &clean),
         SelftestFormat::Json => {
-            let machine = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-            let table =
-                Table { machine: machine.trim().to_owned(), rates: rates(&rows), rows: &rows, clean: &clean };
+            let table = Table { machine: machine(), rates: rates(&rows), rows: &rows, clean: &clean };
             serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
         }
     };
@@ -73,6 +72,23 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         true => failure::OK,
         false => failure::INVALID,
     }))
+}
+
+/// This machine in one line.
+fn machine() -> String {
+    report::machine(&machine::describe(&Tree::live(), &Asked { dimms: None }))
+}
+
+/// What a page begins with: how it was made.
+fn heading() -> String {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!(
+        "# The truth table\n\nWritten by `truebench {}`, truebench {}, {}, on: {}. What the columns mean: [selftest](methods/selftest.md).\n\n",
+        figure::format::plain(&words.join(" ")),
+        env!("CARGO_PKG_VERSION"),
+        lab::timestamp(),
+        machine()
+    )
 }
 
 /// The defects that are asked for; without names, those that do no harm, from all suites in turn.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use figure::{Figure, Machine, Record};
 use serde::{Deserialize, Serialize};
 
+use crate::commands::report::read;
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::run::{Keep, command, tool};
@@ -77,10 +78,7 @@ impl Kept {
         let mut state: State = serde_json::from_slice(&text)
             .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", file.display())))?;
         // Without a record nothing is done.
-        let record = match fs::read(directory.join(RECORD)) {
-            Ok(text) => serde_json::from_slice::<Record>(&text).ok(),
-            Err(_) => None,
-        };
+        let record = read(&directory.join(RECORD)).ok();
         let figures = match &record {
             Some(record) => {
                 same(record, machine).map_err(|what| {
