@@ -98,7 +98,7 @@ test-long: test setup-arm setup-guest
 	    --skip program::tests::what_is_not_there_is_told --skip traffic::perf
 	echo "Not run under qemu: truebench-lab's session test, and two that need what it lacks (see the Makefile)"
 	if [ -n "$${TRUEBENCH_TREES:-}" ]; then
-	    $(CARGO) test --package truebench-machine --locked --test captured -- --nocapture
+	    $(CARGO) test --package truebench-machine --locked --test all captured -- --nocapture
 	else
 	    echo "TRUEBENCH_TREES is not set: no captured machines were read"
 	fi

@@ -1,12 +1,10 @@
 //! What people published of counters, profiles, faults and memory, and what the checks say of it: the table of docs/methods/audit.md.
 
-mod judged;
-#[macro_use]
-mod published;
+use crate::published;
 
+use crate::published::{Case, judged, llc, nothing};
 use audit::Known;
 use figure::{Status, Verdict};
-use published::{Case, judged, llc, nothing};
 
 const CASES: &[Case] = &[
     case!(

@@ -1,11 +1,9 @@
 //! What people published, and what the checks say of it: the table of docs/methods/audit.md.
 
-mod judged;
-#[macro_use]
-mod published;
+use crate::published;
 
+use crate::published::{Case, judged, llc, nothing};
 use audit::Known;
-use published::{Case, judged, llc, nothing};
 
 const CASES: &[Case] = &[
     case!(

@@ -1,11 +1,9 @@
 //! The studies' conclusions, from their figures alone (studies/).
 
-mod judged;
-
+use crate::judged::judged;
 use audit::Known;
 use figure::evidence::audit::SUBJECT;
 use figure::{Record, Verdict};
-use judged::judged;
 
 fn reasons(record: &Record, id: &str) -> Vec<String> {
     judge::reasons(record.figure(id).unwrap_or_else(|| panic!("no {id}")))

@@ -1,11 +1,9 @@
 //! Calls for memory of a program that was watched: whether they bear a mechanism out, and the twin records on which the sentence changes.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::series::Part;
 use figure::{Better, Figure, Record, Severity, Status, Unit};
-use relations_records::*;
 
 fn measured(id: &str, name: &str, unit: Unit, value: f64) -> Figure {
     let mut figure = Figure::planned(id, "faults", name, unit, Better::Neither);

@@ -1,13 +1,11 @@
 //! What a line takes between every two CPUs, against what is advertised: each record with the twin on which what is said of
 //! it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::host::LogicalCpu;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Figure, Finding, Outcome, Record, Severity, Unit, Verdict};
-use relations_records::*;
 
 /// The figure of a pair: eight rounds around `value`, 1 % wide; both CPUs at one clock.
 fn pair(a: u32, b: u32, class: &str, value: f64) -> Figure {

@@ -1,13 +1,13 @@
 //! Every explanation: the record on which its sentence appears, and the twin on which it must change.
 
-mod relations_records;
+use crate::relations_records;
 
+use crate::relations_records::*;
 use figure::Reading;
 use figure::Verdict::{Invalid, Suspect, Unverified};
 use figure::check::{CheckResult, Outcome};
 use figure::evidence::*;
 use judge::check::Answer;
-use relations_records::*;
 
 // Study 1: the conclusions of its steps 6 to 8.
 

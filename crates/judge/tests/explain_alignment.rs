@@ -1,11 +1,9 @@
 //! What is said of alignment and of lines from core to core: the record on which a sentence appears, and the twin on which
 //! it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Figure, Record, Unit, Verdict};
-use relations_records::*;
 
 /// A point of the sweep with vectors of 64 B.
 fn point(level: &str, stores: &str, offset: f64, misalignment: f64, value: f64) -> Figure {

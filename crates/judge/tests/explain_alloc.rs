@@ -1,10 +1,8 @@
 //! What is said of allocators: the record on which a sentence appears, and the twin on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::{bandwidth, outcome, record, says, six, why};
 use figure::evidence::*;
 use figure::{Figure, Outcome, Record, Unit, Verdict};
-use relations_records::{bandwidth, outcome, record, says, six, why};
 
 /// A figure of an allocator.
 fn figure(quantity: &str, allocator: &str, team: &str, values: &[f64]) -> Figure {

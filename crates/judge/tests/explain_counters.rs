@@ -1,10 +1,8 @@
 //! What the counters of memory controllers explain, and the twins on which the sentence must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Convention, Figure, Record};
-use relations_records::*;
 
 /// A figure of counters: GB read and written in each round, and counted by STREAM's convention.
 fn counted(kernel: &str, stores: &str, read: f64, written: f64, stream: f64) -> Figure {

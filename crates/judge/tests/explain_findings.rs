@@ -1,10 +1,8 @@
 //! What a record's findings say, and in which order.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{CheckResult, CpuList, Outcome, Reading, Record, Severity, Status};
-use relations_records::*;
 
 fn findings(mut record: Record) -> Vec<(Severity, String, usize)> {
     judge::judge(&mut record);

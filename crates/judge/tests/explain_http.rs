@@ -1,13 +1,11 @@
 //! What is said of HTTP loads: the record on which a sentence appears, and the twin on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::{record, says, six, why};
 use figure::evidence::http::*;
 use figure::evidence::*;
 use figure::loads::Quantity;
 use figure::series::Part;
 use figure::{Better, Conditions, Figure, Limit, Record, Round, Unit, Verdict};
-use relations_records::{record, says, six, why};
 
 /// A server under a load: six rounds of a second on one CPU, which it fills.
 fn load(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {

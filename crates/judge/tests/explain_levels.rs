@@ -1,11 +1,9 @@
 //! What is said of ladders of sizes: each sentence, and the twin on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Figure, Record, Status, Unit};
-use relations_records::*;
 
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;

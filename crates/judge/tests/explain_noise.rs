@@ -1,11 +1,9 @@
 //! Noise: who took the time that CPUs lost, as far as it was seen; and the twin records on which another cause, or none,
 //! must be told.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Reading, Record, Unit, Verdict};
-use relations_records::*;
 
 const WHOLE: &str = "system.noise";
 const LONGEST: &str = "system.noise.longest";

@@ -1,11 +1,9 @@
 //! From node to node: what is said of remote memory, and the twin records on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::host::Node;
 use figure::{Better, Figure, Record, Unit, Verdict};
-use relations_records::*;
 
 /// A cell of one of the two matrices, six rounds around `value`.
 fn cell(latency: bool, cpus: u32, memory: u32, distance: f64, value: f64) -> Figure {

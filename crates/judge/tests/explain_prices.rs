@@ -1,10 +1,8 @@
 //! Prices of faults: each explained by the price of a part of it; and the twin records on which another sentence must be told.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Record, Unit, Verdict};
-use relations_records::*;
 
 /// A price by one thread, in nanoseconds, of a thousand units with as many minor faults in each round.
 fn price(word: &str, ns: f64) -> Figure {

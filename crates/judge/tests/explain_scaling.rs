@@ -1,13 +1,11 @@
 //! What is said of the points of a curve over threads: each sentence, and the twin on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::check::{Outcome, Verdict};
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Figure, Unit};
 use judge::check::Answer;
-use relations_records::*;
 
 /// A point: triad by non-temporal stores with so many threads, at a clock.
 fn point(threads: u32, value: f64, gigahertz: f64) -> Figure {

@@ -1,12 +1,10 @@
 //! Two tasks that wake one another: what is said of the free figure, of pinned ones and of latencies, and the twin records on
 //! which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{Better, CheckResult, CpuList, Figure, Outcome, Record, Unit, Verdict};
-use relations_records::*;
 
 /// A figure of hops, six rounds around `value`; the share of looks on one CPU.
 fn hopping(

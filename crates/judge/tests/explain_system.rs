@@ -1,10 +1,8 @@
 //! What is said of UnixBench's tests: the record on which a sentence appears, and the twin on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Record, Unit};
-use relations_records::*;
 
 /// A test of a class with so many copies.
 fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {

@@ -1,11 +1,9 @@
 //! Levers on a program of the user's: which to take, what it costs, and the twin records on which the answer must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::levers::{BASE, CALLS};
 use figure::{Better, Figure, Outcome, Record, Unit, Verdict};
-use relations_records::*;
 
 /// Six rounds with a lever: CPU seconds, bytes, faults, and calls of munmap.
 fn tried(name: &str, cpu: f64, peak: f64, faults: f64, munmap: f64) -> Figure {

@@ -1,13 +1,11 @@
 //! What is said of mixes of reads and writes and of latency under load: the record on which a sentence appears, and
 //! the twin on which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::check::Outcome::{Pass, Unknown, Warn};
 use figure::evidence::*;
 use figure::{Better, Convention, Figure, Record, Unit, Verdict};
 use judge::check::Answer;
-use relations_records::*;
 
 fn texts(mut record: Record) -> String {
     judge::judge(&mut record);

@@ -1,11 +1,9 @@
 //! A program of the user's under several allocators: which is best, why, and the twin records on which the answer must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Figure, Record, Unit};
-use relations_records::*;
 
 /// Six rounds of an allocator: CPU seconds, the kernel's share of them, bytes, faults.
 fn tried(name: &str, cpu: f64, system: f64, peak: f64, faults: f64) -> Figure {

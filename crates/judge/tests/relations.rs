@@ -1,10 +1,8 @@
 //! Every relation: the record that satisfies it, and the twin that does not.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::Outcome::{Fail, Pass, Unknown, Warn};
 use figure::evidence::*;
-use relations_records::*;
 
 #[test]
 fn pages_and_names_belong_together() {

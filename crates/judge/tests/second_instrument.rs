@@ -1,11 +1,9 @@
 //! Another program's figure beside ours: each answer, and the twin in which it must change.
 
-mod relations_records;
-
+use crate::relations_records::*;
 use figure::Outcome::{Pass, Unknown, Warn};
 use figure::evidence::*;
 use figure::{Convention, Figure, Record};
-use relations_records::*;
 
 const THEIRS: &str = "memory.cross.stream.copy";
 const OURS: &str = "memory.cross.stream.copy.ours";

@@ -1,12 +1,11 @@
 //! The walk through the heap: what the arms show, and the twin records on which the answer must change.
 
-mod relations_records;
 #[path = "../../report/tests/sample/walk.rs"]
 mod sample;
 
+use crate::relations_records::record;
 use figure::evidence::*;
 use figure::{Figure, Record, Verdict};
-use relations_records::record;
 
 fn judged(figures: Vec<Figure>) -> Record {
     let mut record = record(figures);

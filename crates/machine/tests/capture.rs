@@ -8,7 +8,7 @@ use machine::{Asked, Tree, describe, synthetic};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 
-mod common;
+use crate::common;
 
 fn there_and_back(tree: &Tree, directory: &Path) -> PathBuf {
     let (archive, root) = (directory.join("machine.tar.zst"), directory.join("unpacked"));

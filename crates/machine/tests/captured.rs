@@ -11,7 +11,7 @@ use std::process::Command;
 use figure::{CpuList, Machine};
 use machine::{Asked, Tree, describe, notes};
 
-mod common;
+use crate::common;
 
 #[test]
 fn captured_machines_are_described() {

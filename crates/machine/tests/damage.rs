@@ -10,7 +10,7 @@ use machine::{Asked, Tree, describe, notes, synthetic};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-mod common;
+use crate::common;
 
 /// Files of the CPUs are many and alike; the damage shall hit the others as often.
 const MACHINES: [&str; 7] = [

@@ -4,7 +4,7 @@ use figure::Machine;
 use machine::synthetic::Builder;
 use machine::{Asked, Tree, describe, notes};
 
-mod common;
+use crate::common;
 
 fn described(files: &[(&str, &str)]) -> Machine {
     let directory = common::directory();

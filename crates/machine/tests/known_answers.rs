@@ -8,7 +8,7 @@ use figure::Machine;
 use figure::host::CacheKind;
 use machine::{Asked, Tree, describe, notes, synthetic};
 
-mod common;
+use crate::common;
 
 fn described(write: fn(&Path) -> io::Result<()>) -> Machine {
     let directory = common::directory();

@@ -8,7 +8,7 @@ use figure::host::{Direction, Uncore};
 use machine::synthetic::{self, Builder};
 use machine::{Asked, Tree, describe};
 
-mod common;
+use crate::common;
 
 const IMC: &[(&str, &str)] = &[("event", "config:0-7"), ("umask", "config:8-15")];
 

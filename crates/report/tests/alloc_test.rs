@@ -1,6 +1,6 @@
 //! alloc-test's summary, read as its users read it: columns split at commas.
 
-mod sample;
+use crate::sample;
 
 use report::Options;
 

@@ -1,8 +1,6 @@
 //! Records side by side: what may be compared, verdicts by known answers, hosts by classes, and what is written.
 
-mod compare_records;
-
-use compare_records::{around, compare, compared, index, record, rounds, value, written};
+use crate::compare_records::{around, compare, compared, index, record, rounds, value, written};
 use figure::evidence::{ARRAY_BYTES, COPIES, Evidence, FS_TYPE, ROLE, THREADS};
 use figure::{Better, CheckResult, Outcome, Record, Round, Status, Unit, Verdict};
 use report::compare::{Compared, Comparison, Named, Rules, Standing};

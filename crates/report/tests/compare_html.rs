@@ -1,11 +1,8 @@
 //! A comparison as a page: whole by itself, safe whatever the records hold, and no larger than it may be.
 
-mod compare_records;
-mod pages;
-
-use compare_records::{around, compare, compared, record, value, written};
+use crate::compare_records::{around, compare, compared, record, value, written};
+use crate::pages::{all, assert_safe, closed, found, parsed, pictures, text};
 use figure::{Record, Unit, Verdict};
-use pages::{all, assert_safe, closed, found, parsed, pictures, text};
 use report::compare::{Comparison, Rules};
 
 /// What a page may have at most.

@@ -1,9 +1,7 @@
 //! Studies, from their figures alone. Of study 2 a comparison names Pipe-based Context Switching and nothing that is normal; with the
 //! anomaly in another test, it names that one. Of studies 4 and 5 it gives the ratios, and says that single values conclude nothing.
 
-mod compare_records;
-
-use compare_records::{compare, compared, index, record, value, written};
+use crate::compare_records::{compare, compared, index, record, value, written};
 use figure::evidence::{HOP_WAY, PLACEMENT, TEST_CLASS};
 use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{Better, CpuList, Machine, Record, Unit};

@@ -1,6 +1,6 @@
 //! A program that was watched for its page faults, as text and for flame graphs.
 
-mod sample;
+use crate::sample;
 
 use report::{Options, format};
 

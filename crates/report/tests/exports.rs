@@ -1,12 +1,11 @@
 //! What goes to CI servers and monitoring: each read back by a reader of its own kind, and no verdict is lost on the way.
 
-mod openmetrics;
-mod sample;
+use crate::sample;
 
 use std::collections::BTreeMap;
 
+use crate::openmetrics::read;
 use figure::{Better, Figure, Outcome, Record, Status, Unit, Verdict};
-use openmetrics::read;
 use report::Options;
 use roxmltree::{Document, Node};
 

@@ -1,6 +1,6 @@
 //! Formats for programs: each is read back by a reader of its own kind.
 
-mod sample;
+use crate::sample;
 
 use std::io::ErrorKind;
 

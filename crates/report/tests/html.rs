@@ -1,11 +1,10 @@
 //! The page: well-formed, whole by itself, safe whatever the record holds, and no larger than it may be.
 
-mod pages;
-mod sample;
+use crate::sample;
 
+use crate::pages::{all, assert_safe, closed, found, parsed, pictures, text};
 use figure::series::{Bucket, Column, Distribution, Part, Timeline};
 use figure::{Better, Evidence, Figure, Outcome, Reading, Record, Round, Severity, Unit, Verdict};
-use pages::{all, assert_safe, closed, found, parsed, pictures, text};
 use report::Options;
 
 /// What a page may have at most.

@@ -1,6 +1,6 @@
 //! Charts: a document that parses, says in words what it shows, and holds no foreign markup.
 
-mod sample;
+use crate::sample;
 
 use std::io::ErrorKind;
 

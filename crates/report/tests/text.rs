@@ -1,6 +1,6 @@
 //! The text report: what it says, and that it keeps within its width.
 
-mod sample;
+use crate::sample;
 
 use figure::series::CoordinateValue;
 use figure::{Outcome, Record, Verdict};

@@ -1,6 +1,6 @@
 //! UnixBench's report, read by the expressions of PerfKitBenchmarker (linux_benchmarks/unixbench_benchmark.py).
 
-mod sample;
+use crate::sample;
 
 use figure::evidence::*;
 use figure::{Better, Figure, Record, Status, Unit, Verdict};

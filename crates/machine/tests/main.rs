@@ -1,0 +1,11 @@
+//! The tests of this crate in one program, which is linked once.
+
+mod capture;
+mod captured;
+mod common;
+mod damage;
+mod details;
+mod known_answers;
+mod live;
+mod uncore;
+mod witness;
