@@ -8,7 +8,8 @@
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
-# make fuzz       random malformed responses for the HTTP engine, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
+# make fuzz       inputs that a fuzzer makes for every reader of foreign bytes, ten minutes each (TRUEBENCH_FUZZ_SECONDS=600)
+# make fuzz-http  random malformed responses for the HTTP engine over both carriers, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
 # make clean      remove what was built, and the records that make run left
 #
 # A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
@@ -42,10 +43,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest
+.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http
 
 help:
-	@sed -n 's/^# \?//;1,12p' Makefile
+	@sed -n 's/^# \?//;1,13p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -106,8 +107,13 @@ test-long: test setup-arm setup-guest
 	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
-# Both targets at the same time, with the checks of a build for tests. A failure tells the seed that repeats it.
+# One target after the other; a table tells what came of each. What is found is kept in crates/fuzz: look at git diff.
 fuzz: setup
+	@.ci/need c++:g++
+	CARGO="$(CARGO)" .ci/fuzz "$${TRUEBENCH_FUZZ_SECONDS:-600}" "$(abspath $(TARGET_DIR))/fuzz" $(TARGETS)
+
+# Both targets at the same time, with the checks of a build for tests. A failure tells the seed that repeats it.
+fuzz-http: setup
 	@export TRUEBENCH_FUZZ_SECONDS="$${TRUEBENCH_FUZZ_SECONDS:-3600}"
 	$(CARGO) test --package truebench-http --locked --test hostile confuse -- --nocapture
 

@@ -67,7 +67,7 @@ fn packaged(library: &Path, root: &Path, packages: &Packages) -> Option<Version>
 
 /// What the file says of itself: glibc's greeting, or what `git describe --long --abbrev=40` gave, as jemalloc keeps it
 /// (`5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c`).
-fn inside(bytes: &[u8]) -> Option<Version> {
+pub fn inside(bytes: &[u8]) -> Option<Version> {
     glibc(bytes)
         .or_else(|| described(bytes))
         .map(|number| Version { number, told_by: "in the file".to_owned() })

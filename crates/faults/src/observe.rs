@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::trace::collect::Collector;
 use crate::trace::events::Target;
-use crate::trace::kept::{self, Tail, Writer};
+use crate::trace::kept::{self, Kept, Tail, Writer};
 use crate::trace::looked::tasks_of;
 use crate::trace::ring::Ring;
 use crate::trace::tasks::Program;
@@ -106,7 +106,11 @@ const NOT_KEPT: &str = "not kept";
 /// # Errors
 /// Why the file cannot be read.
 pub fn of_kept(path: &Path) -> Result<Found, String> {
-    let kept = kept::read(path)?;
+    kept::read(path).map(found)
+}
+
+/// What kept events show, once they are read.
+pub fn found(kept: Kept) -> Found {
     let tail = kept.tail;
     let mut collector = Collector::of_others(kept.page, kept.looked);
     kept.entries.into_iter().for_each(|entry| collector.take(entry));
@@ -114,13 +118,13 @@ pub fn of_kept(path: &Path) -> Result<Found, String> {
     for program in &mut collector.tasks.programs {
         program.told = tail.programs.get(&program.name).cloned();
     }
-    Ok(shown(Traced {
+    shown(Traced {
         collector,
         totals: tail.totals,
         trouble: None,
         calls: Err(NOT_KEPT.to_owned()),
         codes: Err(NOT_KEPT.to_owned()),
-    }))
+    })
 }
 
 impl Tail {
@@ -134,7 +138,7 @@ impl Tail {
 }
 
 /// What a trace shows.
-fn shown(traced: Traced) -> Found {
+pub fn shown(traced: Traced) -> Found {
     let mut evidence = Evidence::default();
     let (samples, seen, lost) = traced.collector.minor;
     evidence.put(FAULT_COUNTED, traced.totals.counted as f64);

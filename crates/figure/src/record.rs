@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::Figure;
+use crate::format::plain;
 use crate::host::Machine;
 
 /// The version of the record format that this crate writes.
@@ -36,11 +37,50 @@ pub struct Record {
     pub findings: Vec<Finding>,
 }
 
+/// The most figures of a record that is read: figures are held against one another, in the square of their number. All suites and
+/// modes, on the largest machine, leave half of it.
+pub const MAX_FIGURES: usize = 10_000;
+
 impl Record {
+    /// The record that a file holds: all of it, or its last line (what `truebench faults --format json` streams).
+    ///
+    /// # Errors
+    /// Why it is none, in words that follow its name: it is no record, one of a newer truebench, or too large.
+    pub fn read(text: &[u8]) -> Result<Record, String> {
+        let newer = |version: u64| {
+            format!("has record format {version}, this truebench knows {SCHEMA}; use a newer truebench")
+        };
+        match parsed::<Record>(text) {
+            Ok(record) if record.schema > SCHEMA => Err(newer(record.schema.into())),
+            Ok(record) if record.figures.len() > MAX_FIGURES => {
+                Err(format!("holds {} figures; {MAX_FIGURES} are the most", record.figures.len()))
+            }
+            Ok(record) => Ok(record),
+            // What a newer format changed may keep it from being read at all.
+            Err(error) => Err(match parsed::<Version>(text) {
+                Ok(Version { schema }) if schema > SCHEMA.into() => newer(schema),
+                _ => format!("is no truebench record: {}", plain(&error.to_string())),
+            }),
+        }
+    }
+
     /// The figure of this id.
     pub fn figure(&self, id: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.id == id)
     }
+}
+
+/// Of a record only its version.
+#[derive(Deserialize)]
+struct Version {
+    schema: u64,
+}
+
+fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(text).or_else(|error| {
+        let last = text.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).unwrap_or_default();
+        serde_json::from_slice(last).map_err(|_| error)
+    })
 }
 
 /// What the live view did while figures were measured: it draws between rounds only, at most once a second.

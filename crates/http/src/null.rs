@@ -18,6 +18,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, lis
 
 pub use answer::Answer;
 pub use faults::{Delay, Drift, Fault, Faults, Neglect, OneIn, Place, Stall};
+pub use serve::{Asked, asked};
 
 /// What is asked of the responder.
 #[derive(Clone, Debug)]

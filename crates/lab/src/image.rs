@@ -93,7 +93,11 @@ where
     file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP)
 }
 
-fn parse<'data>(data: impl ReadRef<'data>) -> object::Result<Image> {
+/// What the bytes of a file say, but for its size and rights.
+///
+/// # Errors
+/// Why it is no program.
+pub fn parse<'data>(data: impl ReadRef<'data>) -> object::Result<Image> {
     match FileKind::parse(data)? {
         FileKind::Elf32 => of::<FileHeader32<Endianness>, _>(data),
         _ => of::<FileHeader64<Endianness>, _>(data),

@@ -2,7 +2,7 @@
 //! it bound ([`bindings`]), in a start of its own ([`prove`]), at which every process is looked at. One of them is our own: the
 //! [`recorder`].
 
-mod bindings;
+pub mod bindings;
 mod proof;
 pub mod recorder;
 mod watch;

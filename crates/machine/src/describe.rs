@@ -2,7 +2,7 @@
 
 mod caches;
 mod cgroup;
-mod channels;
+pub mod channels;
 mod cpu;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
@@ -10,9 +10,9 @@ mod cpuinfo;
 mod memory;
 mod numa;
 mod settings;
-pub(crate) mod smbios;
+pub mod smbios;
 mod topology;
-pub(crate) mod udev;
+pub mod udev;
 pub(crate) mod uncore;
 pub(crate) mod virtualisation;
 

@@ -12,6 +12,6 @@ mod mislead;
 pub mod synthetic;
 mod tree;
 
-pub use describe::{Asked, describe};
+pub use describe::{Asked, channels, describe, smbios, udev};
 pub use mislead::notes;
 pub use tree::Tree;

@@ -82,12 +82,17 @@ impl Histogram {
 
     /// Blocks allocated.
     pub fn allocated(&self) -> u64 {
-        self.classes.iter().map(|class| class.allocated).sum()
+        self.sum(|class| class.allocated)
+    }
+
+    /// Over all classes. The memory is the recorded program's too, and may hold any numbers.
+    fn sum(&self, of: impl Fn(&Class) -> u64) -> u64 {
+        self.classes.iter().fold(0, |sum, class| sum.saturating_add(of(class)))
     }
 
     /// Blocks that never ended: of daemons that go on, and of processes that were killed or executed another program.
     pub fn live(&self) -> u64 {
-        self.classes.iter().map(|class| class.allocated.saturating_sub(class.ended)).sum()
+        self.sum(|class| class.allocated.saturating_sub(class.ended))
     }
 
     /// Mean bytes asked for at a time, by Little's law; and blocks.
@@ -101,8 +106,8 @@ impl Histogram {
 
     /// What was recorded, and what it cost: sentences for people.
     pub fn told(&self) -> Vec<String> {
-        let bytes: u64 = self.classes.iter().map(|class| class.bytes).sum();
-        let resized: u64 = self.classes.iter().map(|class| class.resized).sum();
+        let bytes = self.sum(|class| class.bytes);
+        let resized = self.sum(|class| class.resized);
         let allocated = self.allocated();
         let (live, blocks) = self.mean_live();
         let mut told = vec![
@@ -122,12 +127,12 @@ impl Histogram {
                 "{} in {blocks:.0} blocks were live on average; {} were never freed, and count as living to the end of their \
                  process, {} of them to the end of the recording",
                 format::bytes(live.round()),
-                self.kept + self.live(),
+                self.kept.saturating_add(self.live()),
                 self.live(),
             ),
         ];
         if let Some(cost) = self.cost {
-            let calls = allocated + self.classes.iter().map(|class| class.ended).sum::<u64>();
+            let calls = allocated.saturating_add(self.sum(|class| class.ended));
             told.push(format!(
                 "the recorder took about {cost:.0} ns of each call, in all {} of one CPU's time: without it rates are higher, \
                  and lifetimes shorter",
@@ -181,10 +186,10 @@ impl Class {
             return if self.allocated == 0 { other } else { self };
         }
         Class {
-            allocated: self.allocated + other.allocated,
-            resized: self.resized + other.resized,
-            ended: self.ended + other.ended,
-            bytes: self.bytes + other.bytes,
+            allocated: self.allocated.saturating_add(other.allocated),
+            resized: self.resized.saturating_add(other.resized),
+            ended: self.ended.saturating_add(other.ended),
+            bytes: self.bytes.saturating_add(other.bytes),
             lived: self.lived + other.lived,
             smallest: self.smallest.min(other.smallest),
             largest: self.largest.max(other.largest),

@@ -6,9 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use figure::Record;
-use figure::format::{bytes, plain};
-use figure::record::SCHEMA;
-use serde::Deserialize;
+use figure::format::bytes;
 
 use crate::args::Report;
 use crate::failure::Failure;
@@ -30,10 +28,6 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
 /// The largest file that is read. A thorough run of all suites leaves a tenth of it.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// The most figures of a record: figures are held against one another, in the square of their number. All suites and modes, on
-/// the largest machine, leave half of it.
-const MAX_FIGURES: usize = 10_000;
-
 /// The record in a file.
 ///
 /// # Errors
@@ -44,21 +38,7 @@ pub fn read(path: &Path) -> Result<Record, Failure> {
     if text.len() as u64 > MAX_BYTES {
         return Err(refused(format!("is larger than a record may be ({})", bytes(MAX_BYTES as f64))));
     }
-    let newer = |version: u64| {
-        refused(format!("has record format {version}, this truebench knows {SCHEMA}; use a newer truebench"))
-    };
-    match parsed::<Record>(&text) {
-        Ok(record) if record.schema > SCHEMA => Err(newer(record.schema.into())),
-        Ok(record) if record.figures.len() > MAX_FIGURES => {
-            Err(refused(format!("holds {} figures; {MAX_FIGURES} are the most", record.figures.len())))
-        }
-        Ok(record) => Ok(record),
-        // What a newer format changed may keep it from being read at all.
-        Err(error) => Err(match parsed::<Version>(&text) {
-            Ok(Version { schema }) if schema > SCHEMA.into() => newer(schema),
-            _ => refused(format!("is no truebench record: {}", plain(&error.to_string()))),
-        }),
-    }
+    Record::read(&text).map_err(refused)
 }
 
 /// All that a file holds, up to one byte more than may be read.
@@ -66,18 +46,4 @@ fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut text)?;
     Ok(text)
-}
-
-/// Of a record only its version.
-#[derive(Deserialize)]
-struct Version {
-    schema: u64,
-}
-
-/// What a file holds: all of it, or its last line (what `truebench faults --format json` streams).
-fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::Result<T> {
-    serde_json::from_slice(text).or_else(|error| {
-        let last = text.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty()).unwrap_or_default();
-        serde_json::from_slice(last).map_err(|_| error)
-    })
 }

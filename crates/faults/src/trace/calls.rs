@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use std::{io, mem};
 
 use figure::CpuList;
+use perf_event::data::endian::Native;
+use perf_event::data::parse::ParseConfig;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use perf_event_open_sys::ioctls;
@@ -22,7 +24,7 @@ use super::record::{Entry, What, registers};
 use super::tracefs::{Format, Tracefs};
 use reader::Reader;
 
-mod reader;
+pub mod reader;
 
 /// The calls that are traced.
 const TRACED: [&str; 5] = ["mmap", "munmap", "mremap", "brk", "madvise"];
@@ -48,9 +50,12 @@ const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
 
 /// What is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Set {
+pub enum Set {
+    /// Of one call in so many the stack.
     Stacks,
+    /// Every call.
     Counts,
+    /// What faults say of the page that they met.
     Codes,
 }
 
@@ -298,6 +303,11 @@ fn builder(set: Set, id: u64, period: u64, cpu: u32) -> Builder<'static> {
         builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
     }
     builder
+}
+
+/// How records of a set are to be read.
+pub fn config(set: Set) -> ParseConfig<Native> {
+    ParseConfig::from(*builder(set, 0, 1, 0).attrs())
 }
 
 /// Why there are no events, in words for the user.

@@ -291,7 +291,7 @@ impl Collector {
         {
             group.firsts += 1.0;
             let code = process.space.find(fault.ip).map_or("", |(_, area)| &*area.name);
-            if fault.address < start + HEADER && is_c_library(code) {
+            if fault.address < start.saturating_add(HEADER) && is_c_library(code) {
                 *group.headers.entry(fault.ip).or_default() += 1.0;
             }
         } else if group.others.len() < MOST_PLACES || group.others.contains_key(&fault.ip) {

@@ -16,7 +16,8 @@ use std::os::fd::AsRawFd;
 
 use figure::CpuList;
 use perf_event::data::Visitor;
-use perf_event::data::parse::Parser;
+use perf_event::data::endian::Native;
+use perf_event::data::parse::{ParseConfig, Parser};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use perf_event_open_sys::bindings::perf_event_header;
@@ -193,7 +194,8 @@ impl Events {
     fn open_set(&self, set: Set, target: &Target) -> io::Result<Opened> {
         let (mut rings, mut others): (Vec<Ring>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
-            let mut builder = self.builder(set, matches!(target, Target::Starting(_)));
+            let mut builder = builder(set, self.sees_kernel, self.period_of(set));
+            builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
             builder.one_cpu(cpu as usize);
             let mut ring: Option<Sampler> = None;
             for &task in target.tasks() {
@@ -239,41 +241,56 @@ impl Events {
         let pages = PAGES.iter().find(|(known, _)| *known == set).map_or(8, |(_, pages)| *pages);
         pages * rustix::param::page_size() * if self.sees_kernel { PRIVILEGED } else { 1 }
     }
+}
 
-    fn builder(&self, set: Set, is_starting: bool) -> Builder<'static> {
-        let event = match set {
-            Set::Rare => Software::PAGE_FAULTS_MAJ,
-            Set::Minor | Set::Burst => Software::PAGE_FAULTS_MIN,
-            Set::Maps => Software::DUMMY,
-        };
-        let mut builder = Builder::new(event);
-        builder.enabled(false).inherit(true).sample_id_all(true).clockid(Clock::MONOTONIC);
-        builder.sample(SampleFlag::TID | SampleFlag::TIME);
-        builder.enable_on_exec(is_starting && set != Set::Burst);
-        if self.sees_kernel {
-            builder.include_kernel();
-        }
-        builder.sample_period(self.period_of(set));
-        if set != Set::Maps {
-            // Not PERIOD: with it the kernel writes a sample for every single event (perf_swevent_event).
-            builder.sample(SampleFlag::IP | SampleFlag::ADDR);
-        }
-        if matches!(set, Set::Rare | Set::Minor) {
-            builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-            builder.exclude_callchain_kernel(true);
-            builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
-        }
-        match set {
-            Set::Rare => {
-                builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true);
-            }
-            Set::Maps => {
-                builder.mmap_data(true).mmap2(true);
-            }
-            Set::Minor | Set::Burst => {}
-        }
-        builder
+/// An event of a set, of no task and no CPU as yet.
+fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
+    let event = match set {
+        Set::Rare => Software::PAGE_FAULTS_MAJ,
+        Set::Minor | Set::Burst => Software::PAGE_FAULTS_MIN,
+        Set::Maps => Software::DUMMY,
+    };
+    let mut builder = Builder::new(event);
+    builder.enabled(false).inherit(true).sample_id_all(true).clockid(Clock::MONOTONIC);
+    builder.sample(SampleFlag::TID | SampleFlag::TIME);
+    if sees_kernel {
+        builder.include_kernel();
     }
+    builder.sample_period(period);
+    if set != Set::Maps {
+        // Not PERIOD: with it the kernel writes a sample for every single event (perf_swevent_event).
+        builder.sample(SampleFlag::IP | SampleFlag::ADDR);
+    }
+    if matches!(set, Set::Rare | Set::Minor) {
+        builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
+        builder.exclude_callchain_kernel(true);
+        builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+    }
+    match set {
+        Set::Rare => {
+            builder.mmap(true).mmap2(true).comm(true).comm_exec(true).task(true);
+        }
+        Set::Maps => {
+            builder.mmap_data(true).mmap2(true);
+        }
+        Set::Minor | Set::Burst => {}
+    }
+    builder
+}
+
+/// How records of a set are to be read.
+pub fn config(set: Set) -> ParseConfig<Native> {
+    ParseConfig::from(*builder(set, true, 1).attrs())
+}
+
+/// The entry of a record: its type, its mark (`misc`), and its bytes behind the header. `None` if it is of no concern, or damaged.
+pub fn entry<R>(kind: u32, misc: u16, bytes: &[u8], config: ParseConfig<Native>, reader: R) -> Option<Entry>
+where
+    R: for<'r> Visitor<'r, Output = Option<Entry>>,
+{
+    let size = bytes.len() + size_of::<perf_event_header>();
+    let header = perf_event_header { type_: kind, misc, size: size as u16 };
+    Parser::new(bytes, config).parse_record_with_header(reader, header).ok().flatten()
 }
 
 /// Takes what is in a ring: each record that the reader makes an entry of. Returns the bytes that were there.
@@ -285,13 +302,8 @@ where
     let mut all = 0;
     while let Some(record) = ring.next_record() {
         let bytes = record.to_contiguous();
-        let size = bytes.len() + size_of::<perf_event_header>();
-        all += size;
-        let header = perf_event_header { type_: record.ty(), misc: record.misc(), size: size as u16 };
-        let mut parser = Parser::new(bytes.as_ref(), config.clone());
-        if let Ok(Some(entry)) = parser.parse_record_with_header(reader, header) {
-            entries.push(entry);
-        }
+        all += bytes.len() + size_of::<perf_event_header>();
+        entries.extend(entry(record.ty(), record.misc(), bytes.as_ref(), config.clone(), reader));
     }
     all
 }

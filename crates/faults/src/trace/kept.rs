@@ -26,6 +26,8 @@ const FORMAT: u32 = 1;
 /// Directories whose files are named in full: they are those of a distribution, and tell nothing of a person.
 const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
+/// Bytes of a file at most, unpacked: half an hour of as many faults as are ever sampled. A small file may unpack to anything.
+const MOST_BYTES: u64 = 512 << 20;
 /// Stands for any other directory.
 const ELSEWHERE: &str = "/…/";
 
@@ -89,6 +91,8 @@ pub struct Kept {
 /// Writes one.
 pub struct Writer {
     file: GzEncoder<BufWriter<File>>,
+    /// Bytes that were written, before they were packed.
+    bytes: u64,
     last: Last,
     /// Why nothing more is written.
     trouble: Option<std::io::Error>,
@@ -118,7 +122,7 @@ impl Writer {
     /// What the system said.
     pub fn create(path: &Path, page: u64) -> std::io::Result<Writer> {
         let file = GzEncoder::new(BufWriter::new(File::create(path)?), Compression::best());
-        let mut writer = Writer { file, last: Last::default(), trouble: None };
+        let mut writer = Writer { file, bytes: 0, last: Last::default(), trouble: None };
         writer.line(&Line::Head { format: FORMAT, page });
         Ok(writer)
     }
@@ -182,9 +186,21 @@ impl Writer {
 
     fn line(&mut self, line: &Line) {
         if self.trouble.is_none() {
-            let written = serde_json::to_writer(&mut self.file, line).map_err(std::io::Error::from);
-            self.trouble = written.and_then(|()| self.file.write_all(b"\n")).err();
+            self.trouble = self.put(line).err();
         }
+    }
+
+    fn put(&mut self, line: &Line) -> std::io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.bytes += text.len() as u64;
+        if self.bytes > MOST_BYTES {
+            return Err(std::io::Error::other(format!(
+                "there was more than {} MiB to keep",
+                MOST_BYTES >> 20
+            )));
+        }
+        self.file.write_all(&text)
     }
 }
 
@@ -215,26 +231,49 @@ fn unmapped(Mapped(process, start, bytes, offset, protection, is_private, name):
 pub fn read(path: &Path) -> Result<Kept, String> {
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let file = File::open(path).map_err(|error| told(&error))?;
-    let mut kept = Kept::default();
-    let (mut last, mut is_whole) = (Last::default(), false);
-    for (number, line) in BufReader::new(GzDecoder::new(file)).lines().enumerate() {
-        let in_line = |error: &dyn std::fmt::Display| told(&format!("line {}: {error}", number + 1));
-        let line = line.map_err(|error| in_line(&error))?;
-        match serde_json::from_str(&line).map_err(|error| in_line(&error))? {
-            Line::Head { format: FORMAT, page } => kept.page = page,
-            Line::Head { format, .. } => return Err(in_line(&format!("format {format} is not known here"))),
-            _ if kept.page == 0 => return Err(in_line(&"no head: these are no events of truebench")),
-            Line::Tail(tail) => (kept.tail, is_whole) = (tail, true),
-            Line::Looked { time, process, name, maps } => {
-                let maps = maps.into_iter().map(unmapped).collect();
-                let time = plus(last.time, time).saturating_mul(1000);
-                let looked = Looked { process, name, maps };
-                kept.looked.entry(process).or_default().push((time, looked));
+    Kept::of(BufReader::new(GzDecoder::new(file))).map_err(|error| told(&error))
+}
+
+impl Kept {
+    /// Reads the lines of a file, once they are unpacked.
+    ///
+    /// # Errors
+    /// Why it is none, with the line.
+    pub fn of(lines: impl BufRead) -> Result<Kept, String> {
+        let mut kept = Kept::default();
+        let (mut last, mut is_whole) = (Last::default(), false);
+        // Not the end of what is read: that of an error.
+        let mut lines = lines.take(MOST_BYTES + 1);
+        let (mut number, mut line) = (0, Vec::new());
+        loop {
+            number += 1;
+            let in_line = |error: &dyn std::fmt::Display| format!("line {number}: {error}");
+            line.clear();
+            if lines.read_until(b'\n', &mut line).map_err(|error| in_line(&error))? == 0 {
+                break;
             }
-            line => kept.entries.extend(entry(line, &mut last)),
+            if lines.limit() == 0 {
+                return Err(format!("unpacked it has more than {} MiB", MOST_BYTES >> 20));
+            }
+            match serde_json::from_slice(&line).map_err(|error| in_line(&error))? {
+                Line::Head { format: FORMAT, page: 0 } => return Err(in_line(&"pages of no bytes")),
+                Line::Head { format: FORMAT, page } => kept.page = page,
+                Line::Head { format, .. } => {
+                    return Err(in_line(&format!("format {format} is not known here")));
+                }
+                _ if kept.page == 0 => return Err(in_line(&"no head: these are no events of truebench")),
+                Line::Tail(tail) => (kept.tail, is_whole) = (tail, true),
+                Line::Looked { time, process, name, maps } => {
+                    let maps = maps.into_iter().map(unmapped).collect();
+                    let time = plus(last.time, time).saturating_mul(1000);
+                    let looked = Looked { process, name, maps };
+                    kept.looked.entry(process).or_default().push((time, looked));
+                }
+                line => kept.entries.extend(entry(line, &mut last)),
+            }
         }
+        if is_whole { Ok(kept) } else { Err("it is cut short: its end is missing".to_owned()) }
     }
-    if is_whole { Ok(kept) } else { Err(told(&"it is cut short: its end is missing")) }
 }
 
 fn entry(line: Line, last: &mut Last) -> Option<Entry> {

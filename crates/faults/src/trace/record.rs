@@ -279,12 +279,14 @@ impl<'a> Visitor<'a> for Reader {
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        let what = What::Lost { set: self.set, records: lost.lost, events: lost.lost * self.period };
+        let what =
+            What::Lost { set: self.set, records: lost.lost, events: lost.lost.saturating_mul(self.period) };
         Some(Entry { time: time(&metadata)?, what })
     }
 
     fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        let what = What::Lost { set: self.set, records: lost.lost, events: lost.lost * self.period };
+        let what =
+            What::Lost { set: self.set, records: lost.lost, events: lost.lost.saturating_mul(self.period) };
         Some(Entry { time: time(&metadata)?, what })
     }
 }

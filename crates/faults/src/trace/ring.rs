@@ -47,7 +47,8 @@ impl Ring {
         Ok(Ring::over(blocks))
     }
 
-    fn over(blocks: Blocks) -> Ring {
+    /// Of memory that is mapped.
+    pub fn over(blocks: Blocks) -> Ring {
         Ring { blocks, next: 0, waiting: None, lost: 0 }
     }
 

@@ -25,7 +25,7 @@ impl Runs {
     /// Notes a fault of a task at a page.
     pub fn note(&mut self, thread: u32, group: u32, page: u64) {
         if let Some(run) = self.open.get_mut(&thread) {
-            if run.group == group && page > run.last && page <= run.last + GAP {
+            if run.group == group && page > run.last && page <= run.last.saturating_add(GAP) {
                 (run.last, run.faults) = (page, run.faults + 1);
                 return;
             }

@@ -164,7 +164,7 @@ impl Space {
         for key in cut {
             let Some(old) = self.areas.remove(&key) else { continue };
             if old.end > end {
-                let offset = old.offset + (end - key);
+                let offset = old.offset.wrapping_add(end - key);
                 self.areas.insert(end, Area { offset, ..old.clone() });
             }
             if key < start {

@@ -69,11 +69,16 @@ struct Connection {
 }
 
 /// What a request asks for.
-struct Asked {
-    end: usize,
-    body: u64,
-    is_head: bool,
-    closes: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Bytes of its head.
+    pub end: usize,
+    /// Bytes of its body.
+    pub body: u64,
+    /// Whether it is HEAD.
+    pub is_head: bool,
+    /// Whether it wants the connection closed.
+    pub closes: bool,
 }
 
 impl Serve {
@@ -356,7 +361,7 @@ impl Serve {
 }
 
 /// The next request; `None` if it is not whole.
-fn asked(bytes: &[u8]) -> Option<Result<Asked, ()>> {
+pub fn asked(bytes: &[u8]) -> Option<Result<Asked, ()>> {
     let mut lines = [const { std::mem::MaybeUninit::uninit() }; 64];
     let mut head = httparse::Request::new(&mut []);
     let end = match head.parse_with_uninit_headers(bytes, &mut lines) {

@@ -82,8 +82,15 @@ impl CpuProfile {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(NotAProfile::Large);
         }
-        let profile =
-            Profile::decode(bytes.as_slice()).map_err(|error| NotAProfile::Message(error.to_string()))?;
+        CpuProfile::unpacked(&bytes)
+    }
+
+    /// Reads a profile that is unpacked already.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn unpacked(bytes: &[u8]) -> Result<CpuProfile, NotAProfile> {
+        let profile = Profile::decode(bytes).map_err(|error| NotAProfile::Message(error.to_string()))?;
         CpuProfile::of(&profile)
     }
 

@@ -90,9 +90,12 @@ impl Read for Timed {
     }
 }
 
+/// Why an answer could not be received.
 #[derive(Debug)]
-enum Fault {
+pub enum Fault {
+    /// What the system answered.
     System(io::Error),
+    /// What is wrong with it.
     Answer(&'static str),
 }
 
@@ -131,8 +134,11 @@ impl Sink for Body {
     }
 }
 
-/// Reads an answer: its status and its body.
-fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), Fault> {
+/// Reads an answer: its status and its body, of at most so many bytes.
+///
+/// # Errors
+/// What came is not HTTP/1.1, cut off, or too long.
+pub fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), Fault> {
     let (mut parser, mut carry) = (Parser::new(false), Vec::new());
     let mut body = Body { bytes: Vec::new(), most, fault: None };
     let mut buffer = [0; 16 << 10];

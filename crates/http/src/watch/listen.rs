@@ -33,7 +33,7 @@ const MESSAGE: usize = 72;
 
 /// A socket that listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Listener {
+pub struct Listener {
     address: SocketAddr,
     /// Connections that wait.
     queue: u32,
@@ -120,8 +120,11 @@ fn request(family: u8, port: u16) -> Vec<u8> {
     bytes
 }
 
-/// Takes the sockets of an answer; whether it was the last.
-fn take(mut answer: &[u8], found: &mut Vec<Listener>) -> io::Result<bool> {
+/// Takes the sockets of an answer of the kernel's; whether it was the last.
+///
+/// # Errors
+/// It is not whole, or tells of an error.
+pub fn take(mut answer: &[u8], found: &mut Vec<Listener>) -> io::Result<bool> {
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "an answer that is not whole");
     while !answer.is_empty() {
         let length = number(answer, 0).ok_or_else(damaged)? as usize;

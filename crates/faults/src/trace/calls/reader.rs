@@ -8,7 +8,7 @@ use super::{Set, TRACED};
 
 /// Reads records.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     /// Of what.
     pub set: Set,
     /// Tracepoints, in the order of [`TRACED`].

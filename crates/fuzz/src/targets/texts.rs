@@ -1,0 +1,215 @@
+//! Small texts: what users type, files of /proc that are read of one process, what programs print that are run for comparison.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use alloc::packages::Packages;
+use alloc::profile::Profile;
+use faults::trace::tracefs::Format;
+use figure::CpuList;
+use lab::preload::bindings;
+use machine::Tree;
+use machine::dimms::Dimms;
+use memory::cross::TOOLS;
+use memory::cross::tool::Output;
+
+use super::Target;
+use super::machine::directory;
+use crate::draw::Draw;
+use crate::kept;
+
+/// The first byte chooses the reader.
+pub const TARGET: Target = Target { name: "texts", one, seeds, longest: 4 << 10 };
+
+/// A reader, and a text that it knows.
+struct Reader {
+    read: fn(&str),
+    known: &'static str,
+}
+
+const READERS: &[Reader] = &[
+    Reader { read: list, known: "0-3,8-11:2/4,15" },
+    Reader { read: parsed::<Dimms>, known: "12x2666" },
+    Reader { read: parsed::<lab::placement::Places>, known: "{0:4}:8:4" },
+    Reader { read: parsed::<lab::placement::Bind>, known: "spread" },
+    Reader { read: parsed::<memory::mix::Mix>, known: "2:1" },
+    Reader {
+        read: histogram,
+        known: "# of some server\nsize, rate, lifetime\n16,1000,0.1\n17-32,3000,0.5\n4096,10,60\n",
+    },
+    Reader {
+        read: bound,
+        known: "    77:\tbinding file /usr/bin/x [0] to /lib/libc.so.6 [0]: normal symbol `malloc' [GLIBC_2.2.5]\n",
+    },
+    Reader {
+        read: tracepoint,
+        known: "name: sys_enter_brk\nID: 726\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:unsigned long brk;\toffset:16;\tsize:8;\tsigned:0;\n",
+    },
+    Reader { read: version, known: "2.36" },
+    Reader {
+        read: cross::<0>,
+        known: "Intel(R) Memory Latency Checker - v3.5\nInject\tLatency\tBandwidth\nDelay\t(ns)\tMB/sec\n==========================\n 00000\t130.31\t 135655.9\n",
+    },
+    Reader {
+        read: cross::<1>,
+        known: "Allocate: Process running on hwthread 0\nIterations:\t1024\nTime:\t\t0.5 sec\nMByte/s:\t\t12345.67\n",
+    },
+    Reader { read: cross::<2>, known: "" },
+    Reader {
+        read: packages,
+        known: "Package: libjemalloc2\nStatus: install ok installed\nArchitecture: amd64\nVersion: 5.3.0-1\n",
+    },
+    Reader { read: file::<0>, known: "Tcp: RtoAlgorithm RtoMin ActiveOpens RetransSegs\nTcp: 1 200 5 7\n" },
+    Reader { read: file::<1>, known: "TcpExt: ListenOverflows ListenDrops TW\nTcpExt: 1 2 3\n" },
+    Reader { read: file::<2>, known: "sockets: used 5\nTCP: inuse 1 orphan 0 tw 7 alloc 9 mem 1\n" },
+    Reader {
+        read: file::<3>,
+        known: "77 (a) b) S 1 77 77 0 -1 4194560 5 0 0 0 3 4 0 0 20 0 5 0 100 4096 200 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n",
+    },
+    Reader {
+        read: file::<4>,
+        known: "Name:\ta\nState:\tS\nVmRSS:\t 100 kB\nThreads:\t5\nCpus_allowed_list:\t0-3\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t8\n",
+    },
+    Reader { read: file::<5>, known: "1000 2000 30\n" },
+    Reader {
+        read: file::<6>,
+        known: "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\nctxt 55\nprocs_running 2\n",
+    },
+    Reader { read: file::<7>, known: "32768\t60999\n" },
+    Reader { read: file::<8>, known: "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n" },
+    Reader {
+        read: file::<9>,
+        known: "Inter-| Receive | Transmit\n face |bytes packets\n  eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
+    },
+    Reader { read: file::<10>, known: "nr_free_pages 5\npgpgin 3\npgpgout 4\npswpin 0\npswpout 6\n" },
+    Reader {
+        read: file::<11>,
+        known: "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull total=9\n",
+    },
+];
+
+/// Files that are read of a process, the host and its network while a server is loaded.
+const FILES: &[&str] = &[
+    "proc/net/snmp",
+    "proc/net/netstat",
+    "proc/net/sockstat",
+    "proc/77/stat",
+    "proc/77/status",
+    "proc/77/schedstat",
+    "proc/stat",
+    "proc/sys/net/ipv4/ip_local_port_range",
+    "proc/diskstats",
+    "proc/net/dev",
+    "proc/vmstat",
+    "proc/pressure/cpu",
+];
+
+fn one(input: &[u8]) {
+    let mut draw = Draw::new(input);
+    let reader = &READERS[usize::from(draw.byte()) % READERS.len()];
+    (reader.read)(&String::from_utf8_lossy(draw.rest()));
+}
+
+fn parsed<T: FromStr>(text: &str) {
+    let _ = text.parse::<T>();
+}
+
+/// A list that was read is written, and reads back equal.
+fn list(text: &str) {
+    if let Ok(list) = text.parse::<CpuList>() {
+        assert!(list.len() <= 1 << 16);
+        assert_eq!(list.to_string().parse::<CpuList>().as_ref(), Ok(&list));
+    }
+}
+
+/// A load that was read can be made larger, smaller, and of several threads.
+fn histogram(text: &str) {
+    match Profile::of_histogram("fuzz", text) {
+        Ok(profile) => {
+            let smaller = profile.within(1e6);
+            for profile in [&profile, &smaller, &profile.in_about(1e9)] {
+                assert!(
+                    profile.slots > 0 && profile.mean().is_finite() && profile.bytes().is_finite(),
+                    "{profile:?}"
+                );
+                let _ = (profile.of_thread(1), profile.of_thread(64));
+            }
+        }
+        Err(why) => assert!(why.len() < 20_000, "{why}"),
+    }
+}
+
+fn bound(text: &str) {
+    let bindings = bindings::read(text.as_bytes()).expect("memory is read");
+    let asked = Path::new("/usr/lib/libjemalloc.so.2");
+    let _ = (bindings::served(None, &bindings), bindings::served(Some(asked), &bindings));
+}
+
+fn tracepoint(text: &str) {
+    if let Some(format) = Format::of(text) {
+        for name in ["common_type", "brk", "len", "flags"] {
+            for length in [0, 8, 64] {
+                let _ = format.read(name, &[0xff; 64][..length]);
+            }
+        }
+    }
+}
+
+fn version(text: &str) {
+    let _ = faults::manager::number(text);
+}
+
+/// What another benchmark printed.
+fn cross<const TOOL: usize>(text: &str) {
+    for kernels in [&["read"][..], &["triad", "copy"], &["Copy", "Scale", "Add", "Triad"]] {
+        if let Ok(said) = (TOOLS[TOOL].read)(&Output { text, kernels, counter_rate: Some(2.4e9) }) {
+            assert!(said.rates.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0), "{said:?}");
+            assert!(!said.version.chars().any(char::is_control), "{said:?}");
+            let places: Vec<CpuList> = vec!["0".parse().expect("a list"), "1".parse().expect("a list")];
+            let _ = said.contradicts(&places, Some(1000));
+        }
+    }
+}
+
+fn packages(text: &str) {
+    let root = directory();
+    let info = root.path().join("var/lib/dpkg/info");
+    fs::create_dir_all(&info).expect("a directory");
+    fs::write(info.join("libjemalloc2:amd64.list"), "/usr/lib/libjemalloc.so.2\n").expect("a file");
+    fs::write(root.path().join("var/lib/dpkg/status"), text).expect("a file");
+    let _ = Packages::read(root.path()).of(Path::new("/usr/lib/libjemalloc.so.2"));
+}
+
+/// A file of a tree that has nothing else, read by whoever watches a load.
+fn file<const FILE: usize>(text: &str) {
+    use http::watch::{host, network, process};
+    let root = directory();
+    let path = root.path().join(FILES[FILE]);
+    fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+    fs::write(&path, text).expect("a file");
+    fs::create_dir_all(root.path().join("sys/block/sda")).expect("a directory");
+    let tree = Tree::at(root.path());
+    let mut samples = [network::read(&tree, Some(77)), host::read(&tree)].concat();
+    let process = process::read(&tree, 77);
+    samples.extend(process::samples("server", &process, &process));
+    let _ = network::Settings::read(&tree).port_count();
+    for sample in &samples {
+        assert!(sample.value.value().is_none_or(|value| value.is_finite()), "{sample:?}");
+    }
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> =
+        READERS.iter().zip(0_u8..).map(|(reader, at)| [&[at], reader.known.as_bytes()].concat()).collect();
+    // STREAM's table and likwid-bench's, as they are published.
+    for (_, text) in kept::files("crates/audit/tests/data", ".txt")
+        .into_iter()
+        .chain(kept::files("studies", "stream-nt.txt"))
+    {
+        let at =
+            if text.starts_with(b"-----") || text.windows(6).any(|six| six == b"STREAM") { 11 } else { 10 };
+        seeds.push([&[at], &text[..text.len().min(3 << 10)]].concat());
+    }
+    seeds
+}

@@ -1,0 +1,39 @@
+//! What is kept of every target, replayed.
+
+use std::path::Path;
+
+use fuzz::{TARGETS, guard, kept};
+
+/// Runs these, and names the one that fails.
+fn replay(of: fn(&fuzz::Target) -> Vec<kept::Named>) {
+    for target in TARGETS {
+        for (name, input) in of(target) {
+            let run = std::panic::catch_unwind(|| guard::run(target, &input));
+            assert!(run.is_ok(), "{} {name}: {:?}", target.name, input.escape_ascii().to_string());
+        }
+    }
+}
+
+#[test]
+fn what_once_failed_does_so_no_more() {
+    replay(kept::regressions);
+}
+
+#[test]
+fn seeds_hold() {
+    replay(kept::seeds);
+}
+
+#[test]
+fn the_kept_corpus_holds() {
+    replay(|target| kept::corpus(target).expect("an archive"));
+}
+
+#[test]
+fn every_regression_is_of_a_target() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
+    for entry in std::fs::read_dir(directory).expect("regressions").flatten() {
+        let name = entry.file_name();
+        assert!(TARGETS.iter().any(|target| name == target.name), "{name:?}");
+    }
+}
