@@ -21,6 +21,7 @@ mod faults_prove;
 mod faults_real;
 mod faults_walk;
 mod faults_watch;
+mod group;
 #[cfg(target_arch = "x86_64")]
 mod guest;
 mod host;
@@ -39,6 +40,7 @@ mod noise;
 mod numa;
 mod record;
 mod responder;
+mod sandbox;
 mod scaling;
 mod studies;
 mod switch;
