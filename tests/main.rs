@@ -8,6 +8,7 @@ mod audit;
 mod bench;
 mod c2c;
 mod compare;
+mod confined;
 mod cores;
 mod counters;
 mod cross;
