@@ -4,12 +4,14 @@
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
 # make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
 #                 a last-level cache shown, hidden, split), and the long end-to-end tests
-#                 (these need a quiet machine, and 20 minutes)
+#                 (these need a quiet machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       inputs that a fuzzer makes for every reader of foreign bytes, ten minutes each (TRUEBENCH_FUZZ_SECONDS=600)
 # make fuzz-http  random malformed responses for the HTTP engine over both carriers, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
+# make deny       advisories, licences and duplicates of all crates, by cargo-deny (docs/security.md)
+# make sbom       software bills of materials (CycloneDX), in target/sbom
 # make clean      remove what was built, and the records that make run left
 #
 # A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
@@ -43,10 +45,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http
+.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http deny sbom setup-strace
 
 help:
-	@sed -n 's/^# \?//;1,13p' Makefile
+	@sed -n 's/^# \?//;1,15p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -74,7 +76,7 @@ package: setup
 
 # One thread more than CPUs: tests wait for windows of time as often as they compute. There are no documentation tests,
 # and looking for them in each crate takes its time.
-test: lint setup-allocators
+test: lint setup-allocators setup-strace
 	@RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bins --tests --locked
 	$(GO) -C servers test ./...
 
@@ -103,7 +105,7 @@ test-long: test setup-arm setup-guest
 	else
 	    echo "TRUEBENCH_TREES is not set: no captured machines were read"
 	fi
-	echo "Long end-to-end tests, one after the other: 20 minutes on a machine that does nothing else"
+	echo "Long end-to-end tests, one after the other: half an hour on a machine that does nothing else"
 	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
@@ -116,6 +118,15 @@ fuzz: setup
 fuzz-http: setup
 	@export TRUEBENCH_FUZZ_SECONDS="$${TRUEBENCH_FUZZ_SECONDS:-3600}"
 	$(CARGO) test --package truebench-http --locked --test hostile confuse -- --nocapture
+
+# Of what is linked, and of what is compiled into libraries to preload (third_party).
+deny:
+	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "No cargo-deny. Get it: cargo install --locked cargo-deny"; exit 1; }
+	$(CARGO) deny --locked check
+	$(CARGO) deny --locked --manifest-path third_party/Cargo.toml --config deny.toml check -A unmatched-skip -A unnecessary-skip
+
+sbom: setup
+	@CARGO="$(CARGO)" GO="$(GO)" .ci/sbom
 
 allocators: setup-allocators
 	@CARGO="$(CARGO)" .ci/allocators "$(LIBRARIES)"
@@ -149,6 +160,10 @@ setup-allocators: setup
 setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
 	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)
+
+# Who sees what truebench writes, and whom it contacts (tests/confined.rs).
+setup-strace:
+	@.ci/need -o strace:strace
 
 # Machines that are not here, for tests/numa.rs and tests/topology.rs.
 setup-guest: setup

@@ -2,63 +2,16 @@
 //!
 //! Those that need arrays of the size that the machine asks for take a minute and are left to `make test-long`.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use figure::{Machine, Outcome, Record, Status, Verdict, evidence};
 
 use crate::bench::{Hog, SMALL, reasons, record, run, stderr, truebench};
+use crate::group::{Group, Limit};
 
 /// The CPUs that this test may use.
 fn allowed() -> Vec<u32> {
     lab::affinity::get().expect("an affinity mask").iter().collect()
-}
-
-/// A control group with one limit, removed when dropped.
-struct Group(PathBuf);
-
-impl Group {
-    /// A group of this v1 controller, or of v2, with the limit written to the version's own file; `None` where
-    /// groups cannot be made (no rights, no controller).
-    fn with(controller: &str, v1: (&str, String), v2: (&str, String)) -> Option<Group> {
-        let name = format!("truebench-test-{controller}-{}", std::process::id());
-        let root = Path::new("/sys/fs/cgroup");
-        [(root.join(controller), v1), (root.to_path_buf(), v2)].into_iter().find_map(|(parent, limit)| {
-            std::fs::create_dir(parent.join(&name)).ok()?;
-            let group = Group(parent.join(&name));
-            std::fs::write(group.0.join(limit.0), limit.1).ok()?;
-            Some(group)
-        })
-    }
-
-    /// A group that allows this share of one CPU.
-    fn with_quota(share: f64) -> Option<Group> {
-        let (quota, period) = ((100_000.0 * share) as u32, 100_000);
-        Group::with("cpu", ("cpu.cfs_quota_us", quota.to_string()), ("cpu.max", format!("{quota} {period}")))
-    }
-
-    /// A group that allows this much memory.
-    fn with_memory(bytes: u64) -> Option<Group> {
-        Group::with("memory", ("memory.limit_in_bytes", bytes.to_string()), ("memory.max", bytes.to_string()))
-    }
-
-    /// Runs truebench inside.
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new("sh")
-            .args(["-c", "echo $$ > \"$0\" && exec \"$@\""])
-            .arg(self.0.join("cgroup.procs"))
-            .arg(env!("CARGO_BIN_EXE_truebench"))
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output()
-            .expect("sh starts")
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
 }
 
 /// The outcome of one check of one figure.
@@ -118,7 +71,7 @@ fn a_stranger_on_our_cpu_is_seen() {
 
 #[test]
 fn a_quota_is_seen() {
-    let Some(group) = Group::with_quota(0.2) else {
+    let Some(group) = Group::with(&[Limit::Cpus(0.2)]) else {
         println!("no control group with a CPU quota can be made here: not tested");
         return;
     };
@@ -132,7 +85,7 @@ fn a_quota_is_seen() {
 #[test]
 fn a_memory_limit_is_kept_and_named() {
     let limit = 400 << 20;
-    let Some(group) = Group::with_memory(limit) else {
+    let Some(group) = Group::with(&[Limit::Memory(limit)]) else {
         println!("no control group with a memory limit can be made here: not tested");
         return;
     };
@@ -194,7 +147,7 @@ fn a_hog_is_named_first() {
 #[test]
 #[ignore = "minutes: make test-long"]
 fn a_quota_is_named_first() {
-    let group = Group::with_quota(0.2).expect("rights to make a control group");
+    let group = Group::with(&[Limit::Cpus(0.2)]).expect("rights to make a control group");
     let output =
         group.run(&["memory", "--kernel", "triad", "--stores", "nt", "--rounds", "6", "--format", "json"]);
     let record = record(&output);

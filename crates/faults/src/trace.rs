@@ -16,6 +16,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
+use machine::Tree;
+use machine::perf::{OF_OURS, refusal};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -165,9 +167,7 @@ impl<R: Send + 'static> Trace<R> {
 pub fn told(error: &io::Error, tasks: usize, cpus: usize) -> String {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            "the kernel forbids it (perf_event_open): for programs of your own sysctl -w \
-             kernel.perf_event_paranoid=2 as root; for those of others run as root"
-                .to_owned()
+            format!("the kernel forbids it (perf_event_open): {}", refusal(&Tree::live(), OF_OURS))
         }
         Some(libc::EMFILE | libc::ENFILE) => format!(
             "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",

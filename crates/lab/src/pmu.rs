@@ -9,6 +9,8 @@ use std::fmt::Debug;
 use std::io;
 
 use figure::Reading;
+use machine::Tree;
+use machine::perf::{OF_OURS, refusal};
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter, Group};
 
@@ -123,7 +125,7 @@ fn reason(error: &io::Error) -> String {
             "no hardware counters here (perf_event_open), as in most guests".to_owned()
         }
         Some(libc::EACCES | libc::EPERM) => {
-            "hardware counters are forbidden: sysctl -w kernel.perf_event_paranoid=2 (as root)".to_owned()
+            format!("hardware counters are forbidden: {}", refusal(&Tree::live(), OF_OURS))
         }
         Some(libc::ENOSYS) => "this kernel has no perf_event_open".to_owned(),
         _ => format!("perf_event_open: {error}"),

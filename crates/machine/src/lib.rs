@@ -8,6 +8,7 @@ pub mod counters;
 mod describe;
 pub mod dimms;
 mod mislead;
+pub mod perf;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 mod tree;

@@ -109,7 +109,7 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
     if pages == Pages::Thp {
         return match machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value) {
             Some(Reading::Unknown(reason)) => {
-                Some(format!("this kernel has no transparent huge pages ({reason})"))
+                Some(format!("transparent huge pages are not in this kernel, or hidden here ({reason})"))
             }
             Some(Reading::Value(value)) if value == "never" => Some(
                 "transparent huge pages are switched off: echo madvise > \

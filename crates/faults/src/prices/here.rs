@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use figure::Reading;
 use figure::format::plain;
 use machine::Tree;
 use rustix::fs::{Advice as FileAdvice, fadvise, fstatfs};
@@ -141,8 +142,12 @@ fn told(directory: &Path, error: &dyn std::fmt::Display) -> String {
 
 fn huge(tree: &Tree) -> Found<usize> {
     let setting = "sys/kernel/mm/transparent_hugepage";
-    let bytes = tree.number::<usize>(format!("{setting}/hpage_pmd_size")).into_value();
-    let bytes = bytes.ok_or("this kernel has no transparent huge pages")?;
+    let bytes = match tree.number::<usize>(format!("{setting}/hpage_pmd_size")) {
+        Reading::Value(bytes) => bytes,
+        Reading::Unknown(reason) => {
+            return Err(format!("transparent huge pages are not in this kernel, or hidden here ({reason})"));
+        }
+    };
     let enabled = tree.line(format!("{setting}/enabled")).into_value().unwrap_or_default();
     if enabled.contains("[never]") {
         return Err("transparent huge pages are switched off: echo madvise > \

@@ -3,6 +3,8 @@
 use std::io;
 
 use figure::host::{UncoreChannel, UncoreEvent};
+use machine::Tree;
+use machine::perf::{OF_ALL, refusal};
 use perf_event::events::Raw;
 use perf_event::{Builder, Counter};
 use rustix::io::Errno;
@@ -25,7 +27,7 @@ impl PerfReader {
                 .events
                 .iter()
                 .map(|event| {
-                    open(channel, event).map_err(|error| refusal(&error, &event.name, &channel.label()))
+                    open(channel, event).map_err(|error| told(&error, &event.name, &channel.label()))
                 })
                 .collect::<Result<Vec<Counter>, String>>()
         };
@@ -45,23 +47,9 @@ fn open(channel: &UncoreChannel, event: &UncoreEvent) -> io::Result<Counter> {
 }
 
 /// Why a counter could not be opened, in words for the user.
-fn refusal(error: &io::Error, event: &str, channel: &str) -> String {
+fn told(error: &io::Error, event: &str, channel: &str) -> String {
     let answer = match Errno::from_io_error(error) {
-        Some(Errno::ACCESS | Errno::PERM) => {
-            let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-            match level.trim().parse::<i64>() {
-                Ok(level) if level > 0 => {
-                    return format!(
-                        "perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid=0"
-                    );
-                }
-                _ => {
-                    "not permitted, though perf_event_paranoid allows it: a container's seccomp filter, or a \
-                      locked-down kernel"
-                        .to_owned()
-                }
-            }
-        }
+        Some(Errno::ACCESS | Errno::PERM) => refusal(&Tree::live(), OF_ALL),
         Some(Errno::MFILE) => "too many open files: raise ulimit -n".to_owned(),
         Some(Errno::BUSY) => "someone else holds the counter (perf, PCM, a watchdog)".to_owned(),
         _ => error.to_string(),
@@ -128,10 +116,10 @@ mod tests {
 
     #[test]
     fn every_refusal_says_what_to_do() {
-        let of = |errno: Errno| refusal(&io::Error::from(errno), "cas_count_read", "imc_0 (CPU 0)");
+        let of = |errno: Errno| told(&io::Error::from(errno), "cas_count_read", "imc_0 (CPU 0)");
         assert!(of(Errno::MFILE).contains("ulimit -n"));
         assert!(of(Errno::BUSY).starts_with("cas_count_read of imc_0 (CPU 0): someone else"));
         let refused = of(Errno::ACCESS);
-        assert!(refused.contains("kernel.perf_event_paranoid=0") || refused.contains("seccomp"), "{refused}");
+        assert!(refused.contains("perf_event_paranoid"), "{refused}");
     }
 }

@@ -12,6 +12,7 @@ use figure::{CpuList, Reading};
 
 use self::families::{Event, FAMILIES, Family, UNUSED};
 use crate::Tree;
+use crate::perf::{OF_ALL, closed};
 use crate::tree::printable;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -24,10 +25,6 @@ const MAX_DEVICES: usize = 4096;
 const MAX_NAME: usize = 64;
 /// PMUs whose problem is told; the others are counted.
 const MAX_PROBLEMS: usize = 2;
-/// Capabilities that let a process count what others do (include/uapi/linux/capability.h).
-const CAP_SYS_ADMIN: u32 = 21;
-const CAP_PERFMON: u32 = 38;
-
 /// Describes what counts the traffic of memory.
 pub fn describe(tree: &Tree) -> Uncore {
     let devices = tree.names(DEVICES);
@@ -41,7 +38,7 @@ pub fn describe(tree: &Tree) -> Uncore {
             }
         }
         if !channels.is_empty() {
-            return Uncore { channels, unknown: summary(&problems), refused: refused(tree) };
+            return Uncore { channels, unknown: summary(&problems), refused: closed(tree, OF_ALL) };
         }
     }
     for (pattern, reason) in UNUSED {
@@ -49,8 +46,14 @@ pub fn describe(tree: &Tree) -> Uncore {
             problems.push(format!("{}: {reason}", printable(device, MAX_NAME)));
         }
     }
-    let unknown = summary(&problems).unwrap_or_else(|| format!("no uncore PMU (looked for {LOOKED_FOR})"));
-    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: refused(tree) }
+    let unknown = summary(&problems).unwrap_or_else(|| match devices.is_empty() {
+        // Where there are events at all, some of software are among them.
+        true => {
+            format!("no uncore PMU: {DEVICES} shows no events at all: a kernel without them, or hidden here")
+        }
+        false => format!("no uncore PMU (looked for {LOOKED_FOR})"),
+    });
+    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, OF_ALL) }
 }
 
 /// The files that describe these PMUs, for capture.
@@ -147,25 +150,6 @@ fn bytes(scale: &str, unit: Option<&str>) -> Option<f64> {
     let whole = bytes.round();
     let bytes = if (bytes - whole).abs() < 1e-6 * whole { whole } else { bytes };
     (bytes.is_finite() && bytes > 0.0).then_some(bytes)
-}
-
-/// Why the kernel would refuse counters of the whole machine, by its rule: perf_event_paranoid above 0 and no
-/// CAP_PERFMON (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse besides.
-fn refused(tree: &Tree) -> Option<String> {
-    const FILE: &str = "/proc/sys/kernel/perf_event_paranoid";
-    let level = match tree.number::<i64>(FILE) {
-        Reading::Value(level) => level,
-        Reading::Unknown(reason) => return Some(format!("this kernel has no performance events ({reason})")),
-    };
-    (level > 0 && !capable(tree))
-        .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid=0"))
-}
-
-fn capable(tree: &Tree) -> bool {
-    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let set = line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
-    [CAP_SYS_ADMIN, CAP_PERFMON].iter().any(|capability| set >> capability & 1 == 1)
 }
 
 fn known<T>(reading: Reading<T>) -> Result<T, String> {

@@ -55,7 +55,9 @@ pub fn memory(sheet: &mut Sheet, machine: &Machine) {
             let sizes: Vec<String> = memory.hugetlb.iter().map(|pool| size(&pool.page)).collect();
             format!("none reserved (of {})", sizes.join(", "))
         }
-        (true, true) => "none offered by this kernel".to_owned(),
+        (true, true) => {
+            unknown("/sys/kernel/mm/hugepages shows no size: a kernel without them, or hidden here")
+        }
     };
     sheet.entry("huge pages", Style::new(), &pages);
 }

@@ -1,0 +1,88 @@
+//! Who may count and sample with perf_event_open(2), and why it is refused.
+
+use figure::Reading;
+
+use crate::tree::Tree;
+
+const LEVEL: &str = "/proc/sys/kernel/perf_event_paranoid";
+/// Capabilities that let a process count what others do (include/uapi/linux/capability.h).
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+/// The mode in which a filter decides on system calls (proc_pid_status(5), Seccomp).
+const FILTERED: &str = "2";
+
+/// The highest perf_event_paranoid that lets who has no rights look at his own programs, outside the kernel.
+pub const OF_OURS: i64 = 2;
+/// The highest that lets everyone count what all CPUs do.
+pub const OF_ALL: i64 = 0;
+
+/// Why the kernel would refuse, by its rule: perf_event_paranoid above `allowed` and no CAP_PERFMON
+/// (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse besides.
+pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
+    let level = match tree.number::<i64>(LEVEL) {
+        Reading::Value(level) => level,
+        Reading::Unknown(reason) => return Some(format!("this kernel has no performance events ({reason})")),
+    };
+    (level > allowed && !capable(tree))
+        .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid={allowed}"))
+}
+
+/// Why perf_event_open(2) answered this process EACCES or EPERM, and what to do; `allowed` as in [`OF_OURS`].
+pub fn refusal(tree: &Tree, allowed: i64) -> String {
+    let cause = match status(tree, "Seccomp:").as_deref() {
+        Some(FILTERED) => {
+            "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON \
+             lets it through"
+        }
+        _ => "it is not our process, or a security module or a locked-down kernel forbids it",
+    };
+    closed(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
+}
+
+fn capable(tree: &Tree) -> bool {
+    let set = status(tree, "CapEff:").and_then(|set| u64::from_str_radix(&set, 16).ok()).unwrap_or(0);
+    [CAP_SYS_ADMIN, CAP_PERFMON].iter().any(|capability| set >> capability & 1 == 1)
+}
+
+/// What our status says after this word.
+fn status(tree: &Tree, word: &str) -> Option<String> {
+    let text = tree.text("/proc/self/status").into_value()?;
+    text.lines().find_map(|line| line.strip_prefix(word)).map(|rest| rest.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(level: &str, status: &str, allowed: i64) -> String {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in [(LEVEL, level), ("/proc/self/status", status)] {
+            let path = root.path().join(&path[1..]);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        refusal(&Tree::at(root.path()), allowed)
+    }
+
+    #[test]
+    fn the_cause_is_named_that_is_one() {
+        const NONE: &str = "CapEff:\t0000000000000000\nSeccomp:\t0\n";
+        const FILTER: &str = "CapEff:\t0000000000000000\nSeccomp:\t2\n";
+        const ROOT: &str = "CapEff:\t000001ffffffffff\nSeccomp:\t2\n";
+        assert!(refused("3\n", NONE, 2).ends_with("sudo sysctl kernel.perf_event_paranoid=2"));
+        assert!(
+            refused("2\n", FILTER, 0).ends_with("kernel.perf_event_paranoid=0"),
+            "it would not do without"
+        );
+        assert!(refused("2\n", FILTER, 2).contains("seccomp"));
+        assert!(refused("4\n", ROOT, 0).contains("seccomp"), "the level is not for root");
+        let other = refused("2\n", NONE, 2);
+        assert!(other.contains("security module") && !other.contains("sysctl"), "{other}");
+    }
+
+    #[test]
+    fn a_kernel_without_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(refusal(&Tree::at(root.path()), 2).starts_with("this kernel has no performance events ("));
+    }
+}

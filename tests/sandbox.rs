@@ -1,0 +1,240 @@
+//! Where much is missing (root's rights, perf_event_open, /sys, CPU time and memory, any disk, what containers forbid) truebench measures what is
+//! left, and says of the rest why it is not there.
+
+mod room;
+
+use figure::evidence::http as key;
+use figure::{Figure, Machine, Outcome, Reading, Record, Status};
+
+use crate::bench::{record, stderr, stdout};
+use crate::ending::until;
+use crate::faults_watch::streamed;
+use crate::responder::{free_port, head};
+use room::{CPUS, Lack, MEMORY, Room};
+
+/// What a room may lack besides root's rights.
+const LACKS: &[&[Lack]] =
+    &[&[], &[Lack::Perf], &[Lack::Sys], &[Lack::Quota], &[Lack::Writing], &[Lack::Container], ALL];
+const ALL: &[Lack] = &[Lack::Perf, Lack::Sys, Lack::Quota, Lack::Writing, Lack::Container];
+
+/// What nobody should ever read.
+const NEVER: &[&str] = &["panicked", "RUST_BACKTRACE", "stack backtrace", "internal error", "called `"];
+
+/// A short run of each suite, but for http, whose server has a place of its own.
+pub const SHORT: &[&str] = &[
+    "memory --array-size 200000 --rounds 1 --kernel triad --stores regular --bandwidth --counters",
+    "system pipe fstime --rounds 1 --duration 100ms -c 1",
+    "alloc glibc --slots 40000 --steps 200000 --rounds 1 -t 1",
+    "faults demo --shape two-blocks --iterations 50",
+];
+
+/// What else the suites do, as far as it comes in a few seconds.
+const LONG: &[&str] = &[
+    "memory --array-size 200000 --kernel triad --numa --c2c --latency --sizes 16K..64K --max-time 4s",
+    "system execl spawn shell1 fsdisk --rounds 1 --duration 100ms -c 1",
+    "system switch --max-time 3s",
+    "system noise --max-time 2s",
+    "faults prices --max-time 4s",
+    "faults walk",
+    "faults --allocs --calls -- ls /",
+];
+
+/// Every room that can be made here, for root and for nobody; it is told which cannot.
+fn rooms() -> impl Iterator<Item = Room> {
+    let users: [&[Lack]; 2] = [&[], &[Lack::Root]];
+    let cells = users.into_iter().flat_map(|user| LACKS.iter().map(move |lacks| [user, lacks].concat()));
+    cells.filter_map(|lacks| made(&lacks))
+}
+
+fn made(lacks: &[Lack]) -> Option<Room> {
+    Room::without(lacks).map_err(|why| println!("not tested: without {lacks:?}: {why}")).ok()
+}
+
+/// The record of a command in a room, and what holds of every one.
+fn measured(room: &Room, command: &str) -> Record {
+    let (command, program) = command.split_once(" -- ").unwrap_or((command, ""));
+    let mut arguments: Vec<&str> = command.split(' ').collect();
+    arguments.extend(["--format", "json", "--quiet"]);
+    if !program.is_empty() {
+        arguments.push("--");
+        arguments.extend(program.split(' '));
+    }
+    in_room(room, &arguments)
+}
+
+/// A load of a server in the same room.
+fn served(room: &Room) -> Record {
+    let address = format!("127.0.0.1:{}", free_port());
+    let server = format!("{} http null --bind {address}", room.program().display());
+    let url = format!("http://{address}/");
+    let load = ["--no-ceiling", "-d", "500ms", "--rounds", "1", "-c", "4", "--format", "json", "--quiet"];
+    in_room(room, &[&["http", "--url", &url, "--server", &server], &load[..]].concat())
+}
+
+fn in_room(room: &Room, arguments: &[&str]) -> Record {
+    let output = room.truebench(arguments).output().expect("timeout (coreutils) starts");
+    let told = format!("without {:?}: {arguments:?}: {}", room.lacks, stderr(&output));
+    for word in NEVER {
+        assert!(!stdout(&output).contains(word) && !stderr(&output).contains(word), "{word}: {told}");
+    }
+    // What a watched program says comes first, and the record then on stderr.
+    let record = if output.stdout.starts_with(b"{") { record(&output) } else { streamed(&stderr(&output)) };
+    let is_any = record.figures.iter().any(|figure| figure.status == Status::Measured);
+    let codes: &[i32] = if is_any { &[0, 3] } else { &[1] };
+    assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{}: {told}", output.status);
+    for figure in &record.figures {
+        assert_told(figure, &told);
+    }
+    assert_no_trace(room, &told);
+    record
+}
+
+/// A figure has its value, its rounds or what it follows from, and its verdict; or none of it, and the reason. What was not observed has one too.
+fn assert_told(figure: &Figure, told: &str) {
+    let id = &figure.id;
+    if figure.status == Status::Measured {
+        assert!(figure.value.is_some_and(f64::is_finite) && figure.verdict.is_some(), "{id}: {told}");
+    } else {
+        assert!(figure.value.is_none() && figure.interval.is_none(), "{id}: {told}");
+        assert!(figure.reason.as_ref().is_some_and(|reason| reason.len() > 10), "{id}: {told}");
+    }
+    let rounds = figure.rounds.iter().flat_map(|round| round.evidence.iter());
+    for (name, reading) in figure.evidence.iter().chain(rounds) {
+        if let Reading::Unknown(reason) = reading {
+            assert!(!reason.is_empty(), "{id}: {name}: {told}");
+        }
+    }
+    for check in &figure.checks {
+        assert!(check.outcome != Outcome::Unknown || !check.detail.is_empty(), "{id}: {}: {told}", check.id);
+    }
+}
+
+/// No file is left, and no process that was started in it.
+fn assert_no_trace(room: &Room, told: &str) {
+    assert_eq!(std::fs::read_dir(room.work()).unwrap().count(), 0, "{told}");
+    until(|| processes_with("TMPDIR", &room.work()) == 0);
+}
+
+/// How many processes were started with this in their environment.
+pub fn processes_with(variable: &str, value: &std::path::Path) -> usize {
+    let mark = format!("{variable}={}", value.display());
+    let is_marked = |path: std::path::PathBuf| {
+        std::fs::read(path).is_ok_and(|all| all.split(|byte| *byte == 0).any(|one| one == mark.as_bytes()))
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter(|process| is_marked(process.path().join("environ"))).count()
+}
+
+/// Why a figure is not there.
+fn reason<'a>(record: &'a Record, id: &str) -> &'a str {
+    let figure = record.figure(id).unwrap_or_else(|| panic!("no {id}"));
+    assert_ne!(figure.status, Status::Measured, "{id} cannot have been measured");
+    figure.reason.as_deref().unwrap_or_default()
+}
+
+/// The outcomes of a check.
+fn outcomes(record: &Record, check: &str) -> Vec<Outcome> {
+    let all = record.figures.iter().flat_map(|figure| &figure.checks);
+    all.filter(|result| result.id == check).map(|result| result.outcome).collect()
+}
+
+/// The short runs, and what this room must have done to them.
+fn short_runs(room: &Room) {
+    let [memory, system, _, faults] = SHORT
+        .iter()
+        .map(|command| measured(room, command))
+        .collect::<Vec<_>>()
+        .try_into()
+        .expect("four commands");
+    let is_closed = |lack| room.lacks(lack) || room.lacks(Lack::Container);
+
+    let machine = &memory.machine;
+    if room.lacks(Lack::Sys) {
+        assert!(machine.numa.unknown.is_some() && machine.cgroup.quota_cpus().is_none());
+        assert!(!outcomes(&memory, "quota").contains(&Outcome::Pass), "what is not seen is no pass");
+        assert!(!outcomes(&memory, "throttled").contains(&Outcome::Pass), "nor here");
+        assert!(reason(&memory, "memory.counters.triad.regular.read").contains("hidden here"));
+    } else if room.lacks(Lack::Quota) {
+        assert!((machine.cgroup.quota_cpus().expect("the quota").0 - CPUS).abs() < 1e-9);
+        assert!(machine.cgroup.memory_room().expect("the limit").0 <= MEMORY);
+    }
+    if room.lacks(Lack::Container) && room.lacks(Lack::Sys) {
+        let told = outcomes(&memory, "numa-placement");
+        assert!(!told.is_empty() && told.iter().all(|outcome| *outcome == Outcome::Unknown), "{told:?}");
+    }
+
+    if room.lacks(Lack::Writing) {
+        let why = reason(&system, "system.fstime");
+        assert!(why.contains("Read-only file system") && why.contains("--dir"), "{why}");
+    } else {
+        assert_eq!(system.figure("system.fstime").map(|figure| figure.status), Some(Status::Measured));
+    }
+    assert_eq!(system.figure("system.pipe").map(|figure| figure.status), Some(Status::Measured));
+
+    assert!(
+        faults.figure("faults.minor").is_some_and(|figure| figure.value > Some(0.0)),
+        "the kernel counts them"
+    );
+    if is_closed(Lack::Perf) {
+        let why = reason(&faults, "faults.coverage");
+        assert!(why.contains("perf_event_open") && why.contains("paranoid"), "{why}");
+        // Where the level would allow it, it is the filter that does not.
+        assert!(why.contains("sysctl") || why.contains("seccomp"), "{why}");
+        assert!(!faults.figures.iter().any(|figure| figure.id.starts_with("faults.mechanism.")));
+    }
+
+    let load = served(room);
+    assert_eq!(head(&load).status, Status::Measured, "{:?}", head(&load).reason);
+    if room.lacks(Lack::Container) {
+        assert_eq!(
+            head(&load).conditions.get(key::CARRIER).as_deref(),
+            Some("epoll"),
+            "io_uring is forbidden"
+        );
+    }
+}
+
+#[test]
+fn each_room_is_described() {
+    for room in rooms() {
+        let output = room.truebench(&["host", "--format", "json"]).output().unwrap();
+        let told = format!("without {:?}: {}", room.lacks, stderr(&output));
+        assert!(output.status.success() && output.stderr.is_empty(), "{told}");
+        let machine: Machine = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(
+            machine.numa.unknown.is_some() && machine.numa.nodes.is_empty(),
+            room.lacks(Lack::Sys),
+            "{told}"
+        );
+        let text = stdout(&room.truebench(&["host"]).output().unwrap());
+        // As one line, wherever it was broken.
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_hidden =
+            text.contains("/sys/kernel/mm/hugepages shows no size: a kernel without them, or hidden here");
+        assert_eq!(is_hidden, room.lacks(Lack::Sys), "{text}");
+        if room.lacks(Lack::Quota) && !room.lacks(Lack::Sys) {
+            assert!(text.contains("0.8 CPU"), "{text}");
+        }
+        assert_no_trace(&room, &told);
+    }
+}
+
+#[test]
+fn what_is_left_is_measured_where_all_is_missing() {
+    if let Some(room) = made(&[&[Lack::Root], ALL].concat()) {
+        short_runs(&room);
+    }
+}
+
+#[test]
+#[ignore = "minutes: make test-long"]
+fn what_is_left_is_measured_in_each_room() {
+    for room in rooms() {
+        let begun = std::time::Instant::now();
+        short_runs(&room);
+        for command in LONG {
+            measured(&room, command);
+        }
+        println!("without {:?}: {:.0?}", room.lacks, begun.elapsed());
+    }
+}
