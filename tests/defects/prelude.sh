@@ -88,9 +88,10 @@ lay() {
 # within COMMAND...: where all that was laid lies.
 within() { unshare -rm sh -c "${lays:-}"'exec "$@"' sh "$@"; }
 
-# system_files: a copy of /sys/devices/system in $DIR/system, to be altered and laid over it.
+# system_files: a copy of what truebench reads of /sys/devices/system in $DIR/system, to be altered and laid over it.
 system_files() {
-    cp -r /sys/devices/system "$DIR/system" 2>/dev/null || :
+    mkdir "$DIR/system"
+    for part in cpu node clocksource edac; do cp -r "/sys/devices/system/$part" "$DIR/system/" 2>/dev/null || :; done
     [ -e "$DIR/system/cpu/online" ] || skip "/sys/devices/system cannot be copied"
     chmod -R u+w "$DIR/system"
     lay "$DIR/system" /sys/devices/system
@@ -123,4 +124,11 @@ one_core() {
 count_up() {
     echo 1000000 >"$1"
     (n=1000000; while sleep 0.05; do n=$((n + $2 / 20)); echo $n 1<>"$1"; done) </dev/null >/dev/null 2>&1 &
+}
+
+# in_place_of TOOL SCRIPT: a tool of that name in $DIR/bin that does what the script says, and then what the tool does.
+in_place_of() {
+    mkdir -p "$DIR/bin"
+    printf '#!/bin/sh\n%s\nexec %s "$@"\n' "$2" "$(command -v "$1")" >"$DIR/bin/$1"
+    chmod +x "$DIR/bin/$1"
 }
