@@ -24,7 +24,8 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     let says = |text: &str| expect.says.as_ref().is_none_or(|words| text.contains(words.as_str()));
     let Some(((verdict, outcome), cause)) = expect.verdict.verdict().zip(expect.cause.as_ref()) else {
         let reason = figure.reason.clone().unwrap_or_default();
-        let is_without = figure.status == Status::NotAvailable && figure.value.is_none();
+        let is_without =
+            matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
         return if is_without && says(&reason) {
             Answer::Caught(reason)
         } else {
@@ -32,7 +33,7 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
         };
     };
     let found = figure.checks.iter().find(|check| check.id == *cause);
-    match found.filter(|check| check.outcome == outcome && figure.verdict >= Some(verdict)) {
+    match found.filter(|check| check.outcome >= outcome && figure.verdict >= Some(verdict)) {
         Some(check) if !says(&check.detail) => Answer::Missed(check.detail.clone()),
         Some(check) => match first(figure) {
             Some(first) if first.id != *cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
