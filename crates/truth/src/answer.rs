@@ -24,7 +24,8 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     let says = |text: &str| expect.says.as_ref().is_none_or(|words| text.contains(words.as_str()));
     let Some(((verdict, outcome), cause)) = expect.verdict.verdict().zip(expect.cause.as_ref()) else {
         let reason = figure.reason.clone().unwrap_or_default();
-        let is_without = figure.status == Status::NotAvailable && figure.value.is_none();
+        let is_without =
+            figure.value.is_none() && matches!(figure.status, Status::NotAvailable | Status::Failed);
         return if is_without && says(&reason) {
             Answer::Caught(reason)
         } else {
