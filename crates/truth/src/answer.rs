@@ -33,7 +33,11 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
         };
     };
     let found = figure.checks.iter().find(|check| check.id == *cause);
-    match found.filter(|check| check.outcome == outcome && figure.verdict >= Some(verdict)) {
+    // Who fails warns as well.
+    let says_it = |check: &CheckResult| {
+        check.outcome == outcome || (outcome, check.outcome) == (Outcome::Warn, Outcome::Fail)
+    };
+    match found.filter(|check| says_it(check) && figure.verdict >= Some(verdict)) {
         Some(check) if !says(&check.detail) => Answer::Missed(check.detail.clone()),
         Some(check) => match first(figure) {
             Some(first) if first.id != *cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
