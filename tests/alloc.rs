@@ -157,62 +157,6 @@ fn a_wrong_path_voids_its_row_alone() {
 }
 
 #[test]
-fn a_library_without_operator_new_is_void() {
-    let directory = tempfile::tempdir().unwrap();
-    let reason = void(&library(directory.path(), "conly"));
-    assert!(reason.contains("defines no operator new"), "{reason}");
-}
-
-#[test]
-fn an_allocator_that_crashes_is_void() {
-    let directory = tempfile::tempdir().unwrap();
-    let reason = void(&library(directory.path(), "crashes"));
-    assert!(reason.contains("signal 11"), "{reason}");
-}
-
-#[test]
-#[ignore = "a minute: make test-long"]
-fn an_allocator_that_hangs_is_given_up() {
-    let directory = tempfile::tempdir().unwrap();
-    let reason = void(&library(directory.path(), "hangs"));
-    assert!(reason.contains("not ready after"), "{reason}");
-}
-
-#[test]
-fn a_static_cell_takes_no_library() {
-    let directory = tempfile::tempdir().unwrap();
-    // Nobody runs it: what matters is how it is linked.
-    let source = directory.path().join("cell.c");
-    std::fs::write(&source, "int main(void) { return 0; }").unwrap();
-    let cell = directory.path().join("truebench-cell");
-    let built = Command::new("cc").arg("-static").arg("-o").arg(&cell).arg(&source).status().unwrap();
-    assert!(built.success());
-    let words = [&["alloc", "glibc"], SMALL].concat();
-    let output = truebench(&words).env("TRUEBENCH_LIB", directory.path()).output().unwrap();
-    let record = record(&output);
-    let reason = figure(&record, "alloc.steady.glibc.t1").reason.clone().unwrap();
-    assert!(reason.contains("linked statically"), "{reason}");
-}
-
-#[test]
-fn an_allocator_that_eats_memory_is_stopped() {
-    let directory = tempfile::tempdir().unwrap();
-    let reason = void(&library(directory.path(), "eats"));
-    assert!(reason.contains("was stopped"), "{reason}");
-}
-
-#[test]
-fn a_block_that_does_not_hold_what_was_written_is_found() {
-    let directory = tempfile::tempdir().unwrap();
-    let library = library(directory.path(), "shares");
-    let asked = format!("mine={}", library.display());
-    let record = record(&alloc(&["glibc", &asked, "--access", "check"]));
-    let reason = figure(&record, "alloc.steady.mine.t1").reason.clone().unwrap();
-    assert!(reason.contains("what was copied was wrong"), "{reason}");
-    assert_eq!(figure(&record, "alloc.steady.glibc.t1").status, Status::Measured);
-}
-
-#[test]
 fn what_makes_no_sense_is_refused() {
     for (arguments, words) in [
         (&["nomalloc"][..], "NAME=/path/lib.so"),

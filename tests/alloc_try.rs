@@ -1,6 +1,5 @@
 //! `alloc try`: programs of all sorts under the C library's malloc and under one of our own.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -107,67 +106,6 @@ fn a_program_without_a_heap_is_measured() {
     let program = program(directory.path(), "none", "int main(void) { return 0; }\n", &[]);
     let record = tried(&[program.to_str().unwrap()]);
     assert!(served(&record, "glibc").value().is_some() && served(&record, "mine").value().is_some());
-}
-
-#[test]
-fn a_static_program_has_the_true_cause() {
-    let directory = tempfile::tempdir().unwrap();
-    let program = program(directory.path(), "whole", PROGRAM, &["-static"]);
-    let record = tried(&[program.to_str().unwrap()]);
-    for name in ["glibc", "mine"] {
-        assert!(reason(&record, name).contains("linked statically"), "{}", reason(&record, name));
-    }
-}
-
-#[test]
-fn a_malloc_of_its_own_is_found() {
-    let directory = tempfile::tempdir().unwrap();
-    let bump = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/allocators/bump.h");
-    let mut source = String::new();
-    writeln!(source, "#include \"{}\"\n{PROGRAM}", bump.canonicalize().unwrap().display()).unwrap();
-    let program = program(directory.path(), "own", &source, &["-fno-builtin"]);
-    let record = tried(&[program.to_str().unwrap()]);
-    for name in ["glibc", "mine"] {
-        assert!(reason(&record, name).contains("defines malloc itself"), "{}", reason(&record, name));
-    }
-}
-
-#[test]
-fn an_allocator_that_is_built_in_besides_is_not_taken_for_ours() {
-    let directory = tempfile::tempdir().unwrap();
-    let source = format!("void *_rjem_malloc(unsigned long size) {{ return (void *)size; }}\n{PROGRAM}");
-    let program = program(directory.path(), "rust", &source, &[]);
-    let record = tried(&[program.to_str().unwrap()]);
-    let told = served(&record, "mine");
-    assert!(told.reason().is_some_and(|reason| reason.contains("_rjem_malloc")), "{told:?}");
-}
-
-#[test]
-fn what_runs_without_the_library_is_seen() {
-    // Long enough to be looked at where the proof is made, and there alone.
-    let record = tried(&["sh", "-c", "env -i sleep ${LD_DEBUG:+2}.0"]);
-    let told = served(&record, "mine");
-    assert!(told.reason().is_some_and(|reason| reason.contains("runs without the library")), "{told:?}");
-    assert!(served(&record, "glibc").value().is_some());
-}
-
-#[test]
-fn a_program_that_fails_is_not_compared() {
-    let record = tried(&["sh", "-c", "echo wrong number >&2; exit 3"]);
-    for name in ["glibc", "mine"] {
-        let reason = reason(&record, name);
-        assert!(reason.contains("the program itself fails: exit code 3; it said: wrong number"), "{reason}");
-    }
-}
-
-#[test]
-fn a_program_that_fails_with_one_allocator_alone_voids_its_row_alone() {
-    let directory = tempfile::tempdir().unwrap();
-    let crashing = library(directory.path(), "crashes");
-    let program = program(directory.path(), "program", PROGRAM, &[]);
-    let record = record(&attempt(&crashing, &[program.to_str().unwrap()]));
-    assert!(reason(&record, "mine").contains("without it does not: was killed by signal"), "{record:?}");
-    assert!(served(&record, "glibc").value().is_some());
 }
 
 #[test]

@@ -172,30 +172,6 @@ fn another_allocator_is_a_lever_that_is_proved() {
 }
 
 #[test]
-fn a_program_that_clears_its_environment_is_seen() {
-    let record = record(&proof(&["--lever", "both"], &["sh", "-c", "env -i sleep 0.5"]));
-    let both = figure(&record, "faults.prove.cpu.both");
-    assert!(
-        both.evidence.get(evidence::LEVER_LOST).value().is_some_and(|lost| lost.contains("sleep")),
-        "{:?}",
-        both.evidence
-    );
-    let check = both.checks.iter().find(|check| check.id == "lever-took").unwrap();
-    assert_ne!(check.outcome, Outcome::Pass, "{check:?}");
-}
-
-#[test]
-fn a_program_that_fails_is_not_compared() {
-    let record = record(&proof(&["--lever", "both"], &["sh", "-c", "echo wrong number >&2; exit 3"]));
-    for arm in ["base", "both"] {
-        let figure = figure(&record, &format!("faults.prove.cpu.{arm}"));
-        assert_eq!(figure.status, Status::Failed);
-        let reason = figure.reason.as_ref().unwrap();
-        assert!(reason.contains("the program itself fails: exit code 3; it said: wrong number"), "{reason}");
-    }
-}
-
-#[test]
 #[ignore = "a minute: make test-long"]
 fn a_program_that_does_not_end_is_compared_by_its_rates() {
     let source = THREE

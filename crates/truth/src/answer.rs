@@ -33,6 +33,7 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
         };
     };
     let found = figure.checks.iter().find(|check| check.id == *cause);
+    // Who fails warns as well.
     match found.filter(|check| check.outcome >= outcome && figure.verdict >= Some(verdict)) {
         Some(check) if !says(&check.detail) => Answer::Missed(check.detail.clone()),
         Some(check) => match first(figure) {

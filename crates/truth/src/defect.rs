@@ -49,7 +49,7 @@ pub struct Stage {
 pub struct Expect {
     /// The figure: its id, or how it begins; the first such that has a value.
     pub figure: String,
-    /// Its verdict, or a worse one.
+    /// Its verdict, or a worse one; the cause warns, fails or is unknown accordingly.
     pub verdict: Word,
     /// The check that must be the first reason. Without one the figure has no value, and `says` is in its reason.
     pub cause: Option<String>,

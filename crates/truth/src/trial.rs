@@ -15,6 +15,8 @@ use crate::defect::{Defect, Stage, Words};
 
 /// Shell functions that scripts share.
 const PRELUDE: &str = include_str!("../../../tests/defects/prelude.sh");
+/// An allocator for their C programs, beside them.
+const ALLOCATOR: (&str, &str) = ("bump.h", include_str!("../../../tests/allocators/bump.h"));
 
 /// The exit code by which a script says that the defect cannot be planted here (as Automake's tests do).
 const SKIP: i32 = 77;
@@ -85,13 +87,7 @@ impl Site<'_> {
 
     fn run(&self, defect: &Defect, stage: &Stage) -> Trial {
         let (name, seconds, script) = (&defect.id, defect.seconds, stage.script.as_deref());
-        match free_port() {
-            Ok(port) => {
-                let words = arguments(defect, stage, self.truebench, port);
-                self.trial(&Task { name, seconds, script, words })
-            }
-            Err(error) => Trial::Broken(format!("{name}: no free port: {error}")),
-        }
+        self.trial(&Task { name, seconds, script, words: arguments(defect, stage) })
     }
 
     fn trial(&self, task: &Task) -> Trial {
@@ -101,10 +97,11 @@ impl Site<'_> {
     fn attempt(&self, task: &Task) -> std::io::Result<Trial> {
         let directory = tempfile::Builder::new().prefix("truebench-selftest-").tempdir()?;
         let at = |name: &str| directory.path().join(name);
-        let names = self.names(directory.path());
+        let names = self.names(directory.path(), free_port()?);
         if let Some(missing) = missing(task, &names) {
             return Ok(Trial::NotHere(missing));
         }
+        std::fs::write(at(ALLOCATOR.0), ALLOCATOR.1)?;
         let words: Vec<String> = task.words.iter().map(|word| filled(word, &names)).collect();
         let script = format!("{PRELUDE}\n{}", task.script.unwrap_or("\"$@\""));
         let mut command = Command::new("sh");
@@ -132,13 +129,14 @@ impl Site<'_> {
     }
 
     /// What arguments and scripts may name by `$NAME`.
-    fn names(&self, directory: &Path) -> Vec<(String, String)> {
+    fn names(&self, directory: &Path, port: u16) -> Vec<(String, String)> {
         let all: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
         let each = all.iter().enumerate().take(MOST_CPUS).map(|(at, cpu)| (format!("CPU{at}"), cpu.clone()));
         let whole = [
             ("DIR", directory.display().to_string()),
             ("TRUEBENCH", self.truebench.display().to_string()),
             ("CPUS", all.join(",")),
+            ("PORT", port.to_string()),
         ];
         each.chain(whole.map(|(name, value)| (name.to_owned(), value))).collect()
     }
@@ -163,15 +161,14 @@ impl Site<'_> {
 }
 
 /// The arguments of truebench: a record as JSON on stdout.
-fn arguments(defect: &Defect, stage: &Stage, truebench: &Path, port: u16) -> Vec<String> {
+fn arguments(defect: &Defect, stage: &Stage) -> Vec<String> {
     let mut words: Vec<String> = defect.run.iter().chain(stage.with.iter()).map(str::to_owned).collect();
     // The twin of what a responder does wrong is one that does nothing wrong.
     if let Some(null) = stage.null.as_ref().or(defect.plant.null.as_ref().map(|_| &NOTHING)) {
         let options: Vec<&str> = null.iter().collect();
-        let server =
-            format!("'{}' http null --bind 127.0.0.1:{port} {}", truebench.display(), options.join(" "));
-        words.extend(["--no-ceiling", "--url"].map(str::to_owned));
-        words.extend([format!("http://127.0.0.1:{port}/"), "--server".to_owned(), server]);
+        let server = format!("'$TRUEBENCH' http null --bind 127.0.0.1:$PORT {}", options.join(" "));
+        words.extend(["--no-ceiling", "--url", "http://127.0.0.1:$PORT/", "--server"].map(str::to_owned));
+        words.push(server);
     }
     with_json(words.iter().map(String::as_str))
 }

@@ -1,7 +1,7 @@
 //! Did all threads finish together?
 
 use figure::evidence::{
-    NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
+    NOISE, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
     THREAD_START_SKEW, THREADS, http,
 };
 use figure::{Reading, format, stats};
@@ -25,13 +25,15 @@ pub const CHECK: Check = Check {
         THREAD_SLOWEST_CPU.name,
         THREAD_START_SKEW.name,
         NOISE.name,
+        TEAM.name,
         http::WHAT.name,
     ],
     page: include_str!("../../../../docs/checks/stragglers.md"),
-    // Threads of a load are not given equal shares, and wait for nobody.
+    // Threads of a load are not given equal shares, and wait for nobody; of those of a team it is asked how long all worked at once.
     applies: |subject| {
         of_work(subject)
             && !is_load(subject)
+            && subject.condition(TEAM).is_none()
             && subject.condition(THREADS).is_some_and(|threads| threads > 1.0)
     },
     essential: never,

@@ -130,6 +130,7 @@ fn rounds(case: Case, cpus: f64) -> Case {
         .with(GC_CYCLES, 2.0)
         .with(GC_PAUSE, 0.0002)
         .with(LISTEN_OVERFLOWS, 0.0)
+        .with(RETRANSMITS, 0.0)
         .with(SYN_RETRANSMITS, 0.0)
         .with(DELAYED_ACKS, 0.0001)
         .with(MEMORY_ABORTS, 0.0)
@@ -301,6 +302,7 @@ pub fn situations() -> Vec<Case> {
         churn().with(CONNECT_LONGEST, 1.01),
         load().with(CONNECTS, 500.0).with(CLOSED_ANNOUNCED, 400.0).with(CLOSED_IDLE, 100.0),
         load().with(SOFTNET_DROPS, 1.0),
+        load().with(RETRANSMITS, 20.0).with(SYN_RETRANSMITS, 10.0),
         load().with(SURPLUS, 1.0),
         load().with(FAILED, failing("status", 300.0)),
         load().with(FAILED, failing("status", 300.0)).with(GOAL, "refusal".into()),

@@ -17,6 +17,7 @@ fn stragglers() {
     assert_eq!(quiet_vm().with(THREAD_START_SKEW, 0.0395 * 0.11).says(check), Warn);
     assert_eq!(quiet_vm().with(THREAD_START_SKEW, 0.0395 * 0.26).says(check), Fail);
     assert_eq!(quiet_vm().with(THREADS, 1.0).answer(check), None);
+    assert_eq!(late(0.26).with(TEAM, "t2".into()).answer(check), None, "threads-overlap is asked");
     assert_eq!(quiet_vm().unknown(THREAD_SECONDS_MAX, "x").says(check), Unknown);
     assert!(late(0.3).answer(check).unwrap().detail.contains("mostly on CPU 1"));
 }

@@ -229,6 +229,10 @@ fn the_interface_is_named_and_drops_nothing() {
     let closed = |drops: f64| load().with(SOFTNET_DROPS, drops);
     assert_eq!(at(id, [0.0, 5.0, 30.0, 200.0], closed), [Pass, Pass, Warn, Fail]);
     assert_eq!(load().unknown(SOFTNET_DROPS, "hidden").says(id), Unknown);
+    let again = |segments: f64| load().in_first(1, RETRANSMITS, segments);
+    assert_eq!(at(id, [0.0, 4.0, 15.0, 1600.0], again), [Pass, Pass, Pass, Warn]);
+    let requests = again(1600.0).in_first(1, SYN_RETRANSMITS, 1600.0);
+    assert_eq!(requests.says(id), Pass, "of connections: listen-overflow");
 }
 
 #[test]

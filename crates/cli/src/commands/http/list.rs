@@ -9,14 +9,15 @@ use textwrap::Options;
 use crate::failure::Failure;
 use crate::output;
 
-/// Prints the servers; where they are not built yet, builds them.
+/// Prints the servers, and the program that runs them; where they are not built yet, builds them.
 ///
 /// # Errors
 /// They are not there, and cannot be built.
 pub(super) fn run() -> Result<ExitCode, Failure> {
     let program = servers::program().map_err(Failure::measuring)?;
     let listed = servers::list(&program).map_err(Failure::measuring)?;
-    output::print(text(&listed, output::width().min(100)).as_bytes())?;
+    let shown = text(&listed, output::width().min(100));
+    output::print(format!("{shown}program: {}\n", plain(&program.display().to_string())).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,3 +1,0 @@
-/* No operator new. */
-#define C_ONLY
-#include "bump.h"
