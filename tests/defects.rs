@@ -1,7 +1,5 @@
 //! Defects planted for real, and what is asked of the record besides the verdict. The verdicts are those of the truth table (truth.rs).
 
-use std::process::Command;
-
 use figure::{Outcome, Record, Status, Verdict, evidence};
 
 use crate::bench::{Hog, SMALL, reasons, record, run, truebench};

@@ -103,6 +103,10 @@ fn chosen(options: &Selftest) -> Result<Vec<Defect>, Failure> {
             "{name}: no such suite or defect (truebench selftest --list shows them); a file of your own ends in .toml"
         )));
     }
+    if !options.all {
+        // The most detectors for the time.
+        all.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    }
     let mut turns: BTreeMap<String, usize> = BTreeMap::new();
     let mut chosen: Vec<(usize, Defect)> = Vec::new();
     for defect in all {
