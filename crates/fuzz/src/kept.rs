@@ -71,16 +71,21 @@ pub fn seeds(target: &Target) -> Vec<Named> {
     (target.seeds)().into_iter().enumerate().map(|(at, seed)| (format!("seed-{at}"), seed)).collect()
 }
 
-/// Writes all that is known of a target into a directory, for the fuzzer to begin with.
+/// Writes inputs into a directory, for the fuzzer to begin with.
 ///
 /// # Errors
 /// What the system answered.
-pub fn unpack(target: &Target, into: &Path) -> io::Result<()> {
+pub fn write(inputs: impl IntoIterator<Item = Named>, into: &Path) -> io::Result<()> {
     fs::create_dir_all(into)?;
-    for (name, input) in corpus(target)?.into_iter().chain(regressions(target)).chain(seeds(target)) {
-        fs::write(into.join(name), input)?;
-    }
-    Ok(())
+    inputs.into_iter().try_for_each(|(name, input)| fs::write(into.join(name), input))
+}
+
+/// All that is known of a target.
+///
+/// # Errors
+/// What the system answered.
+pub fn all(target: &Target) -> io::Result<Vec<Named>> {
+    Ok([corpus(target)?, regressions(target), seeds(target)].concat())
 }
 
 /// Keeps the inputs in a directory, in place of those of before; but for those that are seeds. How many there are now.

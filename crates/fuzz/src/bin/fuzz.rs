@@ -1,5 +1,5 @@
 //! One target under libFuzzer (llvm.org/docs/LibFuzzer.html), whose options it takes: `TRUEBENCH_FUZZ_TARGET` names it. And what `make fuzz` does
-//! with the inputs that are kept: `fuzz list`, `fuzz unpack TARGET DIR`, `fuzz pack TARGET DIR`.
+//! with the inputs that are kept: `fuzz list`, `fuzz unpack TARGET DIR`, `fuzz seeds TARGET DIR`, `fuzz pack TARGET DIR`.
 #![no_main]
 
 use std::io;
@@ -31,7 +31,10 @@ fn asked() {
             Ok(())
         }
         ["unpack", name, directory] => {
-            target(name).and_then(|target| kept::unpack(target, Path::new(directory)))
+            target(name).and_then(|target| kept::write(kept::all(target)?, Path::new(directory)))
+        }
+        ["seeds", name, directory] => {
+            target(name).and_then(|target| kept::write(kept::seeds(target), Path::new(directory)))
         }
         ["pack", name, directory] => target(name)
             .and_then(|target| kept::pack(target, Path::new(directory)))
