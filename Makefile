@@ -8,6 +8,7 @@
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       random malformed responses for the HTTP engine, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
+# make soak       short runs and long-lived processes, for an hour: nothing may grow (TRUEBENCH_SOAK_SECONDS=3600)
 # make deny       advisories, licences and duplicates of all crates, by cargo-deny (docs/security.md)
 # make sbom       software bills of materials (CycloneDX), in target/sbom
 # make clean      remove what was built, and the records that make run left
@@ -43,10 +44,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run build install package test lint test-long fuzz deny sbom allocators clean setup setup-go setup-lint setup-allocators setup-strace setup-arm setup-guest
+.PHONY: help run build install package test lint test-long fuzz soak deny sbom allocators clean setup setup-go setup-lint setup-allocators setup-strace setup-arm setup-guest
 
 help:
-	@sed -n 's/^# \?//;1,13p' Makefile
+	@sed -n 's/^# \?//;1,14p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -104,6 +105,11 @@ test-long: test setup-arm setup-guest
 fuzz: setup
 	@export TRUEBENCH_FUZZ_SECONDS="$${TRUEBENCH_FUZZ_SECONDS:-3600}"
 	$(CARGO) test --package truebench-http --locked --test hostile confuse -- --nocapture
+
+# The servers of the agent that lives as long need Go.
+soak: setup setup-go
+	@export TRUEBENCH_SOAK_SECONDS="$${TRUEBENCH_SOAK_SECONDS:-3600}"
+	$(CARGO) test --package truebench --release --locked --test e2e soak::quick_runs -- --ignored --nocapture
 
 # Of what is linked, and of what is compiled into libraries to preload (third_party).
 deny:
