@@ -10,6 +10,7 @@
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       inputs that a fuzzer makes for every reader of foreign bytes, ten minutes each (TRUEBENCH_FUZZ_SECONDS=600)
 # make fuzz-http  random malformed responses for the HTTP engine over both carriers, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
+# make soak       short runs and long-lived processes, for an hour: nothing may grow (TRUEBENCH_SOAK_SECONDS=3600)
 # make deny       advisories, licences and duplicates of all crates, by cargo-deny (docs/security.md)
 # make sbom       software bills of materials (CycloneDX), in target/sbom
 # make clean      remove what was built, and the records that make run left
@@ -45,10 +46,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http deny sbom setup-strace
+.PHONY: help run truth build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http soak deny sbom setup-strace
 
 help:
-	@sed -n 's/^# \?//;1,15p' Makefile
+	@sed -n 's/^# \?//;1,16p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -118,6 +119,11 @@ fuzz: setup
 fuzz-http: setup
 	@export TRUEBENCH_FUZZ_SECONDS="$${TRUEBENCH_FUZZ_SECONDS:-3600}"
 	$(CARGO) test --package truebench-http --locked --test hostile confuse -- --nocapture
+
+# The servers of the agent that lives as long need Go.
+soak: setup setup-go
+	@export TRUEBENCH_SOAK_SECONDS="$${TRUEBENCH_SOAK_SECONDS:-3600}"
+	$(CARGO) test --package truebench --release --locked --test e2e soak::quick_runs -- --ignored --nocapture
 
 # Of what is linked, and of what is compiled into libraries to preload (third_party).
 deny:

@@ -17,16 +17,16 @@ use crate::bench::{figure, record, run, stderr};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An agent, ended with the test.
-struct Agent {
+pub struct Agent {
     process: Child,
     address: SocketAddr,
     /// What it says on the other machine is to be run.
-    command: Vec<String>,
+    pub command: Vec<String>,
 }
 
 impl Agent {
     /// Starts one, within a network namespace if one is named.
-    fn start(namespace: Option<&str>, options: &[&str]) -> Agent {
+    pub fn start(namespace: Option<&str>, options: &[&str]) -> Agent {
         let mut command = within(namespace);
         command.args(["http", "serve"]).args(options).env_remove("TRUEBENCH_TOKEN");
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -39,6 +39,11 @@ impl Agent {
         };
         let address = command[2].parse().unwrap();
         Agent { process, address, command }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     /// Waits until it runs servers, or none.

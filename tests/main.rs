@@ -43,6 +43,7 @@ mod record;
 mod responder;
 mod sandbox;
 mod scaling;
+mod soak;
 mod studies;
 mod switch;
 mod system;

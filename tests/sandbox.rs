@@ -22,7 +22,7 @@ const NEVER: &[&str] = &["panicked", "RUST_BACKTRACE", "stack backtrace", "inter
 
 /// A short run of each suite, but for http, whose server has a place of its own.
 pub const SHORT: &[&str] = &[
-    "memory --array-size 200000 --rounds 1 --kernel triad --stores regular --bandwidth --counters",
+    "memory --array-size 200000 --rounds 1 --kernel triad --stores regular --bandwidth --counters --max-time 8s",
     "system pipe fstime --rounds 1 --duration 100ms -c 1",
     "alloc glibc --slots 40000 --steps 200000 --rounds 1 -t 1",
     "faults demo --shape two-blocks --iterations 50",
@@ -221,7 +221,9 @@ fn each_room_is_described() {
 
 #[test]
 fn what_is_left_is_measured_where_all_is_missing() {
-    if let Some(room) = made(&[&[Lack::Root], ALL].concat()) {
+    // All that can be taken away here.
+    let all = [&[Lack::Root], ALL].concat().into_iter().filter(|lack| made(&[*lack]).is_some());
+    if let Some(room) = made(&all.collect::<Vec<_>>()) {
         short_runs(&room);
     }
 }

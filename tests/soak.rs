@@ -1,0 +1,223 @@
+//! `make soak`: short runs one after the other, and long-lived processes beside them. What they take and leave must stay as it is.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use figure::Record;
+use figure::stats::{drift, median};
+
+use crate::bench::truebench;
+use crate::ending::{descendants, signal, until};
+use crate::http_remote::Agent;
+use crate::responder::{Responder, head};
+use crate::sandbox::{SHORT, processes_with};
+
+/// How long, unless TRUEBENCH_SOAK_SECONDS says it.
+const SECONDS: u64 = 60;
+/// Growth that is none: allocators keep what they had once, and a page is the least that they take.
+const FLAT: f64 = 0.05;
+/// How seldom a flat series looks as if it grew.
+const CHANCE: f64 = 0.001;
+/// Seconds of a round of the long load.
+const ROUND: u64 = 5;
+/// Bytes that a round of a figure may add to who keeps the record: its samples, its evidence, its histogram.
+const OF_A_ROUND: f64 = 64.0 * 1024.0;
+
+/// What was seen, by name, once in each turn.
+#[derive(Default)]
+struct Seen(BTreeMap<String, Vec<f64>>);
+
+impl Seen {
+    fn put(&mut self, name: String, value: f64) {
+        self.0.entry(name).or_default().push(value);
+    }
+
+    /// Memory, open files and threads of a process that must still be there.
+    fn put_process(&mut self, name: &str, pid: u32) {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status"));
+        let status = status.unwrap_or_else(|error| panic!("{name} has ended: {error}"));
+        let field = |word: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(word)).expect("a field of status");
+            line.split_whitespace().next().and_then(|number| number.parse::<f64>().ok()).expect("a number")
+        };
+        self.put(format!("{name}: memory, KiB"), field("RssAnon:"));
+        self.put(format!("{name}: threads"), field("Threads:"));
+        self.put(format!("{name}: open files"), count(Path::new(&format!("/proc/{pid}/fd"))));
+    }
+
+    /// A table of all series, and the names of those that grew. The first third is how they came to be as they are.
+    fn judged(&self) -> Vec<String> {
+        println!(
+            "{:50} {:>10} {:>10} {:>10} {:>9} {:>9}",
+            "", "first", "median", "last", "trend", "by chance"
+        );
+        let mut grown = Vec::new();
+        for (name, values) in &self.0 {
+            let rest = &values[values.len() / 3..];
+            let (first, last) = (values[0], values[values.len() - 1]);
+            let (trend, chance) = drift(rest).map_or((0.0, 1.0), |drift| (drift.total, drift.p));
+            let told =
+                format!("{name:50} {first:>10.0} {:>10.0} {last:>10.0}", median(rest).unwrap_or(f64::NAN));
+            println!("{told} {:>7.1} % {chance:>9.3}", 100.0 * trend);
+            if trend > FLAT && chance < CHANCE {
+                grown.push(name.clone());
+            }
+        }
+        grown
+    }
+}
+
+/// Entries of a directory.
+fn count(directory: &Path) -> f64 {
+    std::fs::read_dir(directory).map_or(0, Iterator::count) as f64
+}
+
+/// Runs a command to its end: the most memory that it or one that it waited for had, in KiB.
+#[expect(clippy::zombie_processes, reason = "wait4 waits for it")]
+fn peak(mut command: Command) -> f64 {
+    let said = tempfile::tempfile().unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone().unwrap());
+    let child = command.spawn().unwrap();
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    let mut status = 0;
+    // SAFETY: our child, which nobody else waits for; both are written to.
+    let waited = unsafe { libc::wait4(child.id() as i32, &mut status, 0, usage.as_mut_ptr()) };
+    assert_eq!(waited, child.id() as i32);
+    let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+    let mut text = String::new();
+    (&said).rewind().and_then(|()| (&said).read_to_string(&mut text)).unwrap();
+    assert!(matches!(code, Some(0 | 3)), "{command:?} ended with {status:#x}: {text}");
+    // SAFETY: all zeros are a structure of numbers, and it was written over.
+    unsafe { usage.assume_init() }.ru_maxrss as f64
+}
+
+/// A command that is not to end before it is told to, with its guardian and its worker.
+struct Long {
+    name: &'static str,
+    process: Child,
+    below: [u32; 2],
+}
+
+impl Long {
+    fn start(name: &'static str, arguments: &[&str], record: &Path, temporary: &Path) -> Long {
+        let mut command = truebench(arguments);
+        command.args(["--format", "json", "--quiet", "-o"]).arg(record).env("TMPDIR", temporary);
+        let process = command.stdout(Stdio::null()).spawn().unwrap();
+        until(|| descendants(process.id()).len() >= 2);
+        let below = descendants(process.id());
+        Long { name, process, below: [below[0], below[1]] }
+    }
+
+    fn put(&self, seen: &mut Seen) {
+        for (role, pid) in [("guardian", self.below[0]), ("worker", self.below[1])] {
+            seen.put_process(&format!("{}, {role}", self.name), pid);
+        }
+    }
+
+    /// Memory of the process that keeps the record, in bytes.
+    fn keeper(&self) -> f64 {
+        let mut seen = Seen::default();
+        seen.put_process("keeper", self.process.id());
+        1024.0 * seen.0["keeper: memory, KiB"][0]
+    }
+
+    /// Stops it: the record so far.
+    fn stop(mut self, record: &Path) -> Record {
+        signal(self.process.id(), libc::SIGINT);
+        assert_eq!(self.process.wait().unwrap().code(), Some(130), "{}", self.name);
+        serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap()
+    }
+}
+
+impl Drop for Long {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+#[ignore = "a minute, or TRUEBENCH_SOAK_SECONDS: make soak"]
+fn quick_runs_and_long_ones_leave_all_as_it_was() {
+    let seconds =
+        std::env::var("TRUEBENCH_SOAK_SECONDS").map_or(SECONDS, |text| text.parse().expect("seconds"));
+    let directory = tempfile::tempdir().unwrap();
+    // Temporary files of what is always there, and of what comes and goes.
+    let [stay, go] = ["stay", "go"].map(|name| directory.path().join(name));
+    std::fs::create_dir(&stay).unwrap();
+    std::fs::create_dir(&go).unwrap();
+    let [loaded, switched] = ["loaded.json", "switched.json"].map(|name| directory.path().join(name));
+
+    let responder = Responder::start(&[]);
+    let agent = Agent::start(None, &["nethttp", "--bind", "127.0.0.1", "--agent", "0"]);
+    let url = responder.url();
+    // They are stopped long before.
+    let long = 4 * seconds + 1800;
+    let (time, rounds) = (format!("{long}s"), (long / ROUND).to_string());
+    let load =
+        ["http", "--url", &url, "--no-ceiling", "-R", "500", "-c", "4", "-d", &time, "--rounds", &rounds];
+    let switch =
+        ["system", "context1", "-c", "1", "--duration", "2s", "--rounds", "9999", "--max-time", &time];
+    let long = [
+        Long::start("long load", &load, &loaded, &stay),
+        Long::start("long context1", &switch, &switched, &stay),
+    ];
+    let http = ["http", "--url", &url, "--no-ceiling", "-d", "500ms", "--rounds", "1", "-c", "4"];
+    let study = "--loads saturation -c 8 -t 1 --rounds 1 --max-time 20s".split(' ');
+    let remote: Vec<&str> = agent.command.iter().map(String::as_str).chain(study).collect();
+    let short = SHORT.iter().map(|line| line.split(' ').collect::<Vec<&str>>());
+    let commands: Vec<Vec<&str>> = short.chain([http.to_vec(), remote]).collect();
+
+    let mut seen = Seen::default();
+    let mut keepers = vec![Vec::new(); long.len()];
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(seconds) || keepers[0].len() < 9 {
+        for command in &commands {
+            let mut quick = truebench(command);
+            quick.args(["--format", "json", "--quiet"]).env("TMPDIR", &go);
+            seen.put(format!("truebench {}: most memory, KiB", command[..2].join(" ")), peak(quick));
+        }
+        until(|| processes_with("TMPDIR", &go) == 0);
+        assert_eq!(count(&go), 0.0, "temporary files are left");
+        seen.put("this test: open files".to_owned(), count(Path::new("/proc/self/fd")));
+        seen.put("temporary files of what stays".to_owned(), count(&stay));
+        seen.put("processes of what stays".to_owned(), processes_with("TMPDIR", &stay) as f64);
+        seen.put_process("http null", responder.pid());
+        seen.put_process("http serve", agent.pid());
+        for (long, keeper) in long.iter().zip(&mut keepers) {
+            long.put(&mut seen);
+            keeper.push(long.keeper());
+        }
+    }
+    let turns = keepers[0].len();
+    println!("{turns} turns of {} short runs in {:.0?}", commands.len(), begun.elapsed());
+    let mut grown = seen.judged();
+    for ((long, keeper), record) in long.into_iter().zip(keepers).zip([loaded, switched]) {
+        let name = long.name;
+        let record = long.stop(&record);
+        let rounds = head(&record).rounds.len() as f64;
+        // Of the last two thirds, as all else.
+        let of_a_round = (keeper[turns - 1] - keeper[turns / 3]) / (rounds * 2.0 / 3.0);
+        println!("{name}, who keeps the record: {:.1} KiB for each of {rounds} rounds", of_a_round / 1024.0);
+        if of_a_round > OF_A_ROUND {
+            grown.push(format!("{name}, who keeps the record"));
+        }
+    }
+    assert!(grown.is_empty(), "grew: {grown:?}");
+}
+
+#[test]
+fn growth_is_seen_and_noise_is_none() {
+    let of = |value: fn(usize) -> f64| {
+        let mut seen = Seen::default();
+        (0..30).for_each(|turn| seen.put("it".to_owned(), value(turn)));
+        seen.judged()
+    };
+    assert_eq!(of(|turn| 1000.0 + 10.0 * turn as f64), ["it"]);
+    assert!(of(|turn| 1000.0 + (turn * 7 % 5) as f64).is_empty());
+    // It became what it is in the first third.
+    assert!(of(|turn| 100.0 * turn.min(9) as f64 + 5.0).is_empty());
+}
