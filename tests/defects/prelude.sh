@@ -99,6 +99,7 @@ system_files() {
 
 # meanwhile SCRIPT COMMAND...: runs the command, and the script again and again until it ends; `$run` is the command's process.
 meanwhile() {
+    [ -e "/proc/$$/task/$$/children" ] || skip "this kernel does not list the children of a process"
     body=$1
     shift
     "$@" &

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use figure::Reading;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::pmu::{self, Meter};
 
@@ -60,7 +61,7 @@ impl Source {
     pub fn read(&self) -> Counters {
         let usage = usage(libc::RUSAGE_THREAD);
         Counters {
-            cpu_time: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            cpu_time: cpu_time(ClockId::ThreadCPUTime),
             voluntary_switches: usage.ru_nvcsw as f64,
             involuntary_switches: usage.ru_nivcsw as f64,
             minor_faults: usage.ru_minflt as f64,
@@ -105,8 +106,12 @@ impl Counters {
 
 /// CPU seconds (user and system) of the whole process so far.
 pub fn process_cpu_time() -> f64 {
-    // CLOCK_PROCESS_CPUTIME_ID is exact where getrusage may round to ticks.
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    cpu_time(ClockId::ProcessCPUTime)
+}
+
+/// These clocks are exact, where getrusage may round to ticks, and lags by up to one for a thread that runs.
+fn cpu_time(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
@@ -191,6 +196,16 @@ mod tests {
         assert_eq!((turns(b"0 0 0\n"), turns(b"12 x 3\n"), turns(b"12 5\n")), (None, None, None));
         assert_eq!(migrations("se.vruntime : 1.0\nse.nr_migrations      :     17\n"), Some(17.0));
         assert_eq!(migrations(""), None);
+    }
+
+    #[test]
+    fn cpu_time_is_exact_between_ticks() {
+        let source = Source::of_this_thread();
+        for _ in 0..20 {
+            let (start, before) = (cpu_time(ClockId::ThreadCPUTime), source.read());
+            while cpu_time(ClockId::ThreadCPUTime) - start < 0.001 {}
+            assert!(source.read().since(&before).cpu_time > 0.0005, "less than a tick is seen");
+        }
     }
 
     #[test]

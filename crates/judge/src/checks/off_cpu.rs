@@ -6,7 +6,7 @@ use figure::format;
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Subject, never, observed, pinned, wants_its_cpus};
 
-/// Wall-clock time less CPU time (getrusage(2), RUSAGE_THREAD) and run-queue delay (schedstat). Threads of the pool never sleep
+/// Wall-clock time less CPU time (CLOCK_THREAD_CPUTIME_ID) and run-queue delay (schedstat). Threads of the pool never sleep
 /// while they measure: the barrier spins, then yields.
 pub const CHECK: Check = Check {
     id: "off-cpu",
