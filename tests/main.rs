@@ -45,6 +45,7 @@ mod switch;
 mod system;
 #[cfg(target_arch = "x86_64")]
 mod topology;
+mod truth;
 mod unixbench;
 mod usage;
 mod versions;

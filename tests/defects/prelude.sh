@@ -52,18 +52,85 @@ with_memory() {
 
 # covered FILE TEXT COMMAND...: in a mount namespace where FILE, of /proc or /sys, holds TEXT.
 covered() {
-    file=$1
-    printf '%s\n' "$2" >"$DIR/cover"
+    cover "$1" "$2"
     shift 2
-    under_cover "$file" "$@"
+    within "$@"
 }
 
-# under_cover FILE COMMAND...: in a mount namespace where FILE is $DIR/cover.
-under_cover() {
-    needs unshare mount
+# cover FILE TEXT; grow FILE AWK-PROGRAM; lay SOURCE TARGET: what is seen `within` in place of a file or a directory.
+cover() {
     [ -e "$1" ] || skip "this machine has no $1"
+    laid=$((${laid:-0} + 1))
+    printf '%s\n' "$2" >"$DIR/cover$laid"
+    lay "$DIR/cover$laid" "$1"
+}
+
+# What the program makes of the file, again and again; its `n` is the time since then, in hundredths of a second.
+grow() {
+    needs awk taskset
+    [ -r "$1" ] || skip "this machine has no $1"
+    laid=$((${laid:-0} + 1))
+    since=$(awk '{ print int(100 * $1) }' /proc/uptime)
+    now="BEGIN { getline < \"/proc/uptime\"; n = int(100 * \$1) - $since }"
+    awk "$now $2" "$1" >"$DIR/cover$laid" || skip "awk cannot read $1"
+    # Written in place, for the mount is of this file; numbers that grow leave no rest of the text before. Not on the first CPU.
+    taskset -c "${CPU1:-$CPU0}" sh -c 'while sleep 0.05; do awk "$0" "$1" >"$2.new" && cat "$2.new" 1<>"$2"; done' \
+        "$now $2" "$1" "$DIR/cover$laid" </dev/null >/dev/null 2>&1 &
+    lay "$DIR/cover$laid" "$1"
+}
+
+lay() {
+    needs unshare mount
     unshare -rm true 2>/dev/null || skip "no mount namespace can be made"
-    unshare -rm sh -c 'mount --bind "$DIR/cover" "$0" && exec "$@"' "$@"
+    lays="${lays:-}mount --bind '$1' '$2' && "
+}
+
+# within COMMAND...: where all that was laid lies.
+within() { unshare -rm sh -c "${lays:-}"'exec "$@"' sh "$@"; }
+
+# system_files: a copy of what truebench reads of /sys/devices/system in $DIR/system, to be altered and laid over it.
+system_files() {
+    mkdir "$DIR/system"
+    for part in cpu node clocksource edac; do cp -r "/sys/devices/system/$part" "$DIR/system/" 2>/dev/null || :; done
+    [ -e "$DIR/system/cpu/online" ] || skip "/sys/devices/system cannot be copied"
+    chmod -R u+w "$DIR/system"
+    lay "$DIR/system" /sys/devices/system
+}
+
+# meanwhile SCRIPT COMMAND...: runs the command, and the script again and again until it ends; `$run` is the command's process.
+meanwhile() {
+    body=$1
+    shift
+    "$@" &
+    run=$!
+    (while sleep 0.05 && kill -0 $run; do eval "$body"; done) </dev/null >/dev/null 2>&1 &
+    wait $run
+}
+
+# below PID: the processes that descend from it.
+below() {
+    for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child" && below "$child"; done
+}
+
+# one_core: the first two CPUs as two hardware threads of one core.
+one_core() {
+    system_files
+    for cpu in "$CPU0" "$CPU1"; do
+        for list in core_cpus_list thread_siblings_list; do echo "$CPU0,$CPU1" >"$DIR/system/cpu/cpu$cpu/topology/$list"; done
+    done
+}
+
+# count_up FILE RATE: a counter that grows by so much a second.
+count_up() {
+    echo 1000000 >"$1"
+    (n=1000000; while sleep 0.05; do n=$((n + $2 / 20)); echo $n 1<>"$1"; done) </dev/null >/dev/null 2>&1 &
+}
+
+# in_place_of TOOL SCRIPT: a tool of that name in $DIR/bin that does what the script says, and then what the tool does.
+in_place_of() {
+    mkdir -p "$DIR/bin"
+    printf '#!/bin/sh\n%s\nexec %s "$@"\n' "$2" "$(command -v "$1")" >"$DIR/bin/$1"
+    chmod +x "$DIR/bin/$1"
 }
 
 # program NAME [OPTION OF cc...]: builds $DIR/NAME from the C on stdin.
@@ -95,31 +162,6 @@ shaped() {
     qdisc=$1
     shift
     apart sh -c 'tc qdisc add dev lo root $0 && exec "$@"' "$qdisc" "$@"
-}
-
-# stolen PERCENT COMMAND...: in a mount namespace whose /proc/stat tells of a hypervisor that takes so much of each CPU.
-stolen() {
-    needs awk dd
-    share=$1
-    shift
-    since=$(cut -d ' ' -f 1 /proc/uptime)
-    tell_of_steal
-    while sleep 0.1; do tell_of_steal; done &
-    under_cover /proc/stat "$@"
-}
-
-# One write of always the same length, so that nobody reads a half of it.
-tell_of_steal() {
-    awk -v share="$share" -v since="$since" '
-        FILENAME == "/proc/uptime" { ticks = int(($1 - since) * share); next }
-        FNR == 1 { pass++ }
-        pass == 1 { cpus += /^cpu[0-9]/; next }
-        $1 == "cpu" { $9 += cpus * ticks }
-        /^cpu[0-9]/ { $9 += ticks }
-        $1 == "intr" { $0 = $1 " " $2 }
-        { text = text $0 "\n" }
-        END { printf "%-16384s", text }
-    ' /proc/uptime /proc/stat /proc/stat | dd of="$DIR/cover" bs=16384 iflag=fullblock conv=notrunc 2>/dev/null
 }
 
 # The C of a program that takes and gives back a hundred thousand blocks.
@@ -175,12 +217,4 @@ servers() {
     printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$1" "$real" >"$DIR/truebench-servers"
     chmod 755 "$DIR/truebench-servers"
     export TRUEBENCH_LIB="$DIR"
-}
-
-# below PROCESS: all that it started, and what these started.
-below() {
-    for process in $(pgrep -P "$1"); do
-        echo "$process"
-        below "$process"
-    done
 }

@@ -52,6 +52,7 @@ mod memory_limit;
 mod numa_balancing;
 mod numa_placement;
 mod observer_cost;
+mod off_cpu;
 mod page_size;
 mod pipelining;
 pub(crate) mod placement_dependent;
@@ -151,6 +152,7 @@ pub const ALL: &[&Check] = &[
     &switches_per_hop::CHECK,
     &steal::CHECK,
     &interrupts::CHECK,
+    &off_cpu::CHECK,
     &foreign_load::CHECK,
     &sibling_load::CHECK,
     &run_queue_delay::CHECK,

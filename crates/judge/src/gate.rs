@@ -1,8 +1,8 @@
 //! Should a round be repeated?
 
 use figure::evidence::{
-    CANARY_CHANGE, CGROUP_THROTTLED, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPU_STEAL, Key, RUN_DELAY_WORST,
-    SOFTIRQ_TIME, http,
+    CANARY_CHANGE, CGROUP_THROTTLED, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPU_STEAL, Key, OFF_CPU_WORST,
+    RUN_DELAY_WORST, SOFTIRQ_TIME, http,
 };
 use figure::{Round, format};
 
@@ -30,6 +30,13 @@ pub fn gate(round: &Round) -> Option<String> {
     }
     if seconds <= 0.0 || known(CGROUP_THROTTLED).is_some_and(|throttled| throttled >= THROTTLED * seconds) {
         return None;
+    }
+    // Beyond steal and interrupts, which may be part of it.
+    let off = known(OFF_CPU_WORST).unwrap_or(0.0)
+        - known(CPU_STEAL).unwrap_or(0.0)
+        - known(SOFTIRQ_TIME).unwrap_or(0.0);
+    if off / seconds >= LOST {
+        return Some(format!("a thread stood still for {} of the time", format::percent(off / seconds)));
     }
     let resolution = known(CPU_FOREIGN_RESOLUTION).unwrap_or(TICK);
     let cpu_seconds = seconds * (resolution / TICK).round().max(1.0);

@@ -38,6 +38,8 @@ pub struct Measured {
 /// What one thread brings back.
 struct Stint {
     stamps: Vec<(Ticks, Ticks)>,
+    /// Seconds between the two readings of the counters.
+    seconds: f64,
     counters: Counters,
     glances: (u64, u64),
     /// First CPU of the thread's place.
@@ -133,7 +135,7 @@ pub fn around<T>(
 fn stint<T>(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) -> T + ?Sized)) -> (Stint, Vec<T>) {
     let (mut stamps, mut given) = (Vec::with_capacity(samples), Vec::with_capacity(samples));
     seat.take_glances();
-    let before = seat.counters.read();
+    let (begun, before) = (seat.clock.now(), seat.counters.read());
     for sample in 0..samples {
         if seat.wait().is_err() {
             break;
@@ -147,8 +149,9 @@ fn stint<T>(seat: &Seat, samples: usize, work: &(impl Fn(&Seat, usize) -> T + ?S
         given.push(result);
     }
     let counters = seat.counters.read().since(&before);
+    let seconds = seat.clock.seconds(begun, seat.clock.now());
     let cpu = seat.place.first().unwrap_or(0);
-    (Stint { stamps, counters, glances: seat.take_glances(), cpu }, given)
+    (Stint { stamps, seconds, counters, glances: seat.take_glances(), cpu }, given)
 }
 
 /// The system's clocks at one moment, or how far each went, in seconds.
@@ -205,6 +208,13 @@ fn write_counters(evidence: &mut Evidence, stints: &[Stint]) {
     evidence.put(FAULT_MINOR, sum(|counters| counters.minor_faults));
     evidence.put(FAULT_MAJOR, sum(|counters| counters.major_faults));
     let delays = all(stints.iter().map(|stint| &stint.counters.run_delay));
+    // Threads that are done spin, or yield, until all are: what is neither CPU time nor waiting for it is no work of theirs.
+    let off = delays.clone().map(|all| {
+        let off =
+            all.iter().zip(stints).map(|(delay, stint)| stint.seconds - stint.counters.cpu_time - delay);
+        off.fold(0.0, f64::max)
+    });
+    evidence.put_reading(OFF_CPU_WORST, off);
     evidence.put_reading(RUN_DELAY_WORST, delays.clone().map(|all| all.into_iter().fold(0.0, f64::max)));
     evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
     let migrations = all(stints.iter().map(|stint| &stint.counters.migrations));

@@ -32,6 +32,7 @@ const OF_TIME: &[&str] = &[
     "placement-held",
     "steal",
     "interrupts",
+    "off-cpu",
     "foreign-load",
     "sibling-load",
     "run-queue-delay",

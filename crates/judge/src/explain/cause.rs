@@ -62,6 +62,7 @@ const EFFECTS: &[Effect] = &[
             "steal",
             "server-host",
             "interrupts",
+            "off-cpu",
             "foreign-load",
             "sibling-load",
             "run-queue-delay",

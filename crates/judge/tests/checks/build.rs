@@ -92,6 +92,7 @@ pub fn quiet_vm() -> Case {
         .unknown(SCHED_MIGRATIONS, "no nr_migrations in /proc/TID/sched")
         .with(RUN_DELAY, 0.002)
         .with(RUN_DELAY_WORST, 0.0015)
+        .with(OFF_CPU_WORST, 0.0001)
         .with(INVOLUNTARY_SWITCHES, 18.0)
         .with(VOLUNTARY_SWITCHES, 6.0)
         .with(THREAD_SECONDS_MIN, 0.039)
@@ -223,6 +224,7 @@ pub fn hopping(placement: &str) -> Case {
         THREADS.name,
         RUN_DELAY.name,
         RUN_DELAY_WORST.name,
+        OFF_CPU_WORST.name,
         INVOLUNTARY_SWITCHES.name,
     ];
     let kept: Vec<&str> = ALL.iter().map(|key| key.name).filter(|name| !unused.contains(name)).collect();

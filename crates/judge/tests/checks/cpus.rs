@@ -33,6 +33,21 @@ fn lost_time_warns_at_2_and_fails_at_10_per_cent() {
     }
 }
 
+#[test]
+fn threads_that_stand_still_are_seen_beyond_steal_and_interrupts() {
+    for (share, outcome) in [(0.0, Pass), (0.019, Pass), (0.021, Warn), (0.099, Warn), (0.101, Fail)] {
+        assert_eq!(quiet_vm().of_time(OFF_CPU_WORST, share).says("off-cpu"), outcome, "{share}");
+    }
+    let stopped = |share| quiet_vm().of_time(OFF_CPU_WORST, share);
+    assert_eq!(stopped(0.3).of_time(CPU_STEAL, 0.2).of_time(SOFTIRQ_TIME, 0.09).says("off-cpu"), Pass);
+    assert_eq!(stopped(0.3).unknown(CPU_STEAL, "no field 8").says("off-cpu"), Fail);
+    assert_eq!(quiet_vm().unknown(OFF_CPU_WORST, "no schedstat").says("off-cpu"), Unknown);
+    let (_, reasons) = stopped(0.5).of_cpu_time(CPU_FOREIGN, 0.4).judged();
+    assert_eq!(reasons[..2], ["off-cpu", "foreign-load"], "a CPU that is left is taken by others");
+    let elsewhere = quiet_vm().only(&[CPUS.name, RUN_DELAY_WORST.name]).answer("off-cpu");
+    assert_eq!(elsewhere, None, "not noted");
+}
+
 /// Clock ticks resolve 2 % of a round here, and over 8 rounds 2 % / sqrt(8) = 0.7 %.
 #[test]
 fn ticks_are_not_held_against_others() {

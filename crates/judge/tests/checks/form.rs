@@ -263,6 +263,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             "rounds-agree",
             "sources",
             "line-transfer",
+            "off-cpu",
             "placement-dependent",
             "switches-per-hop",
             "uneven-cores",

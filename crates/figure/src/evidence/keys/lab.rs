@@ -248,6 +248,7 @@ keys! {
     // Scheduling, on our threads.
     RUN_DELAY: f64 = "sched.run_delay", "s", Round, "Time that our threads together waited on a run queue (/proc/self/task/TID/schedstat).";
     RUN_DELAY_WORST: f64 = "sched.run_delay_worst", "s", Round, "The same for the thread that waited longest.";
+    OFF_CPU_WORST: f64 = "sched.off_cpu_worst", "s", Round, "Time that a thread neither ran nor waited on a run queue, of the one for which it was longest: our threads never sleep, so they were stopped, or waited for a page.";
     INVOLUNTARY_SWITCHES: f64 = "sched.involuntary_switches", "1", Round, "Involuntary context switches of our threads (RUSAGE_THREAD ru_nivcsw).";
     VOLUNTARY_SWITCHES: f64 = "sched.voluntary_switches", "1", Round, "Voluntary context switches of our threads (ru_nvcsw).";
     THREAD_SECONDS_MIN: f64 = "thread.seconds_min", "s", Round, "Working time of the thread that was ready first, in the round's median sample.";

@@ -1,0 +1,39 @@
+//! Did our threads stand still, though nobody else had their CPU?
+
+use figure::evidence::{CPU_STEAL, CPUS, NOISE, OFF_CPU_WORST, PRICE_CLOCK, SOFTIRQ_TIME};
+use figure::format;
+
+use super::loss::LOST_TIME;
+use crate::check::{Answer, Check, Subject, never, observed, pinned, wants_its_cpus};
+
+/// Wall-clock time less CPU time (getrusage(2), RUSAGE_THREAD) and run-queue delay (schedstat). Threads of the pool never sleep
+/// while they measure: the barrier spins, then yields.
+pub const CHECK: Check = Check {
+    id: "off-cpu",
+    question: "Did our threads stand still, though nobody else had their CPU?",
+    reads: &[OFF_CPU_WORST.name, CPU_STEAL.name, SOFTIRQ_TIME.name, CPUS.name, NOISE.name, PRICE_CLOCK.name],
+    page: include_str!("../../../../docs/checks/off-cpu.md"),
+    applies: |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject),
+    essential: never,
+    rule,
+};
+
+/// Whether the rounds say anything of it: those of copies, loads and other programs do not, nor do older records.
+fn is_noted(subject: &Subject) -> bool {
+    let notes = |name: &str| name == OFF_CPU_WORST.name;
+    subject.figure.kept().any(|round| round.evidence.iter().any(|(name, _)| notes(name)))
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let off = observed!(subject.figure.sum(OFF_CPU_WORST));
+    // A kernel that accounts steal and interrupts apart takes them off the CPU time of the thread that they hit.
+    let taken: f64 =
+        [CPU_STEAL, SOFTIRQ_TIME].into_iter().filter_map(|key| subject.figure.sum(key).into_value()).sum();
+    let share = (off - taken).max(0.0) / subject.seconds();
+    LOST_TIME.answer(
+        share,
+        format!("a thread neither ran nor waited for a CPU for {} of the time", format::percent(share)),
+        "find who stops processes: a signal (SIGSTOP), a control group that is frozen, a debugger, a job scheduler; \
+         if it is a disk that pages come from, see swap",
+    )
+}
