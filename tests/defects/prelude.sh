@@ -134,14 +134,6 @@ in_place_of() {
     chmod +x "$DIR/bin/$1"
 }
 
-# under_cover FILE COMMAND...: in a mount namespace where FILE is $DIR/cover.
-under_cover() {
-    [ -e "$1" ] || skip "this machine has no $1"
-    lay "$DIR/cover" "$1"
-    shift
-    within "$@"
-}
-
 # program NAME [OPTION OF cc...]: builds $DIR/NAME from the C on stdin.
 program() {
     needs cc
@@ -171,31 +163,6 @@ shaped() {
     qdisc=$1
     shift
     apart sh -c 'tc qdisc add dev lo root $0 && exec "$@"' "$qdisc" "$@"
-}
-
-# stolen PERCENT COMMAND...: in a mount namespace whose /proc/stat tells of a hypervisor that takes so much of each CPU.
-stolen() {
-    needs awk dd
-    share=$1
-    shift
-    since=$(cut -d ' ' -f 1 /proc/uptime)
-    tell_of_steal
-    while sleep 0.1; do tell_of_steal; done &
-    under_cover /proc/stat "$@"
-}
-
-# One write of always the same length, so that nobody reads a half of it.
-tell_of_steal() {
-    awk -v share="$share" -v since="$since" '
-        FILENAME == "/proc/uptime" { ticks = int(($1 - since) * share); next }
-        FNR == 1 { pass++ }
-        pass == 1 { cpus += /^cpu[0-9]/; next }
-        $1 == "cpu" { $9 += cpus * ticks }
-        /^cpu[0-9]/ { $9 += ticks }
-        $1 == "intr" { $0 = $1 " " $2 }
-        { text = text $0 "\n" }
-        END { printf "%-16384s", text }
-    ' /proc/uptime /proc/stat /proc/stat | dd of="$DIR/cover" bs=16384 iflag=fullblock conv=notrunc 2>/dev/null
 }
 
 # The C of a program that takes and gives back a hundred thousand blocks.
