@@ -118,7 +118,7 @@ fn one(input: &[u8]) {
             looks::hold(&record);
             looks::look(&record, way / 2);
         }
-        Err(why) => assert!(!why.chars().any(char::is_control) && why.len() < 1000, "{why:?}"),
+        Err(why) => assert!(!why.chars().any(char::is_control) && why.chars().count() < 1000, "{why:?}"),
     }
 }
 

@@ -2,11 +2,15 @@
 
 use comfy_table::Cell;
 use figure::Record;
+use figure::format::plain_to;
 
 use super::cells;
 use super::page::{INDENT, Page};
 use crate::loads::{self, Row, Table, WIDE};
 use crate::{grid, mark, outline};
+
+/// Characters of a mode's name at most.
+const MAX_NAME: usize = 60;
 
 /// All tables of loads, and what of them has no value.
 pub(super) fn loads_of(page: &mut Page, record: &Record) {
@@ -16,7 +20,7 @@ pub(super) fn loads_of(page: &mut Page, record: &Record) {
     for mode in grid::modes(record).iter().filter(|mode| mode.figures().all(loads::is_of_load)) {
         page.gap();
         for (status, reason, what) in grid::missing(mode) {
-            let what = format!("{} {what}", mode.key);
+            let what = format!("{} {what}", plain_to(mode.key, MAX_NAME));
             let text = format!("{}: {}: {reason}", what.trim_end(), outline::state(status));
             page.item("-", anstyle::Style::new(), &text);
         }
