@@ -78,7 +78,7 @@ package: setup
 # One thread more than CPUs: tests wait for windows of time as often as they compute. There are no documentation tests,
 # and looking for them in each crate takes its time.
 test: lint setup-allocators setup-strace
-	@RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bins --tests --locked
+	@RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bin truebench --tests --locked
 	$(GO) -C servers test ./...
 
 lint: setup-lint setup-go
