@@ -115,7 +115,13 @@ pub fn log_ratio_of_intervals(of: (f64, &Interval), to: (f64, &Interval)) -> Opt
     let value = of_value - to_value;
     let low = value - (of_value - of_low).hypot(to_high - to_value);
     let high = value + (of_high - of_value).hypot(to_value - to_low);
-    Some(LogRatio { value, low, high, error: (high - low) / (2.0 * Z), rounds: of.1.rounds + to.1.rounds })
+    Some(LogRatio {
+        value,
+        low,
+        high,
+        error: (high - low) / (2.0 * Z),
+        rounds: of.1.rounds.saturating_add(to.1.rounds),
+    })
 }
 
 impl LogRatio {
