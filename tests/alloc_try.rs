@@ -9,21 +9,7 @@ use crate::alloc::library;
 use crate::bench::{figure, record, run, stderr, truebench};
 
 /// Allocates blocks and keeps half of them: enough to be seen in its memory.
-const PROGRAM: &str = "
-#include <stdlib.h>
-#include <string.h>
-int main(void)
-{
-	static char *slots[1000];
-	for (int step = 0; step < 100000; step++) {
-		char **slot = &slots[(step * 7919) % 1000];
-		free(*slot);
-		*slot = malloc(100 + step % 500);
-		memset(*slot, 1, 100);
-	}
-	return 0;
-}
-";
+const PROGRAM: &str = include_str!("allocators/blocks.c");
 
 /// A program of this source.
 fn program(directory: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {

@@ -65,6 +65,7 @@ fn wrong(site: &Site, defect: &Defect, with_twin: bool) -> Option<String> {
             return None;
         }
         Trial::Broken(how) => Answer::Missed(how),
+        Trial::Interrupted => unreachable!("nobody interrupts"),
     };
     println!("{}: {answer:?} in {:?}", defect.id, begun.elapsed());
     if let Answer::Missed(said) = answer {
@@ -77,6 +78,7 @@ fn wrong(site: &Site, defect: &Defect, with_twin: bool) -> Option<String> {
         }
         Trial::NotHere(_) => None,
         Trial::Broken(how) => Some(format!("{}: the clean twin: {how}", defect.id)),
+        Trial::Interrupted => unreachable!("nobody interrupts"),
     }
 }
 

@@ -165,25 +165,6 @@ shaped() {
     apart sh -c 'tc qdisc add dev lo root $0 && exec "$@"' "$qdisc" "$@"
 }
 
-# The C of a program that takes and gives back a hundred thousand blocks.
-blocks() {
-    cat <<'C'
-#include <stdlib.h>
-#include <string.h>
-int main(void)
-{
-    static char *slots[1000];
-    for (int step = 0; step < 100000; step++) {
-        char **slot = &slots[(step * 7919) % 1000];
-        free(*slot);
-        *slot = malloc(100 + step % 500);
-        memset(*slot, 1, 100);
-    }
-    return 0;
-}
-C
-}
-
 # The C of a program that takes, touches and gives back three blocks of 2 MiB, again and again: what glibc alone does worst.
 churn() {
     cat <<'C'
@@ -202,14 +183,7 @@ C
 }
 
 # watched COMMAND-OF-TRUEBENCH... -- PROGRAM...: the record of a program that is watched, whose output is its own.
-watched() {
-    "$@" >/dev/null
-    # What is watched for seconds is told second by second, and the record is the last line.
-    case $(head -c 9 "$DIR/record.json") in
-        '{"second"') tail -n 1 "$DIR/record.json" ;;
-        *) cat "$DIR/record.json" ;;
-    esac
-}
+watched() { "$@" >/dev/null; cat "$DIR/record.json"; }
 
 # servers COMMANDS: TRUEBENCH_LIB with a truebench-servers before which these commands are run; "$1" is what it is to do.
 servers() {

@@ -1,5 +1,7 @@
 //! The figures by which a suite is known.
 
+use std::collections::HashMap;
+
 use figure::evidence::http::WHAT;
 use figure::format::plain_to;
 use figure::loads::RATE;
@@ -34,46 +36,57 @@ pub(crate) type Named<'a> = (String, &'a Figure);
 pub(crate) fn of(record: &Record) -> Vec<(&str, Vec<Named<'_>>)> {
     let suites = summary::suites(record);
     let is_alone = suites.len() == 1;
-    suites.into_iter().map(|suite| (suite, of_suite(record, suite, is_alone))).collect()
-}
-
-fn of_suite<'a>(record: &'a Record, suite: &str, is_alone: bool) -> Vec<Named<'a>> {
-    let known = KNOWN.iter().find(|(of, ..)| *of == suite);
-    let (most, known) = known.map_or((MOST, &[][..]), |(_, most, ids)| (*most, *ids));
-    let mut figures = candidates(record, suite);
-    // Points of curves that are known by themselves.
-    for figure in record.figures.iter().filter(|figure| figure.suite == suite && figure.value.is_some()) {
-        if known.contains(&figure.id.as_str()) && !figures.iter().any(|(_, other)| other.id == figure.id) {
-            figures.push((plain_to(&figure.name, MAX_NAME), figure));
-        }
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (at, figure) in record.figures.iter().enumerate() {
+        places.entry(&figure.id).or_insert(at);
     }
-    figures.sort_by_key(|(_, figure)| record.figures.iter().position(|other| other.id == figure.id));
-    // Stable: what nobody thought of comes behind, in the record's order.
-    figures.sort_by_key(|(_, figure)| {
-        known.iter().position(|begin| figure.id.starts_with(begin)).unwrap_or(known.len())
-    });
-    figures.truncate(if is_alone { MOST_ALONE } else { most });
-    figures
+    let mut of_suites: HashMap<&str, Vec<Named>> = HashMap::new();
+    for (name, figure) in candidates(record) {
+        of_suites.entry(&figure.suite).or_default().push((name, figure));
+    }
+    let mut chosen = |suite| {
+        let known = KNOWN.iter().find(|(of, ..)| *of == suite);
+        let (most, known) = known.map_or((MOST, &[][..]), |(_, most, ids)| (*most, *ids));
+        let mut figures = of_suites.remove(suite).unwrap_or_default();
+        // What nobody thought of comes behind, in the record's order.
+        figures.sort_by_cached_key(|(_, figure)| {
+            let rank = known.iter().position(|begin| figure.id.starts_with(begin));
+            (rank.unwrap_or(known.len()), places.get(figure.id.as_str()))
+        });
+        figures.truncate(if is_alone { MOST_ALONE } else { most });
+        figures
+    };
+    suites.into_iter().map(|suite| (suite, chosen(suite))).collect()
 }
 
-/// Single figures; rates of loads; of curves what was computed from them, and the best point of each.
-fn candidates<'a>(record: &'a Record, suite: &str) -> Vec<Named<'a>> {
-    let is_own = |figure: &&Figure| figure.suite == suite && figure.value.is_some();
-    let by_name = |figure: &'a Figure| (plain_to(&figure.name, MAX_NAME), figure);
+/// Single figures; rates of loads; of curves what was computed from them, the best point of each, and points that are known by
+/// themselves.
+fn candidates(record: &Record) -> Vec<Named<'_>> {
+    let has_value = |figure: &&Figure| figure.value.is_some();
+    fn by_name(figure: &Figure) -> Named<'_> {
+        (plain_to(&figure.name, MAX_NAME), figure)
+    }
     let mut figures: Vec<Named> = Vec::new();
     for section in outline::sections(record).iter().filter(|section| section.headline) {
-        let own = section.rows.iter().filter(|row| is_own(&row.figure));
-        figures.extend(own.map(|row| (labels(&section.heads, &row.labels), row.figure)));
+        let rows = section.rows.iter().filter(|row| row.figure.value.is_some());
+        figures.extend(rows.map(|row| (labels(&section.heads, &row.labels), row.figure)));
     }
     for mode in grid::modes(record) {
         if mode.figures().all(loads::is_of_load) {
             let is_rate = |figure: &&Figure| figure.conditions.get(WHAT).as_deref() == Some(RATE);
-            figures.extend(mode.figures().filter(is_rate).filter(is_own).map(by_name));
+            figures.extend(mode.figures().filter(is_rate).filter(has_value).map(by_name));
             continue;
         }
         let columns = mode.grids.iter().flat_map(grid::Grid::values);
-        let best = columns.filter_map(|column| best(column.measured().filter(is_own)));
-        figures.extend(mode.derived.iter().copied().filter(is_own).chain(best).map(by_name));
+        let best = columns.filter_map(|column| best(column.measured().filter(has_value)));
+        figures.extend(mode.derived.iter().copied().filter(has_value).chain(best).map(by_name));
+    }
+    for figure in record.figures.iter().filter(has_value) {
+        let is_known =
+            KNOWN.iter().any(|(suite, _, ids)| *suite == figure.suite && ids.contains(&figure.id.as_str()));
+        if is_known && !figures.iter().any(|(_, other)| other.id == figure.id) {
+            figures.push(by_name(figure));
+        }
     }
     figures.retain(|(_, figure)| !is_control(figure));
     figures

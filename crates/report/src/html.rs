@@ -13,7 +13,7 @@ use figure::format::plain_to;
 use figure::{Figure, Record};
 use maud::{Markup, html};
 
-use crate::{Format, Options};
+use crate::{Format, Options, summary};
 
 pub(crate) mod budget;
 pub(crate) mod charts;
@@ -64,7 +64,7 @@ fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
     let mut charts_left = Budget::of(FOR_CHARTS);
     let mut tables_left = Budget::of(FOR_TABLES);
     let mut suites = Vec::new();
-    for suite in suites_of(record) {
+    for suite in summary::suites(record).into_iter().take(MAX_SUITES) {
         let own = some_of(record, |figure| figure.suite == suite);
         let charts = charts::of(&own, &mut charts_left)?;
         let tables = tables::of(&own, &links, &mut tables_left);
@@ -92,13 +92,6 @@ fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
     let page =
         frame::page(&title, "figures", &top::head(record, whole.figures.len()), &main, &top::foot(record));
     Ok((page, shown))
-}
-
-/// The suites of a page, in the record's order.
-fn suites_of(record: &Record) -> Vec<&str> {
-    let mut suites = crate::summary::suites(record);
-    suites.truncate(MAX_SUITES);
-    suites
 }
 
 /// The record with those figures that are asked for, as many as are looked at.

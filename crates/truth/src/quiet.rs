@@ -80,6 +80,11 @@ impl Accusations {
 }
 
 impl Clean {
+    /// Whether anything was run.
+    pub fn was_tried(&self) -> bool {
+        self.runs + self.broken.len() > 0
+    }
+
     /// One more run.
     pub fn add(&mut self, record: &Record) {
         self.runs += 1;

@@ -36,7 +36,7 @@ pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
     let mut table = empty(width, colour);
     fill_rates(&mut table, rows);
     out.push_str(&format!("\n{}\n", table.trim_fmt()));
-    if clean.runs > 0 {
+    if clean.was_tried() {
         let [mut verdicts, mut checks] = [empty(width, colour), empty(width, colour)];
         fill_clean(&mut verdicts, clean);
         fill_checks(&mut checks, clean);
@@ -63,7 +63,7 @@ pub fn markdown(rows: &[Row], clean: &Clean) -> String {
     let mut shares = markdown_table();
     fill_rates(&mut shares, rows);
     let mut out = format!("{shares}\n\n{table}\n");
-    if clean.runs > 0 {
+    if clean.was_tried() {
         let [mut verdicts, mut checks] = [(); 2].map(|()| markdown_table());
         fill_clean(&mut verdicts, clean);
         fill_checks(&mut checks, clean);
@@ -124,8 +124,11 @@ fn fill_checks(table: &mut Table, clean: &Clean) {
 fn compared(clean: &Clean) -> String {
     let words: Vec<String> = clean.pairs.iter().map(|(word, count)| format!("{count} {word}")).collect();
     let (of, alike) = (clean.comparisons, share(&clean.alike()));
+    let broken = clean.broken.first().map_or_else(String::new, |first| {
+        format!(" {} runs gave no record: {}", clean.broken.len(), plain_to(first, MAX_SAID))
+    });
     format!(
-        "{of} comparisons of a run with the next of the same: {}. Not called different: {alike}.",
+        "{of} comparisons of a run with the next of the same: {}. Not called different: {alike}.{broken}",
         words.join(", ")
     )
 }

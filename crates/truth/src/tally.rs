@@ -70,12 +70,6 @@ impl Row {
         }
     }
 
-    /// The run itself went wrong, which is not catching it.
-    pub fn broken(&mut self, how: String) {
-        self.trials += 1;
-        self.note(how);
-    }
-
     /// Its clean twin was run once more.
     pub fn clean(&mut self, alarm: Option<String>) {
         self.clean += 1;

@@ -15,8 +15,11 @@ use crate::defect::{Defect, Stage, Words};
 
 /// Shell functions that scripts share.
 const PRELUDE: &str = include_str!("../../../tests/defects/prelude.sh");
-/// An allocator for their C programs, beside them.
-const ALLOCATOR: (&str, &str) = ("bump.h", include_str!("../../../tests/allocators/bump.h"));
+/// What their C programs are made of, in $DIR: an allocator, and a program that allocates.
+const SOURCES: &[(&str, &str)] = &[
+    ("bump.h", include_str!("../../../tests/allocators/bump.h")),
+    ("blocks.c", include_str!("../../../tests/allocators/blocks.c")),
+];
 
 /// The exit code by which a script says that the defect cannot be planted here (as Automake's tests do).
 const SKIP: i32 = 77;
@@ -54,6 +57,8 @@ pub enum Trial {
     NotHere(String),
     /// The run itself went wrong: how.
     Broken(String),
+    /// The user stopped it: it says nothing.
+    Interrupted,
 }
 
 /// What is run.
@@ -101,7 +106,9 @@ impl Site<'_> {
         if let Some(missing) = missing(task, &names) {
             return Ok(Trial::NotHere(missing));
         }
-        std::fs::write(at(ALLOCATOR.0), ALLOCATOR.1)?;
+        for (name, source) in SOURCES {
+            std::fs::write(at(name), source)?;
+        }
         let words: Vec<String> = task.words.iter().map(|word| filled(word, &names)).collect();
         let script = format!("{PRELUDE}\n{}", task.script.unwrap_or("\"$@\""));
         let mut command = Command::new("sh");
@@ -111,17 +118,17 @@ impl Site<'_> {
         command.stdin(Stdio::null()).stdout(File::create(at(".out"))?).stderr(File::create(at(".err"))?);
         let most = Duration::from_secs_f64((task.seconds * SLOW).clamp(LEAST, MOST));
         let Some(status) = self.ended(command.process_group(0), most)? else {
-            let is_interrupted = (self.is_interrupted)();
-            let why =
-                if is_interrupted { "interrupted".to_owned() } else { format!("not ended after {most:?}") };
-            return Ok(Trial::Broken(format!("{}: {why}", task.name)));
+            return Ok(match (self.is_interrupted)() {
+                true => Trial::Interrupted,
+                false => Trial::Broken(format!("{}: not ended after {most:?}", task.name)),
+            });
         };
         let said = text(&at(".err"))?;
         if status.code() == Some(SKIP) {
             return Ok(Trial::NotHere(said.lines().next_back().unwrap_or("its script says so").to_owned()));
         }
         let record = match status.code() {
-            Some(code) if WITH_RECORD.contains(&code) => serde_json::from_str(&text(&at(".out"))?).ok(),
+            Some(code) if WITH_RECORD.contains(&code) => Record::read(text(&at(".out"))?.as_bytes()).ok(),
             _ => None,
         };
         let broken = || format!("{}: {status}: {}", task.name, said.trim());
@@ -192,9 +199,7 @@ fn missing(task: &Task, names: &[(String, String)]) -> Option<String> {
 
 /// `$NAME` replaced by its value.
 fn filled(word: &str, names: &[(String, String)]) -> String {
-    let mut longest_first: Vec<_> = names.iter().collect();
-    longest_first.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    longest_first.iter().fold(word.to_owned(), |word, (name, value)| word.replace(&format!("${name}"), value))
+    names.iter().fold(word.to_owned(), |word, (name, value)| word.replace(&format!("${name}"), value))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {

@@ -29,6 +29,8 @@ const MAX_TIME: f64 = 180.0;
 struct Table<'a> {
     machine: String,
     rows: &'a [Row],
+    /// Defects for which there was no time.
+    untried: usize,
     rates: Vec<Rates>,
     clean: &'a Clean,
 }
@@ -52,13 +54,17 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
     let rows = tried(&site, &chosen, options);
     let clean = undisturbed(&site, options);
+    let untried = untried(chosen.len() - rows.len(), is_interrupted());
     let text = match options.format {
         SelftestFormat::Text => {
-            show::text(&rows, &clean, output::width(), target.is_none() && output::colour(options.no_color))
+            let colour = target.is_none() && output::colour(options.no_color);
+            show::text(&rows, &clean, output::width(), colour) + &untried
         }
-        SelftestFormat::Markdown => heading() + &show::markdown(&rows, &clean),
+        SelftestFormat::Markdown => heading() + &show::markdown(&rows, &clean) + &untried,
         SelftestFormat::Json => {
-            let table = Table { machine: machine(), rates: rates(&rows), rows: &rows, clean: &clean };
+            let untried = chosen.len() - rows.len();
+            let table =
+                Table { machine: machine(), rates: rates(&rows), rows: &rows, untried, clean: &clean };
             serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
         }
     };
@@ -68,10 +74,17 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     }
     let was_tried = rows.iter().any(|row| row.trials > 0);
     Ok(ExitCode::from(match rows.iter().all(Row::holds) {
+        _ if is_interrupted() => failure::INTERRUPTED,
         _ if !was_tried => failure::NOT_MEASURED,
         true => failure::OK,
         false => failure::INVALID,
     }))
+}
+
+/// What is said of the defects that there was no time for.
+fn untried(count: usize, is_interrupted: bool) -> String {
+    let why = if is_interrupted { "interrupted" } else { "there was no time for them: --all, or --max-time" };
+    if count == 0 { String::new() } else { format!("\n{count} more defects were not tried: {why}\n") }
 }
 
 /// This machine in one line.
@@ -141,7 +154,7 @@ fn line(defect: &Defect) -> String {
     format!("{}: {}; planted by {}{why}\n", defect.id, defect.defect, defect.planted)
 }
 
-/// Each defect and its clean twin, as often as asked, as far as the time goes.
+/// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not tried.
 fn tried(site: &Site, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
     let unlimited = options.all || options.which.iter().any(|name| name.contains('/'));
     let most = options.max_time.unwrap_or(if unlimited { f64::INFINITY } else { MAX_TIME });
@@ -150,18 +163,17 @@ fn tried(site: &Site, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
     for defect in chosen {
         let mut row = Row::new(defect);
         for _ in 0..options.repeat {
-            if (site.is_interrupted)() {
-                row.not_here = row.not_here.or((row.trials == 0).then(|| "interrupted".to_owned()));
-                break;
-            }
-            if start.elapsed().as_secs_f64() + 2.0 * defect.seconds > most {
-                row.not_here = row.not_here.or((row.trials == 0).then(|| "no time left for it".to_owned()));
+            let has_time = start.elapsed().as_secs_f64() + 2.0 * defect.seconds <= most;
+            if !has_time || (site.is_interrupted)() {
                 break;
             }
             if let Err(why) = once(site, defect, &mut row) {
                 row.not_here = Some(why);
                 break;
             }
+        }
+        if row.trials == 0 && row.not_here.is_none() {
+            continue;
         }
         if !options.quiet {
             // Progress is worth no failure.
@@ -182,10 +194,12 @@ fn once(site: &Site, defect: &Defect, row: &mut Row) -> Result<(), String> {
         Trial::Record(record) => row.planted(answer::planted(defect, &record)),
         Trial::NotHere(why) => return Err(why),
         Trial::Broken(how) => row.planted(Answer::Missed(how)),
+        Trial::Interrupted => return Ok(()),
     }
     match site.clean(defect) {
         Trial::Record(record) => row.clean(answer::clean(defect, &record)),
         Trial::NotHere(why) | Trial::Broken(why) => row.clean(Some(why)),
+        Trial::Interrupted => {}
     }
     Ok(())
 }
@@ -196,9 +210,6 @@ fn undisturbed(site: &Site, options: &Selftest) -> Clean {
     let mut before: Vec<Option<Record>> = RUNS.iter().map(|_| None).collect();
     for turn in 0..options.clean_runs {
         for (run, before) in RUNS.iter().zip(&mut before) {
-            if (site.is_interrupted)() {
-                return clean;
-            }
             match site.alone(run) {
                 Trial::Record(record) => {
                     clean.add(&record);
@@ -208,6 +219,7 @@ fn undisturbed(site: &Site, options: &Selftest) -> Clean {
                     }
                 }
                 Trial::NotHere(why) | Trial::Broken(why) => clean.broken.push(why),
+                Trial::Interrupted => return clean,
             }
         }
         if !options.quiet {

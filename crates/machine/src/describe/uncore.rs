@@ -25,6 +25,7 @@ const MAX_DEVICES: usize = 4096;
 const MAX_NAME: usize = 64;
 /// PMUs whose problem is told; the others are counted.
 const MAX_PROBLEMS: usize = 2;
+
 /// Describes what counts the traffic of memory.
 pub fn describe(tree: &Tree) -> Uncore {
     let devices = tree.names(DEVICES);
