@@ -139,10 +139,8 @@ fn read(output: &Output) -> Result<Said, String> {
         .and_then(|text| text.split_whitespace().next().and_then(positive));
     Ok(Said {
         version: behind(text, "STREAM version").map_or_else(String::new, |version| {
-            format!(
-                "STREAM {}",
-                version.trim_matches(|c: char| !c.is_ascii_digit()).trim_start_matches("Revision: ")
-            )
+            let number = version.trim_matches(|c: char| !c.is_ascii_digit());
+            format!("STREAM {}", figure::format::plain_to(number, 40))
         }),
         rates,
         elements: Some(elements),
