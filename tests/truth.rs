@@ -3,12 +3,16 @@
 //! `truebench selftest` on a quiet machine asks for more.
 
 use std::path::Path;
+use std::process::Stdio;
 
 use figure::{Outcome, Record};
 use truth::answer::{self, Answer};
 use truth::defect::Defect;
 use truth::defects;
 use truth::trial::{Site, Trial};
+
+use crate::bench::truebench;
+use crate::ending::{descendants, until};
 
 /// Seconds of the trials that all runs of the tests can afford; the others are left to `make test-long`.
 const QUICK: f64 = 1.5;
@@ -124,4 +128,32 @@ fn all_defects_are_caught_and_no_twin_is_accused() {
     for suite in [memory::SUITE, system::SUITE, alloc::SUITE, faults::SUITE, http::SUITE] {
         planted(suite, f64::INFINITY, f64::INFINITY);
     }
+}
+
+/// However selftest ends, what it planted ends with it.
+#[test]
+fn a_killed_selftest_leaves_nothing_behind() {
+    let room = tempfile::tempdir().expect("a directory");
+    let file = room.path().join("mine.toml");
+    let text = r#"
+        defect = "one that lasts"
+        planted = "a sleeping process beside another"
+        seconds = 600
+        run = "memory"
+        plant.script = 'sleep 600 & sleep 600; : "$@"'
+        expect = { figure = "memory", verdict = "invalid", cause = "foreign-load" }
+    "#;
+    std::fs::write(&file, text).expect("a file");
+    let arguments = ["selftest", file.to_str().expect("UTF-8"), "--all"];
+    let mut selftest =
+        truebench(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a start");
+    let name = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let planted = || -> Vec<u32> {
+        descendants(selftest.id()).into_iter().filter(|pid| name(pid).trim() == "sleep").collect()
+    };
+    until(|| planted().len() == 2);
+    let planted = planted();
+    selftest.kill().expect("a signal");
+    selftest.wait().expect("its end");
+    until(|| planted.iter().all(|pid| name(pid).trim() != "sleep"));
 }

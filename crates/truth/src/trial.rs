@@ -114,8 +114,8 @@ impl Site<'_> {
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]).arg(self.truebench).args(&words);
         command.envs(names).env_remove("COLUMNS").env_remove("NO_COLOR").current_dir(directory.path());
-        // Files, not pipes: what a script leaves behind would keep a pipe open.
-        command.stdin(Stdio::null()).stdout(File::create(at(".out"))?).stderr(File::create(at(".err"))?);
+        // Files, not pipes: what a script leaves behind would keep a pipe open. The prelude waits for the end of stdin.
+        command.stdin(Stdio::piped()).stdout(File::create(at(".out"))?).stderr(File::create(at(".err"))?);
         let most = Duration::from_secs_f64((task.seconds * SLOW).clamp(LEAST, MOST));
         let Some(status) = self.ended(command.process_group(0), most)? else {
             return Ok(match (self.is_interrupted)() {
