@@ -1,15 +1,21 @@
 //! Were connections kept?
 
-use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, KEEPS_ALIVE, WHAT};
+use figure::evidence::http::{
+    ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, FAILURES, KEEPS_ALIVE, WHAT,
+};
 use figure::format::{number, percent};
 
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Subject, always, observed};
-use crate::load::of_load;
+use crate::load::{of_load, sums};
 
 /// What making and ending a connection costs, in answers: three segments, accept, epoll_ctl and close on both sides. An order of
 /// magnitude.
 const ANSWERS_EACH: f64 = 4.0;
+
+/// Failures of requests that end their connection, and are asked about by `errors-as-work`. One that is closed before any of the answer is here
+/// as it is what dropping an idle connection looks like to a request that was on its way.
+const ENDING: &[&str] = &["malformed", "reset", "closed within", "timeout"];
 
 /// Connections that were made while they should have been there.
 pub const CHECK: Check = Check {
@@ -22,6 +28,7 @@ pub const CHECK: Check = Check {
         ANSWERED.name,
         CLOSED_ANNOUNCED.name,
         CLOSED_IDLE.name,
+        FAILED.name,
     ],
     page: include_str!("../../../../docs/checks/keep-alive-lost.md"),
     applies: |subject| of_load(subject) && subject.condition(KEEPS_ALIVE) == Some(true),
@@ -42,10 +49,21 @@ fn rule(subject: &Subject) -> Answer {
     if made == 0.0 {
         return Answer::pass(format!("no connection had to be made again{closed}"));
     }
-    let share = made / answered;
+    let kinds = observed!(sums(figure, FAILED));
+    let ended: f64 =
+        FAILURES.iter().zip(kinds).filter(|(kind, _)| ENDING.contains(kind)).map(|(_, count)| count).sum();
+    let behind = match ended.min(made) {
+        0.0 => String::new(),
+        behind => format!("; {} of them behind requests that failed", number(behind)),
+    };
+    let lost = (made - ended).max(0.0) / answered;
     LOST_TIME.answer(
-        share * ANSWERS_EACH,
-        format!("{} connections were made again, {} of the answers{closed}", number(made), percent(share)),
+        lost * ANSWERS_EACH,
+        format!(
+            "{} connections were made again, {} of the answers{behind}{closed}",
+            number(made),
+            percent(made / answered)
+        ),
         "let the server keep connections: no limit of requests for each (nginx: keepalive_requests), idle timeouts \
          longer than the pause between requests",
     )

@@ -75,6 +75,10 @@ fn connections_that_are_kept() {
     let id = "keep-alive-lost";
     let of = |count| load().with(CONNECTS, count).with(CLOSED_ANNOUNCED, count);
     assert_eq!(at(id, [0.0, 15.0, 74.0, 76.0, 370.0, 380.0], of), [Pass, Pass, Pass, Warn, Warn, Fail]);
+    // Those behind requests that failed half-way are no loss of keep-alive; what was closed before an answer is.
+    let failed = |kind| of(380.0).with(FAILED, failing(kind, 360.0));
+    assert_eq!(["reset", "timeout", "closed before"].map(|kind| failed(kind).says(id)), [Pass, Pass, Fail]);
+    assert!(failed("reset").answer(id).unwrap().detail.contains("of them behind requests that failed"));
     assert_eq!(of(380.0).with(KEEPS_ALIVE, false).answer(id), None);
     assert_eq!(load().unknown(CONNECTS, "lost").says(id), Unknown);
 }
