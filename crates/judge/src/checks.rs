@@ -49,6 +49,7 @@ pub(crate) mod loss;
 mod memory_errors;
 pub(crate) mod memory_latency;
 mod memory_limit;
+mod mixed_cores;
 mod numa_balancing;
 mod numa_placement;
 mod observer_cost;
@@ -119,6 +120,7 @@ pub const ALL: &[&Check] = &[
     &uneven_cores::CHECK,
     &threads_within_mask::CHECK,
     &threads_on_distinct_cores::CHECK,
+    &mixed_cores::CHECK,
     &quota::CHECK,
     &throttled::CHECK,
     // Memory: there is enough, it is large enough, it is there, it is where it should be.
@@ -165,8 +167,8 @@ pub const ALL: &[&Check] = &[
     &keep_alive_lost::CHECK,
     &delayed_ack::CHECK,
     &connections_served::CHECK,
-    &client_saturated::CHECK,
     &errors_as_work::CHECK,
+    &client_saturated::CHECK,
     &server_not_saturated::CHECK,
     &rate_met::CHECK,
     &coordinated_omission::CHECK,

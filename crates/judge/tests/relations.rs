@@ -38,6 +38,18 @@ fn doubling_passes_when_nothing_falls() {
 }
 
 #[test]
+fn doubling_accuses_by_no_rounds_that_differ() {
+    let beside = |doubled: [f64; 8]| {
+        let single = bandwidth("triad", "nt", &[200.0; 8]);
+        let record = record(vec![single, in_role(bandwidth("triad", "nt", &doubled), "doubled")]);
+        outcome("doubling", &record, "memory.triad.nt")
+    };
+    assert_eq!(beside([188.0, 189.0, 189.0, 190.0, 190.0, 191.0, 191.0, 192.0]), Warn);
+    assert_eq!(beside([180.0, 182.0, 184.0, 190.0, 190.0, 195.0, 197.0, 199.0]), Pass, "it may be 1 %");
+    assert_eq!(beside([160.0, 164.0, 168.0, 170.0, 172.0, 176.0, 190.0, 196.0]), Fail, "that is no chance");
+}
+
+#[test]
 fn doubling_finds_the_cache_and_tells_every_figure_of_that_size() {
     let record = doubled_by(0.95);
     for id in ["memory.triad.nt", "memory.copy.regular"] {

@@ -1,8 +1,9 @@
 //! Does the figure depend on where the scheduler put its two tasks?
 
 use figure::evidence::{COPIES, HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
-use figure::{Figure, format, stats};
+use figure::{Figure, Outcome, format, stats};
 
+use super::rounds_agree;
 use crate::check::{Answer, Check, SWITCHING, Subject, always, measured, of_copies};
 
 /// `placement` of tasks that are left to the scheduler.
@@ -54,7 +55,9 @@ fn rule(subject: &Subject) -> Answer {
     if !is_free(subject) {
         return match subject.machine().topology.allowed.len() {
             1 => Answer::pass("there is one CPU, and no other place for the two tasks"),
-            _ => Answer::warn(
+            // Where the rounds are no figure, this is why.
+            _ => Answer::of(
+                (rounds_agree::CHECK.rule)(subject).outcome.max(Outcome::Warn),
                 "the scheduler puts the two tasks where it likes, which moves this figure several-fold on the same hardware",
                 FIX,
             ),

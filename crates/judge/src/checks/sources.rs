@@ -23,6 +23,7 @@ pub const CHECK: Check = Check {
 const OF_TIME: &[&str] = &[
     "debug-build",
     "emulated",
+    "mixed-cores",
     "scheduler",
     "quota",
     "throttled",

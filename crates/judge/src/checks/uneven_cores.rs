@@ -17,7 +17,7 @@ const STATIC: &str = "static";
 /// With equal shares, threads that have less of a core finish last and the others wait for them: 49 threads on 48
 /// cores, 3 on 2 CPUs (study 1, step 9). It owns this case: for such figures threads-on-distinct-cores and
 /// threads-within-mask leave it to this check. Twice as many threads as cores, two on each, is even and none of it;
-/// cores of different speed are unequal-cores'.
+/// cores of different speed are mixed-cores' and unequal-cores'.
 pub const CHECK: Check = Check {
     id: "uneven-cores",
     question: "Does every thread get as much of a core as the others?",

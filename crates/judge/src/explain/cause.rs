@@ -73,7 +73,7 @@ const EFFECTS: &[Effect] = &[
     Effect { consequence: "the figure belongs to no one clock", checks: &["thermal", "frequency"] },
     Effect {
         consequence: "the figure is the speed of the slowest thread, for which all waited",
-        checks: &["uneven-cores", "unequal-cores", "stragglers"],
+        checks: &["uneven-cores", "mixed-cores", "unequal-cores", "stragglers"],
     },
     Effect {
         consequence: "it is the latency at that bandwidth and not at the most that memory moves",

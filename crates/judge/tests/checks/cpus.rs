@@ -150,7 +150,8 @@ fn frequency_within_a_round_and_from_round_to_round() {
     assert_eq!(quiet_vm().unknown(CANARY_AFTER, "x").says(check), Unknown);
 }
 
-fn hybrid(late: f64) -> Case {
+/// Two kinds of core, the slowest thread late by so much.
+pub fn hybrid(late: f64) -> Case {
     quiet_vm().with(THREAD_SECONDS_MAX, 0.0395 / (1.0 - late)).machine(|machine| {
         machine.topology.cpus[0].kind = Some("performance".into());
         machine.topology.cpus[1].kind = Some("efficiency".into());
@@ -166,7 +167,17 @@ fn unequal_cores() {
     assert_eq!(quiet_vm().in_first(3, CANARY_SPREAD, 0.5).says(check), Pass, "three rounds of eight");
     assert_eq!(quiet_vm().unknown(CANARY_SPREAD, "x").says(check), Unknown);
     assert_eq!(quiet_vm().with(CPUS, vec![0.0]).answer(check), None, "one CPU is equal to itself");
+    assert_eq!(hybrid(0.0).answer(check), None, "they need not be");
+}
+
+#[test]
+fn mixed_cores() {
+    let check = "mixed-cores";
+    assert_eq!(quiet_vm().answer(check), None, "nothing tells of kinds");
+    let alike = quiet_vm().machine(|machine| {
+        machine.topology.cpus.iter_mut().for_each(|cpu| cpu.kind = Some("performance".into()));
+    });
+    assert_eq!(alike.says(check), Pass);
     assert_eq!(hybrid(0.0).says(check), Warn);
-    let (_, reasons) = hybrid(0.4).judged();
-    assert_eq!(reasons[..2], ["unequal-cores", "stragglers"]);
+    assert_eq!(hybrid(0.4).with(RUN_DELAY_WORST, 0.03).judged().1[..2], ["mixed-cores", "stragglers"]);
 }

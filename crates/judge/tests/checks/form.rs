@@ -9,6 +9,7 @@ use judge::checks::ALL;
 use crate::audited;
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
 use crate::copies::{busy, copies};
+use crate::cpus::hybrid;
 use crate::edges::{edge, unadvertised};
 use crate::loads;
 use crate::noise::noise;
@@ -99,10 +100,8 @@ fn situations() -> Vec<Case> {
         server().with(CPUS, vec![0.0, 99.0]),
         quiet_vm().with(PLACES, "threads".into()).with(SCHED_MIGRATIONS, 1.0),
         quiet_vm().of_cpu_time(SOFTIRQ_TIME, 0.024),
-        quiet_vm().with(THREAD_SECONDS_MAX, 0.06).machine(|machine| {
-            machine.topology.cpus[0].kind = Some("performance".into());
-            machine.topology.cpus[1].kind = Some("efficiency".into());
-        }),
+        hybrid(0.3),
+        hybrid(0.0).with(NOISE, "lost".into()),
         quiet_vm().with(CGROUP_MEMORY_EVENTS, 3.0),
         quiet_vm().with(WORKING_SET, 24e3),
         quiet_vm().without(VERIFIED),
@@ -267,6 +266,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             "placement-dependent",
             "switches-per-hop",
             "uneven-cores",
+            "mixed-cores",
             "advertised-cache",
             "heartbeat",
             "adds-up",
