@@ -11,7 +11,7 @@
 //! its bounds.
 
 pub mod each;
-mod groups;
+pub mod groups;
 pub mod idle;
 mod interrupts;
 mod pressure;

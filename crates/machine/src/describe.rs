@@ -1,7 +1,7 @@
 //! The description of a machine from its tree: one module for each part of [`Machine`].
 
 mod caches;
-mod cgroup;
+pub(crate) mod cgroup;
 pub mod channels;
 mod cpu;
 #[cfg(target_arch = "x86_64")]

@@ -134,6 +134,7 @@ const FILES: &[(&str, &str)] = files![
     "http/pins-itself",
     "http/rate-beyond",
     "http/resets",
+    "http/server-quota",
     "http/silent",
     "http/slow-network",
     "http/stalls-in-a-closed-loop",

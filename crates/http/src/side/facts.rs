@@ -27,6 +27,8 @@ pub struct Around {
     pub seconds: f64,
     /// CPU seconds of the server's processes.
     pub cpu: Reading<f64>,
+    /// Seconds that a quota held the server's control group back.
+    pub throttled: Reading<f64>,
     /// What the watcher saw.
     pub watched: Watched,
     /// Processes of the server.
@@ -140,6 +142,7 @@ fn of_processes(facts: &mut Evidence, around: &Around) {
     facts.put_reading(key::SERVER_USER, split.clone().map(|(user, _)| user));
     facts.put_reading(key::SERVER_SYSTEM, split.map(|(_, system)| system));
     facts.put_reading(key::SERVER_DELAY, sum(around, waited));
+    facts.put_reading(key::SERVER_THROTTLED, around.throttled.clone());
     let switches = sum(around, voluntary).and(sum(around, involuntary));
     facts.put_reading(key::SERVER_SWITCHES, switches.map(|(one, other)| vec![one, other]));
     facts.put_reading(key::SERVER_THREADS, sum(around, threads));

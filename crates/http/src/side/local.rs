@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use figure::evidence::http as key;
 use figure::{CpuList, Evidence, Reading};
 use machine::Tree;
+use machine::counters::groups::{Groups, Numbers};
 use serde::{Deserialize, Serialize};
 
 use super::facts::{self, Around};
@@ -50,6 +51,8 @@ pub struct Local {
     /// CPU seconds of its processes when it was ready, and when the window began.
     cpu_ready: Reading<f64>,
     cpu: Reading<f64>,
+    /// The control groups of the server, and what they had counted when the window began.
+    groups: Option<(Groups, Numbers)>,
     begun: Instant,
     profile: Option<Receiver<Result<CpuProfile, String>>>,
     around: Option<Around>,
@@ -83,6 +86,7 @@ impl Local {
             watcher: None,
             cpu_ready: Reading::default(),
             cpu: Reading::default(),
+            groups: None,
             begun: Instant::now(),
             profile: None,
             around: None,
@@ -156,6 +160,11 @@ impl Side for Local {
             }
             _ => None,
         };
+        self.groups = self.running.pid.map(|pid| {
+            let groups = Groups::of(&Tree::live(), pid);
+            let before = groups.read(&Tree::live());
+            (groups, before)
+        });
         self.cpu = process::cpu_of(&self.processes);
         self.begun = Instant::now();
         let watcher = Watcher::start(plan, |_, _| {});
@@ -166,9 +175,13 @@ impl Side for Local {
     fn end(&mut self) -> Result<(), String> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let cpu = self.cpu_since(&self.cpu);
+        let throttled = match self.groups.take() {
+            Some((groups, before)) => groups.throttled(&before, &groups.read(&Tree::live())),
+            None => Reading::unknown("the server's process is not known"),
+        };
         let watched = self.watcher.take().ok_or("the server was not watched")?;
         let watched = watched.stop().ok_or("what watched the server was lost")?;
-        self.around = Some(Around { seconds, cpu, watched, servers: self.processes.len() });
+        self.around = Some(Around { seconds, cpu, throttled, watched, servers: self.processes.len() });
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Did a CPU quota stop our threads while we measured?
+//! Did a CPU quota stop our threads, or the server, while we measured?
 
 use figure::evidence::{
     CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE,
@@ -8,12 +8,13 @@ use figure::{Reading, format};
 
 use super::loss::{LOST_TIME, loss};
 use crate::check::{Answer, Check, Subject, measured, never};
+use crate::load::server_cpus;
 
 /// cpu.stat of our cgroup and its ancestors: throttled_usec (v2), throttled_time (v1). The kernel adds up the
-/// time of every CPU that stood still, so this is CPU time.
+/// time of every CPU that stood still, so this is CPU time. A server may have a control group of its own: a container with a limit.
 pub const CHECK: Check = Check {
     id: "throttled",
-    question: "Did a CPU quota stop our threads while we measured?",
+    question: "Did a CPU quota stop our threads, or the server, while we measured?",
     reads: &[
         CGROUP_THROTTLED.name,
         CGROUP_THROTTLED_PERIODS.name,
@@ -27,6 +28,8 @@ pub const CHECK: Check = Check {
         COPY_SYSTEM.name,
         http::CLIENT_CPUS.name,
         http::SERVER_CPUS.name,
+        http::SERVER_ALLOWED.name,
+        http::SERVER_THROTTLED.name,
     ],
     page: include_str!("../../../../docs/checks/throttled.md"),
     applies: measured,
@@ -35,6 +38,23 @@ pub const CHECK: Check = Check {
 };
 
 fn rule(subject: &Subject) -> Answer {
+    let own = ours(subject);
+    let Some(throttled) = subject.figure.sum(http::SERVER_THROTTLED).into_value() else { return own };
+    let cpus = server_cpus(subject).into_value().map_or(1, |cpus| cpus.len()).max(1) as f64;
+    let lost = throttled / (cpus * subject.seconds());
+    let server = LOST_TIME.answer(
+        lost,
+        format!(
+            "the server's control group was throttled for {}: {} of the time, and the figure is its quota's",
+            format::seconds(throttled),
+            format::percent(lost)
+        ),
+        "raise the server's CPU quota, or read the figure as one of that quota",
+    );
+    if server.outcome > own.outcome { server } else { own }
+}
+
+fn ours(subject: &Subject) -> Answer {
     let cgroup = &subject.machine().cgroup;
     let throttled = match subject.figure.sum(CGROUP_THROTTLED) {
         Reading::Value(throttled) => throttled,

@@ -271,6 +271,8 @@ pub fn situations() -> Vec<Case> {
         remote().with(HOST_FOREIGN, 0.3),
         remote().with(HOST_FOREIGN, 0.3).with(SOFTIRQ, 0.3),
         remote().with(HOST_STEAL, 0.03).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
+        load().with(SERVER_THROTTLED, 0.03),
+        load().with(SERVER_THROTTLED, 0.03).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(GC_CYCLES, 1.0).with(GC_CPU, 0.004),
         load().with(GC_CYCLES, 1.0).with(GC_CPU, 0.1),
         open().with(SOFTNET_DROPS, 1.0),

@@ -257,6 +257,17 @@ fn the_machine_of_a_remote_server_is_looked_at_too() {
 }
 
 #[test]
+fn a_server_may_have_a_quota_of_its_own() {
+    let id = "throttled";
+    let server = |lost: f64| load().with(SERVER_THROTTLED, lost);
+    assert_eq!(at(id, [0.0, 0.009, 0.011, 0.049, 0.051], server), [Pass, Pass, Warn, Warn, Fail]);
+    assert!(server(0.2).answer(id).unwrap().detail.contains("the server's control group"));
+    assert_eq!(load().unknown(SERVER_THROTTLED, "hidden").says(id), Pass, "ours is seen");
+    let both = server(0.02).with(figure::evidence::CGROUP_THROTTLED, 0.3).answer(id).unwrap();
+    assert!(both.outcome == Fail && !both.detail.contains("server"), "the worse: {}", both.detail);
+}
+
+#[test]
 fn looking_costs_little() {
     let id = "observer-cost";
     let profiled = |rounds, factor: f64| {

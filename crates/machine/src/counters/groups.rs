@@ -1,16 +1,17 @@
-//! What the limits of our cgroup and its ancestors did to us: time throttled, memory limits met.
+//! What the limits of a cgroup and its ancestors, ours or another process's, did: time throttled, memory limits met.
 //!
 //! Of several groups the one that grew most counts, not the sum: a thread that an ancestor stops is not stopped
 //! a second time by its own group, and memory.events of a group holds those of its descendants.
 
 use figure::evidence::{CGROUP_MEMORY_EVENTS, CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS};
 use figure::host::{Cgroup, CgroupLevel};
-use figure::{Evidence, Reading};
+use figure::{CpuList, Evidence, Reading};
 
 use super::{both, grown};
 use crate::Tree;
+use crate::describe::cgroup;
 
-/// What is watched of our groups.
+/// What is watched of a process's groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
     quotas: Limits,
@@ -41,7 +42,7 @@ pub struct Throttling {
     ns: u64,
 }
 
-/// What our groups counted, innermost first.
+/// What the groups counted, innermost first.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     throttling: Vec<Reading<Throttling>>,
@@ -75,6 +76,11 @@ impl Groups {
         }
     }
 
+    /// The groups of another process, by its number.
+    pub fn of(tree: &Tree, process: u32) -> Self {
+        Groups::new(tree, &cgroup::of(tree, &process.to_string(), &CpuList::default()))
+    }
+
     /// Reads what they count now.
     pub fn read(&self, tree: &Tree) -> Numbers {
         Numbers {
@@ -83,12 +89,17 @@ impl Groups {
         }
     }
 
+    /// Seconds that a CPU quota held them back between two readings.
+    pub fn throttled(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
+        self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.ns).map(|ns| ns / 1e9)
+    }
+
     /// Writes the change.
     pub fn write(&self, evidence: &mut Evidence, before: &Numbers, after: &Numbers) {
-        let quota =
-            |read: fn(&Throttling) -> u64| self.quotas.growth(&before.throttling, &after.throttling, read);
-        evidence.put_reading(CGROUP_THROTTLED, quota(|stat| stat.ns).map(|ns| ns / 1e9));
-        evidence.put_reading(CGROUP_THROTTLED_PERIODS, quota(|stat| stat.periods));
+        let periods =
+            self.quotas.growth(&before.throttling, &after.throttling, |stat: &Throttling| stat.periods);
+        evidence.put_reading(CGROUP_THROTTLED, self.throttled(before, after));
+        evidence.put_reading(CGROUP_THROTTLED_PERIODS, periods);
         let events = self.memory.growth(&before.memory, &after.memory, |&events| events);
         evidence.put_reading(CGROUP_MEMORY_EVENTS, events);
     }

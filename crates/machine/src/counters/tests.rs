@@ -9,6 +9,7 @@ use figure::host::{Cgroup, CgroupLevel, LogicalCpu, Topology};
 use figure::{CpuList, Evidence, Machine, Reading};
 use proptest::prelude::*;
 
+use super::groups::Groups;
 use super::{Snapshot, WRITES, Watch};
 use crate::Tree;
 
@@ -235,6 +236,24 @@ fn the_group_that_throttled_most_counts() {
     assert_eq!(evidence.get(CGROUP_THROTTLED), Reading::Value(0.75));
     assert_eq!(evidence.get(CGROUP_THROTTLED_PERIODS), Reading::Value(5.0));
     assert_eq!(evidence.get(CGROUP_MEMORY_EVENTS), Reading::Value(3.0));
+}
+
+#[test]
+fn another_process_has_groups_of_its_own() {
+    let room = "/sys/fs/cgroup/room/cpu.stat";
+    let fixture = Fixture::new(&[
+        ("/proc/77/cgroup", "0::/room\n"),
+        ("/proc/self/cgroup", "0::/\n"),
+        ("/proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n"),
+        (room, "nr_throttled 7\nthrottled_usec 1000000\n"),
+    ]);
+    let groups = Groups::of(&fixture.tree(), 77);
+    let before = groups.read(&fixture.tree());
+    fixture.write(&[(room, "nr_throttled 9\nthrottled_usec 1400000\n")]);
+    assert_eq!(groups.throttled(&before, &groups.read(&fixture.tree())), Reading::Value(0.4));
+    let none = Groups::of(&fixture.tree(), 78);
+    let (before, after) = (none.read(&fixture.tree()), none.read(&fixture.tree()));
+    assert!(none.throttled(&before, &after).reason().unwrap().contains("/proc/78/cgroup"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Limits that control groups set on us: our group and every ancestor up to the mount, of version 1 and 2
+//! Limits that control groups set on us, or on another process: its group and every ancestor up to the mount, of version 1 and 2
 //! (Documentation/admin-guide/cgroup-v1, cgroup-v2.rst).
 //!
 //! /proc/self/cgroup names our group in each hierarchy, /proc/self/mountinfo where the hierarchy can be seen,
@@ -34,7 +34,14 @@ struct Mount {
 
 /// Describes our groups. `online` tells which cpusets narrow anything.
 pub fn describe(tree: &Tree, online: &CpuList) -> Cgroup {
-    let (groups, mounts) = match (tree.text("/proc/self/cgroup"), tree.text("/proc/self/mountinfo")) {
+    of(tree, "self", online)
+}
+
+/// Describes the groups of a process, by its number in /proc.
+pub fn of(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
+    let file = format!("/proc/{process}/cgroup");
+    // Where hierarchies are mounted for us: it is we who read the limits.
+    let (groups, mounts) = match (tree.text(&file), tree.text("/proc/self/mountinfo")) {
         (Reading::Value(groups), Reading::Value(mounts)) => (groups, mounts),
         (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => {
             return Cgroup { levels: Vec::new(), unknown: Some(reason) };
@@ -81,7 +88,7 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Cgroup {
         );
     }
     if levels.is_empty() && unknown.is_empty() {
-        unknown.push("/proc/self/cgroup names no group with limits".to_owned());
+        unknown.push(format!("{file} names no group with limits"));
     }
     Cgroup { levels, unknown: (!unknown.is_empty()).then(|| unknown.join("; ")) }
 }

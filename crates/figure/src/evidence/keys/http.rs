@@ -101,6 +101,7 @@ keys! {
     SERVER_FILES: f64 = "http.server.files", "1", Round, "Files and sockets that the server has open.";
     SERVER_ALLOWED: Vec<f64> = "http.server.allowed", "", Round, "CPUs that the server's threads might run on.";
     SERVER_SEEN: Vec<f64> = "http.server.seen", "", Round, "CPUs that the server's threads were seen on.";
+    SERVER_THROTTLED: f64 = "http.server.throttled", "s", Round, "Time that the server's control group or one above it was throttled for its quota.";
     HOST_STEAL: f64 = "http.host.steal", "s", Round, "Time that the hypervisor took from the CPUs of the machine that an agent serves on.";
     HOST_THROTTLED: f64 = "http.host.throttled", "s", Round, "Time that the agent's control group, which is the server's, was throttled for its quota.";
     HOST_FOREIGN: f64 = "http.host.foreign", "s", Round, "CPU time that others than the server used on the machine that an agent serves on; network work that is booked to nobody is among it.";
