@@ -5,8 +5,17 @@ exec 9<&0 </dev/null
 (read -r _ <&9 || kill -KILL 0) >/dev/null 2>&1 &
 exec 9<&-
 
-trap 'kill $(jobs -p) 2>/dev/null' EXIT
+trap leave EXIT
 trap 'exit 143' TERM
+
+leave() {
+    kill $(jobs -p)
+    for group in /sys/fs/cgroup/truebench-selftest-$$ /sys/fs/cgroup/*/truebench-selftest-$$; do
+        [ -d "$group" ] || continue
+        kill -KILL $(cat "$group/cgroup.procs")
+        for _ in 1 2 3 4 5; do rmdir "$group" && break || sleep 0.1; done
+    done
+} 2>/dev/null
 
 # This machine does not allow the defect: why.
 skip() { echo "$*" >&2; exit 77; }

@@ -48,25 +48,26 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     }
 }
 
-/// What the record of the clean twin says of a defect that is not there: a false alarm. `None` where it says nothing of it.
+/// What the record of the clean twin says of a defect that is not there: a false alarm. `None` where it does not say what it must where the
+/// defect is: the check answers better, or the figure has a value. What is said less of may be true of the machine.
 pub fn clean(defect: &Defect, record: &Record) -> Option<String> {
     let expect = &defect.expect;
     let Some(figure) = figure_of(record, expect) else {
         return Some(format!("there is no figure {}", expect.figure));
     };
-    let Some(cause) = &expect.cause else {
+    let Some(((_, outcome), cause)) = expect.verdict.verdict().zip(expect.cause.as_ref()) else {
         return figure
             .value
             .is_none()
             .then(|| figure.reason.clone().unwrap_or_else(|| "no value".to_owned()));
     };
     let accuses = |check: &&CheckResult| {
-        check.id == *cause
-            && match check.outcome {
-                Outcome::Warn | Outcome::Fail => true,
-                Outcome::Unknown => check.essential,
-                Outcome::Pass => false,
-            }
+        let is_said = match outcome {
+            // Not known, and not what is known and bad.
+            Outcome::Unknown => check.outcome == outcome && check.essential,
+            _ => check.outcome >= outcome,
+        };
+        check.id == *cause && is_said
     };
     figure.checks.iter().find(accuses).map(|check| format!("{}: {}", check.id, check.detail))
 }
@@ -105,5 +106,83 @@ fn word(outcome: Outcome) -> &'static str {
         Outcome::Unknown => "unknown",
         Outcome::Warn => "warn",
         Outcome::Fail => "fail",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figure::record::Observer;
+    use figure::{Better, Machine, Tool, Unit};
+
+    use super::*;
+
+    fn defect(verdict: &str) -> Defect {
+        let text = format!(
+            r#"
+            defect = "a stranger"
+            planted = "a busy loop"
+            seconds = 1
+            run = "memory"
+            expect = {{ figure = "memory.triad", verdict = "{verdict}", cause = "foreign-load", says = "others" }}
+            "#
+        );
+        Defect::parse("memory/one", &text).unwrap()
+    }
+
+    /// A record of one figure, of which these checks said so.
+    fn record(said: &[(&str, Outcome)]) -> Record {
+        let unit = || String::from("x");
+        let mut figure = Figure::planned("memory.triad", "memory", "triad", Unit::ONE, Better::Higher);
+        figure.value = Some(1.0);
+        figure.checks = said
+            .iter()
+            .map(|(id, outcome)| CheckResult {
+                id: (*id).to_owned(),
+                outcome: *outcome,
+                detail: "others used it".to_owned(),
+                fix: None,
+                essential: true,
+            })
+            .collect();
+        figure.verdict = Some(Verdict::of(&figure.checks, 10));
+        Record {
+            schema: figure::record::SCHEMA,
+            tool: Tool { name: unit(), version: unit(), build: unit(), simd: unit() },
+            machine: Machine::default(),
+            started: unit(),
+            duration: 1.0,
+            command: Vec::new(),
+            interrupted: None,
+            observer: Observer::default(),
+            figures: vec![figure],
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_first_of_the_worst_is_the_cause() {
+        let is_caught = |said: &[(&str, Outcome)]| match planted(&defect("invalid"), &record(said)) {
+            Answer::Caught(_) => "first",
+            Answer::NotFirst(_) => "behind another",
+            Answer::Missed(_) => "missed",
+        };
+        assert_eq!(is_caught(&[("foreign-load", Outcome::Fail), ("drift", Outcome::Fail)]), "first");
+        assert_eq!(is_caught(&[("steal", Outcome::Warn), ("foreign-load", Outcome::Fail)]), "first");
+        assert_eq!(is_caught(&[("steal", Outcome::Fail), ("foreign-load", Outcome::Fail)]), "behind another");
+        assert_eq!(is_caught(&[("foreign-load", Outcome::Warn)]), "missed");
+        assert_eq!(is_caught(&[("steal", Outcome::Fail)]), "missed");
+    }
+
+    #[test]
+    fn a_twin_is_accused_by_what_must_be_said_of_the_defect() {
+        let accused =
+            |verdict, outcome| clean(&defect(verdict), &record(&[("foreign-load", outcome)])).is_some();
+        assert!(accused("invalid", Outcome::Fail) && !accused("invalid", Outcome::Warn));
+        assert!(accused("suspect", Outcome::Fail) && accused("suspect", Outcome::Warn));
+        assert!(accused("unverified", Outcome::Unknown) && !accused("unverified", Outcome::Warn));
+        for verdict in ["invalid", "suspect", "unverified"] {
+            assert!(!accused(verdict, Outcome::Pass));
+            assert_eq!(clean(&defect(verdict), &record(&[("steal", Outcome::Fail)])), None);
+        }
     }
 }

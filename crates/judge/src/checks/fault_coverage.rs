@@ -25,7 +25,7 @@ pub const CHECK: Check = Check {
         FAULT_IN_KERNEL.name,
     ],
     page: include_str!("../../../../docs/checks/fault-coverage.md"),
-    applies: |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_COUNTED.name),
+    applies: |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_SEEN.name),
     essential: always,
     rule,
 };

@@ -12,6 +12,9 @@ const FAULTING: Levels = Levels { warn: 0.01, fail: 0.05 };
 const MINOR: f64 = 1e-6;
 /// Seconds of a minor fault on a 2 MiB page, which is cleared at about 10 GB/s.
 const MINOR_HUGE: f64 = 200e-6;
+/// Bytes of such a page, and arrays of a kernel at most.
+const HUGE: f64 = (2 << 20) as f64;
+const ARRAYS: f64 = 3.0;
 /// Seconds of a major fault: a read from disk. An order of magnitude.
 const MAJOR: f64 = 1e-3;
 
@@ -38,10 +41,14 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let minor = observed!(subject.figure.sum(FAULT_MINOR));
     let major = observed!(subject.figure.sum(FAULT_MAJOR));
-    let huge = subject.figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0);
-    let each = if huge >= 0.5 { MINOR_HUGE } else { MINOR };
+    let share_huge = subject.figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0);
+    // No more of them can be of huge pages than there are, in each round.
+    let bytes = subject.condition(WORKING_SET).or(subject.condition(ARRAY_BYTES).map(|bytes| bytes * ARRAYS));
+    let pages = (bytes.unwrap_or(0.0) / HUGE).ceil() * subject.figure.kept().count() as f64;
+    let huge = if share_huge >= 0.5 { minor.min(pages) } else { 0.0 };
     // Threads fault side by side; a disk serves one after the other.
-    let share = minor * each / subject.cpu_seconds() + major * MAJOR / subject.seconds();
+    let minors = huge * MINOR_HUGE + (minor - huge) * MINOR;
+    let share = minors / subject.cpu_seconds() + major * MAJOR / subject.seconds();
     FAULTING.answer(
         share,
         format!(

@@ -296,7 +296,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
         let rated = program().with(RATE_TIME, 30.0).only(&conditions);
         let making = copies("process", 1.0).only(&conditions);
         let priced = price("minor.write").only(&conditions);
-        let looked_at = watched().only(&[FAULT_COUNTED.name]);
+        let looked_at = watched().only(&[FAULT_SEEN.name]);
         // Of a load in a closed loop, of one at a rate, of CPU time that is split, and of a server on another machine.
         let of_load: Vec<Case> = [loads::load(), loads::open(), loads::split(), loads::remote()]
             .map(|case| case.machine(|machine| machine.cgroup = Default::default()).only(&conditions))
@@ -312,7 +312,7 @@ fn without_evidence_nothing_passes_that_needs_it() {
             reads if reads.contains(&THREAD_OVERLAP.name) => &team,
             reads if reads.contains(&PROGRAM.name) => &tried,
             reads if reads.contains(&PRICE_UNITS.name) => &priced,
-            reads if reads.contains(&FAULT_COUNTED.name) => &looked_at,
+            reads if reads.contains(&FAULT_SEEN.name) => &looked_at,
             reads if reads.contains(&LEVER.name) => &with_lever,
             reads if reads.contains(&RATE_TIME.name) => &rated,
             _ => loaded.unwrap_or(&blind),
