@@ -31,17 +31,6 @@ pub fn of_cell(cell: &Path) -> Evidence {
     evidence
 }
 
-/// The clock of the cell. Which clock it is: CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are read from the same counter, and differ
-/// in how their rate is steered.
-pub fn of_clock() -> Evidence {
-    let mut evidence = Evidence::default();
-    let precision = lab::clock::Clock::monotonic_raw().precision();
-    evidence.put(CLOCK_GRANULARITY, precision.granularity);
-    evidence.put(CLOCK_COST, precision.cost);
-    evidence.put(CLOCK_SOURCE, "CLOCK_MONOTONIC".to_owned());
-    evidence
-}
-
 /// The shell, the programs that the scripts use, and the locale that they get with this LANG.
 pub fn of_shell(cpus: &CpuList, language: &str) -> Evidence {
     let mut evidence = Evidence::default();

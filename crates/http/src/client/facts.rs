@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use figure::evidence::http as key;
+use figure::evidence::{SAMPLE_SHORTEST, http as key};
 use figure::{Evidence, Reading};
 
 use super::process::Connected;
@@ -21,7 +21,7 @@ const TREND_LEAST: usize = laws::MIN_VALUES;
 
 /// What is known when all connections are made.
 pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
-    let mut facts = Evidence::default();
+    let mut facts = lab::clock::of_monotonic();
     let ramped = &connected.ramped;
     facts.put(key::ESTABLISHED, f64::from(ramped.established));
     facts.put(key::RAMP_FAILURES, ramped.failures.iter().map(|count| *count as f64).collect());
@@ -45,6 +45,8 @@ pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Eviden
         facts.put_unknown(key::RATE_ASKED, "a closed loop has no rate of its own");
     }
     facts.put_reading(key::SECONDS, Reading::or_unknown(book.seconds(), "the window had no end"));
+    // What a rate is timed by. Latencies are of single requests, and show what the clock resolves themselves.
+    facts.put_reading(SAMPLE_SHORTEST, facts.get(key::SECONDS));
     of_counts(&mut facts, book);
     of_latency(&mut facts, book);
     of_fairness(&mut facts, book, connections);

@@ -61,7 +61,7 @@ impl Passes {
     /// What surrounds the tests: facts about all figures, and about those of tests that work in files or with the shell.
     pub fn facts(&self, tasks: &[Task]) -> Facts {
         let mut facts = Facts { evidence: surroundings::of_cell(&self.cell), ..Facts::default() };
-        facts.evidence.merge(surroundings::of_clock());
+        facts.evidence.merge(lab::clock::of_monotonic());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
             let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);

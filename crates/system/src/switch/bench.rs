@@ -64,7 +64,7 @@ pub fn prepare(
         };
         started.into_iter().map(pair).collect::<Result<Vec<_>, _>>()
     })?;
-    let mut facts = Facts::default();
+    let mut facts = Facts { evidence: lab::clock::of_monotonic(), ..Facts::default() };
     // A task that reads back another mask than it set ends its pass: every round that there is has held it.
     facts.evidence.put(PLACE_READBACK, true);
     Ok((Box::new(SwitchBench { setup, cell, surroundings, lasting }), facts))
@@ -117,7 +117,10 @@ impl SwitchBench {
         idle::write(&mut evidence, &idle_before, &idle_after);
         seen::write(&mut evidence, copy, place.pinned());
         let value = match task.busy {
-            None => copy.count as f64 / copy.seconds,
+            None => {
+                evidence.put(SAMPLE_SHORTEST, copy.seconds);
+                copy.count as f64 / copy.seconds
+            }
             Some(_) => seen::wakes(&mut evidence, copy).ok_or_else(|| format!("{}: no wake-up", task.id))?,
         };
         Ok(Round::new(around.started, around.duration, vec![value], evidence))
