@@ -99,6 +99,11 @@ fn a_context_switch_of_unixbench_depends_on_the_placement() {
     assert_eq!(copies("switching", 1.0).says("placement-dependent"), Warn);
     let apart = copies("switching", 1.0).values(&[1.0, 1.0, 1.0, 4.0, 4.0, 4.0]);
     assert_eq!(apart.judged().1[0], "placement-dependent", "rounds that do not agree are its consequence");
+    assert_eq!(
+        apart.of_time(CPU_STEAL, 0.5).judged().1[..2],
+        ["steal", "placement-dependent"],
+        "or another's"
+    );
     let on_one = copies("switching", 1.0).machine(|machine| machine.topology.allowed = "0".parse().unwrap());
     assert_eq!(on_one.says("placement-dependent"), Pass);
     assert_eq!(copies("process", 1.0).answer("placement-dependent"), None);
