@@ -8,6 +8,7 @@ exec 9<&-
 trap leave EXIT
 trap 'exit 143' TERM
 
+# What is running ends, and the control groups that were made go.
 leave() {
     kill $(jobs -p)
     for group in /sys/fs/cgroup/truebench-selftest-$$ /sys/fs/cgroup/*/truebench-selftest-$$; do
@@ -28,24 +29,21 @@ hog() {
     for cpu in "$@"; do taskset -c "$cpu" sh -c 'while :; do :; done' </dev/null >/dev/null 2>&1 & done
 }
 
-# in_group CONTROLLER FILE-OF-V1 FILE-OF-V2 LIMIT-OF-V1 LIMIT-OF-V2 COMMAND...: within a new control group with that limit.
+# in_group CONTROLLER FILE-OF-V1 FILE-OF-V2 LIMIT-OF-V1 LIMIT-OF-V2 COMMAND...: within the script's control group, with that limit.
 in_group() {
     for place in "/sys/fs/cgroup/$1 $2 $4" "/sys/fs/cgroup $3 $5"; do
         set_up=$(new_group $place) && break
     done
     [ -n "$set_up" ] || skip "no control group with a limit for $1 can be made"
     shift 5
-    code=0
-    sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$set_up" "$@" || code=$?
-    rmdir "$set_up" 2>/dev/null || :
-    return $code
+    sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$set_up" "$@"
 }
 
 new_group() {
     group="$1/truebench-selftest-$$"
     file=$2
     shift 2
-    mkdir "$group" 2>/dev/null || return 1
+    [ -d "$group" ] || mkdir "$group" 2>/dev/null || return 1
     { echo "$*" >"$group/$file"; } 2>/dev/null || { rmdir "$group"; return 1; }
     echo "$group"
 }

@@ -4,8 +4,8 @@
 //! are judged by it, and by what concerns only them.
 
 use figure::evidence::http::{
-    CARRIER, CLIENT_BUSIEST, CLIENT_CPUS, CONNECTIONS, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED,
-    SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
+    CARRIER, CLIENT_BUSIEST, CLIENT_CPUS, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS,
+    SERVER_ALLOWED, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
 };
 use figure::evidence::{Key, http};
 use figure::{CpuList, Figure, Reading, stats};
@@ -85,6 +85,14 @@ pub fn sums(figure: &Figure, key: Key<Vec<f64>>) -> Reading<Vec<f64>> {
     })
 }
 
+/// Requests or attempts of the kept rounds that failed in one of these ways (reads `key`, by [`FAILURES`]).
+pub fn failed(figure: &Figure, key: Key<Vec<f64>>, ways: &[&str]) -> Reading<f64> {
+    let of_ways = |counts: Vec<f64>| {
+        FAILURES.iter().zip(counts).filter(|(way, _)| ways.contains(way)).map(|(_, count)| count).sum()
+    };
+    sums(figure, key).map(of_ways)
+}
+
 /// All of them; the first reason if one is unknown.
 pub fn together<T, const N: usize>(readings: [Reading<T>; N]) -> Reading<[T; N]> {
     let mut values = Vec::with_capacity(N);
@@ -116,6 +124,13 @@ pub fn server_cpus(subject: &Subject) -> Reading<CpuList> {
         return Reading::Value(given);
     }
     subject.figure.over_rounds(SERVER_ALLOWED).map(|rounds| list(&rounds.concat()))
+}
+
+/// CPU seconds that the server's CPUs had in the windows, which is what the server's side watches (reads what [`server_cpus`] reads, and
+/// [`SECONDS`]); never 0.
+pub fn server_time(subject: &Subject) -> Reading<f64> {
+    let cpus = server_cpus(subject).map(|cpus| cpus.len().max(1) as f64);
+    cpus.and(subject.figure.sum(SECONDS)).map(|(cpus, seconds)| cpus * seconds.max(f64::MIN_POSITIVE))
 }
 
 /// How much of its CPUs' time a server used.

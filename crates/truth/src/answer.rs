@@ -131,7 +131,7 @@ mod tests {
 
     /// A record of one figure, of which these checks said so.
     fn record(said: &[(&str, Outcome)]) -> Record {
-        let unit = || String::from("x");
+        let any = || String::from("x");
         let mut figure = Figure::planned("memory.triad", "memory", "triad", Unit::ONE, Better::Higher);
         figure.value = Some(1.0);
         figure.checks = said
@@ -147,9 +147,9 @@ mod tests {
         figure.verdict = Some(Verdict::of(&figure.checks, 10));
         Record {
             schema: figure::record::SCHEMA,
-            tool: Tool { name: unit(), version: unit(), build: unit(), simd: unit() },
+            tool: Tool { name: any(), version: any(), build: any(), simd: any() },
             machine: Machine::default(),
-            started: unit(),
+            started: any(),
             duration: 1.0,
             command: Vec::new(),
             interrupted: None,

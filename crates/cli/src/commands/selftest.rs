@@ -29,7 +29,7 @@ const MAX_TIME: f64 = 180.0;
 struct Table<'a> {
     machine: String,
     rows: &'a [Row],
-    /// Defects for which there was no time.
+    /// Defects that were not tried, for want of time or as the user stopped it.
     untried: usize,
     rates: Vec<Rates>,
     clean: &'a Clean,
@@ -54,15 +54,15 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
     let rows = tried(&site, &chosen, options);
     let clean = undisturbed(&site, options);
-    let untried = untried(chosen.len() - rows.len(), is_interrupted());
+    let untried = chosen.len() - rows.len();
+    let told = told_untried(untried, is_interrupted());
     let text = match options.format {
         SelftestFormat::Text => {
             let colour = target.is_none() && output::colour(options.no_color);
-            show::text(&rows, &clean, output::width(), colour) + &untried
+            show::text(&rows, &clean, output::width(), colour) + &told
         }
-        SelftestFormat::Markdown => heading() + &show::markdown(&rows, &clean) + &untried,
+        SelftestFormat::Markdown => heading() + &show::markdown(&rows, &clean) + &told,
         SelftestFormat::Json => {
-            let untried = chosen.len() - rows.len();
             let table =
                 Table { machine: machine(), rates: rates(&rows), rows: &rows, untried, clean: &clean };
             serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
@@ -73,16 +73,19 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         None => output::print(text.as_bytes())?,
     }
     let was_tried = rows.iter().any(|row| row.trials > 0);
-    Ok(ExitCode::from(match rows.iter().all(Row::holds) {
-        _ if is_interrupted() => failure::INTERRUPTED,
-        _ if !was_tried => failure::NOT_MEASURED,
-        true => failure::OK,
-        false => failure::INVALID,
+    Ok(ExitCode::from(if is_interrupted() {
+        failure::INTERRUPTED
+    } else if !was_tried {
+        failure::NOT_MEASURED
+    } else if rows.iter().all(Row::holds) {
+        failure::OK
+    } else {
+        failure::INVALID
     }))
 }
 
-/// What is said of the defects that there was no time for.
-fn untried(count: usize, is_interrupted: bool) -> String {
+/// What is said of the defects that were not tried.
+fn told_untried(count: usize, is_interrupted: bool) -> String {
     let why = if is_interrupted { "interrupted" } else { "there was no time for them: --all, or --max-time" };
     if count == 0 { String::new() } else { format!("\n{count} more defects were not tried: {why}\n") }
 }

@@ -22,7 +22,6 @@ const MIN_GROUP: usize = 3;
 const GAP_TO_WIDTH: f64 = 1.5;
 /// A gap smaller than this share of the median is no mode that anyone has to decide about.
 const MIN_GAP: f64 = 0.02;
-
 /// From this ratio of the largest to the smallest on, distances are those of logarithms: what moves a figure several-fold moves it in
 /// proportion, and the upper group is as many times wider as it is higher.
 const SEVERAL_FOLD: f64 = 2.0;

@@ -51,8 +51,9 @@ pub struct Local {
     /// CPU seconds of its processes when it was ready, and when the window began.
     cpu_ready: Reading<f64>,
     cpu: Reading<f64>,
-    /// The control groups of the server, and what they had counted when the window began.
-    groups: Option<(Groups, Numbers)>,
+    /// The control groups of the server, found when it was ready, and what they had counted when the window began.
+    groups: Option<Groups>,
+    counted: Option<Numbers>,
     begun: Instant,
     profile: Option<Receiver<Result<CpuProfile, String>>>,
     around: Option<Around>,
@@ -87,6 +88,7 @@ impl Local {
             cpu_ready: Reading::default(),
             cpu: Reading::default(),
             groups: None,
+            counted: None,
             begun: Instant::now(),
             profile: None,
             around: None,
@@ -130,6 +132,7 @@ impl Side for Local {
             if process::read(&Tree::live(), pid).value().is_none() {
                 return Err("the server has ended".to_owned());
             }
+            self.groups = Some(Groups::of(&Tree::live(), pid));
         }
         self.before = self.runtime();
         self.cpu_ready = process::cpu_of(&self.processes);
@@ -160,11 +163,7 @@ impl Side for Local {
             }
             _ => None,
         };
-        self.groups = self.running.pid.map(|pid| {
-            let groups = Groups::of(&Tree::live(), pid);
-            let before = groups.read(&Tree::live());
-            (groups, before)
-        });
+        self.counted = self.groups.as_ref().map(|groups| groups.read(&Tree::live()));
         self.cpu = process::cpu_of(&self.processes);
         self.begun = Instant::now();
         let watcher = Watcher::start(plan, |_, _| {});
@@ -175,7 +174,7 @@ impl Side for Local {
     fn end(&mut self) -> Result<(), String> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let cpu = self.cpu_since(&self.cpu);
-        let throttled = match self.groups.take() {
+        let throttled = match self.groups.as_ref().zip(self.counted.take()) {
             Some((groups, before)) => groups.throttled(&before, &groups.read(&Tree::live())),
             None => Reading::unknown("the server's process is not known"),
         };

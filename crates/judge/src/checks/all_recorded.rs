@@ -1,13 +1,13 @@
 //! Is every latency recorded, and are there enough of them?
 
 use figure::evidence::http::{
-    ANSWERED, ANSWERED_LATE, CONNECTIONS, FAILED, FAILURES, LATENCY, QUANTILE, RATE_ASKED, RECORDED, WHAT,
+    ANSWERED, ANSWERED_LATE, CONNECTIONS, FAILED, LATENCY, QUANTILE, RATE_ASKED, RECORDED, WHAT,
 };
 use figure::format::{number, percent};
 use figure::{Figure, Reading, stats};
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
-use crate::load::{LONGEST, head, of_load, sums, typical_at};
+use crate::load::{LONGEST, failed, head, of_load, typical_at};
 
 /// What is missing, or too much, of the answers, beyond what the ends of the window explain. hey records its first million
 /// (hey #112, #166).
@@ -76,8 +76,7 @@ fn complete(subject: &Subject, load: &Figure) -> Answer {
         // A closed loop asks for no rate.
         _ => 0.0,
     };
-    let at = FAILURES.iter().position(|kind| *kind == "timeout").unwrap_or(0);
-    let timeouts = observed!(sums(load, FAILED)).get(at).copied().unwrap_or(0.0);
+    let timeouts = observed!(failed(load, FAILED, &["timeout"]));
     let (least, most) = (answered - edge - queued, answered + timeouts + edge);
     let astray = (least - recorded).max(recorded - most).max(0.0);
     let share = astray / answered.max(1.0);

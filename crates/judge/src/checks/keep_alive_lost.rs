@@ -1,13 +1,11 @@
 //! Were connections kept?
 
-use figure::evidence::http::{
-    ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, FAILURES, KEEPS_ALIVE, WHAT,
-};
+use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE, WHAT};
 use figure::format::{number, percent};
 
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Subject, always, observed};
-use crate::load::{of_load, sums};
+use crate::load::{failed, of_load};
 
 /// What making and ending a connection costs, in answers: three segments, accept, epoll_ctl and close on both sides. An order of
 /// magnitude.
@@ -49,9 +47,7 @@ fn rule(subject: &Subject) -> Answer {
     if made == 0.0 {
         return Answer::pass(format!("no connection had to be made again{closed}"));
     }
-    let kinds = observed!(sums(figure, FAILED));
-    let ended: f64 =
-        FAILURES.iter().zip(kinds).filter(|(kind, _)| ENDING.contains(kind)).map(|(_, count)| count).sum();
+    let ended = observed!(failed(figure, FAILED, ENDING));
     let behind = match ended.min(made) {
         0.0 => String::new(),
         behind => format!("; {} of them behind requests that failed", number(behind)),

@@ -14,8 +14,8 @@ pub(crate) const MOSTLY: f64 = 0.9;
 /// Twice is more than any other disturbance that is let pass makes of a rate.
 const SEVERAL_FOLD: f64 = 2.0;
 
-/// A free figure is the compatible one, and never more than suspect: a better scheduler, or a hypervisor that hides a cache,
-/// moves it several-fold on the same hardware (study 2).
+/// A free figure is the compatible one, and suspect at best: a better scheduler, or a hypervisor that hides a cache, moves it several-fold on
+/// the same hardware (study 2).
 pub const CHECK: Check = Check {
     id: "placement-dependent",
     question: "Does the figure depend on where the scheduler put its two tasks?",

@@ -1,12 +1,12 @@
 //! Had the client local ports enough?
 
 use figure::evidence::http::{
-    CONNECTIONS, FAILED, FAILURES, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED, WHAT,
+    CONNECTIONS, FAILED, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED, WHAT,
 };
 use figure::format;
 
 use crate::check::{Answer, Check, Levels, Subject, never, observed};
-use crate::load::{of_load, sums};
+use crate::load::{failed, of_load};
 
 /// Ports in use as a share of those that there are. Before Linux 6.8 connect(2) tries ports of one parity only until half of them are
 /// taken, and slows down sharply from there (Cloudflare, "connect() - why are you so slow?", 2024-02-08). That none is left, failures tell.
@@ -37,7 +37,7 @@ const FIX: &str = "use more source addresses (--sources), or widen the range (as
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
-    let refused = |key| sums(figure, key).map(|kinds| none_left(&kinds));
+    let refused = |key| failed(figure, key, &["no port"]);
     let without = observed!(refused(FAILED)) + observed!(refused(UNCONNECTED));
     if without > 0.0 {
         return Answer::fail(format!("{without} times there was no local port left to connect from"), FIX);
@@ -57,10 +57,4 @@ fn rule(subject: &Subject) -> Answer {
         format!("{} connections{told}, of {} ports", format::number(connections), format::number(ports)),
         FIX,
     )
-}
-
-/// Failures for want of a port.
-fn none_left(kinds: &[f64]) -> f64 {
-    let at = FAILURES.iter().position(|kind| *kind == "no port");
-    at.and_then(|at| kinds.get(at)).copied().unwrap_or(0.0)
 }

@@ -1,12 +1,12 @@
 //! Are the latencies those of all answers?
 
 use figure::evidence::audit::{RESULTS, TOOL};
-use figure::evidence::http::{ANSWERED, FAILED, FAILURES, RECORDED, WHAT};
+use figure::evidence::http::{ANSWERED, FAILED, RECORDED, WHAT};
 use figure::format::{number, percent};
 
 use crate::audited::is_audited;
 use crate::check::{Answer, Check, Levels, Subject, never, observed};
-use crate::load::{RATE, head, sums};
+use crate::load::{RATE, failed, head};
 
 /// Answers that are in no latency. Of one in a hundred the 99th percentile is not known.
 const MISSING: Levels = Levels { warn: 1e-3, fail: 0.01 };
@@ -30,9 +30,7 @@ fn rule(subject: &Subject) -> Answer {
     let Some(load) = head(subject) else { return Answer::unknown("its run is not in the record") };
     let recorded = observed!(load.sum(RECORDED));
     // An answer with an error status has a latency as well.
-    let status = FAILURES.iter().position(|kind| *kind == "status").unwrap_or(0);
-    let answers =
-        observed!(load.sum(ANSWERED)) + observed!(sums(load, FAILED)).get(status).copied().unwrap_or(0.0);
+    let answers = observed!(load.sum(ANSWERED)) + observed!(failed(load, FAILED, &["status"]));
     let results = match subject.figure.evidence.get(RESULTS).into_value() {
         Some(results) if !results.is_empty() => format!(": {results}"),
         _ => String::new(),

@@ -7,7 +7,7 @@ use figure::format::percent;
 
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Levels, Subject, never, observed};
-use crate::load::{of_load, server_cpus, together};
+use crate::load::{of_load, server_time, together};
 
 /// What others may use of that machine, in times of what the server's CPUs could: on which of its CPUs they ran is not known, so that it is never
 /// more than a reason to look.
@@ -37,8 +37,7 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
-    let cpus = observed!(server_cpus(subject)).len().max(1) as f64;
-    let of_all = cpus * observed!(figure.sum(SECONDS)).max(f64::MIN_POSITIVE);
+    let of_all = observed!(server_time(subject));
     let lost = [HOST_STEAL, HOST_THROTTLED, HOST_FOREIGN].map(|key| figure.sum(key));
     let [stolen, throttled, foreign] = observed!(together(lost));
     let packets = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0);

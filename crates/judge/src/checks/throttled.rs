@@ -8,7 +8,7 @@ use figure::{Reading, format};
 
 use super::loss::{LOST_TIME, loss};
 use crate::check::{Answer, Check, Subject, measured, never};
-use crate::load::server_cpus;
+use crate::load::server_time;
 
 /// cpu.stat of our cgroup and its ancestors: throttled_usec (v2), throttled_time (v1). The kernel adds up the
 /// time of every CPU that stood still, so this is CPU time. A server may have a control group of its own: a container with a limit.
@@ -30,6 +30,7 @@ pub const CHECK: Check = Check {
         http::SERVER_CPUS.name,
         http::SERVER_ALLOWED.name,
         http::SERVER_THROTTLED.name,
+        http::SECONDS.name,
     ],
     page: include_str!("../../../../docs/checks/throttled.md"),
     applies: measured,
@@ -39,9 +40,9 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let own = ours(subject);
-    let Some(throttled) = subject.figure.sum(http::SERVER_THROTTLED).into_value() else { return own };
-    let cpus = server_cpus(subject).into_value().map_or(1, |cpus| cpus.len()).max(1) as f64;
-    let lost = throttled / (cpus * subject.seconds());
+    let server = subject.figure.sum(http::SERVER_THROTTLED).and(server_time(subject));
+    let Some((throttled, whole)) = server.into_value() else { return own };
+    let lost = throttled / whole;
     let server = LOST_TIME.answer(
         lost,
         format!(
