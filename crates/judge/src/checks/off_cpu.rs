@@ -1,9 +1,11 @@
 //! Did our threads stand still, though nobody else had their CPU?
 
-use figure::evidence::{CPU_STEAL, CPUS, NOISE, OFF_CPU_WORST, PRICE_CLOCK, SOFTIRQ_TIME};
+use figure::evidence::{
+    CPU_FOREIGN_RESOLUTION, CPU_STEAL, CPUS, NOISE, OFF_CPU_WORST, PRICE_CLOCK, SOFTIRQ_TIME,
+};
 use figure::format;
 
-use super::loss::LOST_TIME;
+use super::loss::{LOST_TIME, tick_noise};
 use crate::check::{Answer, Check, Subject, never, observed, pinned, wants_its_cpus};
 
 /// Wall-clock time less CPU time (CLOCK_THREAD_CPUTIME_ID) and run-queue delay (schedstat). Threads of the pool never sleep
@@ -11,7 +13,15 @@ use crate::check::{Answer, Check, Subject, never, observed, pinned, wants_its_cp
 pub const CHECK: Check = Check {
     id: "off-cpu",
     question: "Did our threads stand still, though nobody else had their CPU?",
-    reads: &[OFF_CPU_WORST.name, CPU_STEAL.name, SOFTIRQ_TIME.name, CPUS.name, NOISE.name, PRICE_CLOCK.name],
+    reads: &[
+        OFF_CPU_WORST.name,
+        CPU_STEAL.name,
+        SOFTIRQ_TIME.name,
+        CPU_FOREIGN_RESOLUTION.name,
+        CPUS.name,
+        NOISE.name,
+        PRICE_CLOCK.name,
+    ],
     page: include_str!("../../../../docs/checks/off-cpu.md"),
     applies: |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject),
     essential: never,
@@ -26,10 +36,11 @@ fn is_noted(subject: &Subject) -> bool {
 
 fn rule(subject: &Subject) -> Answer {
     let off = observed!(subject.figure.sum(OFF_CPU_WORST));
-    // A kernel that accounts steal and interrupts apart takes them off the CPU time of the thread that they hit.
+    // A kernel that accounts steal and interrupts apart takes them off the CPU time of the thread that they hit; it
+    // shows them in clock ticks.
     let taken: f64 =
         [CPU_STEAL, SOFTIRQ_TIME].into_iter().filter_map(|key| subject.figure.sum(key).into_value()).sum();
-    let share = (off - taken).max(0.0) / subject.seconds();
+    let share = (off - taken - tick_noise(subject)).max(0.0) / subject.seconds();
     LOST_TIME.answer(
         share,
         format!("a thread neither ran nor waited for a CPU for {} of the time", format::percent(share)),

@@ -92,6 +92,7 @@ fn situations() -> Vec<Case> {
         server().of_time(CPU_STEAL, 0.5).of_time(RUN_DELAY_WORST, 0.5).with(THREAD_SECONDS_MAX, 0.08),
         server().of_time(CPU_FOREIGN, 0.9).of_time(RUN_DELAY_WORST, 0.5),
         quiet_vm().of_cpu_time(SOFTIRQ_TIME, 0.3).of_cpu_time(CPU_SIBLING, 0.3),
+        quiet_vm().of_time(OFF_CPU_WORST, 0.5).of_time(CPU_STEAL, 0.1).of_time(SOFTIRQ_TIME, 0.1),
         quiet_vm().with(INVOLUNTARY_SWITCHES, 900.0).of_cpu_time(RUN_DELAY, 0.1),
         quiet_vm().with(FAULT_MINOR, 1e5).with(PAGES_HUGE_SHARE, 1.0),
         quiet_vm().with(CLOCK_STEPPED, 3.0).with(SAMPLE_SHORTEST, 1e-6),
