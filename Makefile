@@ -63,8 +63,11 @@ run: build setup-allocators
 build: setup
 	@$(CARGO) build --release --locked --package truebench
 
+# A debug build is one of the defects.
 truth: build setup-allocators setup-go
-	@code=0
+	@$(CARGO) build --locked --package truebench
+	export TRUEBENCH_DEBUG="$(abspath $(TARGET_DIR))/debug/truebench"
+	code=0
 	"$(TRUEBENCH)" selftest --all --repeat 3 --clean-runs 40 --format markdown -o docs/truth.md || code=$$?
 	case $$code in 0|3) ;; *) exit $$code ;; esac
 

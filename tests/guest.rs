@@ -144,7 +144,7 @@ fn image(directory: &Path, script: &str) -> PathBuf {
         }
     }
     put(&part("busybox"), "/bin/busybox");
-    for command in ["sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep"] {
+    for command in ["sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep", "rmdir"] {
         std::os::unix::fs::symlink("/bin/busybox", root.join("bin").join(command)).unwrap();
     }
     for empty in ["proc", "sys", "dev", "tmp"] {

@@ -34,8 +34,10 @@ pub struct Clean {
     /// By check, those that accused any figure.
     pub checks: BTreeMap<String, Accusations>,
     /// Pairs of runs of the same, one after the other: what their figures were called.
-    pub pairs: BTreeMap<String, usize>,
-    /// How many such pairs.
+    pub pairs: Called,
+    /// Those of them whose figures are valid in both.
+    pub valid_pairs: Called,
+    /// How many pairs of runs.
     pub comparisons: usize,
 }
 
@@ -52,6 +54,32 @@ pub struct Verdicts {
     pub suspect: usize,
     /// Called invalid.
     pub invalid: usize,
+}
+
+/// How many pairs of figures were called what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Called(BTreeMap<String, usize>);
+
+impl Called {
+    fn add(&mut self, word: &str) {
+        *self.0.entry(word.to_owned()).or_default() += 1;
+    }
+
+    fn count(&self, word: &str) -> usize {
+        self.0.get(word).copied().unwrap_or(0)
+    }
+
+    /// Of those that were compared, those that were not called different.
+    pub fn alike(&self) -> Share {
+        let alike = self.count("same") + self.count("inconclusive");
+        Share::new(alike, alike + self.count("faster") + self.count("slower"))
+    }
+
+    /// Each word with its count.
+    pub fn words(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.0.iter().map(|(word, count)| (word.as_str(), *count))
+    }
 }
 
 /// How often a check accused.
@@ -116,11 +144,14 @@ impl Clean {
         }
     }
 
-    /// One more pair, and what its figures were called: same, inconclusive, faster, slower.
-    pub fn compared<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+    /// One more pair, and what its figures were called (same, inconclusive, faster, slower), each with whether it is valid in both.
+    pub fn compared<'a>(&mut self, called: impl Iterator<Item = (&'a str, bool)>) {
         self.comparisons += 1;
-        for word in words {
-            *self.pairs.entry(word.to_owned()).or_default() += 1;
+        for (word, is_valid) in called {
+            self.pairs.add(word);
+            if is_valid {
+                self.valid_pairs.add(word);
+            }
         }
     }
 
@@ -133,13 +164,6 @@ impl Clean {
             suspect: sum.suspect + of.suspect,
             invalid: sum.invalid + of.invalid,
         })
-    }
-
-    /// Of the figures that were compared with themselves, those that were not called different.
-    pub fn alike(&self) -> Share {
-        let count = |word: &str| self.pairs.get(word).copied().unwrap_or(0);
-        let (alike, apart) = (count("same") + count("inconclusive"), count("faster") + count("slower"));
-        Share::new(alike, alike + apart)
     }
 
     /// The checks that accused, the most frequent first.
@@ -162,9 +186,11 @@ mod tests {
     #[test]
     fn a_pair_is_alike_unless_it_is_called_different() {
         let mut clean = Clean::default();
-        clean.compared(["same", "inconclusive", "faster", "not comparable"].into_iter());
-        let alike = clean.alike();
-        assert_eq!((alike.part, alike.of, clean.comparisons), (2, 3, 1));
+        let called = [("same", true), ("inconclusive", false), ("faster", false), ("not comparable", false)];
+        clean.compared(called.into_iter());
+        let [all, valid] = [&clean.pairs, &clean.valid_pairs].map(Called::alike);
+        assert_eq!(((all.part, all.of), (valid.part, valid.of)), ((2, 3), (1, 1)));
+        assert_eq!(clean.comparisons, 1);
     }
 
     #[test]

@@ -122,14 +122,16 @@ fn fill_checks(table: &mut Table, clean: &Clean) {
 }
 
 fn compared(clean: &Clean) -> String {
-    let words: Vec<String> = clean.pairs.iter().map(|(word, count)| format!("{count} {word}")).collect();
-    let (of, alike) = (clean.comparisons, share(&clean.alike()));
+    let words: Vec<String> = clean.pairs.words().map(|(word, count)| format!("{count} {word}")).collect();
     let broken = clean.broken.first().map_or_else(String::new, |first| {
         format!(" {} runs gave no record: {}", clean.broken.len(), plain_to(first, MAX_SAID))
     });
     format!(
-        "{of} comparisons of a run with the next of the same: {}. Not called different: {alike}.{broken}",
-        words.join(", ")
+        "{} comparisons of a run with the next of the same: {}. Not called different: {}; of figures that are valid in both: {}.{broken}",
+        clean.comparisons,
+        words.join(", "),
+        share(&clean.pairs.alike()),
+        share(&clean.valid_pairs.alike()),
     )
 }
 

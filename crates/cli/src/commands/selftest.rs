@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use figure::Record;
+use figure::{Record, Verdict};
 use machine::{Asked, Tree};
 use report::compare::{Named, Rules};
 use serde::Serialize;
@@ -240,12 +240,13 @@ fn undisturbed(site: &Site, options: &Selftest) -> Clean {
     clean
 }
 
-/// What the figures of the second are called beside those of the first.
-fn standings(first: &Record, second: &Record) -> Vec<&'static str> {
+/// What the figures of the second are called beside those of the first, and whether they are valid in both.
+fn standings(first: &Record, second: &Record) -> Vec<(&'static str, bool)> {
     let named = [first, second].map(|record| Named { name: String::new(), record });
-    let comparison = report::compare::compare(&named, &Rules { force: true, ..Rules::default() });
+    let comparison = report::compare::compare(&named, &Rules::default());
     let pairs = comparison.map(|comparison| comparison.pairs).unwrap_or_default();
-    pairs.iter().flat_map(|pair| &pair.figures).map(|figure| figure.standing.word()).collect()
+    let figures = pairs.iter().flat_map(|pair| &pair.figures);
+    figures.map(|figure| (figure.standing.word(), figure.verdicts == [Some(Verdict::Valid); 2])).collect()
 }
 
 fn told(row: &Row) -> String {
