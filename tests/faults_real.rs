@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use figure::evidence::{
-    FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, PROGRAM_FORKS, PROGRAM_RESIDENT,
+    FAULT_COUNTED, FAULT_LOST, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, PROGRAM_FORKS, PROGRAM_RESIDENT,
 };
 use figure::faults::Manager::{self, Glibc, Go, Jvm};
 use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge, Unexplained};
@@ -39,8 +39,9 @@ fn last_line(text: &str) -> Record {
     serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A command under the doctor's eyes; its exit code must be this. It is watched again where the doctor says of itself that it saw too
-/// little, as on a machine that is busy with other tests.
+/// A command under the doctor's eyes; its exit code must be this. It is watched again, twice at most, where the doctor says of itself that
+/// it saw too little, or that its samples found no room, as on a machine that is busy with other tests: what is lost then is mostly of one
+/// moment, so that what is left does not speak for the whole.
 fn watched(command: &[&str], code: i32) -> Record {
     let once = || {
         let mut watching = truebench(&["faults", "--format", "json", "--"]);
@@ -48,9 +49,12 @@ fn watched(command: &[&str], code: i32) -> Record {
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
         last_line(&stderr(&output))
     };
-    let is_seen = |record: &Record| figure(record, "faults.coverage").verdict != Some(Verdict::Invalid);
-    let first = once();
-    if is_seen(&first) { first } else { once() }
+    let is_seen = |record: &Record| {
+        let coverage = figure(record, "faults.coverage");
+        let of = |key| coverage.evidence.get(key).into_value().unwrap_or_default();
+        coverage.verdict != Some(Verdict::Invalid) && of(FAULT_LOST) <= of(FAULT_TOTAL) * 0.1
+    };
+    (0..2).map(|_| once()).find(is_seen).unwrap_or_else(once)
 }
 
 /// The share of the faults that these have together; `None` where nobody may look.
@@ -78,8 +82,8 @@ fn told(name: &str, record: &Record, causes: &[Cause], least: f64, seen: f64) {
         .filter(|figure| figure.id.starts_with("faults.mechanism."))
         .map(|figure| (figure.id.as_str(), figure.value))
         .collect();
-    assert!(share >= least, "{name}: {causes:?} have {share}: {shown:?}");
     let coverage = figure(record, "faults.coverage");
+    assert!(share >= least, "{name}: {causes:?} have {share}: {shown:?} of {:?}", coverage.evidence);
     assert!(coverage.value.unwrap() >= seen, "{name}: {coverage:?}");
     let of = |key| coverage.evidence.get(key).into_value().unwrap();
     assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.1, "{name}: more was seen than there was");
@@ -205,13 +209,19 @@ fn a_database_that_saves_in_a_child() {
     }
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path().to_str().unwrap();
-    // 50 us for each key that is saved: the save is not over before the load begins.
+    // 50 us for each key that is saved: the save is not over before the load begins. It saves again where it says that it copied nothing.
     let script = "redis-server --port 0 --unixsocket $1/s --save '' --dir $1 --logfile '' --rdb-key-save-delay 50 >/dev/null & \
-                  until redis-cli -s $1/s ping >/dev/null 2>&1; do sleep 0.05; done; \
-                  redis-benchmark -s $1/s -q -n 15000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
-                  redis-cli -s $1/s bgsave >/dev/null; \
-                  redis-benchmark -s $1/s -q -n 200000 -r 12000 -d 4000 -P 16 -t set >/dev/null; \
-                  redis-cli -s $1/s shutdown nosave; wait; exit 4";
+                  ask() { redis-cli -s $1/s \"$2\" $3; }; \
+                  set_keys() { redis-benchmark -s $1/s -q -n $2 -r 12000 -d 4000 -P 16 -t set >/dev/null; }; \
+                  until ask $1 ping >/dev/null 2>&1; do sleep 0.05; done; \
+                  set_keys $1 15000; \
+                  for try in 1 2 3; do \
+                      ask $1 bgsave >&2; \
+                      set_keys $1 200000; \
+                      until ask $1 info persistence | grep -q bgsave_in_progress:0; do sleep 0.05; done; \
+                      ask $1 info persistence | grep -q 'last_cow_size:[0-9]\\{7\\}' && break; \
+                  done; \
+                  ask $1 shutdown nosave; wait; exit 4";
     let record = watched(&["sh", "-c", script, "sh", directory], 4);
     let causes: Vec<Cause> = [(CopyOnWrite, None), (Growth, None), (File, None)]
         .into_iter()

@@ -86,6 +86,9 @@ const MACHINE: &[&str] = &[
 ];
 
 /// Runs of truebench in a guest of two packages and three nodes.
+///
+/// `moved` plants the defect for real: when its worker has bound memory to node 1, its cpuset is narrowed to node 0, and the
+/// kernel moves all its pages there (cgroup-v2.rst, cpuset.mems).
 #[cfg(target_arch = "x86_64")]
 const SCRIPT: &str = "
 numa='memory --array-size 1MiB --rounds 6 --numa'
@@ -95,7 +98,18 @@ run masked taskset 3 truebench memory --numa --dry-run
 run missing truebench memory --numa 0,7
 run far truebench memory --numa 2 --dry-run
 
+group=/sys/fs/cgroup/box
+mkdir $group
 echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+sh -c \"echo \\$\\$ >$group/cgroup.procs; exec truebench $numa 0-1 --format json\" >/tmp/out 2>/tmp/err &
+until grep -q 'bind:1 .*N1=' /proc/[0-9]*/numa_maps 2>/dev/null; do
+    kill -0 $! || break
+done
+echo 0 >$group/cpuset.mems
+wait $!
+tell moved $?
+
+# The same by the file that users have, and its twin without it.
 run planted truebench selftest memory/wrong-node --format json
 ";
 
@@ -103,7 +117,7 @@ run planted truebench selftest memory/wrong-node --format json
 #[test]
 #[ignore = "boots a machine in QEMU: make test-long"]
 fn two_packages_and_a_memory_only_node() {
-    use figure::Record;
+    use figure::{Record, Verdict};
     let guest = crate::guest::Guest::run(MACHINE, SCRIPT);
 
     let host = guest.ran("host");
@@ -153,6 +167,16 @@ fn two_packages_and_a_memory_only_node() {
     assert!(missing.stderr.contains("no NUMA node 7: there are 0-2"), "{}", missing.stderr);
     let far = guest.ran("far").stdout;
     assert!(far.contains("latency.0.2") && far.contains("latency.1.2") && !far.contains(".0.1"), "{far}");
+
+    let ran = guest.ran("moved");
+    let moved: Record = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    for cell in ["0.1", "1.1"] {
+        let figure = moved.figure(&format!("memory.numa.latency.{cell}")).unwrap();
+        assert_eq!(figure.evidence.get(evidence::NUMA_NODE_SHARE).into_value(), Some(0.0), "{cell}");
+        assert_eq!(figure.verdict, Some(Verdict::Invalid));
+        let placed = figure.checks.iter().find(|check| check.id == "numa-placement").unwrap();
+        assert_eq!(placed.outcome, Outcome::Fail, "{cell}: {}", placed.detail);
+    }
 
     let ran = guest.ran("planted");
     let table: serde_json::Value =

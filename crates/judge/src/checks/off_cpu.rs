@@ -37,10 +37,11 @@ fn is_noted(subject: &Subject) -> bool {
 fn rule(subject: &Subject) -> Answer {
     let off = observed!(subject.figure.sum(OFF_CPU_WORST));
     // A kernel that accounts steal and interrupts apart takes them off the CPU time of the thread that they hit; it
-    // shows them in clock ticks.
+    // shows them in clock ticks. What these resolve is told of all CPUs together, and a thread is on one.
     let taken: f64 =
         [CPU_STEAL, SOFTIRQ_TIME].into_iter().filter_map(|key| subject.figure.sum(key).into_value()).sum();
-    let share = (off - taken - tick_noise(subject)).max(0.0) / subject.seconds();
+    let unresolved = tick_noise(subject) / subject.cpu_count();
+    let share = (off - taken - unresolved).max(0.0) / subject.seconds();
     LOST_TIME.answer(
         share,
         format!("a thread neither ran nor waited for a CPU for {} of the time", format::percent(share)),

@@ -40,10 +40,18 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let own = ours(subject);
-    let server = subject.figure.sum(http::SERVER_THROTTLED).and(server_time(subject));
-    let Some((throttled, whole)) = server.into_value() else { return own };
-    let lost = throttled / whole;
-    let server = LOST_TIME.answer(
+    the_servers(subject).filter(|server| server.outcome > own.outcome).unwrap_or(own)
+}
+
+/// Of a server whose control groups were seen; `None` where there is none, or none that was throttled.
+fn the_servers(subject: &Subject) -> Option<Answer> {
+    let throttled =
+        subject.figure.sum(http::SERVER_THROTTLED).into_value().filter(|throttled| *throttled > 0.0)?;
+    let lost = match server_time(subject) {
+        Reading::Value(whole) => throttled / whole,
+        Reading::Unknown(reason) => return Some(Answer::unknown(reason)),
+    };
+    Some(LOST_TIME.answer(
         lost,
         format!(
             "the server's control group was throttled for {}: {} of the time, and the figure is its quota's",
@@ -51,8 +59,7 @@ fn rule(subject: &Subject) -> Answer {
             format::percent(lost)
         ),
         "raise the server's CPU quota, or read the figure as one of that quota",
-    );
-    if server.outcome > own.outcome { server } else { own }
+    ))
 }
 
 fn ours(subject: &Subject) -> Answer {

@@ -263,6 +263,8 @@ fn a_server_may_have_a_quota_of_its_own() {
     assert_eq!(at(id, [0.0, 0.009, 0.011, 0.049, 0.051], server), [Pass, Pass, Warn, Warn, Fail]);
     assert!(server(0.2).answer(id).unwrap().detail.contains("the server's control group"));
     assert_eq!(load().unknown(SERVER_THROTTLED, "hidden").says(id), Pass, "ours is seen");
+    let timeless = |lost| server(lost).unknown(SECONDS, "hidden");
+    assert_eq!([0.0, 0.2].map(|lost| timeless(lost).says(id)), [Pass, Unknown], "of what time?");
     let both = server(0.02).with(figure::evidence::CGROUP_THROTTLED, 0.3).answer(id).unwrap();
     assert!(both.outcome == Fail && !both.detail.contains("server"), "the worse: {}", both.detail);
 }
