@@ -8,7 +8,7 @@
 //! everything in a file, to be judged again elsewhere. The loop is here: it drains the rings, holds the
 //! number of samples near its aim, and lets every fault be seen for moments.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,6 +55,10 @@ const FIRST_CONTROL: Duration = Duration::from_millis(50);
 /// So many samples since the last look are a storm, which is looked at sooner; and how soon at the soonest.
 const STORM: f64 = AIM / 2.0;
 const SOON: Duration = Duration::from_millis(20);
+/// What was read is put together for so long between two drains: with stacks to unwind and files to look into it takes its time, in which the rings
+/// must not run full. Unless more than so many wait.
+const TURN: Duration = Duration::from_millis(5);
+const MOST_WAITING: usize = 100_000;
 /// Between two drains of the rings, and the same in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
@@ -194,8 +198,10 @@ struct Loop {
     events: Events,
     ring: Option<Ring>,
     collector: Collector,
-    /// Read from the rings and not yet put together: records of different CPUs come out of order.
+    /// Read from the rings, out of order: records of different CPUs.
     pending: Vec<Entry>,
+    /// In order, and not yet put together.
+    waiting: VecDeque<Entry>,
     /// When the pass before began to drain: all that is older has been read.
     drained: u64,
     begun: Instant,
@@ -261,6 +267,7 @@ impl Loop {
             collector,
             calls,
             pending: Vec::new(),
+            waiting: VecDeque::new(),
             drained: 0,
             begun: now,
             control: Control::new(),
@@ -292,11 +299,12 @@ impl Loop {
         }
         self.events.turn(Set::Burst, false);
         self.pass();
+        self.events.conclude(&mut self.pending);
         if let Ok(calls) = &mut self.calls {
             calls.close(&mut self.pending);
         }
-        let rest = std::mem::take(&mut self.pending);
-        rest.into_iter().for_each(|entry| self.collector.take(entry));
+        self.waiting.extend(self.pending.drain(..));
+        self.put_together(Duration::MAX);
         self.collector.runs.end();
         self.end_blocks();
         self.collector.tasks.conclude();
@@ -324,7 +332,7 @@ impl Loop {
         }
     }
 
-    /// Drains the rings and puts together what cannot be preceded by anything unread.
+    /// Drains the rings and puts together what cannot be preceded by anything unread, for a turn.
     fn pass(&mut self) {
         let begins = now();
         let before = self.pending.len();
@@ -352,10 +360,20 @@ impl Loop {
         }
         self.pending.sort_by_key(|entry| entry.time);
         let known = self.pending.partition_point(|entry| entry.time < self.drained);
-        for entry in self.pending.drain(..known) {
-            self.collector.take(entry);
-        }
+        self.waiting.extend(self.pending.drain(..known));
         self.drained = begins;
+        self.put_together(if self.waiting.len() > MOST_WAITING { Duration::MAX } else { TURN });
+    }
+
+    /// Puts together what is in order, for so long.
+    fn put_together(&mut self, most: Duration) {
+        let begun = Instant::now();
+        while let Some(entry) = self.waiting.pop_front() {
+            self.collector.take(entry);
+            if begun.elapsed() >= most {
+                break;
+            }
+        }
     }
 
     /// Takes the last that the recorder told, and joins what waits.
@@ -378,7 +396,8 @@ impl Loop {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
                 self.pass();
-                self.collector.runs.end();
+                let ended = What::Lost { set: Set::Burst, records: 0, events: 0 };
+                self.pending.push(Entry { time: self::now(), what: ended });
                 if !self.sees_all_maps {
                     self.events.turn(Set::Maps, false);
                 }

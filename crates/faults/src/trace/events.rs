@@ -19,11 +19,12 @@ use perf_event::data::Visitor;
 use perf_event::data::endian::Native;
 use perf_event::data::parse::{ParseConfig, Parser};
 use perf_event::events::Software;
-use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
+use perf_event::{Builder, Clock, Counter, ReadFormat, SampleFlag, Sampler};
 use perf_event_open_sys::bindings::perf_event_header;
 use perf_event_open_sys::ioctls;
 
-use super::record::{Entry, Reader, registers};
+use super::now;
+use super::record::{Entry, Reader, What, registers};
 
 /// A set of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,8 @@ struct Opened {
     bytes: usize,
     /// Those that write into the ring of another one.
     others: Vec<Counter>,
+    /// Records that found no room, as far as records tell: one does when there is room again.
+    told: u64,
 }
 
 struct Ring(Sampler);
@@ -95,12 +98,25 @@ impl Opened {
     /// Takes what is in its rings; whether one of them had no room left, so that records may be missing.
     fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let (set, period) = (self.set, self.period);
-        let mut was_full = false;
+        let (mut was_full, before) = (false, entries.len());
         for Ring(ring) in &mut self.rings {
             let bytes = drain(ring, Reader { set, period }, entries);
             was_full |= bytes + LARGEST > self.bytes;
         }
+        let lost = entries[before..].iter().map(|entry| match entry.what {
+            What::Lost { records, .. } => records,
+            _ => 0,
+        });
+        self.told += lost.sum::<u64>();
         was_full
+    }
+
+    /// Records that found no room and of which no record tells, for there was none behind them; as the counters themselves say (Linux 6.0).
+    fn untold(&mut self) -> Option<What> {
+        let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
+        let records = lost.checked_sub(self.told).filter(|records| *records > 0)?;
+        self.told = lost;
+        Some(What::Lost { set: self.set, records, events: records.saturating_mul(self.period) })
     }
 }
 
@@ -109,6 +125,8 @@ impl Opened {
 pub struct Events {
     cpus: CpuList,
     sees_kernel: bool,
+    /// Whether counters tell how many of their records found no room.
+    tells_lost: bool,
     sets: Vec<Opened>,
     period: u64,
     /// Minor faults counted by events that are closed by now.
@@ -121,16 +139,18 @@ impl Events {
     /// # Errors
     /// What the kernel said.
     pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
-        let mut events =
-            Events { cpus: cpus.clone(), sees_kernel: true, sets: Vec::new(), period, counted: 0 };
+        let (cpus, sets) = (cpus.clone(), Vec::new());
+        let mut events = Events { cpus, sees_kernel: true, tells_lost: true, sets, period, counted: 0 };
         for (set, _) in PAGES {
-            let opened = match events.open_set(set, target) {
-                // Others' faults in the kernel are for the privileged to see (perf_event_paranoid).
-                Err(error) if events.sees_kernel && is_forbidden(&error) => {
-                    events.sees_kernel = false;
-                    events.open_set(set, target)?
+            let opened = loop {
+                match events.open_set(set, target) {
+                    // Others' faults in the kernel are for the privileged to see (perf_event_paranoid).
+                    Err(error) if events.sees_kernel && is_forbidden(&error) => events.sees_kernel = false,
+                    Err(error) if events.tells_lost && error.raw_os_error() == Some(libc::EINVAL) => {
+                        events.tells_lost = false;
+                    }
+                    opened => break opened?,
                 }
-                opened => opened?,
             };
             events.sets.push(opened);
         }
@@ -159,6 +179,7 @@ impl Events {
                 let _ = counter.disable();
             }
             old.drain(entries);
+            entries.extend(old.untold().map(|what| Entry { time: now(), what }));
         }
         self.period = period;
         let opened = self.open_set(Set::Minor, &Target::Running(tasks.to_vec()))?;
@@ -183,6 +204,12 @@ impl Events {
         was_full
     }
 
+    /// The last that they tell: what found no room and was not told yet.
+    pub fn conclude(&mut self, entries: &mut Vec<Entry>) {
+        let untold = self.sets.iter_mut().filter_map(Opened::untold);
+        entries.extend(untold.map(|what| Entry { time: now(), what }));
+    }
+
     /// Minor faults that were counted, sampled or not.
     pub fn minor_faults(&mut self) -> u64 {
         let minor = self.sets.iter_mut().filter(|opened| opened.set == Set::Minor);
@@ -195,6 +222,10 @@ impl Events {
         let (mut rings, mut others): (Vec<Ring>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
             let mut builder = builder(set, self.sees_kernel, self.period_of(set));
+            if self.tells_lost {
+                let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
+                builder.read_format(times | ReadFormat::LOST);
+            }
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
             builder.one_cpu(cpu as usize);
             let mut ring: Option<Sampler> = None;
@@ -223,7 +254,7 @@ impl Events {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let (period, bytes) = (self.period_of(set), self.bytes(set));
-        let mut opened = Opened { set, period, rings, bytes, others };
+        let mut opened = Opened { set, period, rings, bytes, others, told: 0 };
         if !matches!(target, Target::Starting(_)) && set != Set::Burst {
             for counter in opened.counters() {
                 counter.enable()?;
@@ -311,4 +342,39 @@ where
 /// Whether it is a matter of rights.
 pub fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::Mapping;
+
+    /// Nobody drains the ring while it runs full, and nothing comes after that could tell what found no room.
+    #[test]
+    fn what_found_no_room_is_known() {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        let cpus: CpuList = lab::affinity::get().unwrap();
+        let mut events = match Events::open(&Target::Running(vec![thread]), &cpus, 1) {
+            Ok(events) if events.tells_lost => events,
+            refused => return eprintln!("skipped: {:?}", refused.err()),
+        };
+        let region = Mapping::anonymous(32 << 20).unwrap();
+        (0..region.pages()).for_each(|page| region.write(page));
+        events.turn(Set::Minor, false);
+        let mut entries = Vec::new();
+        assert!(events.drain(&mut entries), "{} records are no flood", entries.len());
+        let samples = entries.iter().filter(|entry| matches!(entry.what, What::Fault(_))).count() as u64;
+        entries.clear();
+        events.conclude(&mut entries);
+        let lost: Vec<_> = entries.drain(..).map(|entry| entry.what).collect();
+        let [What::Lost { set: Set::Minor, records, events: missed }] = lost[..] else { panic!("{lost:?}") };
+        assert_eq!(records, missed);
+        let (seen, counted) = (records + samples, events.minor_faults());
+        assert!(
+            seen.abs_diff(counted) <= cpus.len() as u64,
+            "{samples} samples, {records} lost of {counted}"
+        );
+        events.conclude(&mut entries);
+        assert!(entries.is_empty(), "told once: {entries:?}");
+    }
 }

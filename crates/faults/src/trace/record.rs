@@ -84,7 +84,7 @@ pub enum What {
         /// Bytes.
         bytes: u64,
     },
-    /// Records that found no room in a ring.
+    /// Records that found no room in a ring, or of a burst nothing more: what comes next was not seen from its beginning.
     Lost {
         /// In which.
         set: Set,

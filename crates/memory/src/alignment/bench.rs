@@ -17,6 +17,7 @@ use super::layout::{ALIASING, Layout};
 use super::plan::{Level, Setup, Task};
 use crate::bandwidth::arrays::Split;
 use crate::bandwidth::expected::TOLERANCE;
+use crate::dose;
 use crate::kernels::{Kernel, SCALAR, Stores};
 use crate::pages::Backing;
 use crate::region::HUGE_PAGE;
@@ -184,8 +185,8 @@ impl LevelBench {
 
     /// Decides passes and samples, by passes that are not counted.
     fn dose(&self, task: &Task, code: Loop) -> Result<Dose, String> {
-        let mut passes = 1;
-        let seconds = loop {
+        // Long enough that the start of the threads does not count.
+        let seconds = dose::pass_seconds(SHORTEST_SAMPLE / 4.0, |passes| {
             let work = self.work(task, code, passes);
             let stamps = self.pool.run(move |seat| {
                 let _ = seat.wait();
@@ -196,13 +197,8 @@ impl LevelBench {
             let stamps = stamps.map_err(|error| error.to_string())?;
             let start = stamps.iter().map(|(start, _)| *start).min().unwrap_or(0);
             let stop = stamps.iter().map(|(_, stop)| *stop).max().unwrap_or(0);
-            let seconds = self.pool.clock.seconds(start, stop).max(1e-9);
-            // Long enough that the start of the threads does not count.
-            if seconds > SHORTEST_SAMPLE / 4.0 {
-                break seconds / passes as f64;
-            }
-            passes *= 4;
-        };
+            Ok(self.pool.clock.seconds(start, stop))
+        })?;
         let passes = (SHORTEST_SAMPLE / seconds).ceil().max(1.0) as u64;
         let samples = (ROUND_SECONDS / (seconds * passes as f64)).ceil() as usize;
         Ok(Dose { passes, samples: samples.clamp(1, MOST_SAMPLES) })

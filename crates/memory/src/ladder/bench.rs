@@ -15,6 +15,7 @@ use machine::Tree;
 use machine::counters::Watch;
 
 use super::plan::Setup;
+use crate::dose;
 use crate::region::Region;
 use crate::simd::sweep::{LINE, Sweep, sweep};
 
@@ -218,8 +219,8 @@ impl LadderBench {
 
     /// Finds passes and samples by passes that are not counted.
     fn dose(&self, bytes: u64) -> Result<Dose, String> {
-        let mut passes = 1;
-        loop {
+        // A tenth of a sample is long enough to tell by.
+        let pass = dose::pass_seconds(SAMPLE / 10.0, |passes| {
             let work = self.work(bytes, passes, 0);
             let seconds = self.each(move |seat| {
                 let _ = seat.wait();
@@ -227,17 +228,12 @@ impl LadderBench {
                 work(seat);
                 seat.clock.seconds(start, seat.clock.now())
             })?;
-            let seconds = seconds.into_iter().fold(0.0, f64::max);
-            // A tenth of a sample is long enough to tell by; passes that take no time are no passes.
-            if seconds >= SAMPLE / 10.0 || passes >= u64::MAX / 4 {
-                let pass = seconds.max(1e-9) / passes as f64;
-                let passes = (SAMPLE / pass).ceil().max(1.0) as u64;
-                let sample = pass * passes as f64;
-                let samples = (SAMPLE * SAMPLES as f64 / sample).round() as usize;
-                return Ok(Dose { passes, samples: samples.clamp(1, SAMPLES) });
-            }
-            passes *= 2;
-        }
+            Ok(seconds.into_iter().fold(0.0, f64::max))
+        })?;
+        let passes = (SAMPLE / pass).ceil().max(1.0) as u64;
+        let sample = pass * passes as f64;
+        let samples = (SAMPLE * SAMPLES as f64 / sample).round() as usize;
+        Ok(Dose { passes, samples: samples.clamp(1, SAMPLES) })
     }
 }
 
