@@ -54,14 +54,18 @@ fn watched(command: &[&str], code: i32) -> Record {
         let of = |key| coverage.evidence.get(key).into_value().unwrap_or_default();
         coverage.verdict != Some(Verdict::Invalid) && of(FAULT_LOST) <= of(FAULT_TOTAL) * 0.1
     };
-    (0..2).map(|_| once()).find(is_seen).unwrap_or_else(once)
+    thrice_at_most(once, is_seen)
+}
+
+/// Watches until the record will do; the third time it must.
+fn thrice_at_most(watch: impl Fn() -> Record, will_do: impl FnMut(&Record) -> bool) -> Record {
+    (0..2).map(|_| watch()).find(will_do).unwrap_or_else(watch)
 }
 
 /// The same, watched again, twice at most, where these causes have less. Whose mappings come and go is told by the few first faults that bursts see,
 /// and of a program that lasts for a second there are few bursts.
 fn watched_for(command: &[&str], code: i32, causes: &[Cause], least: f64) -> Record {
-    let is_told = |record: &Record| share(record, causes).is_none_or(|share| share >= least);
-    (0..2).map(|_| watched(command, code)).find(is_told).unwrap_or_else(|| watched(command, code))
+    thrice_at_most(|| watched(command, code), |record| has_share(record, causes, least))
 }
 
 /// The share of the faults that these have together; `None` where nobody may look.
@@ -78,6 +82,11 @@ fn share(record: &Record, causes: &[Cause]) -> Option<f64> {
     };
     let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
     Some(mechanisms.filter_map(of).sum())
+}
+
+/// Whether these causes have at least that share, or nobody may look.
+fn has_share(record: &Record, causes: &[Cause], least: f64) -> bool {
+    share(record, causes).is_none_or(|share| share >= least)
 }
 
 /// That these causes have at least that share, and that so much was seen.
@@ -108,8 +117,7 @@ fn python_with_big_objects() {
     let causes = [(MapChurn, Some(Glibc)), (HeapTrim, Some(Glibc))];
     told("churn", &watched_for(&["python3", "-c", churn], 3, &causes, 0.6), &causes, 0.6, 0.3);
     let growth = "all = [b'x' * ((1 + i % 7) << 20) for i in range(60)]";
-    let causes = [(Growth, None)];
-    told("growth", &watched_for(&["python3", "-c", growth], 0, &causes, 0.8), &causes, 0.8, 0.3);
+    told("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
 }
 
 #[test]
@@ -385,9 +393,8 @@ fn a_fork_server() {
         last_line(&stdout(&output))
     };
     let causes = [(CopyOnWrite, None)];
-    let record =
-        (0..2).map(|_| outside()).find(|record| share(record, &causes).is_none_or(|share| share >= 0.6));
-    told("watched from outside", &record.unwrap_or_else(outside), &causes, 0.6, 0.05);
+    let record = thrice_at_most(outside, |record| has_share(record, &causes, 0.6));
+    told("watched from outside", &record, &causes, 0.6, 0.05);
 }
 
 #[test]

@@ -396,8 +396,7 @@ impl Loop {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
                 self.pass();
-                let ended = What::Lost { set: Set::Burst, records: 0, events: 0 };
-                self.pending.push(Entry { time: self::now(), what: ended });
+                self.pending.push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
                 if !self.sees_all_maps {
                     self.events.turn(Set::Maps, false);
                 }

@@ -112,11 +112,11 @@ impl Opened {
     }
 
     /// Records that found no room and of which no record tells, for there was none behind them; as the counters themselves say (Linux 6.0).
-    fn untold(&mut self) -> Option<What> {
+    fn untold(&mut self) -> Option<Entry> {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
         let records = lost.checked_sub(self.told).filter(|records| *records > 0)?;
         self.told = lost;
-        Some(What::Lost { set: self.set, records, events: records.saturating_mul(self.period) })
+        Some(Entry { time: now(), what: What::lost(self.set, records, self.period) })
     }
 }
 
@@ -179,7 +179,7 @@ impl Events {
                 let _ = counter.disable();
             }
             old.drain(entries);
-            entries.extend(old.untold().map(|what| Entry { time: now(), what }));
+            entries.extend(old.untold());
         }
         self.period = period;
         let opened = self.open_set(Set::Minor, &Target::Running(tasks.to_vec()))?;
@@ -206,8 +206,7 @@ impl Events {
 
     /// The last that they tell: what found no room and was not told yet.
     pub fn conclude(&mut self, entries: &mut Vec<Entry>) {
-        let untold = self.sets.iter_mut().filter_map(Opened::untold);
-        entries.extend(untold.map(|what| Entry { time: now(), what }));
+        entries.extend(self.sets.iter_mut().filter_map(Opened::untold));
     }
 
     /// Minor faults that were counted, sampled or not.

@@ -97,6 +97,13 @@ pub enum What {
     Block(Box<Told>),
 }
 
+impl What {
+    /// Records of a set that found no room, each of which stands for `period` events.
+    pub fn lost(set: Set, records: u64, period: u64) -> What {
+        What::Lost { set, records, events: records.saturating_mul(period) }
+    }
+}
+
 /// A fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
@@ -279,15 +286,11 @@ impl<'a> Visitor<'a> for Reader {
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        let what =
-            What::Lost { set: self.set, records: lost.lost, events: lost.lost.saturating_mul(self.period) };
-        Some(Entry { time: time(&metadata)?, what })
+        Some(Entry { time: time(&metadata)?, what: What::lost(self.set, lost.lost, self.period) })
     }
 
     fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        let what =
-            What::Lost { set: self.set, records: lost.lost, events: lost.lost.saturating_mul(self.period) };
-        Some(Entry { time: time(&metadata)?, what })
+        Some(Entry { time: time(&metadata)?, what: What::lost(self.set, lost.lost, self.period) })
     }
 }
 
