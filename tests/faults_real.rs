@@ -62,12 +62,6 @@ fn thrice_at_most(watch: impl Fn() -> Record, will_do: impl FnMut(&Record) -> bo
     (0..2).map(|_| watch()).find(will_do).unwrap_or_else(watch)
 }
 
-/// The same, watched again, twice at most, where these causes have less. Whose mappings come and go is told by the few first faults that bursts see,
-/// and of a program that lasts for a second there are few bursts.
-fn watched_for(command: &[&str], code: i32, causes: &[Cause], least: f64) -> Record {
-    thrice_at_most(|| watched(command, code), |record| has_share(record, causes, least))
-}
-
 /// The share of the faults that these have together; `None` where nobody may look.
 fn share(record: &Record, causes: &[Cause]) -> Option<f64> {
     let coverage = figure(record, "faults.coverage");
@@ -115,7 +109,7 @@ fn python_with_big_objects() {
     // Some below the most that glibc's threshold adapts to, some above.
     let churn = "for i in range(40):\n b = bytes(bytearray(b'x') * ([2, 11, 23, 31, 36, 40][i % 6] << 20)); del b\nraise SystemExit(3)";
     let causes = [(MapChurn, Some(Glibc)), (HeapTrim, Some(Glibc))];
-    told("churn", &watched_for(&["python3", "-c", churn], 3, &causes, 0.6), &causes, 0.6, 0.3);
+    told("churn", &watched(&["python3", "-c", churn], 3), &causes, 0.6, 0.3);
     let growth = "all = [b'x' * ((1 + i % 7) << 20) for i in range(60)]";
     told("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
 }

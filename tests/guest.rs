@@ -13,6 +13,17 @@ use std::time::Duration;
 /// that. After this the guest hangs.
 const DEADLINE: Duration = Duration::from_secs(600);
 
+/// How the guest's processors are emulated.
+const PARALLEL: Emulation = Emulation { accelerator: "tcg,thread=multi", kernel: "" };
+/// In turns, as a clock needs that counts their instructions (-icount). Kernel and QEMU 7.2 wait for one another when a second
+/// processor is begun at boot: one comes alone, others when they are asked for.
+const IN_TURNS: Emulation = Emulation { accelerator: "tcg,thread=single", kernel: " maxcpus=1 tsc=reliable" };
+
+struct Emulation {
+    accelerator: &'static str,
+    kernel: &'static str,
+}
+
 /// The first process of the guest: gets it ready, does what is asked, switches it off.
 const INIT: &str = "#!/bin/busybox sh
 export PATH=/bin
@@ -59,17 +70,33 @@ impl Guest {
     /// Boots a guest that is what QEMU's arguments say, runs a shell script in it (`run NAME COMMAND…`), and waits until it
     /// is off.
     pub fn run(machine: &[&str], script: &str) -> Guest {
+        Guest::boot(&PARALLEL, machine, &[], script, DEADLINE)
+    }
+
+    /// The same with processors that take turns, and more `programs` beside truebench.
+    pub fn in_turns(machine: &[&str], programs: &[&Path], script: &str, deadline: Duration) -> Guest {
+        Guest::boot(&IN_TURNS, machine, programs, script, deadline)
+    }
+
+    fn boot(
+        emulation: &Emulation,
+        machine: &[&str],
+        programs: &[&Path],
+        script: &str,
+        deadline: Duration,
+    ) -> Guest {
         let directory = tempfile::tempdir().unwrap();
-        let image = image(directory.path(), script);
+        let image = image(directory.path(), programs, script);
         let mut qemu = Command::new("qemu-system-x86_64");
-        qemu.args(["-accel", "tcg,thread=multi", "-nodefaults", "-display", "none", "-no-reboot"])
+        qemu.args(["-accel", emulation.accelerator, "-nodefaults", "-display", "none", "-no-reboot"])
             .args(machine)
             // The kernel's own messages apart from the results.
             .arg("-serial")
             .arg(format!("file:{}", directory.path().join("console").display()))
             .args(["-serial", "stdio"])
             // Mitigations make an emulated switch several times as dear, and nothing else.
-            .args(["-append", "console=ttyS0 panic=-1 loglevel=4 mitigations=off"])
+            .arg("-append")
+            .arg(format!("console=ttyS0 panic=-1 loglevel=4 mitigations=off{}", emulation.kernel))
             .arg("-kernel")
             .arg(part("vmlinuz"))
             .arg("-initrd")
@@ -79,11 +106,11 @@ impl Guest {
         let guest = qemu
             .spawn()
             .unwrap_or_else(|error| panic!("qemu-system-x86_64: {error}; make test-long gets it"));
-        let output = until_off(guest);
+        let output = until_off(guest, deadline);
         let console = std::fs::read_to_string(directory.path().join("console")).unwrap_or_default();
         match output {
             Some(output) => Guest(output),
-            None => panic!("the guest was not off after {} s; its console:\n{console}", DEADLINE.as_secs()),
+            None => panic!("the guest was not off after {} s; its console:\n{console}", deadline.as_secs()),
         }
     }
 
@@ -111,7 +138,7 @@ fn part(name: &str) -> PathBuf {
 }
 
 /// Everything that the guest wrote; `None` if it had to be ended.
-fn until_off(mut guest: Child) -> Option<String> {
+fn until_off(mut guest: Child, deadline: Duration) -> Option<String> {
     let mut output = guest.stdout.take().expect("a pipe");
     let (done, written) = mpsc::channel();
     std::thread::spawn(move || {
@@ -119,27 +146,26 @@ fn until_off(mut guest: Child) -> Option<String> {
         let _ = output.read_to_end(&mut bytes);
         let _ = done.send(bytes);
     });
-    let bytes = written.recv_timeout(DEADLINE).ok();
+    let bytes = written.recv_timeout(deadline).ok();
     let _ = guest.kill();
     let _ = guest.wait();
     // The serial line ends lines as terminals do.
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).replace('\r', ""))
 }
 
-/// The guest's files as its kernel unpacks them: truebench and its cell with their libraries, busybox, the script.
-fn image(directory: &Path, script: &str) -> PathBuf {
+/// The guest's files as its kernel unpacks them: truebench, its cell and other programs with their libraries, busybox, the
+/// script.
+fn image(directory: &Path, programs: &[&Path], script: &str) -> PathBuf {
     let root = directory.join("root");
     let put = |file: &Path, at: &str| {
         let to = root.join(at.trim_start_matches('/'));
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(file, &to).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     };
-    for (binary, at) in [
-        (env!("CARGO_BIN_EXE_truebench"), "/bin/truebench"),
-        (env!("CARGO_BIN_EXE_truebench-cell"), "/bin/truebench-cell"),
-    ] {
-        put(Path::new(binary), at);
-        for library in libraries(Path::new(binary)) {
+    let ours = [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-cell")].map(Path::new);
+    for program in ours.iter().chain(programs) {
+        put(program, &format!("/bin/{}", program.file_name().unwrap().display()));
+        for library in libraries(program) {
             put(Path::new(&library), &library);
         }
     }

@@ -296,6 +296,9 @@ fn wrong_usage_is_one_clear_line() {
         (&["--url", "a:1", "--engine", "carrier-pigeon"], "io_uring"),
         (&["--url", "a:1", "--server", "x", "--server-pid", "1"], "cannot be used with"),
         (&["--url", "a:1", "--env", "A=B"], "cannot be used with"),
+        (&["--url", "a:1", "--no-profile"], "cannot be used with"),
+        (&["--loads", "duty", "-d", "3s"], "cannot be used with"),
+        (&["--cost", "5us", "-m", "POST"], "cannot be used with"),
         (&["--env", "GOGC"], "GOGC=200"),
         (&["--servers", "apache"], "nethttp"),
     ];

@@ -34,6 +34,8 @@ mod http_load;
 mod http_long;
 mod http_null;
 mod http_remote;
+#[cfg(target_arch = "x86_64")]
+mod idle;
 mod inspect;
 mod ladders;
 mod loads;

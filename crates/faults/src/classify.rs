@@ -30,7 +30,7 @@ use crate::trace::collect::Again;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
-/// Of the first faults at fresh mappings so many are at a block's size field where glibc's malloc made them.
+/// Of the pages of fresh mappings so many have their first fault at a block's size field where glibc's malloc made them.
 const HEADERS: f64 = 0.3;
 
 /// Of the calls of a program so many must be one's own, for calls are not told apart by the memory that they are about.
@@ -53,7 +53,7 @@ pub struct Facts {
     pub again: Again,
     /// Of the others the shares of which the same must have happened, though no page was seen twice.
     pub unmet: Again,
-    /// Of the first faults at fresh mappings the share that is at the size field of a block of glibc's; `None` without any.
+    /// Of the pages of fresh mappings the share whose first fault is at the size field of a block of glibc's; `None` without any.
     pub headers: Option<f64>,
     /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),

@@ -1,14 +1,14 @@
 //! Where the faults of a program come from: every process of it, sampled by the kernel's events, in a worker of its own.
 //!
-//! [`events`] opens and reads the kernel's events, [`record`] is what they hold. [`collect`] puts them together in the order of their
-//! times, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in again), [`runs`] (how
-//! large blocks are) and [`unwind`] (who called); [`symbols`] names it all. [`calls`] are the calls for memory, by the tracepoints
-//! that [`tracefs`] tells of, and [`book`] where they are put together. Where a recorder is preloaded, its [`ring`] tells of large
-//! [`blocks`], and each fault is joined to its own. [`looked`] is what is read of processes besides, and [`kept`] keeps
-//! everything in a file, to be judged again elsewhere. The loop is here: it drains the rings, holds the
-//! number of samples near its aim, and lets every fault be seen for moments.
+//! [`events`] opens and reads the kernel's events, [`record`] is what they hold. `order` brings them into the order of their times, and
+//! [`collect`] puts them together, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in
+//! again), `fronts` (who wrote first to a mapping), [`runs`] (how large blocks are) and [`unwind`] (who called); [`symbols`] names it
+//! all. [`calls`] are the calls for memory, by the tracepoints that [`tracefs`] tells of, and [`book`] where they are put together.
+//! Where a recorder is preloaded, its [`ring`] tells of large [`blocks`], and each fault is joined to its own. [`looked`] is what is
+//! read of processes besides, and [`kept`] keeps everything in a file, to be judged again elsewhere. The loop is here: it drains the
+//! rings, holds the number of samples near its aim, and lets every fault be seen for moments.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +26,7 @@ use collect::Collector;
 use control::{AIM, Control, FIRST};
 use events::{Events, Set, Target};
 use kept::Writer;
+use order::Order;
 use record::{Entry, What};
 use ring::Ring;
 
@@ -37,8 +38,10 @@ pub mod calls;
 pub mod collect;
 mod control;
 pub mod events;
+mod fronts;
 pub mod kept;
 pub mod looked;
+mod order;
 pub mod pages;
 pub mod record;
 pub mod ring;
@@ -198,12 +201,7 @@ struct Loop {
     events: Events,
     ring: Option<Ring>,
     collector: Collector,
-    /// Read from the rings, out of order: records of different CPUs.
-    pending: Vec<Entry>,
-    /// In order, and not yet put together.
-    waiting: VecDeque<Entry>,
-    /// When the pass before began to drain: all that is older has been read.
-    drained: u64,
+    order: Order,
     begun: Instant,
     control: Control,
     /// Minor faults that were counted at the last look.
@@ -266,9 +264,7 @@ impl Loop {
             ring,
             collector,
             calls,
-            pending: Vec::new(),
-            waiting: VecDeque::new(),
-            drained: 0,
+            order: Order::default(),
             begun: now,
             control: Control::new(),
             counted: 0,
@@ -299,11 +295,11 @@ impl Loop {
         }
         self.events.turn(Set::Burst, false);
         self.pass();
-        self.events.conclude(&mut self.pending);
+        self.events.conclude(self.order.read());
         if let Ok(calls) = &mut self.calls {
-            calls.close(&mut self.pending);
+            calls.close(self.order.read());
         }
-        self.waiting.extend(self.pending.drain(..));
+        self.order.conclude();
         self.put_together(Duration::MAX);
         self.collector.runs.end();
         self.end_blocks();
@@ -335,17 +331,18 @@ impl Loop {
     /// Drains the rings and puts together what cannot be preceded by anything unread, for a turn.
     fn pass(&mut self) {
         let begins = now();
-        let before = self.pending.len();
-        self.is_whole &= !self.events.drain(&mut self.pending);
+        let read = self.order.read();
+        let before = read.len();
+        self.is_whole &= !self.events.drain(read);
         if let Some(ring) = &mut self.ring {
-            ring.drain(begins, false, &mut self.pending);
+            ring.drain(begins, false, read);
         }
         if let Ok(calls) = &mut self.calls
-            && let Err(reason) = calls.pass(&mut self.pending)
+            && let Err(reason) = calls.pass(read)
         {
             self.calls = Err(reason);
         }
-        for entry in &self.pending[before..] {
+        for entry in &read[before..] {
             match &entry.what {
                 What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
                 What::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
@@ -358,17 +355,14 @@ impl Loop {
                 _ => {}
             }
         }
-        self.pending.sort_by_key(|entry| entry.time);
-        let known = self.pending.partition_point(|entry| entry.time < self.drained);
-        self.waiting.extend(self.pending.drain(..known));
-        self.drained = begins;
-        self.put_together(if self.waiting.len() > MOST_WAITING { Duration::MAX } else { TURN });
+        self.order.settle(begins);
+        self.put_together(if self.order.waiting() > MOST_WAITING { Duration::MAX } else { TURN });
     }
 
     /// Puts together what is in order, for so long.
     fn put_together(&mut self, most: Duration) {
         let begun = Instant::now();
-        while let Some(entry) = self.waiting.pop_front() {
+        for entry in self.order.by_ref() {
             self.collector.take(entry);
             if begun.elapsed() >= most {
                 break;
@@ -396,7 +390,7 @@ impl Loop {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
                 self.pass();
-                self.pending.push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
+                self.order.read().push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
                 if !self.sees_all_maps {
                     self.events.turn(Set::Maps, false);
                 }
@@ -419,7 +413,7 @@ impl Loop {
     /// Lets faults say what page they met, or not any more.
     fn watch_codes(&mut self, on: bool) {
         if let Ok(calls) = &mut self.calls {
-            calls.watch_codes(on, &mut self.pending);
+            calls.watch_codes(on, self.order.read());
         }
     }
 
@@ -441,7 +435,7 @@ impl Loop {
         let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
-        if let Err(error) = self.events.set_period(period, &tasks, &mut self.pending) {
+        if let Err(error) = self.events.set_period(period, &tasks, self.order.read()) {
             // All of its tasks may just have ended.
             if error.raw_os_error() != Some(libc::ESRCH) {
                 self.trouble = Some(told(&error, tasks.len(), 1));
@@ -462,7 +456,7 @@ impl Loop {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
             if let Some(bytes) = looked::peak_of(process) {
-                self.pending.push(Entry { time: now(), what: What::Peak { process, bytes } });
+                self.order.read().push(Entry { time: now(), what: What::Peak { process, bytes } });
             }
         }
     }

@@ -6,24 +6,31 @@
 use std::collections::BTreeMap;
 
 use figure::{Outcome, Record, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::tally::Share;
 
-/// The runs of one turn: each suite's, with figures that need no more than seconds.
+/// The runs of one turn: each suite's, with figures that need no more than seconds. A profile costs the server per cents, of which
+/// `observer-cost` accuses it rightly: without.
 pub const RUNS: &[&str] = &[
     "memory --kernel triad,copy --stores nt --rounds 8 --max-time 15s",
     "system syscall pipe dhry2reg -c 1 --rounds 8 --duration 200ms",
-    "alloc glibc -t 1 --rounds 8 --max-time 6s",
+    "alloc glibc -t 1 --rounds 8 --max-time 10s",
     "faults prices minor.write minor.read --rounds 8 --max-time 6s",
-    "http --servers nethttp --loads saturation -c 50 --rounds 8 -d 500ms --no-ceiling",
+    "http --servers nethttp --loads saturation -c 50 --rounds 8 --no-profile",
 ];
 
 /// The most that a check may accuse of the figures of clean runs: its budget.
 pub const BUDGET: f64 = 0.02;
 
+/// What two figures of the same are called that lie within the band.
+const SAME: &str = "same";
+
+/// … of which nothing can be said, as the figure has no interval: a sum of others, such as an index.
+pub const NO_INTERVAL: &str = "without an interval";
+
 /// What came of clean runs.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Clean {
     /// How many runs.
     pub runs: usize,
@@ -37,12 +44,14 @@ pub struct Clean {
     pub pairs: Called,
     /// Those of them whose figures are valid in both.
     pub valid_pairs: Called,
+    /// By what was called anything but the same: the figures, and how often.
+    pub others: BTreeMap<String, BTreeMap<String, usize>>,
     /// How many pairs of runs.
     pub comparisons: usize,
 }
 
 /// How many figures were called what.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdicts {
     /// With a verdict.
     pub figures: usize,
@@ -57,13 +66,13 @@ pub struct Verdicts {
 }
 
 /// How many pairs of figures were called what.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Called(BTreeMap<String, usize>);
 
 impl Called {
-    fn add(&mut self, word: &str) {
-        *self.0.entry(word.to_owned()).or_default() += 1;
+    fn add(&mut self, word: &str, count: usize) {
+        *self.0.entry(word.to_owned()).or_default() += count;
     }
 
     fn count(&self, word: &str) -> usize {
@@ -72,8 +81,16 @@ impl Called {
 
     /// Of those that were compared, those that were not called different.
     pub fn alike(&self) -> Share {
-        let alike = self.count("same") + self.count("inconclusive");
-        Share::new(alike, alike + self.count("faster") + self.count("slower"))
+        Share::new(self.count(SAME) + self.count("inconclusive"), self.compared())
+    }
+
+    /// Of those that were compared, those that were called the same.
+    pub fn same(&self) -> Share {
+        Share::new(self.count(SAME), self.compared())
+    }
+
+    fn compared(&self) -> usize {
+        [SAME, "inconclusive", "faster", "slower"].map(|word| self.count(word)).iter().sum()
     }
 
     /// Each word with its count.
@@ -83,7 +100,7 @@ impl Called {
 }
 
 /// How often a check accused.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accusations {
     /// Figures that it was asked of.
     pub asked: usize,
@@ -108,6 +125,29 @@ impl Accusations {
 }
 
 impl Clean {
+    /// With what came of the runs of other suites, elsewhere.
+    pub fn join(&mut self, other: Clean) {
+        self.runs += other.runs;
+        self.broken.extend(other.broken);
+        self.suites.extend(other.suites);
+        for (id, of) in other.checks {
+            let mine = self.checks.entry(id).or_default();
+            if (of.failed > 0, of.warned > 0) > (mine.failed > 0, mine.warned > 0) {
+                mine.said = of.said;
+            }
+            mine.asked += of.asked;
+            mine.warned += of.warned;
+            mine.failed += of.failed;
+        }
+        for (mine, others) in [(&mut self.pairs, other.pairs), (&mut self.valid_pairs, other.valid_pairs)] {
+            others.words().for_each(|(word, count)| mine.add(word, count));
+        }
+        for (word, figures) in other.others {
+            self.others.entry(word).or_default().extend(figures);
+        }
+        self.comparisons += other.comparisons;
+    }
+
     /// Whether anything was run.
     pub fn was_tried(&self) -> bool {
         self.runs + self.broken.len() > 0
@@ -145,12 +185,16 @@ impl Clean {
     }
 
     /// One more pair, and what its figures were called (same, inconclusive, faster, slower), each with whether it is valid in both.
-    pub fn compared<'a>(&mut self, called: impl Iterator<Item = (&'a str, bool)>) {
+    pub fn compared(&mut self, called: &[(String, &str, bool)]) {
         self.comparisons += 1;
-        for (word, is_valid) in called {
-            self.pairs.add(word);
-            if is_valid {
-                self.valid_pairs.add(word);
+        for (figure, word, is_valid) in called {
+            self.pairs.add(word, 1);
+            if *is_valid {
+                self.valid_pairs.add(word, 1);
+            }
+            if *word != SAME {
+                let figures = self.others.entry((*word).to_owned()).or_default();
+                *figures.entry(figure.clone()).or_default() += 1;
             }
         }
     }
@@ -186,11 +230,38 @@ mod tests {
     #[test]
     fn a_pair_is_alike_unless_it_is_called_different() {
         let mut clean = Clean::default();
-        let called = [("same", true), ("inconclusive", false), ("faster", false), ("not comparable", false)];
-        clean.compared(called.into_iter());
+        let called = [("a", "same", true), ("b", "inconclusive", false), ("c", "faster", false)];
+        let called = called.into_iter().chain([("c", "not comparable", false)]);
+        let called: Vec<_> = called.map(|(id, word, is_valid)| (id.to_owned(), word, is_valid)).collect();
+        clean.compared(&called);
+        assert_eq!((clean.pairs.same().part, clean.pairs.same().of), (1, 3));
         let [all, valid] = [&clean.pairs, &clean.valid_pairs].map(Called::alike);
         assert_eq!(((all.part, all.of), (valid.part, valid.of)), ((2, 3), (1, 1)));
         assert_eq!(clean.comparisons, 1);
+        assert_eq!(clean.others.len(), 3);
+        assert_eq!(clean.others["faster"], [("c".to_owned(), 1)].into());
+    }
+
+    #[test]
+    fn what_came_of_different_suites_is_added() {
+        let of =
+            |warned, failed, said: &str| Accusations { asked: 10, warned, failed, said: said.to_owned() };
+        let clean = |suite: &str, accused| Clean {
+            runs: 1,
+            suites: [(suite.to_owned(), Verdicts { figures: 2, valid: 2, ..Verdicts::default() })].into(),
+            checks: [("steal".to_owned(), accused)].into(),
+            pairs: Called([("same".to_owned(), 1)].into()),
+            comparisons: 1,
+            ..Clean::default()
+        };
+        let mut all = clean("memory", of(1, 0, "a little"));
+        all.join(clean("http", of(0, 2, "much")));
+        assert_eq!((all.runs, all.total().valid, all.comparisons), (2, 4, 2));
+        assert_eq!((all.pairs.same().part, all.pairs.same().of), (2, 2));
+        assert_eq!(
+            all.checks["steal"],
+            Accusations { asked: 20, warned: 1, failed: 2, said: "much".to_owned() }
+        );
     }
 
     #[test]

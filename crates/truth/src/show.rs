@@ -1,5 +1,7 @@
 //! The table, for people.
 
+use std::collections::BTreeMap;
+
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{Cell, Color, ContentArrangement, Table};
 use figure::Interval;
@@ -13,6 +15,17 @@ const MAX_SAID: usize = 300;
 
 /// For a terminal of so many columns.
 pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
+    let mut out = if rows.is_empty() { String::new() } else { text_of_defects(rows, width, colour) };
+    if clean.was_tried() {
+        let mut verdicts = empty(width, colour);
+        fill_clean(&mut verdicts, clean);
+        let checks = accusers(empty(width, colour), clean);
+        out.push_str(&format!("\n{}\n\n{checks}\n\n{}\n", verdicts.trim_fmt(), compared(clean)));
+    }
+    out
+}
+
+fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
     let mut table = empty(width, colour);
     table.set_header(["defect", "must be said", "caught", "clean twin"]);
     for row in rows {
@@ -35,18 +48,26 @@ pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
     }
     let mut table = empty(width, colour);
     fill_rates(&mut table, rows);
-    out.push_str(&format!("\n{}\n", table.trim_fmt()));
-    if clean.was_tried() {
-        let [mut verdicts, mut checks] = [empty(width, colour), empty(width, colour)];
-        fill_clean(&mut verdicts, clean);
-        fill_checks(&mut checks, clean);
-        out.push_str(&format!("\n{}\n\n{}\n\n{}\n", verdicts.trim_fmt(), checks.trim_fmt(), compared(clean)));
-    }
-    out
+    out + &format!("\n{}\n", table.trim_fmt())
 }
 
 /// For a page of documentation.
 pub fn markdown(rows: &[Row], clean: &Clean) -> String {
+    let mut sections = Vec::new();
+    if !rows.is_empty() {
+        sections.push(markdown_of_defects(rows));
+    }
+    if clean.was_tried() {
+        let mut verdicts = markdown_table();
+        fill_clean(&mut verdicts, clean);
+        let checks = accusers(markdown_table(), clean);
+        sections
+            .push(format!("## Runs with nothing planted\n\n{verdicts}\n\n{checks}\n\n{}\n", compared(clean)));
+    }
+    sections.join("\n")
+}
+
+fn markdown_of_defects(rows: &[Row]) -> String {
     let mut table = markdown_table();
     table.set_header(["suite", "defect", "planted", "must be said", "caught", "named first", "false alarms"]);
     let cell = |text: &str| text.replace('|', "\\|");
@@ -62,17 +83,7 @@ pub fn markdown(rows: &[Row], clean: &Clean) -> String {
     }
     let mut shares = markdown_table();
     fill_rates(&mut shares, rows);
-    let mut out = format!("{shares}\n\n{table}\n");
-    if clean.was_tried() {
-        let [mut verdicts, mut checks] = [(); 2].map(|()| markdown_table());
-        fill_clean(&mut verdicts, clean);
-        fill_checks(&mut checks, clean);
-        out.push_str(&format!(
-            "\n## Runs with nothing planted\n\n{verdicts}\n\n{checks}\n\n{}\n",
-            compared(clean)
-        ));
-    }
-    out
+    format!("{shares}\n\n{table}\n")
 }
 
 fn markdown_table() -> Table {
@@ -111,25 +122,37 @@ fn fill_clean(table: &mut Table, clean: &Clean) {
     }
 }
 
-fn fill_checks(table: &mut Table, clean: &Clean) {
+/// Into that table the checks that accused, if any did.
+fn accusers(mut table: Table, clean: &Clean) -> String {
+    let accusers = clean.accusers();
+    if accusers.is_empty() {
+        return "No check accused any figure.".to_owned();
+    }
     table.set_header(["check", "asked", "warned", "failed", "in its budget", "such as"]);
-    for (id, of) in clean.accusers() {
+    for (id, of) in accusers {
         let is_within = if of.is_within_budget() { "yes" } else { "no" };
         let counts = [of.asked, of.warned, of.failed].map(|count| count.to_string());
         let said = plain_to(&of.said, MAX_SAID).replace('|', "\\|");
         table.add_row([id.to_owned()].into_iter().chain(counts).chain([is_within.to_owned(), said]));
     }
+    table.trim_fmt()
 }
 
 fn compared(clean: &Clean) -> String {
     let words: Vec<String> = clean.pairs.words().map(|(word, count)| format!("{count} {word}")).collect();
+    let other = |(word, figures): (&String, &BTreeMap<String, usize>)| {
+        let named: Vec<String> = figures.iter().map(|(figure, count)| format!("{figure} {count}")).collect();
+        format!("\n\nCalled {word}: {}.", named.join(", "))
+    };
+    let others: String = clean.others.iter().map(other).collect();
     let broken = clean.broken.first().map_or_else(String::new, |first| {
         format!(" {} runs gave no record: {}", clean.broken.len(), plain_to(first, MAX_SAID))
     });
     format!(
-        "{} comparisons of a run with the next of the same: {}. Not called different: {}; of figures that are valid in both: {}.{broken}",
+        "{} comparisons of a run with the next of the same: {}. Called the same: {}; not called different: {}; not called different where both are valid: {}.{broken}{others}",
         clean.comparisons,
         words.join(", "),
+        share(&clean.pairs.same()),
         share(&clean.pairs.alike()),
         share(&clean.valid_pairs.alike()),
     )

@@ -79,7 +79,7 @@ pub struct Load {
     pub output: Output,
 }
 
-/// The study: truebench's own servers.
+/// The study: truebench's own servers. Its options are none of a server of one's own: the group of those is named after them.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "The study (without --url)")]
 pub struct Servers {
@@ -87,25 +87,28 @@ pub struct Servers {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "nethttp,fasthttp,multiplexed")]
     pub servers: Vec<String>,
     /// CPU time that a request costs every server besides HTTP, such as 20us
-    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "url")]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "Target")]
     pub cost: Option<f64>,
     /// Time that every server waits for before it answers, such as 5ms
-    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "url")]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "Target")]
     pub sleep: Option<f64>,
     /// Workers of the multiplexed server's pool, each number a figure
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
     pub pools: Vec<u32>,
     /// Loads besides the saturated one, by which they are measured [default: all; with --quick or --slo equal-rate]
-    #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY), conflicts_with = "url")]
+    #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY), conflicts_with = "Target")]
     pub loads: Vec<String>,
+    /// Take no CPU profile of the servers, so that every round is of the same kind: no shares of a request's CPU time
+    #[arg(long, conflicts_with = "Target")]
+    pub no_profile: bool,
     /// The agent on another machine that starts the servers there (truebench http serve), such as 10.0.0.2:7411
-    #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address, conflicts_with = "url")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address, conflicts_with = "Target")]
     pub remote: Option<std::net::SocketAddr>,
     /// What the agent wants to be told
     #[arg(long, value_name = "TOKEN", env = "TRUEBENCH_TOKEN", hide_env_values = true, value_parser = of_http::token)]
     pub token: Option<String>,
     /// A variable of the servers' environment, such as GOGC=200
-    #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable, conflicts_with = "url")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable, conflicts_with = "Target")]
     pub env: Vec<(String, String)>,
 }
 

@@ -24,6 +24,9 @@ pub struct Selftest {
     /// As well N times a short run of each suite with nothing planted: who accuses it, and whether two are called different
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub clean_runs: u32,
+    /// Plant nothing: those runs alone, of the suites that are named
+    #[arg(long, requires = "clean_runs")]
+    pub only_clean: bool,
     /// Show the defects and plant none
     #[arg(long)]
     pub list: bool,

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use figure::{Record, Verdict};
 use machine::{Asked, Tree};
-use report::compare::{Named, Rules};
+use report::compare::{Compared, Named, Rules};
 use serde::Serialize;
 use truth::answer::{self, Answer};
 use truth::defect::Defect;
-use truth::quiet::{Clean, RUNS};
+use truth::quiet::{self, Clean, RUNS};
 use truth::tally::{Rates, Row, rates};
 use truth::trial::{Site, Trial};
 use truth::{defects, show};
@@ -52,6 +52,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
+    let chosen = if options.only_clean { Vec::new() } else { chosen };
     let rows = tried(&site, &chosen, options);
     let clean = undisturbed(&site, options);
     let untried = chosen.len() - rows.len();
@@ -72,7 +73,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         Some(target) => target.write_text(&text)?,
         None => output::print(text.as_bytes())?,
     }
-    let was_tried = rows.iter().any(|row| row.trials > 0);
+    let was_tried = rows.iter().any(|row| row.trials > 0) || clean.runs > 0;
     Ok(ExitCode::from(if is_interrupted() {
         failure::INTERRUPTED
     } else if !was_tried {
@@ -207,17 +208,22 @@ fn once(site: &Site, defect: &Defect, row: &mut Row) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs with nothing planted, the suites in turn; each run beside the one before of its suite, every other time.
+/// Runs with nothing planted, the suites in turn, or those that are named; each run beside the one before of its suite, every other
+/// time.
 fn undisturbed(site: &Site, options: &Selftest) -> Clean {
+    let is_asked = |run: &str| {
+        options.which.is_empty() || options.which.iter().any(|name| suite_of(name) == suite_of(run))
+    };
+    let runs: Vec<&str> = RUNS.iter().copied().filter(|run| is_asked(run)).collect();
     let mut clean = Clean::default();
-    let mut before: Vec<Option<Record>> = RUNS.iter().map(|_| None).collect();
+    let mut before: Vec<Option<Record>> = runs.iter().map(|_| None).collect();
     for turn in 0..options.clean_runs {
-        for (run, before) in RUNS.iter().zip(&mut before) {
+        for (run, before) in runs.iter().zip(&mut before) {
             match site.alone(run) {
                 Trial::Record(record) => {
                     clean.add(&record);
                     match before.take() {
-                        Some(first) => clean.compared(standings(&first, &record).into_iter()),
+                        Some(first) => clean.compared(&standings(&first, &record)),
                         None => *before = Some(*record),
                     }
                 }
@@ -240,13 +246,23 @@ fn undisturbed(site: &Site, options: &Selftest) -> Clean {
     clean
 }
 
+/// The suite of a defect's name, or of a run's arguments: their first word.
+fn suite_of(name: &str) -> &str {
+    name.split(['/', ' ']).next().unwrap_or(name)
+}
+
 /// What the figures of the second are called beside those of the first, and whether they are valid in both.
-fn standings(first: &Record, second: &Record) -> Vec<(&'static str, bool)> {
+fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool)> {
     let named = [first, second].map(|record| Named { name: String::new(), record });
     let comparison = report::compare::compare(&named, &Rules::default());
     let pairs = comparison.map(|comparison| comparison.pairs).unwrap_or_default();
     let figures = pairs.iter().flat_map(|pair| &pair.figures);
-    figures.map(|figure| (figure.standing.word(), figure.verdicts == [Some(Verdict::Valid); 2])).collect()
+    let is_valid = |verdicts| verdicts == [Some(Verdict::Valid); 2];
+    let word = |figure: &Compared| match figure.ratio {
+        Some(ratio) if ratio.low.is_none() => quiet::NO_INTERVAL,
+        _ => figure.standing.word(),
+    };
+    figures.map(|figure| (figure.id.clone(), word(figure), is_valid(figure.verdicts))).collect()
 }
 
 fn told(row: &Row) -> String {

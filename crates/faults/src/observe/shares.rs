@@ -65,7 +65,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
             refaults: refaults.get(&number).copied().unwrap_or(0.0),
             unmet: unmet(&program, key, manager, firsts.get(&key.program).copied().unwrap_or(0.0), page),
             again: group.again.decided(!manager.is_some_and(manager::advises)),
-            headers: group.headers(),
+            headers: group.fronts.headers(),
             threads: (program.threads, program.threads_replaced),
             hinting: traced.totals.hinting,
             huge: traced.totals.huge,

@@ -10,6 +10,7 @@ use figure::faults::Memory;
 use super::blocks::Blocks;
 use super::book::{Book, Caller};
 use super::events::Set;
+use super::fronts::Fronts;
 use super::kept::Writer;
 use super::looked::{Looked, Source};
 use super::pages::Pages;
@@ -23,10 +24,6 @@ use super::unwind::{Image, Images, Rules};
 const MOST_STACKS: usize = 50_000;
 /// Bytes at the front of a mapping of glibc's malloc that are its own (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
-/// First faults at fresh mappings that must have been seen.
-const FIRSTS: f64 = 5.0;
-/// Instructions that are remembered of a group.
-const MOST_PLACES: usize = 4096;
 
 /// What faults are put together by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,25 +78,11 @@ pub struct Group {
     /// What had happened to pages seen again.
     pub again: Again,
     /// First faults at fresh mappings.
-    pub firsts: f64,
-    /// Instructions of the C library that wrote to the front of fresh mappings, where malloc keeps a block's size.
-    headers: HashMap<u64, f64>,
-    /// Instructions that met other pages: those of memset and memcpy do so mostly, those of malloc hardly.
-    others: HashMap<u64, f64>,
+    pub fronts: Fronts,
     /// Faults that told what page they met; those of them that wrote to a page that was there, and must be copied.
     pub codes: (f64, f64),
     /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
-}
-
-impl Group {
-    /// Of the first faults at fresh mappings the share that malloc of the C library took, to write down a block's size; `None` where
-    /// hardly one was seen.
-    pub fn headers(&self) -> Option<f64> {
-        let elsewhere = |place: &u64| self.others.get(place).copied().unwrap_or(0.0);
-        let by_malloc = self.headers.iter().filter(|(place, count)| **count > elsewhere(place));
-        (self.firsts >= FIRSTS).then(|| by_malloc.map(|(_, count)| count).sum::<f64>() / self.firsts)
-    }
 }
 
 /// A place in code: the number of its image, or none, and the address as the file states it, or as it was.
@@ -284,23 +267,25 @@ impl Collector {
             self.minor.1 += weight;
             group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
         }
-        if let Some((start, area)) = area
-            && area.since > 0
-            && area.joined == area.since
-            && start / self.page == page
-        {
-            group.firsts += 1.0;
-            let code = process.space.find(fault.ip).map_or("", |(_, area)| &*area.name);
-            if fault.address < start.saturating_add(HEADER) && is_c_library(code) {
-                *group.headers.entry(fault.ip).or_default() += 1.0;
-            }
-        } else if group.others.len() < MOST_PLACES || group.others.contains_key(&fault.ip) {
-            *group.others.entry(fault.ip).or_default() += 1.0;
-        }
+        // What was swapped out was there already.
         if fault.is_major {
             return;
         }
         let before = self.pages.note(process.id, page, number, time, fault.is_burst);
+        let is_front = fault.address % self.page < HEADER;
+        match area {
+            Some((start, area))
+                if area.since > 0 && area.joined == area.since && start / self.page == page =>
+            {
+                let code = process.space.find(fault.ip).map_or("", |(_, area)| &*area.name);
+                let came_back = before.is_some_and(|before| area.since > before);
+                let pages = (area.end - start) / self.page;
+                group.fronts.first(fault.ip, pages, is_front && is_c_library(code), came_back);
+            }
+            // Perhaps the front of a mapping that has become one with others.
+            Some((_, area)) if is_front && area.joined > area.since => {}
+            _ => group.fronts.other(fault.ip),
+        }
         if let Some(before) = before {
             let again = &mut group.again;
             let mapped = area.is_some_and(|(_, area)| area.since > before);

@@ -64,6 +64,8 @@ pub struct Study {
     pub environment: Vec<(String, String)>,
     /// The latency that is to be held, if the largest rate that holds it is searched.
     pub slo: Option<Slo>,
+    /// Whether every other round is profiled.
+    pub profile: bool,
 }
 
 impl Study {

@@ -58,7 +58,7 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
         for name in &study.servers {
             let cell = plan.cell(go(name, &[]), spec.clone(), group.clone());
             let closed = wanted(loads::SATURATION, "saturated", Ask::Closed, saturated);
-            plan.figure(cell, &Wanted { profile: true, ..closed });
+            plan.figure(cell, &Wanted { profile: study.profile, ..closed });
             if study.has(loads::EQUAL_RATE) {
                 let called = "at 70 % of the slowest";
                 plan.figure(cell, &wanted(loads::EQUAL_RATE, called, Ask::Share(EQUAL), equal));

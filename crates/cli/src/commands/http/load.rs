@@ -81,6 +81,7 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure
         cost,
         environment: asked.env.clone(),
         slo: arguments.client.slo.map(|slo| slo.0),
+        profile: !asked.no_profile,
     };
     let quick = arguments.measuring.quick;
     let options = |rules| Options { mode: study.clone(), client: client.clone(), rules, quick };

@@ -340,7 +340,7 @@ keys! {
     AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages seen again the share in a heap that had been cut and grown again since.";
     AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages seen again the share whose process had forked since.";
     AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages seen again the share since when nothing was mapped, cut or forked: given back by advice, or taken away.";
-    BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the first faults at fresh mappings the share at the word where glibc's malloc writes a block's size.";
+    BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the pages of fresh mappings whose first fault was seen the share of those in which it was at the word where glibc's malloc writes a block's size; of mappings that came and went, where there are enough.";
     BLOCK_MAPPED: f64 = "fault.block_mapped", "B", Figure, "Bytes of the mappings that came most often, by their bytes in all.";
     THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended, and others of the same process took their places.";
     PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
