@@ -8,7 +8,7 @@ use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::worker::{Bench, Facts};
 use serde::{Deserialize, Serialize};
 
-use crate::trace::collect::Collector;
+use crate::trace::collect::{Collector, Sampled};
 use crate::trace::events::Target;
 use crate::trace::kept::{self, Kept, Tail, Writer};
 use crate::trace::looked::tasks_of;
@@ -140,7 +140,7 @@ impl Tail {
 /// What a trace shows.
 pub fn shown(traced: Traced) -> Found {
     let mut evidence = Evidence::default();
-    let (samples, seen, lost) = traced.collector.minor;
+    let Sampled { samples, seen, lost } = traced.collector.minor;
     evidence.put(FAULT_COUNTED, traced.totals.counted as f64);
     evidence.put(FAULT_SEEN, seen);
     evidence.put(FAULT_SAMPLES, samples);

@@ -12,7 +12,7 @@ use crate::SUITE;
 use crate::blocks::{IN_BLOCKS, SERIES};
 use crate::trace::Traced;
 use crate::trace::blocks::{Blocks, Row};
-use crate::trace::collect::{Collector, Frame};
+use crate::trace::collect::{Collector, Frame, Sampled};
 use crate::trace::symbols::{self, Function, Names};
 
 /// Rows that are shown, and the smallest share of one.
@@ -75,12 +75,12 @@ pub fn blocks(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
     let Some(blocks) = collector.blocks.as_ref().filter(|blocks| blocks.greeted > 0) else {
         return Vec::new();
     };
-    let (samples, ..) = collector.minor;
     let all = blocks.faults();
+    let sampled = Sampled { seen: all, ..collector.minor };
     let inside = blocks.sum(|row| row.faults);
     let name = "faults in large blocks";
     let mut whole = Figure::planned(IN_BLOCKS, SUITE, name, Unit::ONE, Better::Neither);
-    let (value, interval) = share(inside, all, samples);
+    let (value, interval) = share(inside, sampled);
     found(&mut whole, value, interval);
     let part = |name: &str, faults: f64| Part {
         name: name.to_owned(),
@@ -99,11 +99,11 @@ pub fn blocks(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
     evidence.put(BLOCKS_LOST, (blocks.lost.0 + blocks.lost.1) as f64);
     evidence.put(BLOCKS_PROGRAMS, blocks.greeted as f64);
     let mut figures = vec![whole];
-    figures.extend(rows(groups, collector, blocks, all, samples));
+    figures.extend(rows(groups, collector, blocks, sampled));
     figures
 }
 
-fn rows(groups: &[Judged], collector: &Collector, blocks: &Blocks, all: f64, samples: f64) -> Vec<Figure> {
+fn rows(groups: &[Judged], collector: &Collector, blocks: &Blocks, all: Sampled) -> Vec<Figure> {
     let names = names(collector, blocks);
     let origins: Vec<Origin> =
         blocks.origins.iter().map(|frames| origin(frames, &names, collector)).collect();
@@ -138,12 +138,12 @@ fn rows(groups: &[Judged], collector: &Collector, blocks: &Blocks, all: f64, sam
             *lives = (lives.0 + born, lives.1 + ended);
         }
     }
-    let mut shown: Vec<_> = shown.into_iter().filter(|(_, row)| row.faults >= all * LEAST).collect();
+    let mut shown: Vec<_> = shown.into_iter().filter(|(_, row)| row.faults >= all.seen * LEAST).collect();
     shown.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults).then_with(|| a.0.cmp(&b.0)));
     let of = |(place, ((program, _, origin), row)): (usize, ((u32, u32, Origin), Shown))| {
         let group = collector.keys.iter().position(|key| key.program == program);
         let judged = group.and_then(|group| groups.get(group));
-        row.figure(place, &origin, judged.map(|judged| judged.program.as_str()), all, samples)
+        row.figure(place, &origin, judged.map(|judged| judged.program.as_str()), all)
     };
     shown.into_iter().take(MOST).enumerate().map(of).collect()
 }
@@ -226,22 +226,16 @@ impl Shown {
         }
     }
 
-    fn figure(
-        mut self,
-        place: usize,
-        origin: &Origin,
-        program: Option<&str>,
-        all: f64,
-        samples: f64,
-    ) -> Figure {
+    fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: Sampled) -> Figure {
         let is_known = !origin.calls.is_empty();
         let told = if is_known { origin.calls.as_str() } else { "allocated by whom is not known" };
         let id = format!("{SUITE}.block.{}", place + 1);
         let mut figure = Figure::planned(id, SUITE, told.to_owned(), Unit::ONE, Better::Neither);
         // The interval is that of the samples whose blocks' allocation is known.
-        let (value, _) = share(self.faults, all, samples);
-        let rest = (self.samples / value.max(1e-9)).min(samples);
-        found(&mut figure, value, stats::share_interval(value, rest as usize));
+        let (value, _) = share(self.faults, all);
+        let samples = (self.samples / value.max(1e-9)).min(all.samples);
+        let (value, interval) = share(self.faults, Sampled { samples, ..all });
+        found(&mut figure, value, interval);
         (figure.series, figure.at) = (Some(SERIES.to_owned()), rank(place));
         let conditions = &mut figure.conditions;
         if is_known {

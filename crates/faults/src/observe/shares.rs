@@ -12,7 +12,7 @@ use super::owners::owners;
 use crate::classify::{Cause, Facts, Told, causes};
 use crate::manager;
 use crate::trace::Traced;
-use crate::trace::collect::{Again, Collector, Group, Key};
+use crate::trace::collect::{Again, Collector, Group, Key, Sampled};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 use crate::{COVERAGE, SUITE};
@@ -46,8 +46,8 @@ pub struct Judged {
 /// What follows from each group, in their order.
 pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
     let collector = &traced.collector;
-    let (_, seen, _) = collector.minor;
-    let share = if seen > 0.0 { collector.minor.0 / seen } else { 1.0 };
+    let Sampled { samples, seen, .. } = collector.minor;
+    let share = if seen > 0.0 { samples / seen } else { 1.0 };
     let refaults = collector.pages.refaults(share);
     let page = collector.page() as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
@@ -150,7 +150,7 @@ fn mapped(program: &Program) -> Option<f64> {
 
 /// A figure for each mechanism: its share of all minor faults.
 pub fn mechanisms(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
-    let (samples, seen, _) = traced.collector.minor;
+    let minor = traced.collector.minor;
     let mut all: BTreeMap<Cause, (f64, &Judged, f64)> = BTreeMap::new();
     for group in groups {
         for (cause, faults) in &group.causes {
@@ -165,9 +165,9 @@ pub fn mechanisms(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     all.into_iter()
-        .filter(|(_, (faults, ..))| *faults * samples >= seen)
+        .filter(|(_, (faults, ..))| *faults * minor.samples >= minor.seen)
         .map(|((mechanism, manager), (faults, main, _))| {
-            mechanism_figure(mechanism, manager, share(faults, seen, samples), main)
+            mechanism_figure(mechanism, manager, share(faults, minor), main)
         })
         .collect()
 }
@@ -247,7 +247,7 @@ fn put_told(evidence: &mut Evidence, mechanism: Mechanism, main: &Judged) {
 /// Files of which most faults were, each with its major faults, or its minor ones where there are none.
 pub fn files(traced: &Traced) -> Vec<Figure> {
     const MOST: usize = 5;
-    let (samples, seen, _) = traced.collector.minor;
+    let all = traced.collector.minor;
     let mut files: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     let groups = traced.collector.keys.iter().zip(&traced.collector.groups);
     for (_, group) in groups.filter(|(key, _)| key.memory == Memory::File) {
@@ -262,7 +262,7 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
         let name = plain_to(name, 200);
         let id = format!("{SUITE}.file.{}", place + 1);
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
-        let (value, interval) = share(minor, seen, samples);
+        let (value, interval) = share(minor, all);
         found(&mut figure, value, interval);
         (figure.series, figure.at) = (Some(format!("{SUITE}.files")), rank(place));
         figure.conditions.set(FAULT_FILE, name);
@@ -285,8 +285,34 @@ pub fn found(figure: &mut Figure, value: f64, interval: Option<Interval>) {
     figure.derived_from = vec![COVERAGE.to_owned()];
 }
 
-/// A share of the faults, with its interval by the number of samples.
-pub fn share(faults: f64, seen: f64, samples: f64) -> (f64, Option<Interval>) {
-    let value = if seen > 0.0 { (faults / seen).clamp(0.0, 1.0) } else { 0.0 };
-    (value, stats::share_interval(value, samples as usize))
+/// A share of the faults, with its interval by the number of samples. What was lost may be of these or of others, as it is mostly of one
+/// moment: the interval reaches from none of it to all (bounds of Manski, Nonparametric bounds on treatment effects, 1990).
+pub fn share(faults: f64, all: Sampled) -> (f64, Option<Interval>) {
+    let value = if all.seen > 0.0 { (faults / all.seen).clamp(0.0, 1.0) } else { 0.0 };
+    let lost = all.lost / (all.seen + all.lost).max(1.0);
+    let widened = |interval: Interval| Interval {
+        low: interval.low * (1.0 - lost),
+        high: (interval.high * (1.0 - lost) + lost).min(1.0),
+        ..interval
+    };
+    (value, stats::share_interval(value, all.samples as usize).map(widened))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn what_was_lost_may_be_of_anybody() {
+        let whole = Sampled { samples: 400.0, seen: 8000.0, lost: 0.0 };
+        let (value, interval) = share(2000.0, whole);
+        let exact = interval.unwrap();
+        assert_eq!((value, exact.low < 0.25, exact.high > 0.25), (0.25, true, true));
+        let (value, interval) = share(2000.0, Sampled { lost: 24_000.0, ..whole });
+        let wide = interval.unwrap();
+        assert_eq!(value, 0.25);
+        assert!((wide.low - exact.low * 0.25).abs() < 1e-12, "none of what was lost: {wide:?}");
+        assert!((wide.high - (exact.high * 0.25 + 0.75)).abs() < 1e-12, "all of it: {wide:?}");
+        assert_eq!(share(0.0, Sampled::default()), (0.0, None));
+    }
 }

@@ -23,7 +23,7 @@ type Place<'a> = (u32, Vec<&'a str>);
 
 /// A figure for each place: its share of all minor faults.
 pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
-    let (samples, seen, _) = traced.collector.minor;
+    let all = traced.collector.minor;
     let mut places: HashMap<Place, (f64, Option<&str>)> = HashMap::new();
     for (site, _) in heaviest(&traced.collector) {
         let (minor, _) = traced.collector.sites.get(site).copied().unwrap_or_default();
@@ -40,7 +40,7 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
         let told = calls.join(" < ");
         let id = format!("{SUITE}.site.{}", place + 1);
         let mut figure = Figure::planned(id, SUITE, told.clone(), Unit::ONE, Better::Neither);
-        let (value, interval) = share(faults, seen, samples);
+        let (value, interval) = share(faults, all);
         found(&mut figure, value, interval);
         (figure.series, figure.at) = (Some(format!("{SUITE}.sites")), rank(place));
         figure.conditions.set(SITE_CALLS, told);
@@ -62,7 +62,7 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
     };
     places
         .into_iter()
-        .filter(|(_, (faults, _))| *faults > 0.0 && *faults >= seen * LEAST)
+        .filter(|(_, (faults, _))| *faults > 0.0 && *faults >= all.seen * LEAST)
         .take(MOST)
         .enumerate()
         .map(of)

@@ -10,7 +10,7 @@ use figure::{Better, Figure, Unit};
 use super::shares::{found, share};
 use crate::SUITE;
 use crate::trace::Traced;
-use crate::trace::collect::{Collector, Frame, Site};
+use crate::trace::collect::{Collector, Frame, Sampled, Site};
 use crate::trace::symbols::{self, Function, Names};
 
 /// Stacks that are kept at most.
@@ -60,7 +60,7 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
         *folded.entry(line).or_default() += faults;
         kept += faults;
     }
-    let all = collector.minor.1 + collector.groups.iter().map(|group| group.major).sum::<f64>();
+    let all = collector.minor.seen + collector.groups.iter().map(|group| group.major).sum::<f64>();
     if all <= 0.0 {
         return None;
     }
@@ -71,7 +71,7 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     parts.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
     let name = "faults whose stacks are kept";
     let mut figure = Figure::planned(format!("{SUITE}.stacks"), SUITE, name, Unit::ONE, Better::Neither);
-    let (value, interval) = share(kept, all, collector.minor.0);
+    let (value, interval) = share(kept, Sampled { seen: all, lost: 0.0, ..collector.minor });
     found(&mut figure, value, interval);
     figure.evidence.put(FAULT_SEEN, all);
     figure.parts = parts;

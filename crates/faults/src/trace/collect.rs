@@ -99,6 +99,17 @@ pub struct Site {
     pub frames: Box<[Frame]>,
 }
 
+/// Faults as they were sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampled {
+    /// Samples.
+    pub samples: f64,
+    /// Faults that they stand for.
+    pub seen: f64,
+    /// Faults that lost samples stood for.
+    pub lost: f64,
+}
+
 /// All that was seen.
 #[derive(Default)]
 pub struct Collector {
@@ -120,8 +131,8 @@ pub struct Collector {
     pub runs: Runs,
     /// Large blocks with their faults, where a recorder tells of them.
     pub blocks: Option<Blocks>,
-    /// Samples of minor faults; faults that they stand for; faults that the lost ones stood for.
-    pub minor: (f64, f64, f64),
+    /// Minor faults.
+    pub minor: Sampled,
     /// Records lost that tell of processes and mappings.
     pub lost_news: f64,
     /// Faults that bursts saw.
@@ -189,7 +200,7 @@ impl Collector {
             What::Uncounted(calls) => self.book.lost += calls as f64,
             What::Code { process, address, code } => self.code(process, address, code),
             What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
-            What::Lost { set: Set::Minor, events, .. } => self.minor.2 += events as f64,
+            What::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
             What::Lost { records, .. } => self.lost_news += records as f64,
         }
@@ -263,8 +274,8 @@ impl Collector {
         } else {
             group.minor += weight;
             group.samples += 1.0;
-            self.minor.0 += 1.0;
-            self.minor.1 += weight;
+            self.minor.samples += 1.0;
+            self.minor.seen += weight;
             group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
         }
         // What was swapped out was there already.

@@ -43,11 +43,14 @@ pub enum Set {
 const STACK: u32 = 8 << 10;
 /// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries (kernel.perf_event_max_stack) and the rest.
 const LARGEST: usize = 16 << 10;
-/// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged; the privileged get
-/// eight times as many.
+/// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged.
 const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
-/// The factor.
-const PRIVILEGED: usize = 8;
+/// The privileged get so many times as many at least, and at most: a program of a million faults a second fills the
+/// least in 6 ms and the most in 45, by the first period. Who drains them may be kept from its CPU for so long, as by its hypervisor.
+const PRIVILEGED: [usize; 2] = [8, 64];
+/// Beyond the least, all rings together take no more than these bytes, and no more than this part of the machine's memory.
+const MOST_BYTES: usize = 128 << 20;
+const OF_MEMORY: usize = 128;
 
 /// Whose events.
 #[derive(Clone, Debug)]
@@ -125,6 +128,8 @@ impl Opened {
 pub struct Events {
     cpus: CpuList,
     sees_kernel: bool,
+    /// Rings have so many times the pages that are everybody's.
+    room: usize,
     /// Whether counters tell how many of their records found no room.
     tells_lost: bool,
     sets: Vec<Opened>,
@@ -140,11 +145,13 @@ impl Events {
     /// What the kernel said.
     pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
         let (cpus, sets) = (cpus.clone(), Vec::new());
-        let mut events = Events { cpus, sees_kernel: true, tells_lost: true, sets, period, counted: 0 };
+        let room = room(cpus.len());
+        let mut events = Events { cpus, sees_kernel: true, room, tells_lost: true, sets, period, counted: 0 };
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
-                    // Others' faults in the kernel are for the privileged to see (perf_event_paranoid).
+                    // More memory than everybody's is for the privileged, and so are faults in the kernel (perf_event_paranoid).
+                    Err(error) if events.room > 1 && is_forbidden(&error) => events.room = 1,
                     Err(error) if events.sees_kernel && is_forbidden(&error) => events.sees_kernel = false,
                     Err(error) if events.tells_lost && error.raw_os_error() == Some(libc::EINVAL) => {
                         events.tells_lost = false;
@@ -269,8 +276,22 @@ impl Events {
     /// Bytes of a ring. perf_event2 adds the page of the head.
     fn bytes(&self, set: Set) -> usize {
         let pages = PAGES.iter().find(|(known, _)| *known == set).map_or(8, |(_, pages)| *pages);
-        pages * rustix::param::page_size() * if self.sees_kernel { PRIVILEGED } else { 1 }
+        pages * rustix::param::page_size() * self.room
     }
+}
+
+/// How many times the pages that are everybody's rings may have on so many CPUs: a power of two.
+fn room(cpus: usize) -> usize {
+    let memory = rustix::system::sysinfo();
+    let bytes = (memory.totalram as usize).saturating_mul(memory.mem_unit as usize);
+    within(MOST_BYTES.min(bytes / OF_MEMORY), cpus)
+}
+
+fn within(bytes: usize, cpus: usize) -> usize {
+    let pages = PAGES.iter().map(|(_, pages)| pages).sum::<usize>();
+    let fits = bytes / (pages * rustix::param::page_size() * cpus.max(1));
+    let [least, most] = PRIVILEGED;
+    (fits + 1).next_power_of_two().div_euclid(2).clamp(least, most)
 }
 
 /// An event of a set, of no task and no CPU as yet.
@@ -348,6 +369,13 @@ mod tests {
     use super::*;
     use crate::mapping::Mapping;
 
+    #[test]
+    fn rings_are_larger_where_there_is_room() {
+        let one = 120 * rustix::param::page_size();
+        assert_eq!([1, 2, 8, 256].map(|cpus| within(64 * 4 * one, cpus)), [64, 64, 32, 8]);
+        assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
+    }
+
     /// Nobody drains the ring while it runs full, and nothing comes after that could tell what found no room.
     #[test]
     fn what_found_no_room_is_known() {
@@ -357,7 +385,8 @@ mod tests {
             Ok(events) if events.tells_lost => events,
             refused => return eprintln!("skipped: {:?}", refused.err()),
         };
-        let region = Mapping::anonymous(32 << 20).unwrap();
+        let bytes = 4 * events.bytes(Set::Minor);
+        let region = Mapping::anonymous(bytes).unwrap();
         (0..region.pages()).for_each(|page| region.write(page));
         events.turn(Set::Minor, false);
         let mut entries = Vec::new();
