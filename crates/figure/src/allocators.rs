@@ -25,6 +25,11 @@ pub fn is_allocator(name: &str) -> bool {
     name != VOID && name != BUMP
 }
 
+/// Whether a figure is of what stands in for an allocator: others are held against it.
+pub fn is_stand_in(figure: &Figure) -> bool {
+    figure.conditions.get(ALLOCATOR).is_some_and(|name| !is_allocator(&name))
+}
+
 /// The figure of these conditions that has a value.
 pub fn find<'a>(
     record: &'a Record,

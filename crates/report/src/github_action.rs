@@ -3,7 +3,7 @@
 //!
 //! The action follows numbers from commit to commit and knows no verdicts. A figure that is invalid is left out: its number is not
 //! what its name says. The verdict of the others is the first word of `extra`. The name is the id, by which the action finds a
-//! figure again. Baselines, controls and descriptions are left out, as in a comparison.
+//! figure again. Baselines, controls, stand-ins and descriptions are left out, as in a comparison.
 
 use std::io::{self, Write};
 
@@ -40,7 +40,8 @@ struct Benchmark {
 }
 
 fn write(record: &Record, better: Better, out: &mut dyn Write) -> io::Result<()> {
-    let all = record.figures.iter().filter(|figure| figure.better == better && !outline::is_control(figure));
+    let all =
+        record.figures.iter().filter(|figure| figure.better == better && !outline::is_of_the_tool(figure));
     let machine = summary::machine(&record.machine);
     let all: Vec<Benchmark> = all.filter_map(|figure| benchmark(figure, &machine)).collect();
     if all.is_empty() {

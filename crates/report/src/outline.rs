@@ -1,6 +1,7 @@
 //! The order in which people read figures: headlines in tables, kernels with their store types one below the
 //! other, then baselines and controls; what has no value apart. Curves and matrices: see [`grid`].
 
+use figure::allocators::is_stand_in;
 use figure::evidence::{COPIES, KERNEL, ROLE, STORES, TEST};
 use figure::format::{bytes, number, plain, plain_to};
 use figure::loads::is_ceiling;
@@ -91,6 +92,12 @@ impl<'a> Kind<'a> {
 /// Whether a figure is a baseline or a control: what others are held against, not what was asked for.
 pub(crate) fn is_control(figure: &Figure) -> bool {
     figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty())
+}
+
+/// Whether a figure is no result that one run is held against another by: besides controls, what stands in for an allocator, and
+/// stands beside them in tables. What it costs more than nothing is too little to be told in per cents.
+pub(crate) fn is_of_the_tool(figure: &Figure) -> bool {
+    is_control(figure) || is_stand_in(figure)
 }
 
 /// The sections of a record, headlines first; within one kind, the record's order. Curves and matrices are not

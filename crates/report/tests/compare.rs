@@ -1,7 +1,7 @@
 //! Records side by side: what may be compared, verdicts by known answers, hosts by classes, and what is written.
 
 use crate::compare_records::{around, compare, compared, index, record, rounds, value, written};
-use figure::evidence::{ARRAY_BYTES, COPIES, Evidence, FS_TYPE, ROLE, THREADS};
+use figure::evidence::{ALLOCATOR, ARRAY_BYTES, COPIES, Evidence, FS_TYPE, ROLE, THREADS};
 use figure::{Better, CheckResult, Outcome, Record, Round, Status, Unit, Verdict};
 use report::compare::{Compared, Comparison, Named, Rules, Standing};
 
@@ -198,6 +198,22 @@ fn controls_are_left_out_and_what_one_record_has_is_named() {
     assert_eq!(
         (pair.only_a.as_slice(), pair.only_b.as_slice()),
         (&["s.old".to_owned()][..], &["s.new".to_owned()][..])
+    );
+}
+
+#[test]
+fn what_stands_in_for_an_allocator_is_left_out() {
+    let of_allocator = |name: &str| {
+        let mut figure = around(&format!("alloc.pair.{name}.t1"), 10.0, 0.002);
+        figure.conditions.set(ALLOCATOR, name.to_owned());
+        figure
+    };
+    let record = of("a", ["glibc", "bump", "void"].map(of_allocator).into());
+    let comparison = compare(&[&record, &record.clone()]);
+    let pair = &comparison.pairs[0];
+    assert_eq!(
+        (one(&comparison).id.as_str(), pair.figures.len(), pair.controls),
+        ("alloc.pair.glibc.t1", 1, 2)
     );
 }
 

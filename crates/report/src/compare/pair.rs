@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::abnormal::{self, Abnormal};
 use super::gate::{self, Difference, Obstacle, Side};
 use super::{Rules, classes};
-use crate::outline::is_control;
+use crate::outline::is_of_the_tool;
 
 /// The level of intervals, and of Holm's correction.
 pub(super) const LEVEL: f64 = 0.95;
@@ -25,13 +25,13 @@ pub struct Pair {
     pub b: char,
     /// What is not the same around the figures: only what differs.
     pub differences: Vec<Difference>,
-    /// Every figure that both records have, in the order of the first; baselines and controls are left out.
+    /// Every figure that both records have, in the order of the first; baselines, controls and stand-ins are left out.
     pub figures: Vec<Compared>,
     /// Ids that only the first record has.
     pub only_a: Vec<String>,
     /// Ids that only the other record has.
     pub only_b: Vec<String>,
-    /// Baselines and controls that are not compared.
+    /// Baselines, controls and stand-ins that are not compared.
     pub controls: usize,
     /// Figures that the correction is over: those that have an interval.
     pub corrected_over: usize,
@@ -145,7 +145,7 @@ pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Ru
         let alone = one.figures.iter().filter(|figure| another.figure(&figure.id).is_none());
         alone.map(|figure| figure.id.clone()).collect()
     };
-    let sides: Vec<[Side; 2]> = both().filter(|[a, _]| !is_control(a.figure)).collect();
+    let sides: Vec<[Side; 2]> = both().filter(|[a, _]| !is_of_the_tool(a.figure)).collect();
     let (mut figures, ratios): (Vec<Compared>, Vec<Option<LogRatio>>) =
         sides.iter().map(|[a, b]| compared(*a, *b, rules)).unzip();
     let corrected_over = correct(&mut figures, &ratios, rules.band);
