@@ -23,6 +23,9 @@ pub const RUNS: &[&str] = &[
 /// The most that a check may accuse of the figures of clean runs: its budget.
 pub const BUDGET: f64 = 0.02;
 
+/// The most invalid figures that are told one by one.
+const MAX_INVALID: usize = 50;
+
 /// What two figures of the same are called that lie within the band.
 const SAME: &str = "same";
 
@@ -36,8 +39,12 @@ pub struct Clean {
     pub runs: usize,
     /// Runs without a record, and why.
     pub broken: Vec<String>,
+    /// Runs that were set aside and made again, as the hypervisor took CPU time away.
+    pub disturbed: usize,
     /// By suite.
     pub suites: BTreeMap<String, Verdicts>,
+    /// What is called invalid, and its first reason: the first of them.
+    pub invalid: Vec<String>,
     /// By check, those that accused any figure.
     pub checks: BTreeMap<String, Accusations>,
     /// Pairs of runs of the same, one after the other: what their figures were called.
@@ -129,6 +136,8 @@ impl Clean {
     pub fn join(&mut self, other: Clean) {
         self.runs += other.runs;
         self.broken.extend(other.broken);
+        self.disturbed += other.disturbed;
+        self.invalid.extend(other.invalid);
         self.suites.extend(other.suites);
         for (id, of) in other.checks {
             let mine = self.checks.entry(id).or_default();
@@ -166,6 +175,11 @@ impl Clean {
                 Verdict::Suspect => &mut count.suspect,
                 Verdict::Invalid => &mut count.invalid,
             } += 1;
+            if verdict == Verdict::Invalid && self.invalid.len() < MAX_INVALID {
+                let reason = figure.checks.iter().find(|check| check.outcome == Outcome::Fail);
+                let reason = reason.map(|check| format!("{}: {}", check.id, check.detail));
+                self.invalid.push(format!("{}: {}", figure.id, reason.unwrap_or_default()));
+            }
             for check in &figure.checks {
                 let accusations = self.checks.entry(check.id.clone()).or_default();
                 accusations.asked += 1;

@@ -20,7 +20,12 @@ pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
         let mut verdicts = empty(width, colour);
         fill_clean(&mut verdicts, clean);
         let checks = accusers(empty(width, colour), clean);
-        out.push_str(&format!("\n{}\n\n{checks}\n\n{}\n", verdicts.trim_fmt(), compared(clean)));
+        out.push_str(&format!(
+            "\n{}\n{}\n{checks}\n\n{}\n",
+            verdicts.trim_fmt(),
+            set_aside(clean.disturbed),
+            compared(clean)
+        ));
     }
     out
 }
@@ -41,14 +46,12 @@ fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
         ]);
     }
     let mut out = table.trim_fmt() + "\n";
-    for row in rows.iter().filter(|row| row.not_here.is_none()) {
-        for said in &row.said {
-            out.push_str(&format!("\n✗ {}: {}", row.id, plain_to(said, MAX_SAID)));
-        }
+    for said in said_otherwise(rows) {
+        out.push_str(&format!("\n✗ {said}"));
     }
     let mut table = empty(width, colour);
     fill_rates(&mut table, rows);
-    out + &format!("\n{}\n", table.trim_fmt())
+    out + &format!("\n{}\n{}", table.trim_fmt(), set_aside(disturbed(rows)))
 }
 
 /// For a page of documentation.
@@ -61,15 +64,18 @@ pub fn markdown(rows: &[Row], clean: &Clean) -> String {
         let mut verdicts = markdown_table();
         fill_clean(&mut verdicts, clean);
         let checks = accusers(markdown_table(), clean);
-        sections
-            .push(format!("## Runs with nothing planted\n\n{verdicts}\n\n{checks}\n\n{}\n", compared(clean)));
+        sections.push(format!(
+            "## Runs with nothing planted\n\n{verdicts}\n{}\n{checks}\n\n{}\n",
+            set_aside(clean.disturbed),
+            compared(clean)
+        ));
     }
     sections.join("\n")
 }
 
 fn markdown_of_defects(rows: &[Row]) -> String {
     let mut table = markdown_table();
-    table.set_header(["suite", "defect", "planted", "must be said", "caught", "named first", "false alarms"]);
+    table.set_header(["name", "defect", "planted", "must be said", "caught", "named first", "false alarms"]);
     let cell = |text: &str| text.replace('|', "\\|");
     for row in rows {
         let of = |part: usize, of: usize| if of == 0 { "—".to_owned() } else { format!("{part} of {of}") };
@@ -78,12 +84,36 @@ fn markdown_of_defects(rows: &[Row]) -> String {
             None => of(row.caught, row.trials),
         };
         let (first, alarms) = (of(row.first, row.trials), of(row.alarms, row.clean));
-        let told = [&row.suite, &row.defect, &row.planted, &row.expected].map(|text| cell(text));
+        let told = [&row.id, &row.defect, &row.planted, &row.expected].map(|text| cell(text));
         table.add_row(told.into_iter().chain([tried, first, alarms]));
     }
     let mut shares = markdown_table();
     fill_rates(&mut shares, rows);
-    format!("{shares}\n\n{table}\n")
+    let otherwise: String = said_otherwise(rows).map(|said| format!("- {}\n", cell(&said))).collect();
+    let otherwise = match otherwise.is_empty() {
+        true => "Nothing else was said.\n".to_owned(),
+        false => format!("## What was said otherwise\n\n{otherwise}"),
+    };
+    format!("{shares}\n{}\n{table}\n\n{otherwise}", set_aside(disturbed(rows)))
+}
+
+fn disturbed(rows: &[Row]) -> usize {
+    rows.iter().map(|row| row.disturbed).sum()
+}
+
+/// What is said of runs that were made again; nothing where there are none.
+fn set_aside(runs: usize) -> String {
+    match runs {
+        0 => String::new(),
+        1 => "\nOne run was made again: the hypervisor took CPU time away.\n".to_owned(),
+        runs => format!("\n{runs} runs were made again: the hypervisor took CPU time away.\n"),
+    }
+}
+
+/// What was said other than what was expected, with whose trial it was.
+fn said_otherwise(rows: &[Row]) -> impl Iterator<Item = String> {
+    let tried = rows.iter().filter(|row| row.not_here.is_none());
+    tried.flat_map(|row| row.said.iter().map(|said| format!("{}: {}", row.id, plain_to(said, MAX_SAID))))
 }
 
 fn markdown_table() -> Table {
@@ -148,8 +178,11 @@ fn compared(clean: &Clean) -> String {
     let broken = clean.broken.first().map_or_else(String::new, |first| {
         format!(" {} runs gave no record: {}", clean.broken.len(), plain_to(first, MAX_SAID))
     });
+    let each = |said: &String| format!("\n- {}", plain_to(said, MAX_SAID));
+    let invalid: String = clean.invalid.iter().map(each).collect();
+    let invalid = if invalid.is_empty() { invalid } else { format!("Invalid:\n{invalid}\n\n") };
     format!(
-        "{} comparisons of a run with the next of the same: {}. Called the same: {}; not called different: {}; not called different where both are valid: {}.{broken}{others}",
+        "{invalid}{} comparisons of a run with the next of the same: {}. Called the same: {}; not called different: {}; not called different where both are valid: {}.{broken}{others}",
         clean.comparisons,
         words.join(", "),
         share(&clean.pairs.same()),

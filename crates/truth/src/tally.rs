@@ -30,6 +30,8 @@ pub struct Row {
     pub clean: usize,
     /// Runs of it that were accused of the defect.
     pub alarms: usize,
+    /// Runs of either that were set aside and made again, as the hypervisor took CPU time away.
+    pub disturbed: usize,
     /// Why it could not be planted here.
     pub not_here: Option<String>,
     /// What was said, other than what was expected, each once.
@@ -52,6 +54,7 @@ impl Row {
             first: 0,
             clean: 0,
             alarms: 0,
+            disturbed: 0,
             not_here: None,
             said: Vec::new(),
         }

@@ -1,5 +1,7 @@
 //! `truebench selftest`: plants defects here, and shows which of them are seen.
 
+mod host;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,6 +17,8 @@ use truth::quiet::{self, Clean, RUNS};
 use truth::tally::{Rates, Row, rates};
 use truth::trial::{Site, Trial};
 use truth::{defects, show};
+
+use self::host::Host;
 
 use crate::args::selftest::{Selftest, SelftestFormat};
 use crate::failure::{self, Failure};
@@ -52,9 +56,12 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let host = Host::new(&Tree::live(), &machine, &cpus);
+    let machine = report::machine(&machine);
     let chosen = if options.only_clean { Vec::new() } else { chosen };
-    let rows = tried(&site, &chosen, options);
-    let clean = undisturbed(&site, options);
+    let rows = tried(&site, &host, &chosen, options);
+    let clean = with_nothing(&site, &host, options);
     let untried = chosen.len() - rows.len();
     let told = told_untried(untried, is_interrupted());
     let text = match options.format {
@@ -62,10 +69,9 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
             let colour = target.is_none() && output::colour(options.no_color);
             show::text(&rows, &clean, output::width(), colour) + &told
         }
-        SelftestFormat::Markdown => heading() + &show::markdown(&rows, &clean) + &told,
+        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &clean) + &told,
         SelftestFormat::Json => {
-            let table =
-                Table { machine: machine(), rates: rates(&rows), rows: &rows, untried, clean: &clean };
+            let table = Table { machine, rates: rates(&rows), rows: &rows, untried, clean: &clean };
             serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
         }
     };
@@ -91,20 +97,15 @@ fn told_untried(count: usize, is_interrupted: bool) -> String {
     if count == 0 { String::new() } else { format!("\n{count} more defects were not tried: {why}\n") }
 }
 
-/// This machine in one line.
-fn machine() -> String {
-    report::machine(&machine::describe(&Tree::live(), &Asked { dimms: None }))
-}
-
 /// What a page begins with: how it was made.
-fn heading() -> String {
+fn heading(machine: &str) -> String {
     let words: Vec<String> = std::env::args().skip(1).collect();
     format!(
         "# The truth table\n\nWritten by `truebench {}`, truebench {}, {}, on: {}. What the columns mean: [selftest](methods/selftest.md).\n\n",
         figure::format::plain(&words.join(" ")),
         env!("CARGO_PKG_VERSION"),
         lab::timestamp(),
-        machine()
+        machine
     )
 }
 
@@ -159,19 +160,21 @@ fn line(defect: &Defect) -> String {
 }
 
 /// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not tried.
-fn tried(site: &Site, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
+fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
     let unlimited = options.all || options.which.iter().any(|name| name.contains('/'));
     let most = options.max_time.unwrap_or(if unlimited { f64::INFINITY } else { MAX_TIME });
     let start = Instant::now();
     let mut rows = Vec::new();
     for defect in chosen {
         let mut row = Row::new(defect);
+        let has_time =
+            || start.elapsed().as_secs_f64() + 2.0 * defect.seconds <= most && !(site.is_interrupted)();
         for _ in 0..options.repeat {
-            let has_time = start.elapsed().as_secs_f64() + 2.0 * defect.seconds <= most;
-            if !has_time || (site.is_interrupted)() {
+            if !has_time() {
                 break;
             }
-            if let Err(why) = once(site, defect, &mut row) {
+            let run = |trial: &dyn Fn() -> Trial| host.undisturbed(trial, has_time);
+            if let Err(why) = once(site, defect, &mut row, run) {
                 row.not_here = Some(why);
                 break;
             }
@@ -193,14 +196,23 @@ fn tried(site: &Site, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
 ///
 /// # Errors
 /// Why it cannot be planted here.
-fn once(site: &Site, defect: &Defect, row: &mut Row) -> Result<(), String> {
-    match site.plant(defect) {
+fn once(
+    site: &Site,
+    defect: &Defect,
+    row: &mut Row,
+    run: impl Fn(&dyn Fn() -> Trial) -> (Trial, usize),
+) -> Result<(), String> {
+    let (planted, again) = run(&|| site.plant(defect));
+    row.disturbed += again;
+    match planted {
         Trial::Record(record) => row.planted(answer::planted(defect, &record)),
         Trial::NotHere(why) => return Err(why),
         Trial::Broken(how) => row.planted(Answer::Missed(how)),
         Trial::Interrupted => return Ok(()),
     }
-    match site.clean(defect) {
+    let (clean, again) = run(&|| site.clean(defect));
+    row.disturbed += again;
+    match clean {
         Trial::Record(record) => row.clean(answer::clean(defect, &record)),
         Trial::NotHere(why) | Trial::Broken(why) => row.clean(Some(why)),
         Trial::Interrupted => {}
@@ -210,7 +222,7 @@ fn once(site: &Site, defect: &Defect, row: &mut Row) -> Result<(), String> {
 
 /// Runs with nothing planted, the suites in turn, or those that are named; each run beside the one before of its suite, every other
 /// time.
-fn undisturbed(site: &Site, options: &Selftest) -> Clean {
+fn with_nothing(site: &Site, host: &Host, options: &Selftest) -> Clean {
     let is_asked = |run: &str| {
         options.which.is_empty() || options.which.iter().any(|name| suite_of(name) == suite_of(run))
     };
@@ -219,7 +231,9 @@ fn undisturbed(site: &Site, options: &Selftest) -> Clean {
     let mut before: Vec<Option<Record>> = runs.iter().map(|_| None).collect();
     for turn in 0..options.clean_runs {
         for (run, before) in runs.iter().zip(&mut before) {
-            match site.alone(run) {
+            let (came, again) = host.undisturbed(|| site.alone(run), || !(site.is_interrupted)());
+            clean.disturbed += again;
+            match came {
                 Trial::Record(record) => {
                     clean.add(&record);
                     match before.take() {
