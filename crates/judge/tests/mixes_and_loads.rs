@@ -110,6 +110,22 @@ fn rounds_that_differ_too_much_tell_nothing_of_mixes() {
 }
 
 #[test]
+fn a_memcpy_that_moves_more_in_the_same_mix_leaves_the_loop() {
+    let with = |libc: f64| {
+        let mut record = study_1();
+        record.figures.push(bandwidth("copy", "libc", &six(libc)));
+        record
+    };
+    let rival = "by its own loop, not by the mix of reads and writes: libc's memcpy, 1:1 too, moves 205 GB/s (memory.copy.libc)";
+    says(&with(205.0), "memory.copy.nt", &[&format!("Below memory.triad.nt (197 GB/s) {rival}.")]);
+    says(&with(205.0), "memory.copy.regular", &[&format!("The rest is lost by memory.copy.nt {rival}.")]);
+    says(&with(185.0), "memory.copy.nt", &["by the mix of reads and writes, 1:1 against 2:1"]);
+    for id in ["memory.copy.nt", "memory.copy.regular"] {
+        silent(&with(185.0), id, &["its own loop"]);
+    }
+}
+
+#[test]
 fn kernels_and_walks_cite_one_another() {
     let mut record = study_1();
     record.figures.extend(mlc().figures);
