@@ -48,7 +48,7 @@ use crate::relations::traffic::{StorePair, traffic};
 /// A rule: says one sentence about a figure, if its predicate holds.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its file's name.
+    /// Its own: its file's, and what tells it from others there.
     pub name: &'static str,
     /// The rule: pure.
     pub says: fn(&Subject) -> Option<String>,

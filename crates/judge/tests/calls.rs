@@ -60,6 +60,13 @@ fn calls_bear_a_mechanism_out_or_do_not() {
         "{text}"
     );
     assert!(text.contains("96 % are made by the C library by itself"), "{text}");
+    assert!(text.contains("munmap 4000 times a second (7.5 GiB a second), 97 %"), "{text}");
+    let other = watched(counted(), "jemalloc");
+    assert!(
+        told(&other).unwrap().0.contains("0 % are made by the allocator or runtime"),
+        "{:?}",
+        told(&other)
+    );
     let record = watched(counted(), "program");
     assert!(told(&record).unwrap().0.contains("4.0 % are made by the program itself"), "{:?}", told(&record));
     let record =

@@ -44,7 +44,11 @@ fn pair(a: u32, b: u32, class: &str, value: f64) -> Figure {
 }
 
 /// All pairs of so many CPUs by what is advertised of them and what they take; and the figures of their classes.
-fn matrix(cpus: u32, class: impl Fn(u32, u32) -> &'static str, takes: impl Fn(u32, u32) -> f64) -> Record {
+pub fn matrix(
+    cpus: u32,
+    class: impl Fn(u32, u32) -> &'static str,
+    takes: impl Fn(u32, u32) -> f64,
+) -> Record {
     let pairs = (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b)));
     let mut figures: Vec<Figure> = pairs.map(|(a, b)| pair(a, b, class(a, b), takes(a, b))).collect();
     system_classes(&mut figures);
@@ -78,7 +82,7 @@ fn system_classes(figures: &mut Vec<Figure>) {
     }
 }
 
-fn judged(mut record: Record) -> Record {
+pub fn judged(mut record: Record) -> Record {
     judge::judge(&mut record);
     record
 }
@@ -146,11 +150,13 @@ fn a_server_that_is_what_it_says() {
     let pair = why("system.cores.0-1");
     assert!(
         pair.contains("Advertised: share an L3 of 32 MiB")
-            && pair.contains("the median of the other 47 pairs"),
+            && pair.contains("x the median of the other 47 pairs")
+            && pair.contains("It is "),
         "{pair}"
     );
     assert!(
-        why("system.cores.llc").contains("hardware threads of one core take 0.2"),
+        why("system.cores.llc").starts_with("The pairs take 3")
+            && why("system.cores.llc").contains("hardware threads of one core take 0.2"),
         "{}",
         why("system.cores.llc")
     );
@@ -161,7 +167,7 @@ fn a_server_that_is_what_it_says() {
 }
 
 /// Four vCPUs advertised as cores of one last-level cache, on hardware threads 0 and 1, 2 and 3 of two cores.
-fn hidden_threads(together: f64) -> Record {
+pub fn hidden_threads(together: f64) -> Record {
     judged(matrix(4, |_, _| "llc", |a, b| if a / 2 == b / 2 { together } else { 48.0 } * noise(a, b, 0.1)))
 }
 
@@ -248,6 +254,25 @@ fn packages_and_threads_that_are_none() {
     // Nodes of one package, and clusters, may be as near by design.
     let class = |a: u32, b: u32| if a / 2 == b / 2 { "llc" } else { "node" };
     agrees(&judged(matrix(4, class, |a, b| 48.0 * noise(a, b, 0.05))));
+}
+
+#[test]
+fn a_class_that_falls_apart_is_told_by_what_it_should_share() {
+    let of = |class: &'static str| {
+        judged(matrix(8, |_, _| class, |a, b| if a / 4 == b / 4 { 48.0 } else { 115.0 } * noise(a, b, 0.05)))
+    };
+    contradicts(&of("socket"), &["as if only some were of different packages: CPUs 0-3; 4-7"]);
+    contradicts(&of("smt"), &["as if only some shared a core: CPUs 0-3; 4-7"]);
+    contradicts(
+        &of("package"),
+        &["as if there were 2 groups that share something which is not shown: CPUs 0-3; 4-7"],
+    );
+    let check = |class: &'static str| {
+        let record = of(class);
+        let figure = record.figure(&format!("system.cores.{class}")).unwrap();
+        figure.checks.iter().find(|check| check.id == "advertised-topology").unwrap().detail.clone()
+    };
+    assert!(check("llc").contains("its pairs fall into two groups: 12 at "), "{}", check("llc"));
 }
 
 #[test]
@@ -355,6 +380,8 @@ fn one_pair_has_published_tables_to_be_held_against() {
     ));
     let why = two.figure("system.cores.1-2").unwrap().why.clone().unwrap();
     assert!(why.contains("The only such pair; beside it 2 pairs of cores that share"), "{why}");
+    let class = two.figure("system.cores.socket").unwrap().why.clone().unwrap();
+    assert!(class.starts_with("The only such pair; cores that share a last-level cache take 0."), "{class}");
 }
 
 #[test]
@@ -370,6 +397,9 @@ fn a_machine_that_shows_nothing_is_not_contradicted() {
         finding.text
     );
     assert_eq!(outcome_of(&record, "unknown"), Some(Outcome::Unknown));
+    let mut near = matrix(4, |_, _| "unknown", |_, _| 48.0);
+    near.machine.topology.unknown = Some("no topology directory".to_owned());
+    assert!(told(&judged(near)).unwrap().text.starts_with("No groups of CPUs are far apart: 6 pairs"));
 }
 
 #[test]

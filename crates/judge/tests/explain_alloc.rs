@@ -19,7 +19,7 @@ fn figure(quantity: &str, allocator: &str, team: &str, values: &[f64]) -> Figure
 }
 
 /// Time with harness and without, memory, of an allocator; the harness takes 100 ns.
-fn allocator(name: &str, team: &str, ns: f64, memory: f64) -> Vec<Figure> {
+pub fn allocator(name: &str, team: &str, ns: f64, memory: f64) -> Vec<Figure> {
     let steady = figure("steady", name, team, &six(100.0 + ns));
     let mut pair = figure("pair", name, team, &six(ns));
     pair.derived_from = vec![steady.id.clone()];
@@ -31,7 +31,7 @@ fn allocator(name: &str, team: &str, ns: f64, memory: f64) -> Vec<Figure> {
     vec![steady, pair, overhead]
 }
 
-fn of(figures: Vec<Vec<Figure>>) -> Record {
+pub fn of(figures: Vec<Vec<Figure>>) -> Record {
     let mut all = vec![
         figure("steady", "void", "t1", &six(100.0)),
         figure("steady", "bump", "t1", &six(120.0)),
@@ -58,6 +58,10 @@ fn the_rank_is_told_with_those_that_share_it() {
     let clear = of(vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)]);
     says(&clear, "alloc.pair.a.t1", &["1st of 2 in time."]);
     says(&clear, "alloc.pair.b.t1", &["2nd of 2 in time."]);
+    let each = |n: u32| allocator(&format!("a{n}"), "t1", 30.0 + 20.0 * f64::from(n), 1.5);
+    let many = of((0..4).map(each).collect());
+    says(&many, "alloc.pair.a2.t1", &["3rd of 4 in time."]);
+    says(&many, "alloc.pair.a3.t1", &["4th of 4 in time."]);
     let mut near = vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)];
     near[1][0] = figure("steady", "b", "t1", &[129.0, 131.0, 129.0, 131.0, 130.0, 130.0]);
     says(&of(near), "alloc.pair.b.t1", &["1st to 2nd of 2", "those of a cannot be told apart"]);
@@ -160,7 +164,14 @@ fn the_advice_follows_the_figures() {
     assert!(!always.contains("overtakes"), "{always}");
     let crossing = sweep(30.0, 80.0);
     assert!(crossing.contains("a for 1 thread, b for 4 threads"), "{crossing}");
-    assert!(crossing.contains("b overtakes a with 4 threads"), "{crossing}");
+    assert!(crossing.contains("The number of threads decides: b overtakes a with 4 threads."), "{crossing}");
+    let alike = sweep(40.0, 30.0);
+    assert!(alike.contains("With 1 thread: a and b cannot be told apart (40.0 to 40.0 ns/pair)."), "{alike}");
+    let one = findings(vec![allocator("a", "t1", 30.0, 1.2), allocator("b", "t1", 40.0, 1.6)]);
+    assert!(
+        one.contains("(truebench alloc try -- COMMAND). Without one, by this load: a for 1 thread;"),
+        "{one}"
+    );
 }
 
 #[test]
@@ -179,6 +190,14 @@ fn other_teams_are_held_against_threads() {
         both(160.0)
     );
     assert!(both(160.0).contains("a 2.00x [2.00, 2.00]"), "{}", both(160.0));
+    let siblings = findings(vec![
+        allocator("a", "t2", 30.0, 1.2),
+        allocator("b", "t2", 60.0, 1.2),
+        allocator("a", "s2", 95.0, 1.2),
+        allocator("b", "s2", 60.0, 1.2),
+    ]);
+    let told = "2 threads on SMT siblings instead of cores of their own take this much of the time: ";
+    assert!(siblings.contains(told) && siblings.contains("a 1.50x"), "{siblings}");
     assert!(
         both(30.0).contains("Memory, with 2 threads: none is known to take less than another"),
         "{}",

@@ -5,7 +5,7 @@ use figure::evidence::*;
 use figure::{Convention, Figure, Record};
 
 /// A figure of counters: GB read and written in each round, and counted by STREAM's convention.
-fn counted(kernel: &str, stores: &str, read: f64, written: f64, stream: f64) -> Figure {
+pub fn counted(kernel: &str, stores: &str, read: f64, written: f64, stream: f64) -> Figure {
     let mut figure = bandwidth(kernel, stores, &six(read + written));
     figure.id = format!("memory.counters.{kernel}.{stores}.total");
     figure.convention = Some(Convention::MeasuredTraffic);
@@ -24,7 +24,7 @@ fn counted(kernel: &str, stores: &str, read: f64, written: f64, stream: f64) -> 
     figure
 }
 
-fn of(figure: Figure) -> Record {
+pub fn of(figure: Figure) -> Record {
     with_peak(record(vec![figure]))
 }
 
@@ -99,6 +99,15 @@ fn non_temporal_stores_that_read_all_the_same() {
             "2:1 and not 1:1, so that the lines stored past the cache are read all the same",
         ],
         &["rules out"],
+    );
+}
+
+#[test]
+fn between_reading_them_and_not_nothing_is_ruled_out() {
+    says(
+        &of(counted("copy", "nt", 110.0, 75.0, 130.0)),
+        &["reads to writes are 1.47:1, where the kernel names 1:1."],
+        &["rules out", "all the same"],
     );
 }
 

@@ -1,5 +1,6 @@
 //! What a record's findings say, and in which order.
 
+use crate::cores;
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{CheckResult, CpuList, Outcome, Reading, Record, Severity, Status};
@@ -84,6 +85,14 @@ fn an_unknown_peak_is_said_with_its_reason() {
 }
 
 #[test]
+fn too_few_rounds_are_a_cause_where_no_check_is() {
+    let mut record = cores::matrix(2, |_, _| "llc", |_, _| 48.0);
+    lacks(&record, "rounds were kept");
+    record.figures[0].rounds.truncate(2);
+    has(&record, Severity::Note, "fewer than 6 rounds were kept.");
+}
+
+#[test]
 fn short_memory_is_a_warning() {
     let mut record = four();
     lacks(&record, "Memory is short");
@@ -104,6 +113,14 @@ fn what_is_missing_is_told_with_its_reason() {
     record.figures.extend([add, scale]);
     has(&record, Severity::Note, "memory.add.nt is not available: no such instruction.");
     has(&record, Severity::Warning, "memory.scale.nt failed: out of memory.");
+    let mut again = record.figures.last().unwrap().clone();
+    again.id = "memory.scale.nt.again".into();
+    record.figures.push(again);
+    has(&record, Severity::Warning, "2 figures failed: out of memory.");
+    for figure in &mut record.figures[5..] {
+        (figure.status, figure.reason) = (Status::Interrupted, None);
+    }
+    has(&record, Severity::Warning, "2 figures are not measured: no reason recorded.");
 }
 
 #[test]

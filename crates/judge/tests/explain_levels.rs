@@ -48,7 +48,7 @@ fn edge(level: &str, [from, to]: [f64; 2], [before, behind]: [f64; 2], sources: 
 }
 
 /// Three levels: L1 up to 48 KiB, L2 up to 2 MiB, memory.
-fn ladder() -> Record {
+pub fn ladder() -> Record {
     let mut figures: Vec<Figure> =
         [(16.0, 1.5), (48.0, 1.5), (56.0, 3.0), (64.0, 5.0), (2048.0, 5.0), (4096.0, 90.0)]
             .into_iter()

@@ -5,13 +5,13 @@ use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Reading, Record, Unit, Verdict};
 
-const WHOLE: &str = "system.noise";
-const LONGEST: &str = "system.noise.longest";
+pub const WHOLE: &str = "system.noise";
+pub const LONGEST: &str = "system.noise.longest";
 const SECOND: &str = "system.noise.cpu5";
 
 /// What each of two CPUs, 0 and 5, saw in each of six rounds of a second.
 #[derive(Clone)]
-struct Seen {
+pub struct Seen {
     lost: [f64; 2],
     gaps: [f64; 2],
     waited: [f64; 2],
@@ -23,7 +23,7 @@ struct Seen {
 }
 
 /// Ticks of 4 us on both; on CPU 5 another task for half of the time.
-fn hogged() -> Seen {
+pub fn hogged() -> Seen {
     Seen {
         lost: [0.001, 0.501],
         gaps: [250.0, 375.0],
@@ -37,13 +37,13 @@ fn hogged() -> Seen {
 }
 
 /// Ticks of 4 us alone.
-fn quiet() -> Seen {
+pub fn quiet() -> Seen {
     let (lost, waited, gaps, hit) = ([0.001; 2], [0.0; 2], [250.0; 2], [1.0; 2]);
     Seen { lost, waited, gaps, hit, longest: [8e-6; 2], ..hogged() }
 }
 
 /// The figure of the whole, its longest gap, and one of CPU 5.
-fn heard(seen: &Seen, guest: bool) -> Record {
+pub fn heard(seen: &Seen, guest: bool) -> Record {
     let mut whole = Figure::planned(WHOLE, "system", "whole", Unit::of("%"), Better::Lower);
     whole.conditions.set(NOISE, "lost".to_owned());
     whole.conditions.set(CPUS, vec![0.0, 5.0]);
@@ -98,6 +98,13 @@ fn another_task_is_named_where_the_heartbeat_waited_for_it() {
     silent(&record, WHOLE, &["another task", "most of"]);
     says(&record, WHOLE, &["less than makes a benchmark suspect"]);
     says(&record, LONGEST, &["8.00 us", "as short as an interrupt"]);
+    let some = Seen { lost: [0.03; 2], waited: [0.0, 0.001], longest: [8e-6, 4e-3], ..quiet() };
+    says(&heard(&some, false), WHOLE, &["A benchmark that loses as much is suspect"]);
+    says(
+        &heard(&some, false),
+        LONGEST,
+        &["for 1.00 ms of it another task had the CPU, of the rest no cause was seen"],
+    );
 }
 
 #[test]
@@ -106,7 +113,8 @@ fn short_gaps_are_interrupts_only_where_there_are_as_many() {
         "100 % in gaps as short as interrupts and no more of them (265 a second, 250 of them the timer's)";
     says(&heard(&quiet(), false), WHOLE, &[interrupts]);
     let more = Seen { interrupts: [100.0; 2], ..quiet() };
-    says(&heard(&more, false), WHOLE, &["100 % with no cause seen: short gaps are more than interrupts, "]);
+    let shorter = "100 % with no cause seen: short gaps are more than interrupts, 250 and 100 a second";
+    says(&heard(&more, false), WHOLE, &["in 250 gaps a second on each", &format!("{shorter}.")]);
     silent(&heard(&more, false), WHOLE, &["as short as interrupts"]);
     // The same on a guest that reports no steal: nobody can tell.
     let hidden = heard(&quiet(), true);
@@ -115,6 +123,12 @@ fn short_gaps_are_interrupts_only_where_there_are_as_many() {
     let mut uncounted = heard(&quiet(), false);
     uncounted.figures[0].rounds[0].evidence.put_unknown(IRQ_EACH, "hidden");
     says(&uncounted, WHOLE, &["no cause seen: interrupts could not be counted"]);
+    let mut all = heard(&quiet(), false);
+    all.figures[0].rounds[0].evidence.put_unknown(IRQ_TIMER_EACH, "hidden");
+    says(&all, WHOLE, &["no more of them (265 a second)."]);
+    // Where steal is told, a guest's host may handle interrupts of its own.
+    let told = Seen { steal: [0.0005; 2], ..more };
+    says(&heard(&told, true), WHOLE, &[&format!("{shorter}, as when the host handles its own")]);
 }
 
 #[test]

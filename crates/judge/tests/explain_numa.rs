@@ -38,7 +38,7 @@ fn cell(latency: bool, cpus: u32, memory: u32, distance: f64, value: f64) -> Fig
 }
 
 /// Two packages: 80 ns and 100 GB/s at home; 136 ns (1.7x, as 21/10 does not say) and 50 GB/s away.
-fn two_packages() -> Record {
+pub fn two_packages() -> Record {
     let mut figures = Vec::new();
     for (cpus, memory) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let (distance, latency, rate) =
@@ -51,7 +51,7 @@ fn two_packages() -> Record {
     record
 }
 
-const FAR: &str = "memory.numa.latency.0.1";
+pub const FAR: &str = "memory.numa.latency.0.1";
 const NARROW: &str = "memory.numa.bandwidth.0.1";
 
 #[track_caller]
@@ -74,6 +74,8 @@ fn remote_latency_stands_beside_the_advertised_distance() {
     says(&twin, FAR, &["2.10x the local", "confirms"]);
     set(&mut twin, FAR, 240.0);
     says(&twin, FAR, &["exceeds the 2.10x"]);
+    twin.figures.iter_mut().for_each(|figure| figure.conditions.set(NODE_DISTANCE, 0.0));
+    says(&twin, FAR, &["the firmware advertises no distance"]);
     twin.figures.retain(|figure| figure.id != "memory.numa.latency.0.0");
     silent(&twin, FAR, "local latency");
 }

@@ -5,7 +5,7 @@ use figure::evidence::*;
 use figure::{Better, Figure, Record, Unit, Verdict};
 
 /// A price by one thread, in nanoseconds, of a thousand units with as many minor faults in each round.
-fn price(word: &str, ns: f64) -> Figure {
+pub fn price(word: &str, ns: f64) -> Figure {
     let id = format!("faults.prices.{word}");
     let mut figure = Figure::planned(id, "faults", word, Unit::NANOSECONDS, Better::Lower);
     figure.conditions.set(PRICE, word.to_owned());
@@ -19,7 +19,7 @@ fn price(word: &str, ns: f64) -> Figure {
     took(figure, 1000.0, 1000.0, 0.0)
 }
 
-fn took(mut figure: Figure, units: f64, minor: f64, major: f64) -> Figure {
+pub fn took(mut figure: Figure, units: f64, minor: f64, major: f64) -> Figure {
     for round in &mut figure.rounds {
         round.evidence.put(PRICE_UNITS, units);
         round.evidence.put(PRICE_MINOR, minor);
@@ -35,7 +35,7 @@ fn in_us(mut figure: Figure) -> Figure {
 }
 
 /// A call, or a fault, on so many threads.
-fn on(mut figure: Figure, threads: f64, is_one: bool) -> Figure {
+pub fn on(mut figure: Figure, threads: f64, is_one: bool) -> Figure {
     let word = figure.conditions.get(PRICE).unwrap();
     figure.id = format!("faults.prices.{word}.{threads}");
     figure.series = Some(format!("faults.prices.{word}"));
@@ -168,6 +168,73 @@ fn files_bring_neighbours_along_or_wait_for_the_disk() {
         "{cold}"
     );
     assert!(why(&record, "scan.warm").contains("32.0 pages a fault"), "{}", why(&record, "scan.warm"));
+}
+
+#[test]
+fn prices_that_do_not_differ_or_cannot_be_told_apart_have_no_rest() {
+    let restless = |mut figure: Figure| {
+        for (round, times) in figure.rounds.iter_mut().zip([0.4, 1.9, 0.5, 1.8, 0.6, 1.7]) {
+            round.samples.iter_mut().for_each(|sample| *sample *= times);
+        }
+        figure
+    };
+    let untold = "differ too much to tell";
+    let others = |ns: f64| on(price("madvise", ns), 4.0, true);
+    let crowd = |ns: f64| on(price("concurrent", ns), 4.0, false);
+    let alone = |word: &str, is_one: bool| on(price(word, 1000.0), 1.0, is_one);
+    for (figure, part, same) in [
+        (price("minor.write", 700.0), price("minor.read", 700.0), "No more than 700 ns"),
+        (
+            price("munmap", 1400.0),
+            price("minor.write", 1400.0),
+            "As much as the first write that brought the page, 1.40 us",
+        ),
+        (
+            price("minor.large", 1400.0),
+            price("minor.write", 1400.0),
+            "Not dearer than 2 MiB at a time, 1.40 us",
+        ),
+        (others(1000.0), alone("madvise", true), "No more than while no other thread runs"),
+        (crowd(1000.0), alone("concurrent", false), "nobody waits"),
+        (alone("fork", true), price("fork", 1000.0), "No more than a page in a call about many, 1.00 us"),
+    ] {
+        let id = figure.id.clone();
+        let record = |figure: Figure, part: Figure| record(vec![figure, part]);
+        let told = judge_why(&record(figure.clone(), part.clone()), &id);
+        assert!(told.contains(same), "{id}: {told}");
+        let told = judge_why(&record(figure, restless(part)), &id);
+        assert!(told.contains(untold) && !told.contains(same), "{id}: {told}");
+    }
+    let larger =
+        why(&record(vec![price("minor.large", 2100.0), price("minor.write", 1400.0)]), "minor.large");
+    assert!(
+        larger.contains("1.50x of 2 MiB at a time, 1.40 us (faults.prices.minor.write): pages that are"),
+        "{larger}"
+    );
+}
+
+#[test]
+fn what_has_no_fault_of_its_own_is_told_by_the_page_or_by_its_source() {
+    let all = |ns: f64| {
+        record(vec![price("concurrent", ns), price("fork", 51_200.0), price("minor.write", 1000.0)])
+    };
+    assert!(
+        why(&all(1500.0), "concurrent").contains("1.50x of a first write by CPU time in smaller regions")
+    );
+    // 512 pages of 2 MiB.
+    assert!(
+        why(&all(1500.0), "fork").contains("At most 100 ns for each touched page"),
+        "{}",
+        why(&all(1.0), "fork")
+    );
+    let follows = |of: &str| {
+        let source = price(of, 1000.0);
+        let mut figure = price("added", 1.0);
+        (figure.derived_from, figure.conditions) = (vec![source.id.clone()], source.conditions.clone());
+        why(&record(vec![source, figure]), "added")
+    };
+    assert_eq!(follows("scan.cold"), "See faults.prices.scan.cold.");
+    assert!(!follows("huge").contains("See"), "a huge page has a sentence of its own");
 }
 
 #[test]

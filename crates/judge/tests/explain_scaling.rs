@@ -8,7 +8,7 @@ use figure::{Better, Figure, Unit};
 use judge::check::Answer;
 
 /// A point: triad by non-temporal stores with so many threads, at a clock.
-fn point(threads: u32, value: f64, gigahertz: f64) -> Figure {
+pub fn point(threads: u32, value: f64, gigahertz: f64) -> Figure {
     let mut figure = bandwidth("triad", "nt", &six(value));
     figure.id = format!("memory.scaling.cores.{threads}");
     figure.series = Some("memory.scaling.cores".into());
@@ -111,4 +111,6 @@ fn the_knee_rests_on_its_points() {
     let knee = curve.figures.last_mut().unwrap();
     knee.derived_from = vec!["memory.scaling.cores.1".into(), "memory.scaling.cores.48".into()];
     says(&curve, "memory.scaling.cores.knee", &["one thread is enough"]);
+    set(&mut curve, "memory.scaling.cores.1", 153.0);
+    says(&curve, "memory.scaling.cores.knee", &["memory.scaling.cores.1 is the best (153 GB/s): one thread"]);
 }

@@ -37,7 +37,7 @@ fn hopping(
 }
 
 /// Two CPUs; index 3 is shared by all of them, or each has one of its own.
-fn guest(shared: bool, free: f64, together: f64) -> Record {
+pub fn guest(shared: bool, free: f64, together: f64) -> Record {
     let mut llc = hopping("llc", "llc", "pipe", Some([0.0, 1.0]), 96e3, 0.0);
     llc.conditions.set(PAIR_BASIS, "share an L3 of 32 MiB".to_owned());
     let figures = vec![
@@ -123,6 +123,15 @@ fn a_shared_cache_keeps_them_apart() {
     apart.machine.caches.instances[0].cpus = "0,2".parse().unwrap();
     apart.machine.caches.instances.push(third);
     says(&apart, FREE, &["CPUs 0 and 1 share no last-level cache, so that the wake-up should have stayed"]);
+    // The twin: the two that share one are theirs.
+    apart.machine.caches.instances[0].cpus = "0,1".parse().unwrap();
+    apart.machine.caches.instances[1].cpus = "2".parse().unwrap();
+    apart.machine.caches.instances.truncate(2);
+    says(
+        &apart,
+        FREE,
+        &["2 last-level caches, one of them over CPUs 0-1, so that a woken task goes to an idle CPU"],
+    );
 }
 
 #[test]
@@ -181,7 +190,14 @@ fn the_cache_is_named_whatever_the_rate_and_the_verdict() {
             // No pinned figure that could be used.
             let mut bare = odd.clone();
             bare.figures.truncate(1);
-            says(&bare, FREE, &[named]);
+            says(
+                &bare,
+                FREE,
+                &[
+                    named,
+                    if together == 0.5 { "It has two modes: both" } else { "Of 99 % of the looks found" },
+                ],
+            );
             silent(&bare, FREE, &["system.switch.same-cpu"]);
             // Rounds that differ by placement are no figure, and yet the placement has a reason.
             let mut invalid = odd.clone();
@@ -218,6 +234,13 @@ fn rounds_with_more_hops_have_more_looks() {
         round.evidence.put(HOP_SAMPLES, 100.0);
     }
     says(&record, FREE, &["two modes", "17 % of the looks"]);
+    // Together on a CPU that changes.
+    let mut moving = guest(false, 400e3, 0.99);
+    for (number, round) in moving.figures[0].rounds.iter_mut().enumerate() {
+        let at = if number < 2 { 0.0 } else { 1.0 };
+        round.evidence.put(HOP_PAIRS, vec![at, at, 1000.0]);
+    }
+    says(&moving, FREE, &["found both tasks on one CPU, most often CPU 1;"]);
 }
 
 #[test]
@@ -244,6 +267,16 @@ fn two_modes_with_their_shares_of_time() {
         ],
     );
     says(&guest(true, 300e3, 0.5), FREE, &["which does not explain it"]);
+    says(
+        &mixed,
+        FREE,
+        &["where a woken task goes to an idle CPU if it finds one; why it did not always is not explained"],
+    );
+    let stays = "2 last-level caches of 1 CPU each, so that a wake-up stays with its waker; what moved them apart is not";
+    says(&guest(false, 154e3, 0.5), FREE, &[stays]);
+    let mut alone = guest(true, 154e3, 0.5);
+    alone.machine.topology.allowed = "1".parse().unwrap();
+    says(&alone, FREE, &["no other CPU may be used: what moved them is not explained"]);
 }
 
 #[test]
@@ -273,14 +306,22 @@ fn pinned_figures_by_what_waking_another_cpu_costs() {
     says(
         &record,
         "system.switch.same-cpu.futex",
-        &["1.272x [1.272, 1.272]", "by futex a hop costs 272 ns less"],
+        &[
+            "1.272x [1.272, 1.272] of system.switch.same-cpu (393000 lps) on the same CPUs",
+            "by futex a hop costs 272 ns less",
+        ],
     );
+    let mut other = guest(true, 98e3, 0.01);
+    let futex = "system.switch.same-cpu.futex";
+    set(&mut other, futex, 393e3);
+    says(&other, futex, &[": futex instead of pipes between processes changes nothing"]);
+    set(&mut other, futex, 300e3);
+    says(&other, futex, &["by futex a hop costs 394 ns more"]);
 }
 
-#[test]
-fn a_switch_is_what_the_pipe_leaves_of_a_hop() {
+/// With a pipe that takes 500 ns without a switch.
+pub fn piped() -> Record {
     let mut record = guest(true, 98e3, 0.01);
-    silent(&record, "system.switch.same-cpu", &["the switch itself"]);
     let mut pipe = Figure::planned("system.pipe", "system", "pipe", Unit::LPS, Better::Higher);
     pipe.conditions.set(TEST, "pipe".to_owned());
     pipe.conditions.set(COPIES, 1.0);
@@ -288,27 +329,38 @@ fn a_switch_is_what_the_pipe_leaves_of_a_hop() {
     pipe.summarise();
     pipe.verdict = Some(Verdict::Valid);
     record.figures.push(pipe);
+    record
+}
+
+#[test]
+fn a_switch_is_what_the_pipe_leaves_of_a_hop() {
+    silent(&guest(true, 98e3, 0.01), "system.switch.same-cpu", &["the switch itself"]);
+    let mut record = piped();
     // (1/393000 - 2/2000000)/2 = 0.772 us.
     says(&record, "system.switch.same-cpu", &["without a switch 500 ns", "the switch itself costs 772 ns"]);
     set(&mut record, "system.pipe", 0.7e6);
     says(&record, "system.switch.same-cpu", &["nothing is left for a switch"]);
 }
 
+/// The latency of a wake-up by a waker that stays busy for 50 us: its median, looks on one CPU, switches forced upon the waker.
+pub fn woken(median: f64, together: f64, taken: f64) -> Record {
+    let mut figure = hopping("wake.free.busy50", "free", "pipe", None, median, together);
+    (figure.unit, figure.better) = (Unit::NANOSECONDS, Better::Lower);
+    figure.conditions.set(WAKER_BUSY, 50_000.0);
+    for round in &mut figure.rounds {
+        round.evidence.put(HOPS, 2000.0);
+        round.evidence.put(HOP_INVOLUNTARY, vec![taken * 1000.0, 0.0]);
+        round.evidence.put(WAKE_P99, 90_000.0);
+        round.evidence.put(WAKE_MAX, 4e6);
+    }
+    record(vec![figure])
+}
+
+pub const WOKEN: &str = "system.switch.wake.free.busy50";
+
 #[test]
 fn a_woken_task_waits_displaces_or_runs_elsewhere() {
-    let wake = |median: f64, together: f64, taken: f64| {
-        let id = "wake.free.busy50";
-        let mut figure = hopping(id, "free", "pipe", None, median, together);
-        (figure.unit, figure.better) = (Unit::NANOSECONDS, Better::Lower);
-        figure.conditions.set(WAKER_BUSY, 50_000.0);
-        for round in &mut figure.rounds {
-            round.evidence.put(HOPS, 2000.0);
-            round.evidence.put(HOP_INVOLUNTARY, vec![taken * 1000.0, 0.0]);
-            round.evidence.put(WAKE_P99, 90_000.0);
-            round.evidence.put(WAKE_MAX, 4e6);
-        }
-        why(&record(vec![figure]), &format!("system.switch.{id}"))
-    };
+    let wake = |median: f64, together: f64, taken: f64| why(&woken(median, together, taken), WOKEN);
     let tail = "99 % of the wake-ups take at most 90.0 us, the longest took 4.00 ms";
     let waits = wake(52_000.0, 1.0, 0.0);
     assert!(
@@ -322,4 +374,8 @@ fn a_woken_task_waits_displaces_or_runs_elsewhere() {
     assert!(elsewhere.contains("runs on another CPU (100 % of the looks)"), "{elsewhere}");
     assert!(wake(52_000.0, 0.0, 0.0).contains("Not explained"), "on two CPUs nobody has to wait");
     assert!(wake(4000.0, 1.0, 0.0).contains("Not explained"), "on one CPU somebody has to");
+    let mut at_once = woken(4000.0, 1.0, 0.0);
+    at_once.figures[0].conditions.set(WAKER_BUSY, 0.0);
+    says(&at_once, WOKEN, &[tail, "; the waker waits at once."]);
+    silent(&at_once, WOKEN, &["busy"]);
 }

@@ -5,7 +5,7 @@ use figure::evidence::*;
 use figure::{Better, Figure, Record, Unit};
 
 /// A test of a class with so many copies.
-fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {
+pub fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {
     let mut figure = bandwidth("read", "none", values);
     figure.id = if copies > 1.0 { format!("system.{name}.x{copies}") } else { format!("system.{name}") };
     (figure.unit, figure.better, figure.convention) = (Unit::LPS, Better::Higher, None);
@@ -17,7 +17,7 @@ fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {
 }
 
 /// One copy and two of a test; on two CPUs.
-fn pair(class: &str, one: &[f64], two: &[f64]) -> Record {
+pub fn pair(class: &str, one: &[f64], two: &[f64]) -> Record {
     let mut record = record(vec![test("pipe", class, 1.0, one), test("pipe", class, 2.0, two)]);
     record.machine.topology.allowed = "0-1".parse().unwrap();
     record
@@ -83,9 +83,24 @@ fn what_a_test_rests_on_besides_the_machine_is_told() {
         evidence.put(CELL_LINKAGE, "dynamic".to_owned());
         evidence.put(CELL_LIBRARIES, 1.0);
     });
-    assert!(process.contains("a dynamic program of") && process.contains("1 needed library"), "{process}");
+    assert!(process.contains("a dynamic program of") && process.contains("1 needed library:"), "{process}");
+    let mut figure = test("any", "process", 1.0, &six(100.0));
+    figure.evidence.put(CELL_BYTES, 51e3);
+    figure.evidence.put(CELL_LINKAGE, "static".to_owned());
+    figure.evidence.put(CELL_LIBRARIES, 0.0);
+    figure.rounds.iter_mut().for_each(|round| round.evidence.put(COPY_RESIDENT, 1048576.0));
+    says(
+        &record(vec![figure]),
+        "system.any",
+        &["a static program of", "0 needed libraries, 1 MiB resident:"],
+    );
     let compute = of("compute", |evidence| evidence.put(LIBC, "glibc 2.36".to_owned()));
     assert!(compute.contains("those of glibc 2.36:"), "{compute}");
+    let chosen = of("compute", |evidence| {
+        evidence.put(LIBC, "glibc 2.36".to_owned());
+        evidence.put(LIBC_STRCMP, "__strcmp_avx2".to_owned());
+    });
+    assert!(chosen.contains("those of glibc 2.36 (strcmp at __strcmp_avx2):"), "{chosen}");
     let nothing = of("compute", |evidence| evidence.put_unknown(LIBC, "not told"));
     assert!(!nothing.contains("functions are those"), "{nothing}");
 }

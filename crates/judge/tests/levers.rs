@@ -6,7 +6,7 @@ use figure::levers::{BASE, CALLS};
 use figure::{Better, Figure, Outcome, Record, Unit, Verdict};
 
 /// Six rounds with a lever: CPU seconds, bytes, faults, and calls of munmap.
-fn tried(name: &str, cpu: f64, peak: f64, faults: f64, munmap: f64) -> Figure {
+pub fn tried(name: &str, cpu: f64, peak: f64, faults: f64, munmap: f64) -> Figure {
     let mut figure =
         Figure::planned(format!("faults.prove.cpu.{name}"), "faults", name, Unit::SECONDS, Better::Lower);
     figure.conditions.set(PROGRAM, "program".to_owned());
@@ -40,11 +40,11 @@ fn tried(name: &str, cpu: f64, peak: f64, faults: f64, munmap: f64) -> Figure {
     figure
 }
 
-fn base() -> Figure {
+pub fn base() -> Figure {
     tried(BASE, 2.0, 100e6, 1000.0, 600.0)
 }
 
-fn judged(figures: Vec<Figure>) -> Record {
+pub fn judged(figures: Vec<Figure>) -> Record {
     let mut record = record(figures);
     judge::judge(&mut record);
     record
@@ -66,7 +66,7 @@ fn of_those_that_are_as_good_the_bounded_one_is_advised() {
     says(
         vec![base(), unbounded.clone(), bounded.clone()],
         &[
-            "bounded helps: 0.500x [",
+            "bounded helps: 0.500x [0.500, 0.500] the CPU time without it (0.500x [0.500, 0.500] that in the kernel), 0.500x the time, ",
             "1.100x the memory, bounded: the price of bounded. Not to be told from it: both (without a bound).",
             "How to set bounded: for today, SET=bounded COMMAND; for good, set(bounded);",
         ],
@@ -133,6 +133,48 @@ fn a_lever_that_did_not_take_is_void_with_the_cause() {
     assert!(
         record.figure("faults.prove.cpu.base").unwrap().checks.iter().all(|check| check.id != "lever-took")
     );
+}
+
+#[test]
+fn what_follows_from_starts_says_of_which() {
+    let with = |sources: &[&str]| {
+        let mut memory =
+            Figure::planned("faults.prove.memory.bounded", "faults", "memory", Unit::BYTES, Better::Lower);
+        (memory.value, memory.status) = (Some(110e6), figure::Status::Measured);
+        memory.derived_from = sources.iter().map(|name| format!("faults.prove.cpu.{name}")).collect();
+        let mut record = record(vec![base(), tried("bounded", 1.0, 110e6, 9.0, 6.0), memory]);
+        record.figures.iter_mut().for_each(|figure| figure.verdict = Some(Verdict::Valid));
+        why(&record, "faults.prove.memory.bounded")
+    };
+    assert_eq!(with(&["bounded"]), "Of the same starts as the CPU time.");
+    assert_eq!(with(&["bounded", "base"]), "Start by start, for those without a lever.");
+    assert!(with(&["other"]).starts_with("Unexplained"), "{}", with(&["other"]));
+}
+
+#[test]
+fn what_nobody_counted_is_no_reason_to_doubt_a_lever() {
+    let mut uncounted = tried("bounded", 1.0, 110e6, 1000.0, 6.0);
+    uncounted.evidence.put_unknown(LEVER_CALLS, "run truebench as root");
+    let record = judged(vec![base(), uncounted]);
+    let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
+    let counts = "the CPU time, 1.100x the memory, 1.000x the page faults.";
+    assert!(why.contains(counts) && why.contains("Helps: 0.500x ["), "{why}");
+}
+
+#[test]
+fn starts_that_cannot_decide_ask_for_more_rounds() {
+    let wide = |times: [f64; 6]| {
+        let mut figure = tried("both", 2.0, 100e6, 1000.0, 6.0);
+        figure.rounds.iter_mut().zip(times).for_each(|(round, times)| round.samples = vec![2.0 * times]);
+        figure.summarise();
+        figure
+    };
+    let more = "More rounds may decide on both (--rounds 30).";
+    says(vec![base(), wide([0.8, 1.1, 0.85, 1.08, 0.9, 1.05])], &[more]);
+    let told = judged(vec![base(), wide([1.0; 6])]).findings;
+    assert!(told.iter().all(|finding| !finding.text.contains("More rounds")), "{told:#?}");
+    let text = &told.iter().find(|finding| finding.text.contains("is no benefit")).unwrap().text;
+    assert!(text.starts_with("Tried: both is no benefit"), "{text}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn walk(mix: &str, value: f64) -> Figure {
 }
 
 /// Study 1, step 4: what Intel MLC found.
-fn mlc() -> Record {
+pub fn mlc() -> Record {
     record(vec![
         walk("1:0", 223.7),
         walk("3:1", 204.5),
@@ -89,6 +89,8 @@ fn bandwidth_that_rises_with_writes_is_limited_by_reads_under_way() {
     assert!(texts(record.clone()).contains("does not depend on the share of writes"));
     set(&mut record, "memory.mix.triad-like", 180.0);
     says(&record, "memory.mix.triad-like", &["0.80x", "the loop costs that, not memory"]);
+    set(&mut record, "memory.mix.triad-like", 260.0);
+    says(&record, "memory.mix.triad-like", &["1.16x", "prefetched ahead, they keep more under way"]);
     set(&mut record, "memory.mix.0:1", 250.0);
     says(&record, "memory.mix.0:1", &["they wait for nothing"]);
 }
@@ -98,15 +100,32 @@ fn rounds_that_differ_too_much_tell_nothing_of_mixes() {
     let mut record = mlc();
     for (index, figure) in record.figures.iter_mut().enumerate() {
         for (number, round) in figure.rounds.iter_mut().enumerate() {
-            let times = if (index + number) % 2 == 0 { 0.6 } else { 1.4 };
+            // Those that are held against others, and the others, by turns.
+            let times = if (usize::from(matches!(index, 0 | 2)) + number) % 2 == 0 { 0.6 } else { 1.4 };
             round.samples.iter_mut().for_each(|sample| *sample *= times);
         }
     }
-    for id in ["memory.mix.3:1", "memory.mix.1:1", "memory.mix.triad-like"] {
+    for id in ["memory.mix.3:1", "memory.mix.1:1", "memory.mix.0:1", "memory.mix.triad-like"] {
         says(&record, id, &["their rounds differ too much to tell which is higher"]);
         silent(&record, id, &["turns between reads and writes cost", "loop costs", "by its writes alone"]);
     }
     assert!(texts(record).contains("was too disturbed to tell whether it depends on the share of writes"));
+}
+
+#[test]
+fn a_memcpy_that_moves_more_in_the_same_mix_leaves_the_loop() {
+    let with = |libc: f64| {
+        let mut record = study_1();
+        record.figures.push(bandwidth("copy", "libc", &six(libc)));
+        record
+    };
+    let rival = "by its own loop, not by the mix of reads and writes: libc's memcpy, 1:1 too, moves 205 GB/s (memory.copy.libc)";
+    says(&with(205.0), "memory.copy.nt", &[&format!("Below memory.triad.nt (197 GB/s) {rival}.")]);
+    says(&with(205.0), "memory.copy.regular", &[&format!("The rest is lost by memory.copy.nt {rival}.")]);
+    says(&with(185.0), "memory.copy.nt", &["by the mix of reads and writes, 1:1 against 2:1"]);
+    for id in ["memory.copy.nt", "memory.copy.regular"] {
+        silent(&with(185.0), id, &["its own loop"]);
+    }
 }
 
 #[test]
@@ -180,7 +199,7 @@ fn injected(latency: &Figure, value: f64) -> Figure {
 }
 
 /// A memory of 100 GB/s that queues as it fills.
-fn curve() -> Record {
+pub fn curve() -> Record {
     let mut figures = vec![chase("idle", None, 90.0)];
     for (delay, latency, bandwidth) in [
         (20_000.0, 91.0, 2.0),
@@ -232,7 +251,21 @@ fn a_point_says_what_of_it_is_waiting() {
         "memory.loaded.idle",
         &["each waiting for the one before", "100 % of its memory is in huge pages"],
     );
+    says(&record, "memory.loaded.2:1.d0.bandwidth", &["Injected by 7 threads at full speed"]);
     let mut record = record;
+    let idle = record.figures.iter_mut().find(|figure| figure.id == "memory.loaded.idle").unwrap();
+    idle.evidence.put_unknown(PAGES_HUGE_SHARE, "no smaps");
+    says(&record, "memory.loaded.idle", &["the size of its pages is not known"]);
+    let one = record.figures.iter_mut().find(|figure| figure.id == "memory.loaded.2:1.d0.bandwidth").unwrap();
+    one.conditions.set(THREADS, 2.0);
+    says(&record, "memory.loaded.2:1.d0.bandwidth", &["Injected by 1 thread at"]);
+    let mut disturbed = record.clone();
+    let idle = disturbed.figures.iter_mut().find(|figure| figure.id == "memory.loaded.idle").unwrap();
+    for (round, times) in idle.rounds.iter_mut().zip([0.4, 1.9, 0.5, 1.8, 0.6, 1.7]) {
+        round.samples.iter_mut().for_each(|sample| *sample *= times);
+    }
+    says(&disturbed, "memory.loaded.2:1.d50", &["1.78x the idle latency", "differ too much to tell which"]);
+    silent(&disturbed, "memory.loaded.2:1.d50", &["are waiting"]);
     set(&mut record, "memory.loaded.2:1.d20000", 80.0);
     says(&record, "memory.loaded.2:1.d20000", &["Below the idle latency"]);
     record.figures.retain(|figure| figure.id != "memory.loaded.idle");
@@ -289,7 +322,15 @@ fn too_few_injectors_are_named() {
         end,
         &["Not saturated, as too few CPUs are left to inject", "52 % of the 190 GB/s", "is not seen here"],
     );
-    assert!(texts(record.clone()).contains("too few CPUs are left to saturate memory"));
+    let curve = |record: &Record| {
+        let told = texts(record.clone());
+        told.lines().find(|text| text.starts_with("Latency under load")).unwrap().to_owned()
+    };
+    assert!(
+        curve(&record).contains("; too few CPUs are left to saturate memory: 7 injectors"),
+        "{}",
+        curve(&record)
+    );
     let mut judged = record.clone();
     judge::judge(&mut judged);
     let shape: Vec<_> =
@@ -299,6 +340,7 @@ fn too_few_injectors_are_named() {
     record.figures.retain(|figure| figure.id != "memory.loaded.2:1.all");
     assert_eq!(outcome("saturation", &record, end), Unknown);
     says(&record, end, &["is not known", "there is no sound figure"]);
+    assert!(curve(&record).contains("; whether memory saturates is not known: "), "{}", curve(&record));
     let mut other = walk("2:1", 150.0);
     other.conditions.set(THREADS, 8.0);
     record.figures.push(other);

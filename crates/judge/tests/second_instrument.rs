@@ -5,11 +5,11 @@ use figure::Outcome::{Pass, Unknown, Warn};
 use figure::evidence::*;
 use figure::{Convention, Figure, Record};
 
-const THEIRS: &str = "memory.cross.stream.copy";
+pub const THEIRS: &str = "memory.cross.stream.copy";
 const OURS: &str = "memory.cross.stream.copy.ours";
 
 /// Ours at 100 GB/s with `stores`, theirs `factor` as fast, with stores that are or are not known.
-fn pair(kernel: &str, stores: &str, factor: f64, known: Option<&str>) -> Record {
+pub fn pair(kernel: &str, stores: &str, factor: f64, known: Option<&str>) -> Record {
     let half = |id: &str, by: &str, value: f64| {
         let mut figure = bandwidth(kernel, stores, &six(value));
         figure.id = id.into();
@@ -119,6 +119,24 @@ fn the_sentence_changes_with_the_record() {
     assert!(guessed.contains("nothing in the record bears that out"), "{guessed}");
     let neither = says(&pair("copy", "regular", 1.2, Some("regular")));
     assert!(neither.contains("no difference of bytes or stores has that factor"), "{neither}");
+    let mut mean = pair("copy", "regular", 1.0, Some("regular"));
+    mean.figures.iter_mut().for_each(|figure| figure.conditions.set(STATISTIC, "mean".to_owned()));
+    assert!(says(&mean).contains("the mean of each run"), "{}", says(&mean));
+    for (kernel, stores, known, told) in [
+        ("copy", "nt", Some("nt"), "both with non-temporal stores ("),
+        ("copy", "libc", Some("libc"), "both by memcpy ("),
+        ("read", "none", Some("none"), "both without stores ("),
+        ("copy", "nt", None, "ours with nt stores, its not known: its binary is stripped."),
+    ] {
+        let mut record = pair(kernel, stores, 1.0, known);
+        if known.is_none() {
+            record.figures[0].evidence.put(INSTRUMENT_CODE, "not known: its binary is stripped".to_owned());
+        }
+        assert!(says(&record).contains(told), "{}", says(&record));
+        record.figures[0].evidence.put_unknown(INSTRUMENT_CODE, "not read");
+        let blind = if known.is_some() { told.trim_end_matches(" (") } else { "its stores not known" };
+        assert!(says(&record).contains(&format!("{blind}.")), "{}", says(&record));
+    }
     assert_ne!(
         why(&pair("copy", "regular", 1.0, None), OURS),
         why(&pair("copy", "regular", 1.5, None), OURS)
@@ -154,6 +172,7 @@ fn tests_of_user_code_may_differ_by_their_compilers() {
             let result = apply("second-instrument", &record, id).unwrap();
             assert_eq!(result.outcome, outcome, "{class} {factor}: {}", result.detail);
             assert!(why(&record, id).contains(words), "{class} {factor}: {}", why(&record, id));
+            assert!(why(&record, id).contains("UnixBench's own program gives "), "{}", why(&record, id));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The walk through the heap: what the arms show, and the twin records on which the answer must change.
 
 #[path = "../../report/tests/sample/walk.rs"]
-mod sample;
+pub mod sample;
 
 use crate::relations_records::record;
 use figure::evidence::*;
@@ -53,6 +53,7 @@ fn no_threshold_is_blamed_that_was_not_seen_to_move() {
     set(of[11], |seen| seen.put(WALK_BLOCKS, "c mapping 16 204800 4096".to_owned()));
     let text = told(figures);
     assert!(text.contains("from free d on") && text.contains("the steps do not show"), "{text}");
+    assert!(text.contains("without, a heap of 160 KiB, ") && text.contains("in memory with."), "{text}");
     // It had no mapping at first.
     let mut figures = sample::figures();
     let mut of = steps(&mut figures, "dynamic");
@@ -86,9 +87,13 @@ fn where_nothing_differs_it_is_told_who_served() {
         figure.evidence.put(LIBRARY, "/usr/lib/libjemalloc.so.2".to_owned());
         figure.evidence.put(WALK_ENVIRONMENT, "LD_PRELOAD=libjemalloc.so.2".to_owned());
     }
-    let text = told(figures);
+    let text = told(figures.clone());
     assert!(text.contains("libjemalloc.so.2, which is not glibc"), "{text}");
     assert!(text.ends_with("Set in both arms: LD_PRELOAD=libjemalloc.so.2."), "{text}");
+    for figure in &mut figures {
+        figure.evidence.put_unknown(WALK_GLIBC, "no symbol");
+    }
+    assert!(told(figures).contains("changes nothing here; nobody knows whose malloc served."));
     // Blocks that are shifted at random from start to start make no difference between the arms.
     let mut figures = alike();
     let shifted = |figures: &mut [Figure], arm: &str, by: [f64; 2]| {
@@ -117,10 +122,19 @@ fn each_step_is_explained_and_nothing_about_time_is_asked() {
         why("dynamic.malloc-a"),
         "malloc a moves the heap's end up by 132 KiB: 8 KiB more in memory, by 2 page faults."
     );
+    let maps = why("frozen.malloc-c");
+    assert!(maps.starts_with("malloc c maps 204 KiB: "), "{maps}");
     assert_eq!(why("frozen.free-c"), "free c unmaps 204 KiB: 204 KiB fewer in memory.");
     assert_eq!(why("frozen.free-d"), "free d moves the heap's end down by 140 KiB: 12 KiB fewer in memory.");
     assert_eq!(
         why("dynamic.free-d"),
         "free d moves neither the heap's end nor a mapping: as much in memory as before, with 0 page faults."
     );
+    let mut both = sample::figures();
+    set(steps(&mut both, "frozen")[10], |seen| {
+        seen.put(WALK_MAPPED, seen.get(WALK_MAPPED).into_value().unwrap() + 4096.0);
+    });
+    let both = judged(both);
+    let both = both.figure("faults.walk.frozen.free-d").unwrap().why.clone().unwrap();
+    assert!(both.starts_with("free d moves the heap's end down by 140 KiB and maps 4 KiB: "), "{both}");
 }

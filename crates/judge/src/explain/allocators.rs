@@ -11,13 +11,13 @@ use figure::{Figure, Record, format, stats};
 use super::{Rule, amount, usable, value};
 use crate::check::Subject;
 
-pub(super) const PAIR: Rule = Rule { name: "allocators", says: pair };
-pub(super) const PLACES: Rule = Rule { name: "allocators", says: places };
-pub(super) const OVERHEAD: Rule = Rule { name: "allocators", says: overhead };
-pub(super) const RETAINS: Rule = Rule { name: "allocators", says: retained };
-pub(super) const IN_KERNEL: Rule = Rule { name: "allocators", says: kernel };
-pub(super) const STEADY: Rule = Rule { name: "allocators", says: steady };
-pub(super) const CALLS: Rule = Rule { name: "allocators", says: calls };
+pub(super) const PAIR: Rule = Rule { name: "allocators-pair", says: pair };
+pub(super) const PLACES: Rule = Rule { name: "allocators-places", says: places };
+pub(super) const OVERHEAD: Rule = Rule { name: "allocators-overhead", says: overhead };
+pub(super) const RETAINS: Rule = Rule { name: "allocators-retains", says: retained };
+pub(super) const IN_KERNEL: Rule = Rule { name: "allocators-in-kernel", says: kernel };
+pub(super) const STEADY: Rule = Rule { name: "allocators-steady", says: steady };
+pub(super) const CALLS: Rule = Rule { name: "allocators-calls", says: calls };
 
 /// A share of the kernel's that is worth a sentence: the steady phase should need it hardly at all.
 const KERNEL: f64 = 0.05;

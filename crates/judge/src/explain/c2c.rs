@@ -77,7 +77,8 @@ fn states(subject: &Subject) -> Option<String> {
     })?;
     let (modified, clean) = if own == MODIFIED { (figure, other) } else { (other, figure) };
     let ratio: Ratio = partner::ratio(modified, clean).ok()?;
-    let seen = format!("{} of clean ({}: {})", partner::ratio_text(&ratio), other.id, value(other));
+    let values = format!("{} against {}", value(modified), value(clean));
+    let seen = format!("{} of clean ({values}; {})", partner::ratio_text(&ratio), other.id);
     Some(if ratio.same(SAME_STATE) {
         format!("Clean or modified makes no difference: modified is {seen}.")
     } else if ratio.value > 1.0 {

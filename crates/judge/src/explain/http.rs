@@ -18,20 +18,20 @@ const LITTLE: f64 = 0.10;
 const WAITED: f64 = 0.9;
 
 /// A rate: who is at his limit, and how far the client could go.
-pub(super) const RATE_BOUND: Rule = Rule { name: "http", says: bound };
+pub(super) const RATE_BOUND: Rule = Rule { name: "http-rate-bound", says: bound };
 /// CPU time of a request: kernel's share and the largest bucket.
-pub(super) const COST: Rule = Rule { name: "http", says: cost };
+pub(super) const COST: Rule = Rule { name: "http-cost", says: cost };
 /// Latency of a closed loop.
-pub(super) const LITTLES_LAW: Rule = Rule { name: "http", says: little };
+pub(super) const LITTLES_LAW: Rule = Rule { name: "http-littles-law", says: little };
 /// Goroutines beside connections.
-pub(super) const GOROUTINES: Rule = Rule { name: "http", says: goroutines };
+pub(super) const GOROUTINES: Rule = Rule { name: "http-goroutines", says: goroutines };
 /// Memory beside connections.
-pub(super) const MEMORY: Rule = Rule { name: "http", says: memory };
+pub(super) const MEMORY: Rule = Rule { name: "http-memory", says: memory };
 
 /// Waits of goroutines for a CPU.
-pub(super) const WAITS: Rule = Rule { name: "http", says: waits };
+pub(super) const WAITS: Rule = Rule { name: "http-waits", says: waits };
 /// Latency at a rate, from the intended start and from the sending.
-pub(super) const OPEN: Rule = Rule { name: "http", says: open };
+pub(super) const OPEN: Rule = Rule { name: "http-open", says: open };
 
 /// Whether a figure was computed from a load.
 pub(super) fn is_computed(subject: &Subject) -> bool {

@@ -11,7 +11,7 @@ use crate::relations::partner::ratio_text;
 /// Of a program with a lever.
 pub(super) const RULE: Rule = Rule { name: "lever", says };
 /// Of what was computed from its starts.
-pub(super) const FOLLOWS: Rule = Rule { name: "lever", says: follows };
+pub(super) const FOLLOWS: Rule = Rule { name: "lever-follows", says: follows };
 
 fn says(subject: &Subject) -> Option<String> {
     let trial = trial(subject.record)?;

@@ -130,7 +130,9 @@ fn regular(subject: &Subject) -> Option<String> {
 /// four pages at once above its non-temporal threshold (sysdeps/x86_64/multiarch/memmove-vec-unaligned-erms.S,
 /// large_memcpy_4x).
 fn own_loop(subject: &Subject, figure: &Figure) -> Option<String> {
-    let copy = partner(subject, "copy", NON_TEMPORAL, None)?;
+    // A figure is no partner of its own.
+    let is_copy = kernel(figure).as_deref() == Some("copy");
+    let copy = if is_copy { figure } else { partner(subject, "copy", NON_TEMPORAL, None)? };
     let libc = partner(subject, "copy", LIBC, Some(BASELINE))?;
     (mix(figure)? == mix(copy)? && libc.value? > traffic(figure)? * (1.0 + LIKE)).then(|| {
         format!(
