@@ -6,7 +6,7 @@ use figure::evidence::{
 };
 use figure::format;
 
-use super::loss::{LOST_TIME, loss, tick_noise};
+use super::loss::{LOST_TIME, loss, loss_of_one, tick_noise};
 use crate::check::{Answer, Check, Subject, never, observed, wants_its_cpus};
 use crate::load::is_load;
 
@@ -59,7 +59,10 @@ fn rule(subject: &Subject) -> Answer {
     let packets =
         if is_load(subject) { subject.figure.sum(SOFTIRQ_TIME).into_value().unwrap_or(0.0) } else { 0.0 };
     let foreign = (foreign - packets).max(0.0);
-    let lost = loss(subject, (foreign - noise).max(0.0));
+    let surely = loss(subject, (foreign - noise).max(0.0));
+    // In a short time clock ticks tell that others were there, and hardly how much they took. How long a thread waited is known to the
+    // nanosecond: once they were there, all of that may be theirs.
+    let lost = if foreign > noise { surely.max(loss_of_one(subject, foreign)) } else { surely };
     let blur = noise / subject.cpu_seconds();
     if lost < LOST_TIME.warn && blur >= LOST_TIME.fail {
         return Answer::unknown(format!(

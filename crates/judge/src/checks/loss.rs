@@ -26,9 +26,14 @@ pub const LOST_TIME: Levels = Levels { warn: 0.02, fail: 0.10 };
 ///
 /// Reads `cpus`, `threads`, `schedule`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`.
 pub fn loss(subject: &Subject, lost: f64) -> f64 {
-    let even = lost / subject.cpu_seconds();
-    let alone = lost / subject.seconds();
-    even.max(alone.min(fell_behind(subject)))
+    (lost / subject.cpu_seconds()).max(loss_of_one(subject, lost))
+}
+
+/// The same, held against the thread that fell behind alone.
+///
+/// Reads what [`loss`] reads.
+pub fn loss_of_one(subject: &Subject, lost: f64) -> f64 {
+    (lost / subject.seconds()).min(fell_behind(subject))
 }
 
 /// The share of its time that the worst thread lost, if that is enough to be spoken of; else 0.

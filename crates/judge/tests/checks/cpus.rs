@@ -63,7 +63,13 @@ fn ticks_are_not_held_against_others() {
     // 0.3 s a round of resolution on 1 s of CPU time: blind, and it says so; but not to a hog.
     let coarse = quiet_vm().with(CPU_FOREIGN_RESOLUTION, 0.3);
     assert_eq!(coarse.says("foreign-load"), Unknown);
-    assert_eq!(coarse.of_cpu_time(CPU_FOREIGN, 0.5).says("foreign-load"), Fail);
+    assert_eq!(coarse.clone().of_cpu_time(CPU_FOREIGN, 0.5).says("foreign-load"), Fail);
+    // Others were there for certain; how long a thread waited for them is known exactly.
+    let seen = coarse.clone().of_cpu_time(CPU_FOREIGN, 0.16);
+    assert_eq!(seen.clone().says("foreign-load"), Warn);
+    assert_eq!(seen.of_time(RUN_DELAY_WORST, 0.4).judged().1[..2], ["foreign-load", "run-queue-delay"]);
+    let unseen = coarse.of_cpu_time(CPU_FOREIGN, 0.08).of_time(RUN_DELAY_WORST, 0.4);
+    assert_eq!(unseen.says("foreign-load"), Unknown);
 }
 
 #[test]
