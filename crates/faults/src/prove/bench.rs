@@ -178,14 +178,15 @@ impl ProveBench {
         let body = || {
             let result = match self.setup.until_rate {
                 Some(time) => until_steady(start, time),
-                None => start.run(|_| Ok(())).map(|ended| (ended, None)),
+                None => start.run(|_| Ok(())).map(|ended| (ended, None, 0.0)),
             };
-            let used = result.as_ref().map_or(0.0, |(ended, _)| ended.cpu());
+            // Who waited for whom is not told of a program that is ended while others that it started are still at work.
+            let used = result.as_ref().map_or(0.0, |(ended, _, seen)| ended.cpu().max(*seen));
             (result, used)
         };
         let (result, around) =
             measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let (ended, rates) = result?;
+        let (ended, rates, _) = result?;
         if let Some(failure) = &ended.failure {
             return Err(format!("one start of several failed: {failure}"));
         }
@@ -202,12 +203,14 @@ impl ProveBench {
     }
 }
 
-/// Lets the program run until its rates are steady, or the time is over.
-fn until_steady(start: Start, time: f64) -> Result<(Ended, Option<Rates>), String> {
-    let (begun, mut watch) = (Instant::now(), rates::Watch::default());
+/// Lets the program run until its rates are steady, or the time is over; and the CPU seconds that it and all that it started had used
+/// when it was told to end.
+fn until_steady(start: Start, time: f64) -> Result<(Ended, Option<Rates>, f64), String> {
+    let (begun, mut watch, mut seen) = (Instant::now(), rates::Watch::default(), 0.0);
     let ended = start.run_until(LOOK, |cell| {
         let now = begun.elapsed().as_secs_f64();
         if let Reading::Value(used) = tree::used(cell) {
+            seen = used.cpu();
             watch.take(now, used);
         }
         Ok(now >= time || watch.rates().is_some_and(|rates| rates.is_steady))
@@ -222,7 +225,7 @@ fn until_steady(start: Start, time: f64) -> Result<(Ended, Option<Rates>), Strin
             "{} is too short for rates: --until-rate=30s allows more",
             figure::format::seconds(time)
         )),
-        (None, rates) => Ok((ended, rates)),
+        (None, rates) => Ok((ended, rates, seen)),
     }
 }
 
