@@ -84,13 +84,27 @@ fn ctrl_c_keeps_what_was_measured() {
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let record: Record = serde_json::from_str(&text).unwrap();
-    assert!(record.interrupted.unwrap().contains("Ctrl-C"));
+    let how = record.interrupted.unwrap();
+    assert!(how.starts_with("stopped by Ctrl-C (SIGINT), ") && how.ends_with(" s into memory"), "{how}");
     for figure in &record.figures {
         let measured = figure.kept().count() > 0;
         let wanted = if measured { Status::Measured } else { Status::Interrupted };
         assert_eq!(figure.status, wanted, "{}", figure.id);
     }
     assert!(!processes.iter().any(|&pid| alive(pid)), "nothing is left behind");
+}
+
+/// Who ends a process may end its group as well, as timeout(1) does.
+#[test]
+fn two_signals_at_once_are_one_request() {
+    let (mut child, _stderr) = start(ENDLESS);
+    signal(child.id(), libc::SIGINT);
+    signal(child.id(), libc::SIGTERM);
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let record: Record = serde_json::from_str(&text).expect("what was measured is kept");
+    assert!(record.interrupted.unwrap().starts_with("stopped by "));
 }
 
 #[test]

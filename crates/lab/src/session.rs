@@ -108,7 +108,7 @@ pub fn run_watched(
     events.send(Event::SuiteFinished { suite: plan.worker.to_owned() });
     let interrupted = interrupt
         .requested()
-        .map(|signal| format!("stopped by {signal} after {:.1} s", session.begun.elapsed().as_secs_f64()));
+        .map(|signal| format!("stopped by {signal}, {:.1} s into {}", session.elapsed(), plan.suite));
     Outcome { figures: session.figures, interrupted }
 }
 
