@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use figure::CpuList;
 use serde::Deserialize;
 
-pub use built::program;
+pub use built::{program, program_telling};
 
 mod built;
 #[cfg(test)]

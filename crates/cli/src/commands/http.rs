@@ -5,7 +5,12 @@ pub mod load;
 mod null;
 mod serve;
 
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use figure::format::plain;
+use http::servers::{self, Listed};
 
 use crate::args::http::{Http, What};
 use crate::failure::Failure;
@@ -21,4 +26,22 @@ pub fn run(arguments: &Http) -> Result<ExitCode, Failure> {
         Some(What::Serve(arguments)) => serve::run(arguments),
         None => load::run(&arguments.load),
     }
+}
+
+/// The program of the servers under test, and which servers there are. Where it must be built first, that is told: it takes a while.
+///
+/// # Errors
+/// They are not there, and cannot be built.
+fn servers() -> Result<(PathBuf, Vec<Listed>), Failure> {
+    let told = |go: &str, at: &std::path::Path| {
+        let [go, at] = [go, &at.display().to_string()].map(plain);
+        // Progress is worth no failure.
+        let _ = writeln!(
+            std::io::stderr(),
+            "Building the HTTP servers, once, which can take a minute: {go}, into {at}"
+        );
+    };
+    let program = servers::program_telling(told).map_err(Failure::measuring)?;
+    let listed = servers::list(&program).map_err(Failure::measuring)?;
+    Ok((program, listed))
 }

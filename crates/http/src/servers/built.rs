@@ -24,7 +24,15 @@ pub(super) const GO: [&str; 2] = ["go", "/usr/local/go/bin/go"];
 /// # Errors
 /// There is no Go, it cannot build it, or the cache cannot be written.
 pub fn program() -> Result<PathBuf, ServersError> {
-    found_or_built(&lab::ours::directories(), &cache(), &GO)
+    program_telling(|_, _| ())
+}
+
+/// The same, for who tells somebody: where it must be built, the Go that will and the file come first.
+///
+/// # Errors
+/// As there.
+pub fn program_telling(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
+    found_or_built(&lab::ours::directories(), &cache(), &GO, building)
 }
 
 /// The user's cache.
@@ -37,7 +45,12 @@ fn cache() -> PathBuf {
         .join("truebench")
 }
 
-pub(super) fn found_or_built(places: &[PathBuf], cache: &Path, go: &[&str]) -> Result<PathBuf, ServersError> {
+pub(super) fn found_or_built(
+    places: &[PathBuf],
+    cache: &Path,
+    go: &[&str],
+    building: impl FnOnce(&str, &Path),
+) -> Result<PathBuf, ServersError> {
     if let Some(found) = places.iter().map(|place| place.join(NAME)).find(|path| path.is_file()) {
         return Ok(found);
     }
@@ -47,6 +60,7 @@ pub(super) fn found_or_built(places: &[PathBuf], cache: &Path, go: &[&str]) -> R
         .ok_or_else(|| ServersError::NoGo("there is no Go".into()))?;
     let program = cache.join(format!("{NAME}-{:016x}", key(&version)));
     if !program.is_file() {
+        building(&version, &program);
         build(go, cache, &program)?;
     }
     Ok(program)
@@ -122,14 +136,15 @@ mod tests {
     fn what_came_along_is_preferred() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join(NAME), "").unwrap();
-        let found = found_or_built(&[place.path().to_owned()], Path::new("/nowhere"), &[]).unwrap();
+        let found =
+            found_or_built(&[place.path().to_owned()], Path::new("/nowhere"), &[], |_, _| panic!()).unwrap();
         assert_eq!(found, place.path().join(NAME));
     }
 
     #[test]
     fn without_go_it_is_told_how_to_get_it() {
         let cache = tempfile::tempdir().unwrap();
-        let error = found_or_built(&[], cache.path(), &["/nowhere/go"]).unwrap_err();
+        let error = found_or_built(&[], cache.path(), &["/nowhere/go"], |_, _| panic!()).unwrap_err();
         assert!(
             matches!(error, ServersError::NoGo(_)) && error.to_string().contains("https://go.dev/dl"),
             "{error}"
@@ -141,9 +156,14 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         // It has a version, and builds nothing.
         let go = cache.path().join("go");
-        fs::write(&go, "#!/bin/sh\n[ \"$1\" = version ] && exit 0\necho no space >&2\nexit 1\n").unwrap();
+        let script = "#!/bin/sh\n[ \"$1\" = version ] && echo go9 && exit 0\necho no space >&2\nexit 1\n";
+        fs::write(&go, script).unwrap();
         fs::set_permissions(&go, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let error = found_or_built(&[], cache.path(), &[go.to_str().unwrap()]).unwrap_err();
+        let mut told = None;
+        let building =
+            |version: &str, at: &Path| told = Some((version.to_owned(), at.starts_with(cache.path())));
+        let error = found_or_built(&[], cache.path(), &[go.to_str().unwrap()], building).unwrap_err();
+        assert_eq!(told, Some(("go9".to_owned(), true)));
         assert!(matches!(&error, ServersError::Build(said) if said.contains("no space")), "{error}");
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }

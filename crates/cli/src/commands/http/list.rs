@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use figure::format::plain;
-use http::servers::{self, Listed};
+use http::servers::Listed;
 use textwrap::Options;
 
 use crate::failure::Failure;
@@ -14,8 +14,7 @@ use crate::output;
 /// # Errors
 /// They are not there, and cannot be built.
 pub(super) fn run() -> Result<ExitCode, Failure> {
-    let program = servers::program().map_err(Failure::measuring)?;
-    let listed = servers::list(&program).map_err(Failure::measuring)?;
+    let (program, listed) = super::servers()?;
     let shown = text(&listed, output::width().min(100));
     output::print(format!("{shown}program: {}\n", plain(&program.display().to_string())).as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,6 @@ use figure::{Machine, loads};
 use http::bench::setup::Remote;
 use http::engine::{Carrier, Expect, Trust, uring};
 use http::modes::{ASKED, Asked, Client, Options, STUDY, Study};
-use http::servers;
 use http::side::remote::Session;
 use http::side::wire::Host;
 use http::watch::interface;
@@ -101,8 +100,7 @@ fn studied(asked: &[String], little: bool) -> Vec<&'static str> {
 
 /// Names of the servers here. They are built if need be, as this takes a while.
 fn here() -> Result<Vec<String>, Failure> {
-    let program = servers::program().map_err(Failure::measuring)?;
-    let listed = servers::list(&program).map_err(Failure::measuring)?;
+    let (_, listed) = super::servers()?;
     Ok(listed.into_iter().map(|listed| listed.server).collect())
 }
 

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use figure::format::plain;
-use http::servers;
 use http::side::agent::{Agent, Rules, random_token};
 use machine::{Asked as Known, Tree};
 
@@ -18,8 +17,7 @@ use crate::run::interrupt;
 /// The servers cannot be had, or the address.
 pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     let interrupt = interrupt()?;
-    let program = servers::program().map_err(Failure::measuring)?;
-    let listed = servers::list(&program).map_err(Failure::measuring)?;
+    let (_, listed) = super::servers()?;
     let all: Vec<String> = listed.into_iter().map(|listed| listed.server).collect();
     let names = match &arguments.server {
         Some(name) if all.contains(name) => vec![name.clone()],
