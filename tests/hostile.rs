@@ -219,7 +219,7 @@ fn what_is_no_record_is_refused_in_one_sentence() {
     let rubbish: Vec<u8> = (0..100_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     assert_refused(&saved(directory.path(), rubbish), "is no truebench record");
     assert_refused(directory.path(), "cannot be read: is a directory");
-    assert_refused(&directory.path().join("none"), "cannot be read: entity not found");
+    assert_refused(&directory.path().join("none"), "cannot be read: no such file or directory");
     // Larger than anything that is read; the file itself takes no room.
     let large = std::fs::File::create(directory.path().join("large")).unwrap();
     large.set_len(1 << 40).unwrap();

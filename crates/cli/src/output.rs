@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use figure::Record;
+use figure::format::system_error;
 use tempfile::NamedTempFile;
 
 use crate::args;
@@ -141,7 +142,7 @@ impl Target {
             return Err(Failure::usage(format!("-o {}: is a directory; name a file", asked.display())));
         }
         let unusable = |error: io::Error| {
-            Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), error.kind()))
+            Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
         };
         let there = std::fs::metadata(asked).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {

@@ -16,6 +16,12 @@ pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
+/// What the system answered, without the number and the path that follow: `no such file or directory`.
+pub fn system_error(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
 /// Bytes with the binary prefix that suits caches and arrays: `48 KiB`, `1.9 GiB`. Exact multiples lose the
 /// decimals.
 pub fn bytes(bytes: f64) -> String {

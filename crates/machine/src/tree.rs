@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
+use figure::format::system_error;
 use figure::{CpuList, Reading};
 
 /// The most that is read of one file. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
@@ -61,7 +62,7 @@ impl Tree {
         let read = open(&self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
         match read {
             Ok(_) => Reading::Value(bytes),
-            Err(error) => Reading::Unknown(format!("{}: {}", shown(path), plain(&error))),
+            Err(error) => Reading::Unknown(format!("{}: {}", shown(path), system_error(&error))),
         }
     }
 
@@ -135,12 +136,6 @@ fn open(path: &Path) -> io::Result<File> {
 /// A path as on the machine, whatever the root.
 fn shown(path: &Path) -> String {
     format!("/{}", path.strip_prefix("/").unwrap_or(path).display())
-}
-
-/// An I/O error without the "(os error N)" that tells a user nothing.
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use figure::Interval;
 use figure::format::plain_to;
 
 use crate::quiet::Clean;
-use crate::tally::{Rates, Row, Share, rates};
+use crate::tally::{BEHIND, Rates, Row, Share, rates};
 
 /// The longest text of what was said instead, in characters.
 const MAX_SAID: usize = 300;
@@ -34,20 +34,26 @@ fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
     let mut table = empty(width, colour);
     table.set_header(["defect", "must be said", "caught", "clean twin"]);
     for row in rows {
-        let paint = |cell: String, is_good: bool| match (colour, row.not_here.is_some()) {
-            (true, false) => Cell::new(cell).fg(if is_good { Color::Green } else { Color::Red }),
+        let paint = |cell: String, colour_of: Color| match (colour, row.not_here.is_some()) {
+            (true, false) => Cell::new(cell).fg(colour_of),
             _ => Cell::new(cell),
+        };
+        let seen = match (row.caught == row.trials, row.first == row.trials) {
+            (true, true) => Color::Green,
+            (true, false) => Color::Yellow,
+            (false, _) => Color::Red,
         };
         table.add_row([
             Cell::new(format!("{}: {}", row.suite, row.defect)),
             Cell::new(&row.expected),
-            paint(caught(row), row.first == row.trials),
-            paint(twin(row), row.alarms == 0),
+            paint(caught(row), seen),
+            paint(twin(row), if row.alarms == 0 { Color::Green } else { Color::Red }),
         ]);
     }
     let mut out = table.trim_fmt() + "\n";
-    for said in said_otherwise(rows) {
-        out.push_str(&format!("\n✗ {said}"));
+    let otherwise: Vec<String> = said_otherwise(rows).collect();
+    if !otherwise.is_empty() {
+        out.push_str(&format!("\n{}\n", otherwise.join("\n")));
     }
     let mut table = empty(width, colour);
     fill_rates(&mut table, rows);
@@ -113,7 +119,10 @@ fn set_aside(runs: usize) -> String {
 /// What was said other than what was expected, with whose trial it was.
 fn said_otherwise(rows: &[Row]) -> impl Iterator<Item = String> {
     let tried = rows.iter().filter(|row| row.not_here.is_none());
-    tried.flat_map(|row| row.said.iter().map(|said| format!("{}: {}", row.id, plain_to(said, MAX_SAID))))
+    let mark = |said: &str| if said.starts_with(BEHIND) { '!' } else { '✗' };
+    tried.flat_map(move |row| {
+        row.said.iter().map(move |said| format!("{} {}: {}", mark(said), row.id, plain_to(said, MAX_SAID)))
+    })
 }
 
 fn markdown_table() -> Table {
@@ -194,8 +203,10 @@ fn compared(clean: &Clean) -> String {
 fn caught(row: &Row) -> String {
     match &row.not_here {
         Some(why) => format!("not here: {}", plain_to(why, 80)),
+        None if row.caught < row.trials => format!("✗ {}", times(row.caught, row.trials)),
         None if row.first == row.trials => format!("✓ {}", times(row.caught, row.trials)),
-        None => format!("✗ {}", times(row.first, row.trials)),
+        None if row.trials == 1 => "! behind another cause".to_owned(),
+        None => format!("! {}, {} of them first", times(row.caught, row.trials), row.first),
     }
 }
 

@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::answer::Answer;
 use crate::defect::Defect;
 
+/// What is said of a trial in which another cause was named first.
+pub const BEHIND: &str = "caught, behind ";
+
 /// What became of one defect.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
@@ -67,7 +70,7 @@ impl Row {
             Answer::Caught(_) => (self.caught, self.first) = (self.caught + 1, self.first + 1),
             Answer::NotFirst(said) => {
                 self.caught += 1;
-                self.note(format!("first: {said}"));
+                self.note(format!("{BEHIND}{said}"));
             }
             Answer::Missed(said) => self.note(format!("missed: {said}")),
         }
@@ -82,9 +85,9 @@ impl Row {
         }
     }
 
-    /// Whether all is as it must be, as far as it could be tried.
+    /// Whether it was seen each time and no twin was accused, as far as it could be tried. What else goes on here may be named first.
     pub fn holds(&self) -> bool {
-        self.first == self.trials && self.alarms == 0
+        self.caught == self.trials && self.alarms == 0
     }
 
     fn note(&mut self, said: String) {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use audit::{Known, MAX_BYTES, Source};
-use figure::format::plain;
+use figure::format::{plain, system_error};
 use figure::{Machine, Reading};
 
 use crate::args::audit::Audit;
@@ -80,7 +80,7 @@ fn texts(options: &Audit) -> Result<Vec<(String, String)>, Failure> {
     let open = |path: &Path| {
         let name = plain(&path.display().to_string());
         let file = File::open(path)
-            .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", error.kind())))?;
+            .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", system_error(&error))))?;
         Ok((name.clone(), text(&name, file)?))
     };
     options.files.iter().map(|path| open(path)).collect()
@@ -91,6 +91,6 @@ fn text(name: &str, from: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     from.take(MAX_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", error.kind())))?;
+        .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", system_error(&error))))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -22,7 +22,7 @@ pub fn run(options: &args::Man) -> Result<ExitCode, Failure> {
         Some(directory) => write(&all, directory)?,
         None => {
             let mut page = Vec::new();
-            Man::new(find(&all, &options.command)?.clone())
+            page_of(find(&all, &options.command)?)
                 .render(&mut page)
                 .map_err(|error| Failure::measuring(format!("the page: {error}")))?;
             output::print(&page)?;
@@ -45,11 +45,16 @@ fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, Failure> 
     })
 }
 
+/// The page of a command. All are of one version, which stands in their feet.
+fn page_of(command: &Command) -> Man {
+    Man::new(command.clone()).source(concat!("truebench ", env!("CARGO_PKG_VERSION")))
+}
+
 /// The pages of a command and of all below it.
 fn write(command: &Command, directory: &Path) -> Result<(), Failure> {
     command.get_subcommands().try_for_each(|below| write(below, directory))?;
     std::fs::create_dir_all(directory)
-        .and_then(|()| Man::new(command.clone()).generate_to(directory))
+        .and_then(|()| page_of(command).generate_to(directory))
         .map(|_| ())
         .map_err(|error| Failure::usage(format!("{}: cannot be written: {error}", directory.display())))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use figure::Record;
-use figure::format::bytes;
+use figure::format::{bytes, system_error};
 
 use crate::args::Report;
 use crate::failure::Failure;
@@ -34,7 +34,8 @@ const MAX_BYTES: u64 = 256 << 20;
 /// Wrong usage: it cannot be read, is too large, is no record, or is one of a newer truebench.
 pub fn read(path: &Path) -> Result<Record, Failure> {
     let refused = |why: String| Failure::usage(format!("{}: {why}", path.display()));
-    let text = contents(path).map_err(|error| refused(format!("cannot be read: {}", error.kind())))?;
+    let text =
+        contents(path).map_err(|error| refused(format!("cannot be read: {}", system_error(&error))))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(refused(format!("is larger than a record may be ({})", bytes(MAX_BYTES as f64))));
     }

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use figure::format::system_error;
 use figure::{Record, Verdict};
 use machine::{Asked, Tree};
 use report::compare::{Compared, Named, Rules};
@@ -94,7 +95,11 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
 /// What is said of the defects that were not tried.
 fn told_untried(count: usize, is_interrupted: bool) -> String {
     let why = if is_interrupted { "interrupted" } else { "there was no time for them: --all, or --max-time" };
-    if count == 0 { String::new() } else { format!("\n{count} more defects were not tried: {why}\n") }
+    match count {
+        0 => String::new(),
+        1 => format!("\nOne more defect was not tried: {why}\n"),
+        _ => format!("\n{count} more defects were not tried: {why}\n"),
+    }
 }
 
 /// What a page begins with: how it was made.
@@ -130,7 +135,7 @@ fn chosen(options: &Selftest) -> Result<Vec<Defect>, Failure> {
     for defect in all {
         let is_named = options.which.contains(&defect.id);
         let is_asked = options.which.is_empty() || options.which.iter().any(|name| is_of(&defect, name));
-        if is_asked && (is_named || options.all || defect.only_with_all.is_none()) {
+        if is_asked && (is_named || options.all || options.list || defect.only_with_all.is_none()) {
             let turn = turns.entry(defect.suite().to_owned()).or_default();
             *turn += 1;
             chosen.push((*turn, defect));
@@ -149,7 +154,7 @@ fn is_file(name: &str) -> bool {
 
 fn of_file(file: &str) -> Result<Defect, Failure> {
     let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format!("{file}: cannot be read: {}", error.kind())))?;
+        .map_err(|error| Failure::usage(format!("{file}: cannot be read: {}", system_error(&error))))?;
     Defect::parse(file, &text).map_err(Failure::usage)
 }
 
@@ -282,7 +287,7 @@ fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool
 fn told(row: &Row) -> String {
     let what = match &row.not_here {
         Some(why) => format!("not here: {}", figure::format::plain_to(why, 100)),
-        None if row.holds() => "caught".to_owned(),
+        None if row.said.is_empty() => "caught".to_owned(),
         None => row.said.first().map_or("not caught".to_owned(), |said| figure::format::plain_to(said, 160)),
     };
     format!("{}: {what}", row.id)

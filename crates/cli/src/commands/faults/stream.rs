@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use faults::watch::Window;
 use figure::Record;
-use figure::format::{bytes, number, plain_to};
+use figure::format::{bytes, number, plain_to, system_error};
 
 use crate::args::Output;
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ impl Stream {
         };
         let out: Box<dyn Write> = match (&output.output, kind) {
             (Some(path), Kind::Json | Kind::Csv) => Box::new(File::create(path).map_err(|error| {
-                Failure::usage(format!("-o {}: cannot be written: {}", path.display(), error.kind()))
+                Failure::usage(format!("-o {}: cannot be written: {}", path.display(), system_error(&error)))
             })?),
             (None, Kind::Json | Kind::Csv) if is_stdout_ours => Box::new(io::stdout()),
             _ => Box::new(io::stderr()),
