@@ -61,6 +61,13 @@ fn a_file_copy_says_that_it_measures_the_page_cache() {
     says(&of("files", Some(0.0)), "system.fstime", &["within the page cache", "a device is ruled out"]);
     says(&of("files", Some(0.3)), "system.fstime", &["waited for a device 30 % of the time"]);
     says(&of("files", None), "system.fstime", &["could not be observed"]);
+    let on = |kind: &str| {
+        let mut record = of("files", Some(0.0));
+        record.figures[0].evidence.put(FS_TYPE, kind.to_owned());
+        record
+    };
+    says(&on("tmpfs"), "system.fstime", &["within memory", "on a tmpfs, which has no device"]);
+    says(&on("ext4"), "system.fstime", &["within the page cache"]);
     assert!(!why(&of("syscall", Some(0.0)), "system.fstime").contains("page cache"));
 }
 
@@ -78,6 +85,8 @@ fn what_a_test_rests_on_besides_the_machine_is_told() {
     );
     let collated = of("shell", |evidence| shell_in(evidence, "en_US.utf8"));
     assert!(collated.contains("en_US.utf8: by the collation of a language"), "{collated}");
+    let of_no_language = of("shell", |evidence| shell_in(evidence, "C.UTF-8"));
+    assert!(of_no_language.contains("C.UTF-8: byte by byte"), "{of_no_language}");
     let process = of("process", |evidence| {
         evidence.put(CELL_BYTES, 51e3);
         evidence.put(CELL_LINKAGE, "dynamic".to_owned());

@@ -1,6 +1,6 @@
 //! What a file copy measures.
 
-use figure::evidence::{PSI_IO, TEST, TEST_CLASS};
+use figure::evidence::{FS_TYPE, PSI_IO, TEST, TEST_CLASS};
 use figure::format;
 
 use super::Rule;
@@ -11,12 +11,22 @@ const FILES: &str = "files";
 /// Below this share of the time nobody waited for a device.
 const NO_WAIT: f64 = 0.01;
 
+/// File systems that have no device (tmpfs(5)).
+const IN_MEMORY: &[&str] = &["tmpfs", "ramfs"];
+
 pub(super) const RULE: Rule = Rule { name: "page-cache", says };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
     figure.conditions.get(TEST)?;
     figure.conditions.get(TEST_CLASS).filter(|class| class == FILES)?;
+    let kind = figure.evidence.get(FS_TYPE).into_value().filter(|kind| IN_MEMORY.contains(&kind.as_str()));
+    if let Some(kind) = kind {
+        return Some(format!(
+            "A copy within memory: the files are on a {kind}, which has no device and no pages to write back. With --dir on a disk's file \
+             system its code is measured too."
+        ));
+    }
     let waited = figure.sum(PSI_IO).into_value().map(|seconds| seconds / subject.seconds());
     let claim = "A copy within the page cache, not to a device: files of 0.5 to 8 MB, never synced";
     Some(match waited {

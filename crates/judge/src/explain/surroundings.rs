@@ -12,8 +12,8 @@ use crate::check::Subject;
 /// Tests of a class, and what is said of them.
 pub(super) const RULE: Rule = Rule { name: "surroundings", says };
 
-/// Locales in which strings are compared byte by byte.
-const BYTEWISE: &[&str] = &["C", "POSIX"];
+/// Locales in which strings are compared byte by byte; so they are in UTF-8 without a language, since glibc 2.35 (its NEWS).
+const BYTEWISE: &[&str] = &["C", "POSIX", "C.UTF-8", "C.utf8"];
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;
