@@ -1,16 +1,18 @@
 # What the scripts in this directory share. A script runs "$@", which is truebench; what it starts besides ends with it.
 
-# Standard input is a pipe that selftest holds: its end is the end of selftest, however it came about, and of all that is here.
+# Standard input is a pipe that selftest holds: its end is the end of selftest, however it came about, and of all that is here. What was altered
+# is put back on SIGTERM.
 exec 9<&0 </dev/null
-(read -r _ <&9 || kill -KILL 0) >/dev/null 2>&1 &
+(read -r _ <&9 || { trap '' TERM; kill -TERM 0; sleep 3; kill -KILL 0; }) >/dev/null 2>&1 &
 exec 9<&-
 
 trap leave EXIT
 trap 'exit 143' TERM
 
-# What is running ends, and the control groups that were made go.
+# What is running ends, and the control groups and files outside $DIR go that were made.
 leave() {
     kill $(jobs -p)
+    rm -rf "/dev/shm/truebench-selftest-$$"
     for group in /sys/fs/cgroup/truebench-selftest-$$ /sys/fs/cgroup/*/truebench-selftest-$$; do
         [ -d "$group" ] || continue
         kill -KILL $(cat "$group/cgroup.procs")
@@ -18,8 +20,8 @@ leave() {
     done
 } 2>/dev/null
 
-# This machine does not allow the defect: why.
-skip() { echo "$*" >&2; exit 77; }
+# This machine does not allow the defect: why. Within a pipe the script goes on, and what it says counts for nothing.
+skip() { echo "$*" >"$DIR/.skip"; exit 77; }
 
 needs() { for tool in "$@"; do command -v "$tool" >/dev/null || skip "needs $tool"; done; }
 
@@ -42,6 +44,7 @@ in_group() {
 new_group() {
     group="$1/truebench-selftest-$$"
     file=$2
+    [ -e "$1/cgroup.procs" ] || return 1
     shift 2
     [ -d "$group" ] || mkdir "$group" 2>/dev/null || return 1
     { echo "$*" >"$group/$file"; } 2>/dev/null || { rmdir "$group"; return 1; }
@@ -199,13 +202,32 @@ int main(int count, char **words)
 C
 }
 
+# language: the locale that UnixBench asks for is there, and nothing asks for another.
+language() {
+    needs localedef
+    localedef -i en_US -f UTF-8 "$DIR/en_US.utf8" >/dev/null 2>&1 || skip "localedef makes no en_US.utf8"
+    unset LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME
+    export LOCPATH="$DIR"
+}
+
+# in_memory: $memory is a directory that is removed, on a tmpfs.
+in_memory() {
+    [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "no tmpfs at /dev/shm"
+    memory=/dev/shm/truebench-selftest-$$
+    mkdir "$memory" 2>/dev/null || skip "nothing may be written to /dev/shm"
+}
+
 # watched COMMAND-OF-TRUEBENCH... -- PROGRAM...: the record of a program that is watched, whose output is its own.
 watched() { "$@" >/dev/null; cat "$DIR/record.json"; }
 
-# servers COMMANDS: TRUEBENCH_LIB with a truebench-servers before which these commands are run; "$1" is what it is to do.
-servers() {
+needs_servers() {
     real=$("$TRUEBENCH" http list | sed -n 's/^program: //p')
     [ -x "$real" ] || skip "the Go servers are not there"
+}
+
+# servers COMMANDS: TRUEBENCH_LIB with a truebench-servers before which these commands are run; "$1" is what it is to do.
+servers() {
+    needs_servers
     printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$1" "$real" >"$DIR/truebench-servers"
     chmod 755 "$DIR/truebench-servers"
     export TRUEBENCH_LIB="$DIR"

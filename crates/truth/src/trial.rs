@@ -5,11 +5,11 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use figure::Record;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use crate::defect::{Defect, Stage, Words};
 
@@ -21,8 +21,10 @@ const SOURCES: &[(&str, &str)] = &[
     ("blocks.c", include_str!("../../../tests/allocators/blocks.c")),
 ];
 
-/// The exit code by which a script says that the defect cannot be planted here (as Automake's tests do).
+/// The exit code by which a script says that the defect cannot be planted here (as Automake's tests do), and the file by which it does so from
+/// within a pipe, whose code is not the script's.
 const SKIP: i32 = 77;
+const SKIPPED: &str = ".skip";
 /// The exit codes of truebench with a record: nothing invalid; something invalid; nothing could be measured.
 const WITH_RECORD: [i32; 3] = [0, 3, 1];
 /// What a trial may take, for what it should take. More, and it hangs.
@@ -32,6 +34,8 @@ const LEAST: f64 = 60.0;
 const MOST: f64 = 3600.0;
 /// The CPUs that have names.
 const MOST_CPUS: usize = 4;
+/// What scripts are given to undo what they did, once they are told to end.
+const UNDO: Duration = Duration::from_secs(3);
 /// Between two looks at whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 /// The most that is read of what a run says.
@@ -124,8 +128,12 @@ impl Site<'_> {
             });
         };
         let said = text(&at(".err"))?;
-        if status.code() == Some(SKIP) {
-            return Ok(Trial::NotHere(said.lines().next_back().unwrap_or("its script says so").to_owned()));
+        let skipped = match at(SKIPPED).exists() {
+            true => Some(text(&at(SKIPPED))?),
+            false => (status.code() == Some(SKIP)).then(|| said.clone()),
+        };
+        if let Some(why) = skipped {
+            return Ok(Trial::NotHere(why.lines().next_back().unwrap_or("its script says so").to_owned()));
         }
         let record = match status.code() {
             Some(code) if WITH_RECORD.contains(&code) => Record::read(text(&at(".out"))?.as_bytes()).ok(),
@@ -148,9 +156,10 @@ impl Site<'_> {
         each.chain(whole.map(|(name, value)| (name.to_owned(), value))).collect()
     }
 
-    /// Runs to the end, with all that it started; `None` where it had to be killed.
+    /// Runs to the end, with all that it started; `None` where it had to be ended.
     fn ended(&self, command: &mut Command, most: Duration) -> std::io::Result<Option<ExitStatus>> {
         let mut child = command.spawn()?;
+        let group = Pid::from_child(&child);
         let start = Instant::now();
         let status = loop {
             match child.try_wait()? {
@@ -158,8 +167,20 @@ impl Site<'_> {
                 status => break status,
             }
         };
+        if status.is_none() {
+            // What they altered they put back: a clock, control groups, files.
+            let _ = kill_process_group(group, Signal::TERM);
+            let start = Instant::now();
+            let is_any = |child: &mut Child| {
+                child.try_wait().is_ok_and(|status| status.is_none())
+                    || test_kill_process_group(group).is_ok()
+            };
+            while start.elapsed() < UNDO && is_any(&mut child) {
+                std::thread::sleep(LOOK);
+            }
+        }
         // What a script left running: load that it planted.
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+        let _ = kill_process_group(group, Signal::KILL);
         if status.is_none() {
             child.wait()?;
         }
@@ -211,4 +232,53 @@ fn text(path: &Path) -> std::io::Result<String> {
 /// A port of 127.0.0.1 that was free a moment ago.
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of a script around a program that does nothing, and gives no record.
+    fn came(script: &str) -> Trial {
+        let text = format!(
+            "defect = 'a'\nplanted = 'b'\nseconds = 1\nrun = 'memory'\nplant.script = '''{script}'''\n\
+             expect = {{ figure = 'memory', verdict = 'invalid', cause = 'steal' }}"
+        );
+        let defect = Defect::parse("memory/one", &text).unwrap();
+        Site { truebench: Path::new("true"), cpus: &[0], is_interrupted: &|| false }.plant(&defect)
+    }
+
+    #[test]
+    fn what_cannot_be_planted_is_told_from_wherever_it_is_noticed() {
+        for script in [
+            "skip no compiler; \"$@\"",
+            "echo x | skip no compiler; \"$@\"",
+            "echo no compiler >&2; exit 77; \"$@\"",
+        ] {
+            assert!(matches!(came(script), Trial::NotHere(why) if why == "no compiler"), "{script}");
+        }
+        assert!(
+            matches!(came("needs no-such-tool | cat; \"$@\""), Trial::NotHere(why) if why == "needs no-such-tool")
+        );
+        assert!(matches!(came("\"$@\" $CPU1"), Trial::NotHere(why) if why == "needs 2 CPUs"));
+        assert!(matches!(came("\"$@\""), Trial::Broken(_)));
+    }
+
+    #[test]
+    fn who_is_stopped_undoes_what_was_done() {
+        let room = tempfile::tempdir().unwrap();
+        let [altered, undone] = ["altered", "undone"].map(|name| room.path().join(name));
+        let text = format!(
+            "defect = 'a'\nplanted = 'b'\nseconds = 1\nrun = 'memory'\n\
+             plant.script = '''trap '>{}; exit' TERM; >{}; while :; do sleep 0.1; done; \"$@\"'''\n\
+             expect = {{ figure = 'memory', verdict = 'invalid', cause = 'steal' }}",
+            undone.display(),
+            altered.display(),
+        );
+        let defect = Defect::parse("memory/one", &text).unwrap();
+        let is_altered = || altered.exists();
+        let site = Site { truebench: Path::new("true"), cpus: &[0], is_interrupted: &is_altered };
+        assert!(matches!(site.plant(&defect), Trial::Interrupted));
+        assert!(undone.exists());
+    }
 }
