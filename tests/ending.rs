@@ -59,7 +59,7 @@ pub fn descendants(pid: u32) -> Vec<u32> {
 }
 
 /// CPU time of a process in clock ticks: fields 14 and 15 of its stat file.
-fn cpu_ticks(pid: u32) -> u64 {
+pub fn cpu_ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
     fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()

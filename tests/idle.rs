@@ -23,13 +23,13 @@ const TWO: [&str; 4] = ["-smp", "2", "-icount", "shift=0,sleep=off"];
 const HEADING: &str = "# Runs on a machine that is left alone
 
 Written by `make truth-idle`: {runs} short runs of each suite, a quarter as many of HTTP, in QEMU, by a clock that counts instructions, \
-so that nothing else takes time there. What the columns mean: [selftest](methods/selftest.md).
+so that nothing else takes time there; truebench {version}, {day}. What the columns mean: [selftest](methods/selftest.md).
 
 ";
 /// A run of all suites takes some minutes, by the machine.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// A number of clean runs of each suite, a quarter as many of HTTP, which take longest, in two guests at once. `TRUEBENCH_CLEAN_RUNS` is how
+/// A number of clean runs of each suite, a quarter as many of HTTP, which take longest, in three guests at once. `TRUEBENCH_CLEAN_RUNS` is how
 /// many (else 4), `TRUEBENCH_CLEAN_TABLE` a file for the table.
 #[test]
 #[ignore = "emulates a machine for minutes: make test-long, make truth"]
@@ -38,18 +38,25 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
         .map_or(4, |runs| runs.parse::<u32>().expect("TRUEBENCH_CLEAN_RUNS is a number"));
     let servers = servers();
     let clean = std::thread::scope(|scope| {
-        let one = scope.spawn(|| clean_runs(&ONE, &[], "", runs, "memory system alloc faults"));
+        let others = ["memory system", "alloc faults"]
+            .map(|suites| scope.spawn(move || clean_runs(&ONE, &[], "", runs, suites)));
         let second = "echo 1 > /sys/devices/system/cpu/cpu1/online\nbusybox ifconfig lo 127.0.0.1 up\n";
         let mut clean = clean_runs(&TWO, &[&servers], second, runs.div_ceil(4), "http");
-        clean.join(one.join().expect("the guest with one processor"));
+        for guest in others {
+            clean.join(guest.join().expect("a guest with one processor"));
+        }
         clean
     });
     assert_eq!((clean.runs, &clean.broken), ((4 * runs + runs.div_ceil(4)) as usize, &Vec::new()));
     let text = show::text(&[], &clean, 160, false);
     eprintln!("{text}");
     if let Some(file) = std::env::var_os("TRUEBENCH_CLEAN_TABLE") {
-        std::fs::write(file, HEADING.replace("{runs}", &runs.to_string()) + &show::markdown(&[], &clean))
-            .unwrap();
+        let day = lab::timestamp();
+        let heading = HEADING
+            .replace("{runs}", &runs.to_string())
+            .replace("{version}", env!("CARGO_PKG_VERSION"))
+            .replace("{day}", day.split('T').next().unwrap_or(&day));
+        std::fs::write(file, heading + &show::markdown(&[], &clean)).unwrap();
     }
     let total = clean.total();
     let share = |part: usize| part as f64 / total.figures as f64;
@@ -58,8 +65,8 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
         "{text}"
     );
     // Costs that were subtracted from one another or told in coarse buckets are often inconclusive, which claims nothing.
-    let [same, alike] =
-        [clean.pairs.same(), clean.pairs.alike()].map(|share| share.part as f64 / share.of as f64);
+    let [same, alike] = [clean.pairs.same(clean.comparisons), clean.pairs.alike(clean.comparisons)]
+        .map(|share| share.part as f64 / share.of as f64);
     assert!(alike >= 0.95 && same >= 0.75, "{text}");
     assert!(clean.accusers().iter().all(|(_, of)| of.is_within_budget()), "{text}");
 }

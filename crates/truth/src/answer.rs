@@ -1,8 +1,12 @@
 //! Whether a record says what it must of a defect, and nothing of the clean twin.
 
-use figure::{CheckResult, Figure, Outcome, Record, Status, Verdict};
+use figure::check::MIN_ROUNDS;
+use figure::{CheckResult, Figure, Finding, Outcome, Record, Status, Verdict};
 
-use crate::defect::{Defect, Expect};
+use crate::defect::{Defect, Expect, Unjudged, Word};
+
+/// What stands for the rule of [`Verdict::of`] on the number of rounds, which is no check: reports name it so.
+pub const ROUNDS: &str = "rounds";
 
 /// What became of a planted defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,29 +19,39 @@ pub enum Answer {
     Missed(String),
 }
 
+/// What became of its clean twin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Twin {
+    /// It was not accused of the defect.
+    Quiet,
+    /// It was: a false alarm; what was said.
+    Accused(String),
+    /// It says nothing of the detector, as it has no record or no such value: why.
+    Mute(String),
+}
+
 /// What the record says of the defect.
 pub fn planted(defect: &Defect, record: &Record) -> Answer {
     let expect = &defect.expect;
     let Some(figure) = figure_of(record, expect) else {
-        return Answer::Missed(format!("there is no figure {}", expect.figure));
+        return Answer::Missed(no_figure(expect));
     };
     let says = |text: &str| expect.says.as_ref().is_none_or(|words| text.contains(words.as_str()));
-    let Some(((verdict, outcome), cause)) = expect.verdict.verdict().zip(expect.cause.as_ref()) else {
-        let reason = figure.reason.clone().unwrap_or_default();
-        let is_without =
-            matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
-        return if is_without && says(&reason) {
-            Answer::Caught(reason)
-        } else {
-            Answer::Missed(format!("{}: {}", figure.id, state(figure)))
-        };
+    let (verdict, outcome) = match expect.verdict.judged() {
+        Ok(judged) => judged,
+        Err(unjudged) => {
+            let found = unjudged.texts(record, figure).into_iter().find(|text| says(text));
+            return found
+                .map_or_else(|| Answer::Missed(format!("{}: {}", figure.id, state(figure))), Answer::Caught);
+        }
     };
-    let found = figure.checks.iter().find(|check| check.id == *cause);
-    // Who fails warns as well.
-    match found.filter(|check| check.outcome >= outcome && figure.verdict >= Some(verdict)) {
+    let cause = expect.cause.as_deref().unwrap_or_default();
+    let checks = checks(figure);
+    let found = checks.iter().find(|check| check.id == cause);
+    match found.filter(|check| is_said(check, outcome) && figure.verdict >= Some(verdict)) {
         Some(check) if !says(&check.detail) => Answer::Missed(check.detail.clone()),
-        Some(check) => match first(figure) {
-            Some(first) if first.id != *cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
+        Some(check) => match first(figure, &checks) {
+            Some(first) if first.id != cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
             _ => Answer::Caught(check.detail.clone()),
         },
         None => {
@@ -48,28 +62,82 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     }
 }
 
-/// What the record of the clean twin says of a defect that is not there: a false alarm. `None` where it does not say what it must where the
-/// defect is: the check answers better, or the figure has a value. What is said less of may be true of the machine.
-pub fn clean(defect: &Defect, record: &Record) -> Option<String> {
+/// What the record of the clean twin says of a defect that is not there. It is accused where it says what it must where the defect is. What is said
+/// less of may be true of the machine.
+pub fn clean(defect: &Defect, record: &Record) -> Twin {
     let expect = &defect.expect;
     let Some(figure) = figure_of(record, expect) else {
-        return Some(format!("there is no figure {}", expect.figure));
+        return Twin::Mute(no_figure(expect));
     };
-    let Some(((_, outcome), cause)) = expect.verdict.verdict().zip(expect.cause.as_ref()) else {
-        return figure
-            .value
-            .is_none()
-            .then(|| figure.reason.clone().unwrap_or_else(|| "no value".to_owned()));
-    };
-    let accuses = |check: &&CheckResult| {
-        let is_said = match outcome {
-            // Not known, and not what is known and bad.
-            Outcome::Unknown => check.outcome == outcome && check.essential,
-            _ => check.outcome >= outcome,
-        };
-        check.id == *cause && is_said
-    };
-    figure.checks.iter().find(accuses).map(|check| format!("{}: {}", check.id, check.detail))
+    let accused = |said: Option<String>| said.map_or(Twin::Quiet, Twin::Accused);
+    match expect.verdict {
+        Word::NotAvailable => accused(figure.value.is_none().then(|| state(figure))),
+        _ if figure.value.is_none() => Twin::Mute(format!("{}: {}", figure.id, state(figure))),
+        Word::Explained => {
+            let words = expect.says.as_deref().unwrap_or_default();
+            let texts = Unjudged::Explained.texts(record, figure);
+            accused(texts.into_iter().find(|text| text.contains(words)))
+        }
+        verdict => {
+            let is_cause = |check: &CheckResult| expect.cause.as_ref() == Some(&check.id);
+            let accuses = |check: &&CheckResult| {
+                is_cause(check) && verdict.judged().is_ok_and(|(_, outcome)| is_said(check, outcome))
+            };
+            let checks = checks(figure);
+            accused(checks.iter().find(accuses).map(|check| format!("{}: {}", check.id, check.detail)))
+        }
+    }
+}
+
+/// Why the figure that must be judged has no value here; `None` where it has one, or must have none.
+pub fn not_available(defect: &Defect, record: &Record) -> Option<String> {
+    let figure = figure_of(record, &defect.expect)?;
+    let is_missing = figure.status == Status::NotAvailable && figure.value.is_none();
+    (is_missing && defect.expect.verdict != Word::NotAvailable)
+        .then(|| format!("{}: {}", figure.id, state(figure)))
+}
+
+fn no_figure(expect: &Expect) -> String {
+    format!("there is no figure {}", expect.figure)
+}
+
+/// Whether a check answers that, or worse. Who fails warns as well; what is known and bad is not unknown, and what is unknown and not
+/// essential changes no verdict.
+fn is_said(check: &CheckResult, outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Unknown => check.outcome == outcome && check.essential,
+        _ => check.outcome >= outcome,
+    }
+}
+
+/// What was checked, and last the number of rounds.
+fn checks(figure: &Figure) -> Vec<CheckResult> {
+    let kept = figure.kept().count();
+    let rounds = (kept < MIN_ROUNDS).then(|| CheckResult {
+        id: ROUNDS.to_owned(),
+        outcome: Outcome::Unknown,
+        detail: format!("{kept} of the {MIN_ROUNDS} rounds that an interval needs"),
+        fix: None,
+        essential: true,
+    });
+    figure.checks.iter().cloned().chain(rounds).collect()
+}
+
+impl Unjudged {
+    /// The texts one of which must say it.
+    fn texts(self, record: &Record, figure: &Figure) -> Vec<String> {
+        match self {
+            Unjudged::NotAvailable => {
+                let is_without =
+                    matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
+                is_without.then(|| figure.reason.clone().unwrap_or_default()).into_iter().collect()
+            }
+            Unjudged::Explained => {
+                let is_of = |finding: &&Finding| finding.figures.contains(&figure.id);
+                record.findings.iter().filter(is_of).map(|finding| finding.text.clone()).collect()
+            }
+        }
+    }
 }
 
 /// The figure in question: by its id, else the first that begins so and was measured, else the first that begins so.
@@ -80,7 +148,7 @@ fn figure_of<'a>(record: &'a Record, expect: &Expect) -> Option<&'a Figure> {
 }
 
 /// The first reason for the verdict. One that fails stands before one that warns, whatever their order.
-fn first(figure: &Figure) -> Option<&CheckResult> {
+fn first<'a>(figure: &Figure, checks: &'a [CheckResult]) -> Option<&'a CheckResult> {
     let outcome = match figure.verdict? {
         Verdict::Invalid => Outcome::Fail,
         Verdict::Suspect => Outcome::Warn,
@@ -89,12 +157,17 @@ fn first(figure: &Figure) -> Option<&CheckResult> {
     };
     let is_reason =
         |check: &&CheckResult| check.outcome == outcome && (outcome != Outcome::Unknown || check.essential);
-    figure.checks.iter().find(is_reason)
+    checks.iter().find(is_reason)
 }
 
+/// What a figure is called, and why.
 fn state(figure: &Figure) -> String {
+    let checks = checks(figure);
     match (figure.verdict, &figure.reason) {
-        (Some(verdict), _) => verdict.to_string(),
+        (Some(verdict), _) => match first(figure, &checks) {
+            Some(check) => format!("{verdict} ({})", check.id),
+            None => verdict.to_string(),
+        },
         (None, Some(reason)) => format!("without a value: {reason}"),
         (None, None) => "without a verdict".to_owned(),
     }
@@ -112,7 +185,7 @@ fn word(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use figure::record::Observer;
-    use figure::{Better, Machine, Tool, Unit};
+    use figure::{Better, Machine, Severity, Tool, Unit};
 
     use super::*;
 
@@ -175,14 +248,84 @@ mod tests {
 
     #[test]
     fn a_twin_is_accused_by_what_must_be_said_of_the_defect() {
-        let accused =
-            |verdict, outcome| clean(&defect(verdict), &record(&[("foreign-load", outcome)])).is_some();
+        let accused = |verdict, outcome| {
+            matches!(clean(&defect(verdict), &record(&[("foreign-load", outcome)])), Twin::Accused(_))
+        };
         assert!(accused("invalid", Outcome::Fail) && !accused("invalid", Outcome::Warn));
         assert!(accused("suspect", Outcome::Fail) && accused("suspect", Outcome::Warn));
         assert!(accused("unverified", Outcome::Unknown) && !accused("unverified", Outcome::Warn));
         for verdict in ["invalid", "suspect", "unverified"] {
             assert!(!accused(verdict, Outcome::Pass));
-            assert_eq!(clean(&defect(verdict), &record(&[("steal", Outcome::Fail)])), None);
+            assert_eq!(clean(&defect(verdict), &record(&[("steal", Outcome::Fail)])), Twin::Quiet);
         }
+    }
+
+    #[test]
+    fn what_has_no_value_says_nothing_of_a_detector() {
+        let mut without = record(&[]);
+        (without.figures[0].value, without.figures[0].verdict) = (None, None);
+        without.figures[0].status = Status::NotAvailable;
+        without.figures[0].reason = Some("no rights".to_owned());
+        let defect = defect("invalid");
+        assert_eq!(
+            clean(&defect, &without),
+            Twin::Mute("memory.triad: without a value: no rights".to_owned())
+        );
+        assert_eq!(not_available(&defect, &without).unwrap(), "memory.triad: without a value: no rights");
+        assert_eq!(not_available(&defect, &record(&[])), None);
+        without.figures.clear();
+        assert!(
+            matches!(clean(&defect, &without), Twin::Mute(_)) && not_available(&defect, &without).is_none()
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_and_not_essential_is_no_reason() {
+        let mut twin = record(&[("foreign-load", Outcome::Unknown), ("steal", Outcome::Unknown)]);
+        twin.figures[0].checks[0].essential = false;
+        assert!(matches!(planted(&defect("unverified"), &twin), Answer::Missed(_)));
+        assert_eq!(clean(&defect("unverified"), &twin), Twin::Quiet);
+    }
+
+    #[test]
+    fn too_few_rounds_are_a_reason_behind_all_others() {
+        let text = r#"
+            defect = "one round"
+            planted = "--rounds 1"
+            seconds = 1
+            run = "memory"
+            expect = { figure = "memory.triad", verdict = "unverified", cause = "rounds", says = "an interval" }
+        "#;
+        let defect = Defect::parse("memory/one", text).unwrap();
+        let mut few = record(&[]);
+        few.figures[0].verdict = Some(Verdict::Unverified);
+        assert!(matches!(planted(&defect, &few), Answer::Caught(_)), "{:?}", planted(&defect, &few));
+        assert!(matches!(clean(&defect, &few), Twin::Accused(_)));
+        few = record(&[("steal", Outcome::Unknown)]);
+        assert!(matches!(planted(&defect, &few), Answer::NotFirst(_)));
+    }
+
+    #[test]
+    fn an_explanation_is_of_its_figure() {
+        let text = r#"
+            defect = "another locale"
+            planted = "LC_ALL=C"
+            seconds = 1
+            run = "memory"
+            expect = { figure = "memory.triad", verdict = "explained", says = "byte by byte" }
+        "#;
+        let defect = Defect::parse("memory/one", text).unwrap();
+        let mut said = record(&[]);
+        assert!(matches!(planted(&defect, &said), Answer::Missed(_)));
+        let finding = |figure: &str| Finding {
+            text: "Compared byte by byte.".to_owned(),
+            severity: Severity::Note,
+            figures: vec![figure.to_owned()],
+        };
+        said.findings = vec![finding("memory.copy")];
+        assert_eq!(clean(&defect, &said), Twin::Quiet);
+        said.findings = vec![finding("memory.triad")];
+        assert_eq!(planted(&defect, &said), Answer::Caught("Compared byte by byte.".to_owned()));
+        assert_eq!(clean(&defect, &said), Twin::Accused("Compared byte by byte.".to_owned()));
     }
 }

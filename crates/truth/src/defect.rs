@@ -51,9 +51,9 @@ pub struct Expect {
     pub figure: String,
     /// Its verdict, or a worse one; the cause warns, fails or is unknown accordingly.
     pub verdict: Word,
-    /// The check that must be the first reason. Without one the figure has no value, and `says` is in its reason.
+    /// The check that must be the first reason; `rounds` where it is that there are too few. None where there is no verdict.
     pub cause: Option<String>,
-    /// Words of the check's detail, or of the figure's reason.
+    /// Words of the check's detail, of the figure's reason, or of what explains it.
     pub says: Option<String>,
 }
 
@@ -69,16 +69,31 @@ pub enum Word {
     Unverified,
     /// There is no value, and a reason why.
     NotAvailable,
+    /// Whatever its verdict, what explains it says it: a condition that makes it another figure, not a wrong one.
+    Explained,
+}
+
+/// What must be said without a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unjudged {
+    /// There is no value, and a reason why.
+    NotAvailable,
+    /// An explanation.
+    Explained,
 }
 
 impl Word {
-    /// The verdict, and what the check that is its cause answered; `None` where there is no value to judge.
-    pub fn verdict(self) -> Option<(Verdict, Outcome)> {
+    /// The verdict, and what the check that is its cause answered.
+    ///
+    /// # Errors
+    /// What must be said where there is none.
+    pub fn judged(self) -> Result<(Verdict, Outcome), Unjudged> {
         match self {
-            Word::Invalid => Some((Verdict::Invalid, Outcome::Fail)),
-            Word::Suspect => Some((Verdict::Suspect, Outcome::Warn)),
-            Word::Unverified => Some((Verdict::Unverified, Outcome::Unknown)),
-            Word::NotAvailable => None,
+            Word::Invalid => Ok((Verdict::Invalid, Outcome::Fail)),
+            Word::Suspect => Ok((Verdict::Suspect, Outcome::Warn)),
+            Word::Unverified => Ok((Verdict::Unverified, Outcome::Unknown)),
+            Word::NotAvailable => Err(Unjudged::NotAvailable),
+            Word::Explained => Err(Unjudged::Explained),
         }
     }
 
@@ -89,6 +104,7 @@ impl Word {
             Word::Suspect => "suspect",
             Word::Unverified => "unverified",
             Word::NotAvailable => "not available",
+            Word::Explained => "explained",
         }
     }
 }
@@ -127,7 +143,7 @@ impl Defect {
     /// What is wrong in it, and where.
     pub fn parse(id: &str, text: &str) -> Result<Defect, String> {
         let defect: Defect = toml::from_str(text).map_err(|error| format!("{id}: {error}"))?;
-        let is_told = defect.expect.cause.is_some() == defect.expect.verdict.verdict().is_some();
+        let is_told = defect.expect.cause.is_some() == defect.expect.verdict.judged().is_ok();
         if !is_told {
             return Err(format!("{id}: a cause is named where there is a verdict, and only there"));
         }

@@ -41,6 +41,8 @@ pub struct Clean {
     pub broken: Vec<String>,
     /// Runs that were set aside and made again, as the hypervisor took CPU time away.
     pub disturbed: usize,
+    /// Runs that were asked for and not made, as the user stopped it.
+    pub left: usize,
     /// By suite.
     pub suites: BTreeMap<String, Verdicts>,
     /// What is called invalid, and its first reason: the first of them.
@@ -86,14 +88,14 @@ impl Called {
         self.0.get(word).copied().unwrap_or(0)
     }
 
-    /// Of those that were compared, those that were not called different.
-    pub fn alike(&self) -> Share {
-        Share::new(self.count(SAME) + self.count("inconclusive"), self.compared())
+    /// Of those that were compared, in so many comparisons of runs, those that were not called different.
+    pub fn alike(&self, comparisons: usize) -> Share {
+        Share::grouped(self.count(SAME) + self.count("inconclusive"), self.compared(), comparisons)
     }
 
     /// Of those that were compared, those that were called the same.
-    pub fn same(&self) -> Share {
-        Share::new(self.count(SAME), self.compared())
+    pub fn same(&self, comparisons: usize) -> Share {
+        Share::grouped(self.count(SAME), self.compared(), comparisons)
     }
 
     fn compared(&self) -> usize {
@@ -137,6 +139,7 @@ impl Clean {
         self.runs += other.runs;
         self.broken.extend(other.broken);
         self.disturbed += other.disturbed;
+        self.left += other.left;
         self.invalid.extend(other.invalid);
         self.suites.extend(other.suites);
         for (id, of) in other.checks {
@@ -159,7 +162,12 @@ impl Clean {
 
     /// Whether anything was run.
     pub fn was_tried(&self) -> bool {
-        self.runs + self.broken.len() > 0
+        self.tried() > 0
+    }
+
+    /// Runs that were made, with a record or without.
+    pub fn tried(&self) -> usize {
+        self.runs + self.broken.len()
     }
 
     /// One more run.
@@ -239,6 +247,8 @@ impl Clean {
 
 #[cfg(test)]
 mod tests {
+    use figure::stats::share_interval;
+
     use super::*;
 
     #[test]
@@ -248,8 +258,13 @@ mod tests {
         let called = called.into_iter().chain([("c", "not comparable", false)]);
         let called: Vec<_> = called.map(|(id, word, is_valid)| (id.to_owned(), word, is_valid)).collect();
         clean.compared(&called);
-        assert_eq!((clean.pairs.same().part, clean.pairs.same().of), (1, 3));
-        let [all, valid] = [&clean.pairs, &clean.valid_pairs].map(Called::alike);
+        assert_eq!((clean.pairs.same(1).part, clean.pairs.same(1).of), (1, 3));
+        assert_eq!(
+            clean.pairs.same(1).interval,
+            share_interval(1.0 / 3.0, 1),
+            "figures of one run are alike"
+        );
+        let [all, valid] = [&clean.pairs, &clean.valid_pairs].map(|called| called.alike(1));
         assert_eq!(((all.part, all.of), (valid.part, valid.of)), ((2, 3), (1, 1)));
         assert_eq!(clean.comparisons, 1);
         assert_eq!(clean.others.len(), 3);
@@ -262,6 +277,7 @@ mod tests {
             |warned, failed, said: &str| Accusations { asked: 10, warned, failed, said: said.to_owned() };
         let clean = |suite: &str, accused| Clean {
             runs: 1,
+            left: 2,
             suites: [(suite.to_owned(), Verdicts { figures: 2, valid: 2, ..Verdicts::default() })].into(),
             checks: [("steal".to_owned(), accused)].into(),
             pairs: Called([("same".to_owned(), 1)].into()),
@@ -270,8 +286,8 @@ mod tests {
         };
         let mut all = clean("memory", of(1, 0, "a little"));
         all.join(clean("http", of(0, 2, "much")));
-        assert_eq!((all.runs, all.total().valid, all.comparisons), (2, 4, 2));
-        assert_eq!((all.pairs.same().part, all.pairs.same().of), (2, 2));
+        assert_eq!((all.tried(), all.left, all.total().valid, all.comparisons), (2, 4, 4, 2));
+        assert_eq!((all.pairs.same(2).part, all.pairs.same(2).of), (2, 2));
         assert_eq!(
             all.checks["steal"],
             Accusations { asked: 20, warned: 1, failed: 2, said: "much".to_owned() }

@@ -8,7 +8,7 @@ use figure::Interval;
 use figure::format::plain_to;
 
 use crate::quiet::Clean;
-use crate::tally::{BEHIND, Rates, Row, Share, rates};
+use crate::tally::{BEHIND, NOT_HERE, Rates, Row, Share, rates};
 
 /// The longest text of what was said instead, in characters.
 const MAX_SAID: usize = 300;
@@ -21,11 +21,14 @@ pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
         fill_clean(&mut verdicts, clean);
         let checks = accusers(empty(width, colour), clean);
         out.push_str(&format!(
-            "\n{}\n{}\n{checks}\n\n{}\n",
+            "\n{}\n{}{}\n{checks}\n\n{}\n",
             verdicts.trim_fmt(),
+            not_made(clean),
             set_aside(clean.disturbed),
             compared(clean)
         ));
+    } else {
+        out.push_str(&not_made(clean));
     }
     out
 }
@@ -47,7 +50,7 @@ fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
             Cell::new(format!("{}: {}", row.suite, row.defect)),
             Cell::new(&row.expected),
             paint(caught(row), seen),
-            paint(twin(row), if row.alarms == 0 { Color::Green } else { Color::Red }),
+            paint(twin(row), if row.alarms + row.mute == 0 { Color::Green } else { Color::Red }),
         ]);
     }
     let mut out = table.trim_fmt() + "\n";
@@ -71,10 +74,13 @@ pub fn markdown(rows: &[Row], clean: &Clean) -> String {
         fill_clean(&mut verdicts, clean);
         let checks = accusers(markdown_table(), clean);
         sections.push(format!(
-            "## Runs with nothing planted\n\n{verdicts}\n{}\n{checks}\n\n{}\n",
+            "## Runs with nothing planted\n\n{verdicts}\n{}{}\n{checks}\n\n{}\n",
+            not_made(clean),
             set_aside(clean.disturbed),
             compared(clean)
         ));
+    } else if clean.left > 0 {
+        sections.push(not_made(clean));
     }
     sections.join("\n")
 }
@@ -107,6 +113,14 @@ fn disturbed(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.disturbed).sum()
 }
 
+/// What is said of clean runs that were asked for and not made; nothing where there are none.
+fn not_made(clean: &Clean) -> String {
+    match clean.left {
+        0 => String::new(),
+        left => format!("\nInterrupted: {left} of {} runs were not made.\n", clean.tried() + left),
+    }
+}
+
 /// What is said of runs that were made again; nothing where there are none.
 fn set_aside(runs: usize) -> String {
     match runs {
@@ -119,7 +133,7 @@ fn set_aside(runs: usize) -> String {
 /// What was said other than what was expected, with whose trial it was.
 fn said_otherwise(rows: &[Row]) -> impl Iterator<Item = String> {
     let tried = rows.iter().filter(|row| row.not_here.is_none());
-    let mark = |said: &str| if said.starts_with(BEHIND) { '!' } else { '✗' };
+    let mark = |said: &str| if said.starts_with(BEHIND) || said.starts_with(NOT_HERE) { '!' } else { '✗' };
     tried.flat_map(move |row| {
         row.said.iter().map(move |said| format!("{} {}: {}", mark(said), row.id, plain_to(said, MAX_SAID)))
     })
@@ -194,9 +208,9 @@ fn compared(clean: &Clean) -> String {
         "{invalid}{} comparisons of a run with the next of the same: {}. Called the same: {}; not called different: {}; not called different where both are valid: {}.{broken}{others}",
         clean.comparisons,
         words.join(", "),
-        share(&clean.pairs.same()),
-        share(&clean.pairs.alike()),
-        share(&clean.valid_pairs.alike()),
+        share(&clean.pairs.same(clean.comparisons)),
+        share(&clean.pairs.alike(clean.comparisons)),
+        share(&clean.valid_pairs.alike(clean.comparisons)),
     )
 }
 
@@ -212,6 +226,7 @@ fn caught(row: &Row) -> String {
 
 fn twin(row: &Row) -> String {
     match (row.clean, row.alarms) {
+        _ if row.mute > 0 => "✗ says nothing".to_owned(),
         (0, _) => "—".to_owned(),
         (clean, 0) => format!("✓ {}", times(0, clean)),
         (clean, alarms) => format!("✗ accused {}", times(alarms, clean)),

@@ -4,11 +4,14 @@ use figure::Interval;
 use figure::stats::share_interval;
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Twin};
 use crate::defect::Defect;
 
 /// What is said of a trial in which another cause was named first.
 pub const BEHIND: &str = "caught, behind ";
+
+/// … and of one, or a clean twin, that could not be made here while others of the defect could.
+pub const NOT_HERE: &str = "not here: ";
 
 /// What became of one defect.
 #[derive(Clone, Debug, Serialize)]
@@ -29,10 +32,12 @@ pub struct Row {
     pub caught: usize,
     /// Times that its cause was the first that was named.
     pub first: usize,
-    /// Runs of the clean twin.
+    /// Runs of the clean twin that could have been accused.
     pub clean: usize,
     /// Runs of it that were accused of the defect.
     pub alarms: usize,
+    /// Runs of it that say nothing, for want of a record or of the value.
+    pub mute: usize,
     /// Runs of either that were set aside and made again, as the hypervisor took CPU time away.
     pub disturbed: usize,
     /// Why it could not be planted here.
@@ -57,6 +62,7 @@ impl Row {
             first: 0,
             clean: 0,
             alarms: 0,
+            mute: 0,
             disturbed: 0,
             not_here: None,
             said: Vec::new(),
@@ -77,17 +83,37 @@ impl Row {
     }
 
     /// Its clean twin was run once more.
-    pub fn clean(&mut self, alarm: Option<String>) {
-        self.clean += 1;
-        if let Some(said) = alarm {
-            self.alarms += 1;
-            self.note(format!("of the clean twin: {said}"));
+    pub fn clean(&mut self, twin: Twin) {
+        match twin {
+            Twin::Quiet => self.clean += 1,
+            Twin::Accused(said) => {
+                (self.clean, self.alarms) = (self.clean + 1, self.alarms + 1);
+                self.note(format!("of the clean twin: {said}"));
+            }
+            Twin::Mute(why) => {
+                self.mute += 1;
+                self.note(format!("the clean twin says nothing: {why}"));
+            }
         }
     }
 
-    /// Whether it was seen each time and no twin was accused, as far as it could be tried. What else goes on here may be named first.
+    /// It cannot be planted here, or not once more.
+    pub fn not_here(&mut self, why: String) {
+        match self.trials {
+            0 => self.not_here = Some(why),
+            _ => self.note(format!("{NOT_HERE}{why}")),
+        }
+    }
+
+    /// Its clean twin cannot be run here.
+    pub fn twin_not_here(&mut self, why: &str) {
+        self.note(format!("{NOT_HERE}the clean twin: {why}"));
+    }
+
+    /// Whether it was seen each time and the twin was run well and never accused, as far as it could be tried. What else goes on here may be
+    /// named first.
     pub fn holds(&self) -> bool {
-        self.caught == self.trials && self.alarms == 0
+        self.caught == self.trials && self.alarms + self.mute == 0
     }
 
     fn note(&mut self, said: String) {
@@ -114,7 +140,8 @@ pub struct Rates {
     pub alarms: Share,
 }
 
-/// A share with its interval (Wilson, 95 %); `None` without any.
+/// A share with its interval (Wilson, 95 %; `None` without any), which goes by how many are independent: repeats of one defect are not, nor
+/// are the figures of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// How many.
@@ -128,7 +155,12 @@ pub struct Share {
 impl Share {
     /// A part of a number of independent trials.
     pub fn new(part: usize, of: usize) -> Share {
-        Share { part, of, interval: share_interval(part as f64 / of.max(1) as f64, of) }
+        Share::grouped(part, of, of)
+    }
+
+    /// A part of a number of trials, in so many groups within which they are alike.
+    pub fn grouped(part: usize, of: usize, groups: usize) -> Share {
+        Share { part, of, interval: share_interval(part as f64 / of.max(1) as f64, groups.min(of)) }
     }
 }
 
@@ -148,14 +180,72 @@ pub fn rates(rows: &[Row]) -> Vec<Rates> {
 
 fn of(name: &str, rows: &[&Row]) -> Rates {
     let sum = |count: fn(&Row) -> usize| rows.iter().map(|row| count(row)).sum::<usize>();
-    let (trials, caught, alarms) = (sum(|row| row.trials), sum(|row| row.caught), sum(|row| row.alarms));
+    let share = |part: usize, of: fn(&Row) -> usize| {
+        let groups = rows.iter().filter(|row| of(row) > 0).count();
+        Share::grouped(part, sum(of), groups)
+    };
     let tried = rows.iter().filter(|row| row.trials > 0).count();
+    let caught = sum(|row| row.caught);
     Rates {
         of: name.to_owned(),
         defects: (tried, rows.len() - tried),
-        recall: Share::new(caught, trials),
-        first: Share::new(sum(|row| row.first), trials),
-        precision: Share::new(caught, caught + alarms),
-        alarms: Share::new(alarms, sum(|row| row.clean)),
+        recall: share(caught, |row| row.trials),
+        first: share(sum(|row| row.first), |row| row.trials),
+        precision: share(caught, |row| row.caught + row.alarms),
+        alarms: share(sum(|row| row.alarms), |row| row.clean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str) -> Row {
+        let text = r#"
+            defect = "a stranger"
+            planted = "a busy loop"
+            seconds = 1
+            run = "memory"
+            expect = { figure = "memory.triad", verdict = "invalid", cause = "foreign-load" }
+        "#;
+        Row::new(&Defect::parse(id, text).unwrap())
+    }
+
+    #[test]
+    fn repeats_of_a_defect_are_no_further_defects() {
+        let rows: Vec<Row> = (0..10)
+            .map(|at| {
+                let mut row = row(&format!("memory/{at}"));
+                for _ in 0..3 {
+                    row.planted(Answer::Caught(String::new()));
+                    row.clean(Twin::Quiet);
+                }
+                row
+            })
+            .collect();
+        let all = rates(&rows).pop().unwrap();
+        assert_eq!((all.recall.part, all.recall.of), (30, 30));
+        assert_eq!(all.recall.interval, share_interval(1.0, 10));
+        assert_eq!(all.alarms.interval, share_interval(0.0, 10));
+    }
+
+    #[test]
+    fn a_twin_that_says_nothing_is_neither_quiet_nor_accused() {
+        let mut row = row("memory/one");
+        row.planted(Answer::Caught(String::new()));
+        row.twin_not_here("needs 2 CPUs");
+        assert!(row.holds() && row.clean == 0, "{row:?}");
+        row.clean(Twin::Mute("no record".to_owned()));
+        assert!(!row.holds());
+        assert_eq!((row.clean, row.alarms, row.said.len()), (0, 0, 2));
+    }
+
+    #[test]
+    fn what_was_tried_stays_when_it_cannot_be_tried_again() {
+        let mut row = row("memory/one");
+        row.planted(Answer::Missed("nothing".to_owned()));
+        row.not_here("the disk is full".to_owned());
+        assert!(row.not_here.is_none() && !row.holds());
+        assert_eq!(row.said, ["missed: nothing", "not here: the disk is full"]);
     }
 }

@@ -18,7 +18,7 @@ pub struct Selftest {
     /// Plant each defect N times, and run each clean twin N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
-    /// The most time, such as 3min [default: 3min; with --all or named defects none]
+    /// The most time for what is planted, such as 3min [default: 3min; with --all or named defects none]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub max_time: Option<f64>,
     /// As well N times a short run of each suite with nothing planted: who accuses it, and whether two are called different

@@ -12,7 +12,7 @@ use figure::{Record, Verdict};
 use machine::{Asked, Tree};
 use report::compare::{Compared, Named, Rules};
 use serde::Serialize;
-use truth::answer::{self, Answer};
+use truth::answer::{self, Answer, Twin};
 use truth::defect::Defect;
 use truth::quiet::{self, Clean, RUNS};
 use truth::tally::{Rates, Row, rates};
@@ -166,7 +166,7 @@ fn line(defect: &Defect) -> String {
 
 /// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not tried.
 fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
-    let unlimited = options.all || options.which.iter().any(|name| name.contains('/'));
+    let unlimited = options.all || options.which.iter().any(|name| name.contains('/') || is_file(name));
     let most = options.max_time.unwrap_or(if unlimited { f64::INFINITY } else { MAX_TIME });
     let start = Instant::now();
     let mut rows = Vec::new();
@@ -180,7 +180,7 @@ fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec
             }
             let run = |trial: &dyn Fn() -> Trial| host.undisturbed(trial, has_time);
             if let Err(why) = once(site, defect, &mut row, run) {
-                row.not_here = Some(why);
+                row.not_here(why);
                 break;
             }
         }
@@ -209,29 +209,43 @@ fn once(
 ) -> Result<(), String> {
     let (planted, again) = run(&|| site.plant(defect));
     row.disturbed += again;
-    match planted {
-        Trial::Record(record) => row.planted(answer::planted(defect, &record)),
+    let (answer, missing) = match planted {
+        Trial::Record(record) => (answer::planted(defect, &record), answer::not_available(defect, &record)),
         Trial::NotHere(why) => return Err(why),
-        Trial::Broken(how) => row.planted(Answer::Missed(how)),
+        Trial::Broken(how) => (Answer::Missed(how), None),
         Trial::Interrupted => return Ok(()),
-    }
+    };
     let (clean, again) = run(&|| site.clean(defect));
     row.disturbed += again;
+    // What cannot be measured here with the defect or without it is not the detector's fault.
+    if let (Some(why), Trial::Record(record)) = (missing, &clean)
+        && answer::not_available(defect, record).is_some()
+    {
+        return Err(why);
+    }
+    row.planted(answer);
     match clean {
         Trial::Record(record) => row.clean(answer::clean(defect, &record)),
-        Trial::NotHere(why) | Trial::Broken(why) => row.clean(Some(why)),
+        Trial::NotHere(why) => row.twin_not_here(&why),
+        Trial::Broken(how) => row.clean(Twin::Mute(how)),
         Trial::Interrupted => {}
     }
     Ok(())
 }
 
-/// Runs with nothing planted, the suites in turn, or those that are named; each run beside the one before of its suite, every other
-/// time.
+/// Runs with nothing planted, of all suites or those that are named, and how many of them the user did not wait for.
 fn with_nothing(site: &Site, host: &Host, options: &Selftest) -> Clean {
     let is_asked = |run: &str| {
         options.which.is_empty() || options.which.iter().any(|name| suite_of(name) == suite_of(run))
     };
     let runs: Vec<&str> = RUNS.iter().copied().filter(|run| is_asked(run)).collect();
+    let mut clean = clean_turns(site, host, options, &runs);
+    clean.left = options.clean_runs as usize * runs.len() - clean.tried();
+    clean
+}
+
+/// These runs in turn; each beside the one before of its suite, every other time.
+fn clean_turns(site: &Site, host: &Host, options: &Selftest, runs: &[&str]) -> Clean {
     let mut clean = Clean::default();
     let mut before: Vec<Option<Record>> = runs.iter().map(|_| None).collect();
     for turn in 0..options.clean_runs {
