@@ -117,7 +117,8 @@ test-long: test setup-arm setup-guest
 	    echo "TRUEBENCH_TREES is not set: no captured machines were read"
 	fi
 	echo "Long end-to-end tests, one after the other: half an hour on a machine that does nothing else"
-	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" \
+	$(CARGO) build --locked --package truebench
+	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" TRUEBENCH_DEBUG="$(abspath $(TARGET_DIR))/debug/truebench" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1
 
 # One target after the other; a table tells what came of each. What is found is kept in crates/fuzz: look at git diff.

@@ -21,6 +21,8 @@ const SECONDS: u64 = 60;
 const FLAT: f64 = 0.05;
 /// How seldom a flat series looks as if it grew.
 const CHANCE: f64 = 0.001;
+/// The least turns: of fewer no series is so seldom by chance.
+const TURNS: usize = 15;
 /// Seconds of a round of the long load.
 const ROUND: u64 = 5;
 /// Bytes that a round of a figure may add to who keeps the record: its samples, its evidence, its histogram.
@@ -174,7 +176,7 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
     let mut seen = Seen::default();
     let mut keepers = vec![Vec::new(); long.len()];
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(seconds) || keepers[0].len() < 9 {
+    while begun.elapsed() < Duration::from_secs(seconds) || keepers[0].len() < TURNS {
         for command in &commands {
             let mut quick = truebench(command);
             quick.args(["--format", "json", "--quiet"]).env("TMPDIR", &go);
@@ -213,11 +215,11 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
 fn growth_is_seen_and_noise_is_none() {
     let of = |value: fn(usize) -> f64| {
         let mut seen = Seen::default();
-        (0..30).for_each(|turn| seen.put("it".to_owned(), value(turn)));
+        (0..TURNS).for_each(|turn| seen.put("it".to_owned(), value(turn)));
         seen.judged()
     };
     assert_eq!(of(|turn| 1000.0 + 10.0 * turn as f64), ["it"]);
     assert!(of(|turn| 1000.0 + (turn * 7 % 5) as f64).is_empty());
     // It became what it is in the first third.
-    assert!(of(|turn| 100.0 * turn.min(9) as f64 + 5.0).is_empty());
+    assert!(of(|turn| 100.0 * turn.min(TURNS / 3) as f64 + 5.0).is_empty());
 }
