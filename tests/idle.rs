@@ -22,14 +22,14 @@ const TWO: [&str; 4] = ["-smp", "2", "-icount", "shift=0,sleep=off"];
 /// What the page begins with.
 const HEADING: &str = "# Runs on a machine that is left alone
 
-Written by `make truth-idle`: {runs} short runs of each suite, a quarter as many of HTTP, in QEMU, by a clock that counts instructions, \
+Written by `make truth-idle`: {runs} short runs of each suite, a sixth as many of HTTP, in QEMU, by a clock that counts instructions, \
 so that nothing else takes time there; truebench {version}, {day}. What the columns mean: [selftest](methods/selftest.md).
 
 ";
 /// A run of all suites takes some minutes, by the machine.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// A number of clean runs of each suite, a quarter as many of HTTP, which take longest, in three guests at once. `TRUEBENCH_CLEAN_RUNS` is how
+/// A number of clean runs of each suite, a sixth as many of HTTP, which take longest, in three guests at once. `TRUEBENCH_CLEAN_RUNS` is how
 /// many (else 4), `TRUEBENCH_CLEAN_TABLE` a file for the table.
 #[test]
 #[ignore = "emulates a machine for minutes: make test-long, make truth"]
@@ -41,13 +41,13 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
         let others = ["memory system", "alloc faults"]
             .map(|suites| scope.spawn(move || clean_runs(&ONE, &[], "", runs, suites)));
         let second = "echo 1 > /sys/devices/system/cpu/cpu1/online\nbusybox ifconfig lo 127.0.0.1 up\n";
-        let mut clean = clean_runs(&TWO, &[&servers], second, runs.div_ceil(4), "http");
+        let mut clean = clean_runs(&TWO, &[&servers], second, runs.div_ceil(6), "http");
         for guest in others {
             clean.join(guest.join().expect("a guest with one processor"));
         }
         clean
     });
-    assert_eq!((clean.runs, &clean.broken), ((4 * runs + runs.div_ceil(4)) as usize, &Vec::new()));
+    assert_eq!((clean.runs, &clean.broken), ((4 * runs + runs.div_ceil(6)) as usize, &Vec::new()));
     let text = show::text(&[], &clean, 160, false);
     eprintln!("{text}");
     if let Some(file) = std::env::var_os("TRUEBENCH_CLEAN_TABLE") {

@@ -1,7 +1,7 @@
 //! Whether a record says what it must of a defect, and nothing of the clean twin.
 
 use figure::check::MIN_ROUNDS;
-use figure::{CheckResult, Figure, Finding, Outcome, Record, Status, Verdict};
+use figure::{CheckResult, Figure, Outcome, Record, Status, Verdict};
 
 use crate::defect::{Defect, Expect, Unjudged, Word};
 
@@ -40,7 +40,7 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     let (verdict, outcome) = match expect.verdict.judged() {
         Ok(judged) => judged,
         Err(unjudged) => {
-            let found = unjudged.texts(record, figure).into_iter().find(|text| says(text));
+            let found = unjudged.text(figure).filter(|text| says(text));
             return found
                 .map_or_else(|| Answer::Missed(format!("{}: {}", figure.id, state(figure))), Answer::Caught);
         }
@@ -75,8 +75,7 @@ pub fn clean(defect: &Defect, record: &Record) -> Twin {
         _ if figure.value.is_none() => Twin::Mute(format!("{}: {}", figure.id, state(figure))),
         Word::Explained => {
             let words = expect.says.as_deref().unwrap_or_default();
-            let texts = Unjudged::Explained.texts(record, figure);
-            accused(texts.into_iter().find(|text| text.contains(words)))
+            accused(Unjudged::Explained.text(figure).filter(|text| text.contains(words)))
         }
         verdict => {
             let is_cause = |check: &CheckResult| expect.cause.as_ref() == Some(&check.id);
@@ -124,18 +123,15 @@ fn checks(figure: &Figure) -> Vec<CheckResult> {
 }
 
 impl Unjudged {
-    /// The texts one of which must say it.
-    fn texts(self, record: &Record, figure: &Figure) -> Vec<String> {
+    /// The text that must say it.
+    fn text(self, figure: &Figure) -> Option<String> {
         match self {
             Unjudged::NotAvailable => {
                 let is_without =
                     matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
-                is_without.then(|| figure.reason.clone().unwrap_or_default()).into_iter().collect()
+                is_without.then(|| figure.reason.clone().unwrap_or_default())
             }
-            Unjudged::Explained => {
-                let is_of = |finding: &&Finding| finding.figures.contains(&figure.id);
-                record.findings.iter().filter(is_of).map(|finding| finding.text.clone()).collect()
-            }
+            Unjudged::Explained => figure.why.clone(),
         }
     }
 }
@@ -185,7 +181,7 @@ fn word(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use figure::record::Observer;
-    use figure::{Better, Machine, Severity, Tool, Unit};
+    use figure::{Better, Machine, Tool, Unit};
 
     use super::*;
 
@@ -306,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explanation_is_of_its_figure() {
+    fn an_explanation_says_it_whatever_the_verdict() {
         let text = r#"
             defect = "another locale"
             planted = "LC_ALL=C"
@@ -317,14 +313,8 @@ mod tests {
         let defect = Defect::parse("memory/one", text).unwrap();
         let mut said = record(&[]);
         assert!(matches!(planted(&defect, &said), Answer::Missed(_)));
-        let finding = |figure: &str| Finding {
-            text: "Compared byte by byte.".to_owned(),
-            severity: Severity::Note,
-            figures: vec![figure.to_owned()],
-        };
-        said.findings = vec![finding("memory.copy")];
         assert_eq!(clean(&defect, &said), Twin::Quiet);
-        said.findings = vec![finding("memory.triad")];
+        said.figures[0].why = Some("Compared byte by byte.".to_owned());
         assert_eq!(planted(&defect, &said), Answer::Caught("Compared byte by byte.".to_owned()));
         assert_eq!(clean(&defect, &said), Twin::Accused("Compared byte by byte.".to_owned()));
     }
