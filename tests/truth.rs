@@ -145,7 +145,7 @@ impl Outside {
 
     /// Whether other tests were at work since then, or the hypervisor took a hundredth of a CPU.
     fn differs(&self, before: &Outside) -> bool {
-        let stolen = (self.stolen - before.stolen) as f64 / 100.0;
+        let stolen = self.stolen.saturating_sub(before.stolen) as f64 / 100.0;
         self.others != before.others || stolen >= 0.01 * (self.at - before.at).as_secs_f64()
     }
 }
