@@ -64,7 +64,11 @@ pub struct Ran {
 
 /// What came of the commands of a script, by the names that it gives them.
 #[derive(Debug)]
-pub struct Guest(String);
+pub struct Guest {
+    output: String,
+    /// What its kernel said.
+    console: String,
+}
 
 impl Guest {
     /// Boots a guest that is what QEMU's arguments say, runs a shell script in it (`run NAME COMMAND…`), and waits until it
@@ -109,7 +113,7 @@ impl Guest {
         let output = until_off(guest, deadline);
         let console = std::fs::read_to_string(directory.path().join("console")).unwrap_or_default();
         match output {
-            Some(output) => Guest(output),
+            Some(output) => Guest { output, console },
             None => panic!("the guest was not off after {} s; its console:\n{console}", deadline.as_secs()),
         }
     }
@@ -118,13 +122,18 @@ impl Guest {
     pub fn ran(&self, name: &str) -> Ran {
         let head = format!("@@ {name} ");
         let parts = || {
-            let (_, rest) = self.0.split_once(&head)?;
+            let (_, rest) = self.output.split_once(&head)?;
             let (code, rest) = rest.split_once('\n')?;
             let (stdout, rest) = rest.split_once("@@ stderr\n")?;
             let (stderr, _) = rest.split_once("@@ end")?;
             Some(Ran { code: code.parse().ok()?, stdout: stdout.to_owned(), stderr: stderr.to_owned() })
         };
-        parts().unwrap_or_else(|| panic!("nothing of {name} in what the guest wrote:\n{}", self.0))
+        parts().unwrap_or_else(|| {
+            panic!(
+                "nothing of {name} in what the guest wrote:\n{}\nits console:\n{}",
+                self.output, self.console
+            )
+        })
     }
 }
 
