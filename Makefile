@@ -6,8 +6,8 @@
 #                 a last-level cache shown, hidden, split), and the long end-to-end tests
 #                 (these need a quiet machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
-# make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (an hour and a half,
-#                 whatever else the machine does)
+# make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
+#                 more where the machine does other things)
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       inputs that a fuzzer makes for every reader of foreign bytes, ten minutes each (TRUEBENCH_FUZZ_SECONDS=600)

@@ -64,10 +64,10 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
         share(total.valid) >= 0.80 && share(total.suspect) <= 0.10 && share(total.invalid) <= 0.01,
         "{text}"
     );
-    // Costs that were subtracted from one another or told in coarse buckets are often inconclusive, which claims nothing.
+    // What is told in coarse buckets is often inconclusive, which claims nothing; of few runs it is a larger share.
     let [same, alike] = [clean.pairs.same(clean.comparisons), clean.pairs.alike(clean.comparisons)]
         .map(|share| share.part as f64 / share.of as f64);
-    assert!(alike >= 0.95 && same >= 0.75, "{text}");
+    assert!(alike >= 0.95 && same >= 0.85, "{text}");
     assert!(clean.accusers().iter().all(|(_, of)| of.is_within_budget()), "{text}");
 }
 
