@@ -65,8 +65,7 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
         "{text}"
     );
     // What is told in coarse buckets is often inconclusive, which claims nothing; of few runs it is a larger share.
-    let [same, alike] = [clean.pairs.same(clean.comparisons), clean.pairs.alike(clean.comparisons)]
-        .map(|share| share.part as f64 / share.of as f64);
+    let [same, alike] = [clean.same(), clean.alike()].map(|share| share.part as f64 / share.of as f64);
     assert!(alike >= 0.95 && same >= 0.85, "{text}");
     assert!(clean.accusers().iter().all(|(_, of)| of.is_within_budget()), "{text}");
 }

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// observations covers the median with probability 1 - 2·2⁻⁶ = 96.9 %, that of 5 only with 93.8 %).
 pub const MIN_ROUNDS: usize = 6;
 
+/// What a reason is called that is no check: the rule of [`Verdict::of`] on the number of rounds.
+pub const ROUNDS: &str = "rounds";
+
 /// The answer of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -49,6 +52,28 @@ pub struct CheckResult {
     /// Whether this figure may be called valid only if this check could be answered.
     #[serde(default)]
     pub essential: bool,
+}
+
+impl CheckResult {
+    /// Whether it keeps its figure from being valid.
+    pub fn is_reason(&self) -> bool {
+        match self.outcome {
+            Outcome::Fail | Outcome::Warn => true,
+            Outcome::Unknown => self.essential,
+            Outcome::Pass => false,
+        }
+    }
+
+    /// The rule of [`Verdict::of`] on the number of rounds, as a reason; `None` where enough were kept.
+    pub fn too_few_rounds(kept: usize) -> Option<CheckResult> {
+        (kept < MIN_ROUNDS).then(|| CheckResult {
+            id: ROUNDS.to_owned(),
+            outcome: Outcome::Unknown,
+            detail: format!("{kept} of the {MIN_ROUNDS} rounds that an interval needs"),
+            fix: Some(format!("give it more time: --rounds {MIN_ROUNDS} or a larger --max-time")),
+            essential: true,
+        })
+    }
 }
 
 /// What a figure is worth.

@@ -17,7 +17,7 @@ mod servers;
 pub mod terms;
 
 use figure::evidence::WATCHED;
-use figure::{Figure, Outcome, Record, Verdict};
+use figure::{Figure, Record, Verdict};
 
 pub use gate::gate;
 
@@ -69,10 +69,7 @@ fn rounds_behind(figure: &Figure, record: &Record) -> usize {
 
 /// The checks of a figure that are not a pass, cause first.
 pub fn reasons(figure: &Figure) -> impl Iterator<Item = &figure::CheckResult> {
-    figure.checks.iter().filter(|check| {
-        matches!(check.outcome, Outcome::Fail | Outcome::Warn)
-            || (check.essential && check.outcome == Outcome::Unknown)
-    })
+    figure.checks.iter().filter(|check| check.is_reason())
 }
 
 /// Every check and relation, in causal order.

@@ -1,6 +1,5 @@
 //! Why a figure is not valid, and which figures share a cause.
 
-use figure::check::MIN_ROUNDS;
 use figure::format::{plain, plain_to};
 use figure::{CheckResult, Figure, Outcome, Record, Verdict};
 
@@ -25,26 +24,13 @@ pub(crate) struct Reason {
 /// The reasons of a figure that is not valid, cause first; empty for a valid one.
 pub(crate) fn of(figure: &Figure) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
-        figure.checks.iter().filter(|check| counts(check)).map(Reason::of).collect();
-    let kept = figure.kept().count();
-    if figure.verdict == Some(Verdict::Unverified) && kept < MIN_ROUNDS {
-        reasons.push(Reason {
-            id: "rounds".to_owned(),
-            detail: format!("{kept} of the {MIN_ROUNDS} rounds that an interval needs"),
-            fix: Some(format!("give it more time: --rounds {MIN_ROUNDS} or a larger --max-time")),
-            has_page: false,
-        });
+        figure.checks.iter().filter(|check| check.is_reason()).map(Reason::of).collect();
+    if figure.verdict == Some(Verdict::Unverified)
+        && let Some(rounds) = CheckResult::too_few_rounds(figure.kept().count())
+    {
+        reasons.push(Reason { has_page: false, ..Reason::of(&rounds) });
     }
     reasons
-}
-
-/// Whether a check's answer keeps its figure from being valid.
-fn counts(check: &CheckResult) -> bool {
-    match check.outcome {
-        Outcome::Fail | Outcome::Warn => true,
-        Outcome::Unknown => check.essential,
-        Outcome::Pass => false,
-    }
 }
 
 impl Reason {

@@ -1,12 +1,8 @@
 //! Whether a record says what it must of a defect, and nothing of the clean twin.
 
-use figure::check::MIN_ROUNDS;
 use figure::{CheckResult, Figure, Outcome, Record, Status, Verdict};
 
-use crate::defect::{Defect, Expect, Unjudged, Word};
-
-/// What stands for the rule of [`Verdict::of`] on the number of rounds, which is no check: reports name it so.
-pub const ROUNDS: &str = "rounds";
+use crate::defect::{Defect, Expect, Word};
 
 /// What became of a planted defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,22 +32,17 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     let Some(figure) = figure_of(record, expect) else {
         return Answer::Missed(no_figure(expect));
     };
-    let says = |text: &str| expect.says.as_ref().is_none_or(|words| text.contains(words.as_str()));
-    let (verdict, outcome) = match expect.verdict.judged() {
-        Ok(judged) => judged,
-        Err(unjudged) => {
-            let found = unjudged.text(figure).filter(|text| says(text));
-            return found
-                .map_or_else(|| Answer::Missed(format!("{}: {}", figure.id, state(figure))), Answer::Caught);
-        }
+    let Some(((verdict, outcome), cause)) = expect.verdict.judged().zip(expect.cause.as_ref()) else {
+        let found = unjudged(figure, expect);
+        return found
+            .map_or_else(|| Answer::Missed(format!("{}: {}", figure.id, state(figure))), Answer::Caught);
     };
-    let cause = expect.cause.as_deref().unwrap_or_default();
     let checks = checks(figure);
-    let found = checks.iter().find(|check| check.id == cause);
+    let found = checks.iter().find(|check| check.id == *cause);
     match found.filter(|check| is_said(check, outcome) && figure.verdict >= Some(verdict)) {
-        Some(check) if !says(&check.detail) => Answer::Missed(check.detail.clone()),
+        Some(check) if !expect.is_said_by(&check.detail) => Answer::Missed(check.detail.clone()),
         Some(check) => match first(figure, &checks) {
-            Some(first) if first.id != cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
+            Some(first) if first.id != *cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
             _ => Answer::Caught(check.detail.clone()),
         },
         None => {
@@ -69,23 +60,27 @@ pub fn clean(defect: &Defect, record: &Record) -> Twin {
     let Some(figure) = figure_of(record, expect) else {
         return Twin::Mute(no_figure(expect));
     };
-    let accused = |said: Option<String>| said.map_or(Twin::Quiet, Twin::Accused);
-    match expect.verdict {
-        Word::NotAvailable => accused(figure.value.is_none().then(|| state(figure))),
-        _ if figure.value.is_none() => Twin::Mute(format!("{}: {}", figure.id, state(figure))),
-        Word::Explained => {
-            let words = expect.says.as_deref().unwrap_or_default();
-            accused(Unjudged::Explained.text(figure).filter(|text| text.contains(words)))
-        }
-        verdict => {
-            let is_cause = |check: &CheckResult| expect.cause.as_ref() == Some(&check.id);
-            let accuses = |check: &&CheckResult| {
-                is_cause(check) && verdict.judged().is_ok_and(|(_, outcome)| is_said(check, outcome))
-            };
+    let said = match expect.verdict.judged().zip(expect.cause.as_ref()) {
+        None if expect.verdict == Word::NotAvailable => figure.value.is_none().then(|| state(figure)),
+        _ if figure.value.is_none() => return Twin::Mute(format!("{}: {}", figure.id, state(figure))),
+        None => unjudged(figure, expect),
+        Some(((_, outcome), cause)) => {
             let checks = checks(figure);
-            accused(checks.iter().find(accuses).map(|check| format!("{}: {}", check.id, check.detail)))
+            let accuser = checks.iter().find(|check| check.id == *cause && is_said(check, outcome));
+            accuser.map(|check| format!("{}: {}", check.id, check.detail))
         }
-    }
+    };
+    said.map_or(Twin::Quiet, Twin::Accused)
+}
+
+/// The text that says it where no verdict must: why there is no value, or what explains it.
+fn unjudged(figure: &Figure, expect: &Expect) -> Option<String> {
+    let is_without = matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
+    let text = match expect.verdict {
+        Word::Explained => figure.why.clone(),
+        _ => is_without.then(|| figure.reason.clone().unwrap_or_default()),
+    };
+    text.filter(|text| expect.is_said_by(text))
 }
 
 /// Why the figure that must be judged has no value here; `None` where it has one, or must have none.
@@ -104,36 +99,14 @@ fn no_figure(expect: &Expect) -> String {
 /// essential changes no verdict.
 fn is_said(check: &CheckResult, outcome: Outcome) -> bool {
     match outcome {
-        Outcome::Unknown => check.outcome == outcome && check.essential,
+        Outcome::Unknown => check.outcome == outcome && check.is_reason(),
         _ => check.outcome >= outcome,
     }
 }
 
 /// What was checked, and last the number of rounds.
 fn checks(figure: &Figure) -> Vec<CheckResult> {
-    let kept = figure.kept().count();
-    let rounds = (kept < MIN_ROUNDS).then(|| CheckResult {
-        id: ROUNDS.to_owned(),
-        outcome: Outcome::Unknown,
-        detail: format!("{kept} of the {MIN_ROUNDS} rounds that an interval needs"),
-        fix: None,
-        essential: true,
-    });
-    figure.checks.iter().cloned().chain(rounds).collect()
-}
-
-impl Unjudged {
-    /// The text that must say it.
-    fn text(self, figure: &Figure) -> Option<String> {
-        match self {
-            Unjudged::NotAvailable => {
-                let is_without =
-                    matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
-                is_without.then(|| figure.reason.clone().unwrap_or_default())
-            }
-            Unjudged::Explained => figure.why.clone(),
-        }
-    }
+    figure.checks.iter().cloned().chain(CheckResult::too_few_rounds(figure.kept().count())).collect()
 }
 
 /// The figure in question: by its id, else the first that begins so and was measured, else the first that begins so.
@@ -151,9 +124,7 @@ fn first<'a>(figure: &Figure, checks: &'a [CheckResult]) -> Option<&'a CheckResu
         Verdict::Unverified => Outcome::Unknown,
         Verdict::Valid => return None,
     };
-    let is_reason =
-        |check: &&CheckResult| check.outcome == outcome && (outcome != Outcome::Unknown || check.essential);
-    checks.iter().find(is_reason)
+    checks.iter().find(|check| check.outcome == outcome && check.is_reason())
 }
 
 /// What a figure is called, and why.
@@ -186,16 +157,7 @@ mod tests {
     use super::*;
 
     fn defect(verdict: &str) -> Defect {
-        let text = format!(
-            r#"
-            defect = "a stranger"
-            planted = "a busy loop"
-            seconds = 1
-            run = "memory"
-            expect = {{ figure = "memory.triad", verdict = "{verdict}", cause = "foreign-load", says = "others" }}
-            "#
-        );
-        Defect::parse("memory/one", &text).unwrap()
+        Defect::sample("", &format!("verdict = '{verdict}', cause = 'foreign-load', says = 'others'"))
     }
 
     /// A record of one figure, of which these checks said so.
@@ -285,14 +247,7 @@ mod tests {
 
     #[test]
     fn too_few_rounds_are_a_reason_behind_all_others() {
-        let text = r#"
-            defect = "one round"
-            planted = "--rounds 1"
-            seconds = 1
-            run = "memory"
-            expect = { figure = "memory.triad", verdict = "unverified", cause = "rounds", says = "an interval" }
-        "#;
-        let defect = Defect::parse("memory/one", text).unwrap();
+        let defect = Defect::sample("", "verdict = 'unverified', cause = 'rounds', says = 'an interval'");
         let mut few = record(&[]);
         few.figures[0].verdict = Some(Verdict::Unverified);
         assert!(matches!(planted(&defect, &few), Answer::Caught(_)), "{:?}", planted(&defect, &few));
@@ -303,14 +258,7 @@ mod tests {
 
     #[test]
     fn an_explanation_says_it_whatever_the_verdict() {
-        let text = r#"
-            defect = "another locale"
-            planted = "LC_ALL=C"
-            seconds = 1
-            run = "memory"
-            expect = { figure = "memory.triad", verdict = "explained", says = "byte by byte" }
-        "#;
-        let defect = Defect::parse("memory/one", text).unwrap();
+        let defect = Defect::sample("", "verdict = 'explained', says = 'byte by byte'");
         let mut said = record(&[]);
         assert!(matches!(planted(&defect, &said), Answer::Missed(_)));
         assert_eq!(clean(&defect, &said), Twin::Quiet);

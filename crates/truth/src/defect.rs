@@ -57,6 +57,13 @@ pub struct Expect {
     pub says: Option<String>,
 }
 
+impl Expect {
+    /// Whether a text holds the words that must be said.
+    pub fn is_said_by(&self, text: &str) -> bool {
+        self.says.as_ref().is_none_or(|words| text.contains(words.as_str()))
+    }
+}
+
 /// What a figure is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,27 +80,14 @@ pub enum Word {
     Explained,
 }
 
-/// What must be said without a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unjudged {
-    /// There is no value, and a reason why.
-    NotAvailable,
-    /// An explanation.
-    Explained,
-}
-
 impl Word {
-    /// The verdict, and what the check that is its cause answered.
-    ///
-    /// # Errors
-    /// What must be said where there is none.
-    pub fn judged(self) -> Result<(Verdict, Outcome), Unjudged> {
+    /// The verdict, and what the check that is its cause answered; `None` where none is judged.
+    pub fn judged(self) -> Option<(Verdict, Outcome)> {
         match self {
-            Word::Invalid => Ok((Verdict::Invalid, Outcome::Fail)),
-            Word::Suspect => Ok((Verdict::Suspect, Outcome::Warn)),
-            Word::Unverified => Ok((Verdict::Unverified, Outcome::Unknown)),
-            Word::NotAvailable => Err(Unjudged::NotAvailable),
-            Word::Explained => Err(Unjudged::Explained),
+            Word::Invalid => Some((Verdict::Invalid, Outcome::Fail)),
+            Word::Suspect => Some((Verdict::Suspect, Outcome::Warn)),
+            Word::Unverified => Some((Verdict::Unverified, Outcome::Unknown)),
+            Word::NotAvailable | Word::Explained => None,
         }
     }
 
@@ -143,7 +137,7 @@ impl Defect {
     /// What is wrong in it, and where.
     pub fn parse(id: &str, text: &str) -> Result<Defect, String> {
         let defect: Defect = toml::from_str(text).map_err(|error| format!("{id}: {error}"))?;
-        let is_told = defect.expect.cause.is_some() == defect.expect.verdict.judged().is_ok();
+        let is_told = defect.expect.cause.is_some() == defect.expect.verdict.judged().is_some();
         if !is_told {
             return Err(format!("{id}: a cause is named where there is a verdict, and only there"));
         }
@@ -160,6 +154,18 @@ impl Defect {
     /// The suite: the first word of its run, which is the directory of its file.
     pub fn suite(&self) -> &str {
         self.run.iter().next().unwrap_or_default()
+    }
+
+    /// One for tests: planted by this script of sh (nothing: none), of which this must be said.
+    #[cfg(test)]
+    pub(crate) fn sample(script: &str, expect: &str) -> Defect {
+        let plant =
+            if script.is_empty() { String::new() } else { format!("plant.script = '''{script}'''\n") };
+        let text = format!(
+            "defect = 'a stranger'\nplanted = 'a busy loop'\nseconds = 1\nrun = 'memory'\n{plant}\
+             expect = {{ figure = 'memory.triad', {expect} }}"
+        );
+        Defect::parse("memory/one", &text).unwrap()
     }
 }
 

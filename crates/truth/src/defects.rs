@@ -170,8 +170,9 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
+    use figure::check::ROUNDS;
+
     use super::*;
-    use crate::answer::ROUNDS;
 
     #[test]
     fn each_file_is_listed_once_and_is_in_order() {

@@ -90,12 +90,12 @@ impl Called {
     }
 
     /// Of those that were compared, in so many comparisons of runs, those that were not called different.
-    pub fn alike(&self, comparisons: usize) -> Share {
+    fn alike(&self, comparisons: usize) -> Share {
         Share::grouped(self.count(SAME) + self.count("inconclusive"), self.compared(), comparisons)
     }
 
     /// Of those that were compared, those that were called the same.
-    pub fn same(&self, comparisons: usize) -> Share {
+    fn same(&self, comparisons: usize) -> Share {
         Share::grouped(self.count(SAME), self.compared(), comparisons)
     }
 
@@ -164,6 +164,21 @@ impl Clean {
     /// Whether anything was run.
     pub fn was_tried(&self) -> bool {
         self.tried() > 0
+    }
+
+    /// Of the figures that were compared, those that were called the same.
+    pub fn same(&self) -> Share {
+        self.pairs.same(self.comparisons)
+    }
+
+    /// Of the figures that were compared, those that were not called different.
+    pub fn alike(&self) -> Share {
+        self.pairs.alike(self.comparisons)
+    }
+
+    /// … and of those that are valid in both runs.
+    pub fn valid_alike(&self) -> Share {
+        self.valid_pairs.alike(self.comparisons)
     }
 
     /// Runs that were made, with a record or without.
@@ -259,13 +274,9 @@ mod tests {
         let called = called.into_iter().chain([("c", "not comparable", false)]);
         let called: Vec<_> = called.map(|(id, word, is_valid)| (id.to_owned(), word, is_valid)).collect();
         clean.compared(&called);
-        assert_eq!((clean.pairs.same(1).part, clean.pairs.same(1).of), (1, 3));
-        assert_eq!(
-            clean.pairs.same(1).interval,
-            share_interval(1.0 / 3.0, 1),
-            "figures of one run are alike"
-        );
-        let [all, valid] = [&clean.pairs, &clean.valid_pairs].map(|called| called.alike(1));
+        assert_eq!((clean.same().part, clean.same().of), (1, 3));
+        assert_eq!(clean.same().interval, share_interval(1.0 / 3.0, 1), "figures of one run are alike");
+        let [all, valid] = [clean.alike(), clean.valid_alike()];
         assert_eq!(((all.part, all.of), (valid.part, valid.of)), ((2, 3), (1, 1)));
         assert_eq!(clean.comparisons, 1);
         assert_eq!(clean.others.len(), 3);
@@ -288,7 +299,7 @@ mod tests {
         let mut all = clean("memory", of(1, 0, "a little"));
         all.join(clean("http", of(0, 2, "much")));
         assert_eq!((all.tried(), all.left, all.total().valid, all.comparisons), (2, 4, 4, 2));
-        assert_eq!((all.pairs.same(2).part, all.pairs.same(2).of), (2, 2));
+        assert_eq!((all.same().part, all.same().of), (2, 2));
         assert_eq!(
             all.checks["steal"],
             Accusations { asked: 20, warned: 1, failed: 2, said: "much".to_owned() }

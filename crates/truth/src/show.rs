@@ -21,10 +21,9 @@ pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
         fill_clean(&mut verdicts, clean);
         let checks = accusers(empty(width, colour), clean);
         out.push_str(&format!(
-            "\n{}\n{}{}\n{checks}\n\n{}\n",
+            "\n{}\n{}\n{checks}\n\n{}\n",
             verdicts.trim_fmt(),
-            not_made(clean),
-            set_aside(clean.disturbed),
+            made(clean),
             compared(clean)
         ));
     } else {
@@ -74,9 +73,8 @@ pub fn markdown(rows: &[Row], clean: &Clean) -> String {
         fill_clean(&mut verdicts, clean);
         let checks = accusers(markdown_table(), clean);
         sections.push(format!(
-            "## Runs with nothing planted\n\n{verdicts}\n{}{}\n{checks}\n\n{}\n",
-            not_made(clean),
-            set_aside(clean.disturbed),
+            "## Runs with nothing planted\n\n{verdicts}\n{}\n{checks}\n\n{}\n",
+            made(clean),
             compared(clean)
         ));
     } else if clean.left > 0 {
@@ -111,6 +109,11 @@ fn markdown_of_defects(rows: &[Row]) -> String {
 
 fn disturbed(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.disturbed).sum()
+}
+
+/// What is said of how the clean runs were made; nothing where each was made once.
+fn made(clean: &Clean) -> String {
+    not_made(clean) + &set_aside(clean.disturbed)
 }
 
 /// What is said of clean runs that were asked for and not made; nothing where there are none.
@@ -208,9 +211,9 @@ fn compared(clean: &Clean) -> String {
         "{invalid}{} comparisons of a run with the next of the same: {}. Called the same: {}; not called different: {}; not called different where both are valid: {}.{broken}{others}",
         clean.comparisons,
         words.join(", "),
-        share(&clean.pairs.same(clean.comparisons)),
-        share(&clean.pairs.alike(clean.comparisons)),
-        share(&clean.valid_pairs.alike(clean.comparisons)),
+        share(&clean.same()),
+        share(&clean.alike()),
+        share(&clean.valid_alike()),
     )
 }
 

@@ -200,22 +200,15 @@ fn of(name: &str, rows: &[&Row]) -> Rates {
 mod tests {
     use super::*;
 
-    fn row(id: &str) -> Row {
-        let text = r#"
-            defect = "a stranger"
-            planted = "a busy loop"
-            seconds = 1
-            run = "memory"
-            expect = { figure = "memory.triad", verdict = "invalid", cause = "foreign-load" }
-        "#;
-        Row::new(&Defect::parse(id, text).unwrap())
+    fn row() -> Row {
+        Row::new(&Defect::sample("", "verdict = 'invalid', cause = 'foreign-load'"))
     }
 
     #[test]
     fn repeats_of_a_defect_are_no_further_defects() {
         let rows: Vec<Row> = (0..10)
-            .map(|at| {
-                let mut row = row(&format!("memory/{at}"));
+            .map(|_| {
+                let mut row = row();
                 for _ in 0..3 {
                     row.planted(Answer::Caught(String::new()));
                     row.clean(Twin::Quiet);
@@ -231,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_twin_that_says_nothing_is_neither_quiet_nor_accused() {
-        let mut row = row("memory/one");
+        let mut row = row();
         row.planted(Answer::Caught(String::new()));
         row.twin_not_here("needs 2 CPUs");
         assert!(row.holds() && row.clean == 0, "{row:?}");
@@ -242,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_was_tried_stays_when_it_cannot_be_tried_again() {
-        let mut row = row("memory/one");
+        let mut row = row();
         row.planted(Answer::Missed("nothing".to_owned()));
         row.not_here("the disk is full".to_owned());
         assert!(row.not_here.is_none() && !row.holds());

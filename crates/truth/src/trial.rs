@@ -240,11 +240,7 @@ mod tests {
 
     /// What comes of a script around a program that does nothing, and gives no record.
     fn came(script: &str) -> Trial {
-        let text = format!(
-            "defect = 'a'\nplanted = 'b'\nseconds = 1\nrun = 'memory'\nplant.script = '''{script}'''\n\
-             expect = {{ figure = 'memory', verdict = 'invalid', cause = 'steal' }}"
-        );
-        let defect = Defect::parse("memory/one", &text).unwrap();
+        let defect = Defect::sample(script, "verdict = 'invalid', cause = 'steal'");
         Site { truebench: Path::new("true"), cpus: &[0], is_interrupted: &|| false }.plant(&defect)
     }
 
@@ -268,14 +264,12 @@ mod tests {
     fn who_is_stopped_undoes_what_was_done() {
         let room = tempfile::tempdir().unwrap();
         let [altered, undone] = ["altered", "undone"].map(|name| room.path().join(name));
-        let text = format!(
-            "defect = 'a'\nplanted = 'b'\nseconds = 1\nrun = 'memory'\n\
-             plant.script = '''trap '>{}; exit' TERM; >{}; while :; do sleep 0.1; done; \"$@\"'''\n\
-             expect = {{ figure = 'memory', verdict = 'invalid', cause = 'steal' }}",
+        let script = format!(
+            "trap '>{}; exit' TERM; >{}; while :; do sleep 0.1; done; \"$@\"",
             undone.display(),
-            altered.display(),
+            altered.display()
         );
-        let defect = Defect::parse("memory/one", &text).unwrap();
+        let defect = Defect::sample(&script, "verdict = 'invalid', cause = 'steal'");
         let is_altered = || altered.exists();
         let site = Site { truebench: Path::new("true"), cpus: &[0], is_interrupted: &is_altered };
         assert!(matches!(site.plant(&defect), Trial::Interrupted));
