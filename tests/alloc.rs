@@ -151,8 +151,9 @@ fn what_we_built_is_found_with_its_version() {
 }
 
 #[test]
-fn a_wrong_path_voids_its_row_alone() {
-    let reason = void(Path::new("/nowhere/libnone.so"));
+fn what_is_no_library_voids_its_row_alone() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let reason = void(file.path());
     assert!(reason.contains("was not loaded") && reason.contains("cannot be preloaded"), "{reason}");
 }
 
@@ -160,6 +161,7 @@ fn a_wrong_path_voids_its_row_alone() {
 fn what_makes_no_sense_is_refused() {
     for (arguments, words) in [
         (&["nomalloc"][..], "NAME=/path/lib.so"),
+        (&["mine=/nowhere/libnone.so"], "/nowhere/libnone.so: there is no such file"),
         (&["--profile", "/nowhere.csv"], "/nowhere.csv"),
         (&["--remote-free", "10%", "-t", "1"], "--remote-free"),
         (&["--slots", "1000"], "at least 15625"),

@@ -1,6 +1,6 @@
 //! Bad input gets one clear message and exit code 2, before anything is measured.
 
-use crate::bench::{SMALL, run, stderr, stdout};
+use crate::bench::{SMALL, run, stderr, stdout, truebench};
 
 /// Runs with these arguments, expects wrong usage, and returns the message.
 fn refused(arguments: &[&str]) -> String {
@@ -27,6 +27,8 @@ fn what_cannot_be_is_said_in_one_line() {
         (&["memory", "--format", "stream", "--latency"], &["--format stream", "--bandwidth"]),
         (&["memory", "--format", "svg"], &["--format svg", "--scaling"]),
         (&["memory", "-o", "/"], &["-o /", "directory"]),
+        (&["memory", "--dry-run", "-o", "/"], &["-o /", "directory"]),
+        (&["faults", "--prove", "-o", "/", "--", "true"], &["-o /", "directory"]),
         (&["host", "--root", "/nonexistent"], &["/nonexistent", "no such"]),
         (&["report", "/nonexistent.json"], &["/nonexistent.json", "cannot be read"]),
         (&["explain", "no-such-check"], &["no such check or term"]),
@@ -81,6 +83,19 @@ fn explain_lists_and_shows() {
     assert!(list.contains("array-size") && list.contains("write-allocate"), "{list}");
     assert!(stdout(&run(&["explain", "array-size"])).starts_with("# array-size"));
     assert!(stdout(&run(&["explain", "first", "touch"])).to_lowercase().contains("first"));
+    assert!(stdout(&run(&["explain", "quota"])).contains("\n\n**quota, CPU quota, throttling.** A cgroup's"));
+}
+
+#[test]
+fn lists_keep_within_the_width() {
+    for arguments in [&["selftest", "--list"][..], &["faults", "demo", "--list"]] {
+        for width in [60, 80] {
+            let output = truebench(arguments).env("COLUMNS", width.to_string()).output().expect("its output");
+            let text = stdout(&output);
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(output.status.success() && widest <= Some(width), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -124,6 +124,9 @@ pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
             return Err(format!("'{word}': {name} is the name of a known allocator; take another"));
         }
         let path = std::path::absolute(path).map_err(|error| format!("'{word}': {error}"))?;
+        if !path.is_file() {
+            return Err(format!("'{word}': {}: there is no such file", path.display()));
+        }
         let version = places.version(&path);
         let name = name.to_owned();
         return Ok(Installed { name, library: Some(path), version, environment: Vec::new() });
@@ -246,20 +249,24 @@ mod unit {
         assert_eq!(version("glibc"), "2.36-9 (package libc6)");
         assert_eq!(version("mimalloc"), "2.0.9+ds-2 (package libmimalloc2.0)");
         assert_eq!(version("hoard"), "3.13.0 (crate hoard-sys 0.1.2)");
-        assert_eq!(named("mine=/nowhere/libmine.so", &places).unwrap().version, None);
+        write("home/libmine.so", "");
+        let mine = format!("mine={}/home/libmine.so", root.path().display());
+        assert_eq!(named(&mine, &places).unwrap().version, None);
     }
 
     #[test]
     fn words_are_known_allocators_or_files() {
-        let root = tree(&[]);
+        let root = tree(&["home/libmine.so"]);
         let places = Places::at(root.path(), "x86_64", vec![]);
         assert_eq!(named("glibc", &places).unwrap().library, None);
-        let mine = named("mine=/x/libmine.so", &places).unwrap();
-        assert_eq!((mine.name.as_str(), mine.library.as_deref()), ("mine", Some(Path::new("/x/libmine.so"))));
+        let file = root.path().join("home/libmine.so");
+        let mine = named(&format!("mine={}", file.display()), &places).unwrap();
+        assert_eq!((mine.name.as_str(), mine.library), ("mine", Some(file)));
         let error = |word| named(word, &places).unwrap_err();
         assert!(error("jemalloc").contains("apt-get install libjemalloc2"));
         assert!(error("nomalloc").contains("NAME=/path/lib.so"));
         assert!(error("=x").contains("a name is made of"));
         assert!(error("glibc=/x").contains("known allocator"));
+        assert!(error("mine=/nowhere/libmine.so").contains("/nowhere/libmine.so: there is no such file"));
     }
 }

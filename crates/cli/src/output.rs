@@ -10,12 +10,15 @@ use anstream::{AutoStream, ColorChoice};
 use figure::Record;
 use figure::format::system_error;
 use tempfile::NamedTempFile;
+use textwrap::WordSplitter;
 
 use crate::args;
 use crate::failure::Failure;
 
 /// Columns where stdout is no terminal and COLUMNS is not set.
 pub const DEFAULT_WIDTH: usize = 80;
+/// Columns of running text at most: longer lines are hard to read.
+const READABLE: usize = 100;
 
 /// Endings of files and the format that they mean.
 const ENDINGS: &[(&str, &str)] = &[
@@ -266,6 +269,27 @@ pub fn width() -> usize {
     width_of(&io::stdout())
 }
 
+/// A list for whoever reads stdout: beside each name, in a column of their own, what is said of it; below it where that column leaves
+/// less than half of the width. No word is cut, so that paths can be copied.
+pub fn list(entries: impl IntoIterator<Item = (String, String)>) -> String {
+    list_within(&entries.into_iter().collect::<Vec<_>>(), width().min(READABLE))
+}
+
+fn list_within(entries: &[(String, String)], width: usize) -> String {
+    let column = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
+    let is_below = column * 2 > width;
+    let rest = " ".repeat(if is_below { 4 } else { column });
+    let entry = |(name, text): &(String, String)| {
+        let first = if is_below { format!("{}\n{rest}", name.trim_end()) } else { format!("{name:column$}") };
+        let whole =
+            textwrap::Options::new(width).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+        // textwrap counts what stands before the first line.
+        let options = whole.initial_indent(&rest).subsequent_indent(&rest);
+        first + textwrap::fill(text, options).trim_start() + "\n"
+    };
+    entries.iter().map(entry).collect()
+}
+
 fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let terminal = stream.is_terminal().then(|| rustix::termios::tcgetwinsize(stream).ok());
@@ -277,5 +301,20 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::Unsupported => Failure::usage(error),
         _ => Failure::measuring(format!("-o {}: could not be written: {error}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_list_stands_in_columns_or_below_its_names() {
+        let list = |width| {
+            let entries = [("memory/hog", "a busy loop on /each/of-the-CPUs"), ("http", "none")];
+            list_within(&entries.map(|(name, text)| (name.to_owned(), text.to_owned())), width)
+        };
+        assert_eq!(list(30), "memory/hog  a busy loop on\n            /each/of-the-CPUs\nhttp        none\n");
+        assert_eq!(list(20), "memory/hog\n    a busy loop on\n    /each/of-the-CPUs\nhttp\n    none\n");
     }
 }

@@ -95,12 +95,12 @@ pub fn carry_on(
     measuring: &Measuring,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
+    let destination = Destination::open(output)?;
     if measuring.dry_run {
         let text: Vec<&str> = parts.iter().map(|part| part.told.as_str()).collect();
         output::print(text.join("\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let destination = Destination::open(output)?;
     let works = parts.into_iter().map(|part| part.work).collect();
     let record = run::measure(works, figures, machine, output.quiet, &mut ())?;
     destination.write(&record)?;

@@ -28,9 +28,9 @@ pub fn all() -> impl Iterator<Item = Term> {
 }
 
 /// What the glossary says of `word`, by any of its names; case, hyphens, underscores and a plural `s` do not matter.
-pub fn term(word: &str) -> Option<&'static str> {
+pub fn term(word: &str) -> Option<Term> {
     let wanted = plain(word);
-    all().find(|term| term.names.split(',').any(|name| plain(name) == wanted)).map(|term| term.text)
+    all().find(|term| term.names.split(',').any(|name| plain(name) == wanted))
 }
 
 /// A name without what people write differently.
@@ -47,10 +47,10 @@ mod tests {
 
     #[test]
     fn found_by_any_name_and_spelling() {
-        let text = term("write-allocate").unwrap();
-        assert!(text.contains("reads the line"), "{text}");
+        let found = term("write-allocate").unwrap();
+        assert!(found.text.contains("reads the line"), "{}", found.text);
         for name in ["Write Allocate", "write_allocate", "RFO", "read for ownership", "write-allocates"] {
-            assert_eq!(term(name), Some(text), "{name}");
+            assert_eq!(term(name), Some(found), "{name}");
         }
         assert_eq!(term("thp"), term("transparent huge pages"));
         assert_eq!(term(""), None);

@@ -70,7 +70,7 @@ pub enum PlacementError {
     /// A CPU of the list does not exist or must not be used.
     #[error("--places {list}: CPU {cpu} {problem}; CPUs that may be used: {allowed}")]
     ForbiddenCpu {
-        /// The list as asked.
+        /// The places as asked, as [`told`] tells them.
         list: String,
         /// The first CPU that is wrong.
         cpu: u32,
@@ -159,7 +159,6 @@ impl Places {
         let topology = &machine.topology;
         let allowed = machine.topology.usable();
         if let Places::List(places) = self {
-            let list = || places.iter().map(CpuList::to_string).collect::<Vec<_>>().join(",");
             for cpu in places.iter().flat_map(CpuList::iter) {
                 let problem = match (topology.online.contains(cpu), allowed.contains(cpu)) {
                     (false, _) if topology.offline.contains(cpu) => "is offline",
@@ -168,7 +167,7 @@ impl Places {
                     (true, true) => continue,
                 };
                 let allowed = allowed.to_string();
-                return Err(PlacementError::ForbiddenCpu { list: list(), cpu, problem, allowed });
+                return Err(PlacementError::ForbiddenCpu { list: told(places), cpu, problem, allowed });
             }
             return Ok(places.clone());
         }
@@ -239,6 +238,27 @@ pub fn place(
     Ok(Placement { places: places.word(), bind, threads })
 }
 
+/// Places for people, in OpenMP's braces: `{0},{1,3}`, `{0} to {63}` where each is the one before, a CPU on, and `4 x {0}` where it is the
+/// same.
+pub fn told(places: &[CpuList]) -> String {
+    let mut text: Vec<String> = Vec::new();
+    let mut rest = places;
+    while let [first, ..] = rest {
+        let run = |next: &dyn Fn(&CpuList) -> CpuList| {
+            1 + rest.windows(2).take_while(|pair| next(&pair[0]) == pair[1]).count()
+        };
+        let (same, rising) = (run(&CpuList::clone), run(&|cpus| cpus.iter().map(|cpu| cpu + 1).collect()));
+        let (part, length) = match (same, rising) {
+            (2.., _) => (format!("{same} x {{{first}}}"), same),
+            (_, 3..) => (format!("{{{first}}} to {{{}}}", rest[rising - 1]), rising),
+            _ => (format!("{{{first}}}"), 1),
+        };
+        text.push(part);
+        rest = &rest[length..];
+    }
+    text.join(",")
+}
+
 impl Placement {
     /// All CPUs that some thread may use.
     pub fn cpus(&self) -> CpuList {
@@ -279,6 +299,21 @@ mod tests {
 
     fn lists(placement: &Placement) -> Vec<String> {
         placement.threads.iter().map(CpuList::to_string).collect()
+    }
+
+    #[test]
+    fn places_are_told_in_few_words() {
+        let text = |list: &str| {
+            told(match &list.parse() {
+                Ok(Places::List(places)) => places,
+                _ => &[],
+            })
+        };
+        assert_eq!(text("0-99"), "{0} to {99}");
+        assert_eq!(text("0,1,3"), "{0},{1},{3}");
+        assert_eq!(text("3,0,0,0,1"), "{3},3 x {0},{1}");
+        assert_eq!(text("{0,4},{1,5},{2,6},{8-9}"), "{0,4} to {2,6},{8-9}");
+        assert_eq!(told(&[]), "");
     }
 
     #[test]
@@ -325,7 +360,7 @@ mod tests {
             |text: &str| place(&machine, &text.parse().unwrap(), Bind::Close, None).unwrap_err().to_string();
         assert_eq!(
             list("0,3"),
-            "--places 0,3: CPU 3 is outside the affinity mask of this process (taskset, cpuset); CPUs that may be used: 0-1"
+            "--places {0},{3}: CPU 3 is outside the affinity mask of this process (taskset, cpuset); CPUs that may be used: 0-1"
         );
         assert!(list("9").contains("CPU 9 is offline"));
         assert!(list("{0},{77}").contains("CPU 77 does not exist"));

@@ -2,7 +2,7 @@
 
 use figure::CpuList;
 pub use lab::mode::Planned;
-use lab::placement::{Bind, Placement, PlacementError, Places};
+use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
 
 use crate::kernels::{KERNELS, Stores};
@@ -100,8 +100,8 @@ pub enum PlanError {
 
 /// A placement as `--dry-run` shows it.
 pub fn threads_note(placement: &Placement) -> String {
-    let places: Vec<String> = placement.threads.iter().map(|place| format!("{{{place}}}")).collect();
-    format!("{} ({}, {}): {}", places.len(), placement.places, placement.bind, places.join(","))
+    let Placement { places, bind, threads } = placement;
+    format!("{} ({places}, {bind}): {}", threads.len(), placement::told(threads))
 }
 
 /// The instruction set that is asked for, or the widest.

@@ -77,7 +77,7 @@ const FILES: &[(&str, &str)] = files![
     "alloc/few-steps",
     "alloc/hangs",
     "alloc/hog",
-    "alloc/library-missing",
+    "alloc/library-cut-off",
     "alloc/library-without-malloc",
     "alloc/no-operator-new",
     "alloc/one-allowed-cpu",

@@ -117,7 +117,7 @@ fn is_sized(arguments: &Alloc) -> bool {
 /// Which allocators there are, which version, where, and how to get the others. The path, which may be long, stands last.
 fn list(places: &Places) -> String {
     const NONE: &str = "–";
-    let rows: Vec<[String; 3]> = ALLOCATORS
+    let rows: Vec<(&str, String, String)> = ALLOCATORS
         .iter()
         .map(|one| {
             let installed = find::installed(one, places);
@@ -131,11 +131,11 @@ fn list(places: &Places) -> String {
                 },
                 None => format!("not installed: {}", one.from.told()),
             };
-            [one.name.to_owned(), plain(&version), plain(&place)]
+            (one.name, plain(&version), plain(&place))
         })
         .collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (name, version) = (width(0), width(1));
-    let lines = rows.iter().map(|row| format!("{:<name$}  {:<version$}  {}\n", row[0], row[1], row[2]));
-    lines.collect::<String>() + "\nAny other one: NAME=/path/lib.so\n"
+    let name = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let version = rows.iter().map(|row| row.1.chars().count()).max().unwrap_or(0);
+    let entries = rows.into_iter().map(|row| (format!("{:<name$}  {:<version$}", row.0, row.1), row.2));
+    output::list(entries) + "\nAny other one: NAME=/path/lib.so\n"
 }

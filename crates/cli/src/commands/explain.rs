@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use judge::terms::Term;
+
 use crate::args::Explain;
 use crate::failure::Failure;
 use crate::output;
@@ -17,16 +19,21 @@ pub fn run(options: &Explain) -> Result<ExitCode, Failure> {
         list()
     } else if let Some(check) = judge::find(&what) {
         // Some checks are named after what they look for.
-        let term = judge::terms::term(&what).map_or(String::new(), |term| format!("\n{}", term.trim_end()));
-        format!("{}\n{term}", check.page.trim_end())
-    } else if let Some(text) = judge::terms::term(&what) {
-        text.to_owned()
+        let term = judge::terms::term(&what).map(entry).unwrap_or_default();
+        format!("{}\n\n{term}", check.page.trim_end())
+    } else if let Some(term) = judge::terms::term(&what) {
+        entry(term)
     } else {
         let hint = "truebench explain prints the list";
         return Err(Failure::usage(format!("explain '{what}': no such check or term; {hint}")));
     };
     output::print(format!("{}\n", text.trim_end()).as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// An entry of the glossary, by all its names.
+fn entry(term: Term) -> String {
+    format!("**{}.** {}", term.names, term.text)
 }
 
 fn list() -> String {

@@ -48,7 +48,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let chosen = chosen(options)?;
     if options.list {
-        let list: String = chosen.iter().map(line).collect();
+        let list = output::list(chosen.iter().map(|defect| (defect.id.clone(), told_of(defect))));
         return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
     }
     let truebench = std::env::current_exe()
@@ -158,10 +158,10 @@ fn of_file(file: &str) -> Result<Defect, Failure> {
     Defect::parse(file, &text).map_err(Failure::usage)
 }
 
-fn line(defect: &Defect) -> String {
+fn told_of(defect: &Defect) -> String {
     let why =
         defect.only_with_all.as_ref().map(|why| format!("; only with --all: {why}")).unwrap_or_default();
-    format!("{}: {}; planted by {}{why}\n", defect.id, defect.defect, defect.planted)
+    format!("{}; planted by {}{why}", defect.defect, defect.planted)
 }
 
 /// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not tried.

@@ -281,9 +281,8 @@ fn notes(
     kernels: &[(&Kernel, Stores)],
     simd: Simd,
 ) -> Vec<(&'static str, String)> {
-    let places: Vec<String> = cores.0.iter().map(|cpus| format!("{{{cpus}}}")).collect();
-    let mut notes =
-        vec![("cores", format!("{}, {} CPUs: {}", cores.count(), cores.cpus(), places.join(",")))];
+    let places = placement::told(&cores.0);
+    let mut notes = vec![("cores", format!("{}, {} CPUs: {places}", cores.count(), cores.cpus()))];
     for binding in BINDINGS {
         let of = |schedule| {
             let mine = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);

@@ -8,7 +8,6 @@ use faults::{MINOR, SUITE};
 use figure::evidence::PRICE;
 use figure::{Better, Figure, Unit};
 use lab::start::Program;
-use textwrap::Options;
 
 use super::{prove, watch};
 use crate::args::faults::{Demo, Prove};
@@ -75,13 +74,6 @@ fn asked(arguments: &Demo) -> Result<(Shape, Program), Failure> {
 
 /// All shapes, each with what it does.
 fn list() -> String {
-    let column = demo::shapes().map(|shape| shape.name.len()).max().unwrap_or(0) + 2;
-    let rest = " ".repeat(column);
-    let line = |shape: Shape| {
-        let first = format!("{:column$}", shape.name);
-        let text = format!("{} ({})", shape.about, shape.mechanism);
-        let options = Options::new(output::width().min(100)).initial_indent(&first).subsequent_indent(&rest);
-        textwrap::fill(&text, options) + "\n"
-    };
-    demo::shapes().map(line).collect()
+    let told = |shape: &Shape| format!("{} ({})", shape.about, shape.mechanism);
+    output::list(demo::shapes().map(|shape| (shape.name.to_owned(), told(&shape))))
 }

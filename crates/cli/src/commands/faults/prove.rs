@@ -17,6 +17,7 @@ use super::watch;
 use crate::args::faults::{Prove, Watch};
 use crate::args::{Measuring, Output};
 use crate::failure::Failure;
+use crate::output::Destination;
 use crate::plans::{Times, carry_on, parts, plans};
 use crate::program;
 use crate::run::interrupt;
@@ -58,6 +59,8 @@ pub(super) fn proved(
     output: &Output,
 ) -> Result<ExitCode, Failure> {
     let allocators = allocators(&asked.allocators)?;
+    // Refused before anything is started, not after.
+    Destination::open(output)?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let is_told = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.levers.is_empty();
     let mut figures = Vec::new();
