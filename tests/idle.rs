@@ -56,7 +56,7 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
             .replace("{runs}", &runs.to_string())
             .replace("{version}", env!("CARGO_PKG_VERSION"))
             .replace("{day}", day.split('T').next().unwrap_or(&day));
-        std::fs::write(file, heading + &show::markdown(&[], &clean)).unwrap();
+        std::fs::write(file, heading + &show::markdown(&[], &[], &clean)).unwrap();
     }
     let total = clean.total();
     let share = |part: usize| part as f64 / total.figures as f64;

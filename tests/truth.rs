@@ -71,7 +71,7 @@ fn wrong(site: &Site, defect: &Defect, with_twin: bool) -> Option<String> {
             println!("{}: not planted here: {why}", defect.id);
             return None;
         }
-        Trial::Broken(how) => (Answer::Missed(how), None),
+        Trial::Refused(how) | Trial::Broken(how) => (Answer::Missed(how), None),
         Trial::Interrupted => unreachable!("nobody interrupts"),
     };
     println!("{}: {answer:?} in {:?}", defect.id, begun.elapsed());
@@ -111,7 +111,7 @@ fn accused(site: &Site, defect: &Defect) -> Option<String> {
             Twin::Mute(why) => Some(format!("{}: the clean twin says nothing: {why}", defect.id)),
         },
         Trial::NotHere(_) => None,
-        Trial::Broken(how) => Some(format!("{}: the clean twin: {how}", defect.id)),
+        Trial::Refused(how) | Trial::Broken(how) => Some(format!("{}: the clean twin: {how}", defect.id)),
         Trial::Interrupted => unreachable!("nobody interrupts"),
     }
 }

@@ -61,16 +61,19 @@ pub fn clean(defect: &Defect, record: &Record) -> Twin {
         return Twin::Mute(no_figure(expect));
     };
     let said = match expect.verdict.judged().zip(expect.cause.as_ref()) {
-        None if expect.verdict == Word::NotAvailable => figure.value.is_none().then(|| state(figure)),
-        _ if figure.value.is_none() => return Twin::Mute(format!("{}: {}", figure.id, state(figure))),
         None => unjudged(figure, expect),
+        Some(_) if figure.value.is_none() => None,
         Some(((_, outcome), cause)) => {
             let checks = checks(figure);
             let accuser = checks.iter().find(|check| check.id == *cause && is_said(check, outcome));
             accuser.map(|check| format!("{}: {}", check.id, check.detail))
         }
     };
-    said.map_or(Twin::Quiet, Twin::Accused)
+    match said {
+        Some(said) => Twin::Accused(said),
+        None if figure.value.is_none() => Twin::Mute(format!("{}: {}", figure.id, state(figure))),
+        None => Twin::Quiet,
+    }
 }
 
 /// The text that says it where no verdict must: why there is no value, or what explains it.
@@ -83,12 +86,12 @@ fn unjudged(figure: &Figure, expect: &Expect) -> Option<String> {
     text.filter(|text| expect.is_said_by(text))
 }
 
-/// Why the figure that must be judged has no value here; `None` where it has one, or must have none.
+/// Why the figure has no value here; `None` where it has one, or where this is what must be said.
 pub fn not_available(defect: &Defect, record: &Record) -> Option<String> {
     let figure = figure_of(record, &defect.expect)?;
     let is_missing = figure.status == Status::NotAvailable && figure.value.is_none();
-    (is_missing && defect.expect.verdict != Word::NotAvailable)
-        .then(|| format!("{}: {}", figure.id, state(figure)))
+    let is_expected = unjudged(figure, &defect.expect).is_some();
+    (is_missing && !is_expected).then(|| format!("{}: {}", figure.id, state(figure)))
 }
 
 fn no_figure(expect: &Expect) -> String {
@@ -231,6 +234,13 @@ mod tests {
         );
         assert_eq!(not_available(&defect, &without).unwrap(), "memory.triad: without a value: no rights");
         assert_eq!(not_available(&defect, &record(&[])), None);
+        // Where there must be none the reason tells whether it is that of the defect.
+        let expected = Defect::sample("", "verdict = 'not-available', says = 'no disk'");
+        assert!(matches!(clean(&expected, &without), Twin::Mute(_)));
+        assert!(not_available(&expected, &without).is_some());
+        without.figures[0].reason = Some("there is no disk".to_owned());
+        assert!(matches!(clean(&expected, &without), Twin::Accused(_)));
+        assert_eq!(not_available(&expected, &without), None);
         without.figures.clear();
         assert!(
             matches!(clean(&defect, &without), Twin::Mute(_)) && not_available(&defect, &without).is_none()

@@ -3,7 +3,7 @@
 //! Each run is a short one of one suite. On a machine that is left alone a verdict other than valid is a false alarm; on one
 //! that is shared it may be true, and the details tell which.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use figure::{Outcome, Record, Verdict};
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,10 @@ pub struct Clean {
     pub valid_pairs: Called,
     /// By what was called anything but the same: the figures, and how often.
     pub others: BTreeMap<String, BTreeMap<String, usize>>,
-    /// How many pairs of runs.
+    /// How many pairs of runs had figures that could be compared.
     pub comparisons: usize,
+    /// … figures that are valid in both.
+    pub valid_comparisons: usize,
 }
 
 /// How many figures were called what.
@@ -109,10 +111,12 @@ impl Called {
     }
 }
 
-/// How often a check accused.
+/// How often a check accused. The figures of one run are alike, so that intervals go by runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accusations {
-    /// Figures that it was asked of.
+    /// Runs with figures that it was asked of.
+    pub runs: usize,
+    /// Those figures.
     pub asked: usize,
     /// It warned.
     pub warned: usize,
@@ -125,12 +129,17 @@ pub struct Accusations {
 impl Accusations {
     /// Of the figures that were asked, those that were accused.
     pub fn share(&self) -> Share {
-        Share::new(self.warned + self.failed, self.asked)
+        Share::grouped(self.warned + self.failed, self.asked, self.runs)
     }
 
     /// Whether no more than its budget allows were accused.
     pub fn is_within_budget(&self) -> bool {
         (self.warned + self.failed) as f64 <= BUDGET * self.asked as f64
+    }
+
+    /// Whether it is known to accuse more than that: the whole interval of the share is above it.
+    pub fn is_beyond_budget(&self) -> bool {
+        self.share().interval.is_some_and(|interval| interval.low > BUDGET)
     }
 }
 
@@ -148,6 +157,7 @@ impl Clean {
             if (of.failed > 0, of.warned > 0) > (mine.failed > 0, mine.warned > 0) {
                 mine.said = of.said;
             }
+            mine.runs += of.runs;
             mine.asked += of.asked;
             mine.warned += of.warned;
             mine.failed += of.failed;
@@ -159,6 +169,7 @@ impl Clean {
             self.others.entry(word).or_default().extend(figures);
         }
         self.comparisons += other.comparisons;
+        self.valid_comparisons += other.valid_comparisons;
     }
 
     /// Whether anything was run.
@@ -178,7 +189,7 @@ impl Clean {
 
     /// … and of those that are valid in both runs.
     pub fn valid_alike(&self) -> Share {
-        self.valid_pairs.alike(self.comparisons)
+        self.valid_pairs.alike(self.valid_comparisons)
     }
 
     /// Runs that were made, with a record or without.
@@ -189,6 +200,12 @@ impl Clean {
     /// One more run.
     pub fn add(&mut self, record: &Record) {
         self.runs += 1;
+        let judged = record.figures.iter().filter(|figure| figure.verdict.is_some());
+        let asked: BTreeSet<&str> =
+            judged.flat_map(|figure| &figure.checks).map(|check| check.id.as_str()).collect();
+        for check in asked {
+            self.checks.entry(check.to_owned()).or_default().runs += 1;
+        }
         for figure in &record.figures {
             let Some(verdict) = figure.verdict else { continue };
             let count = self.suites.entry(figure.suite.clone()).or_default();
@@ -224,7 +241,7 @@ impl Clean {
 
     /// One more pair, and what its figures were called (same, inconclusive, faster, slower), each with whether it is valid in both.
     pub fn compared(&mut self, called: &[(String, &str, bool)]) {
-        self.comparisons += 1;
+        let before = (self.pairs.compared(), self.valid_pairs.compared());
         for (figure, word, is_valid) in called {
             self.pairs.add(word, 1);
             if *is_valid {
@@ -235,6 +252,8 @@ impl Clean {
                 *figures.entry(figure.clone()).or_default() += 1;
             }
         }
+        self.comparisons += usize::from(self.pairs.compared() > before.0);
+        self.valid_comparisons += usize::from(self.valid_pairs.compared() > before.1);
     }
 
     /// All suites together.
@@ -278,15 +297,24 @@ mod tests {
         assert_eq!(clean.same().interval, share_interval(1.0 / 3.0, 1), "figures of one run are alike");
         let [all, valid] = [clean.alike(), clean.valid_alike()];
         assert_eq!(((all.part, all.of), (valid.part, valid.of)), ((2, 3), (1, 1)));
-        assert_eq!(clean.comparisons, 1);
+        assert_eq!((clean.comparisons, clean.valid_comparisons), (1, 1));
+        clean.compared(&[("b".to_owned(), "inconclusive", false), ("c".to_owned(), "not comparable", true)]);
+        assert_eq!((clean.comparisons, clean.valid_comparisons), (2, 1));
+        clean.compared(&[]);
+        assert_eq!(clean.comparisons, 2, "nothing was compared");
         assert_eq!(clean.others.len(), 3);
         assert_eq!(clean.others["faster"], [("c".to_owned(), 1)].into());
     }
 
     #[test]
     fn what_came_of_different_suites_is_added() {
-        let of =
-            |warned, failed, said: &str| Accusations { asked: 10, warned, failed, said: said.to_owned() };
+        let of = |warned, failed, said: &str| Accusations {
+            runs: 1,
+            asked: 10,
+            warned,
+            failed,
+            said: said.to_owned(),
+        };
         let clean = |suite: &str, accused| Clean {
             runs: 1,
             left: 2,
@@ -302,13 +330,19 @@ mod tests {
         assert_eq!((all.same().part, all.same().of), (2, 2));
         assert_eq!(
             all.checks["steal"],
-            Accusations { asked: 20, warned: 1, failed: 2, said: "much".to_owned() }
+            Accusations { runs: 2, asked: 20, warned: 1, failed: 2, said: "much".to_owned() }
         );
     }
 
     #[test]
     fn a_budget_is_a_share_of_what_was_asked() {
-        let of = |asked, warned, failed| Accusations { asked, warned, failed, said: String::new() };
+        let of = |asked, warned, failed| {
+            let runs = asked / 2;
+            Accusations { runs, asked, warned, failed, said: String::new() }
+        };
         assert!(of(100, 1, 1).is_within_budget() && !of(100, 2, 1).is_within_budget());
+        // One of a few is more than a fiftieth, and no more than may be expected of one that keeps its budget.
+        assert!(!of(20, 1, 0).is_within_budget() && !of(20, 1, 0).is_beyond_budget());
+        assert!(of(200, 20, 0).is_beyond_budget());
     }
 }

@@ -62,11 +62,11 @@ fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
     out + &format!("\n{}\n{}", table.trim_fmt(), set_aside(disturbed(rows)))
 }
 
-/// For a page of documentation.
-pub fn markdown(rows: &[Row], clean: &Clean) -> String {
+/// For a page of documentation; these checks are planted by no defect, whichever are shown.
+pub fn markdown(rows: &[Row], unplanted: &[&str], clean: &Clean) -> String {
     let mut sections = Vec::new();
     if !rows.is_empty() {
-        sections.push(markdown_of_defects(rows));
+        sections.push(markdown_of_defects(rows) + &of_no_defect(unplanted));
     }
     if clean.was_tried() {
         let mut verdicts = markdown_table();
@@ -105,6 +105,17 @@ fn markdown_of_defects(rows: &[Row]) -> String {
         false => format!("## What was said otherwise\n\n{otherwise}"),
     };
     format!("{shares}\n{}\n{table}\n\n{otherwise}", set_aside(disturbed(rows)))
+}
+
+/// What is said of checks of which the table tells nothing.
+fn of_no_defect(checks: &[&str]) -> String {
+    match checks {
+        [] => String::new(),
+        _ => format!(
+            "\n## Checks that no defect plants\n\nOf these the table tells nothing; tests hold them against recorded evidence: {}.\n",
+            checks.join(", ")
+        ),
+    }
 }
 
 fn disturbed(rows: &[Row]) -> usize {
@@ -186,7 +197,11 @@ fn accusers(mut table: Table, clean: &Clean) -> String {
     }
     table.set_header(["check", "asked", "warned", "failed", "in its budget", "such as"]);
     for (id, of) in accusers {
-        let is_within = if of.is_within_budget() { "yes" } else { "no" };
+        let is_within = match (of.is_within_budget(), of.is_beyond_budget()) {
+            (true, _) => "yes",
+            (false, true) => "no",
+            (false, false) => "too few to tell",
+        };
         let counts = [of.asked, of.warned, of.failed].map(|count| count.to_string());
         let said = plain_to(&of.said, MAX_SAID).replace('|', "\\|");
         table.add_row([id.to_owned()].into_iter().chain(counts).chain([is_within.to_owned(), said]));

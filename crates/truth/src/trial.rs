@@ -25,6 +25,8 @@ const SOURCES: &[(&str, &str)] = &[
 /// within a pipe, whose code is not the script's.
 const SKIP: i32 = 77;
 const SKIPPED: &str = ".skip";
+/// The exit code of truebench for what cannot be asked for.
+const WRONG_USAGE: i32 = 2;
 /// The exit codes of truebench with a record: nothing invalid; something invalid; nothing could be measured.
 const WITH_RECORD: [i32; 3] = [0, 3, 1];
 /// What a trial may take, for what it should take. More, and it hangs.
@@ -59,6 +61,8 @@ pub enum Trial {
     Record(Box<Record>),
     /// It cannot be planted here: why.
     NotHere(String),
+    /// Truebench refuses to do that here, by exit code 2: why. It may ask for what this machine has not.
+    Refused(String),
     /// The run itself went wrong: how.
     Broken(String),
     /// The user stopped it: it says nothing.
@@ -136,6 +140,7 @@ impl Site<'_> {
             return Ok(Trial::NotHere(why.lines().next_back().unwrap_or("its script says so").to_owned()));
         }
         let record = match status.code() {
+            Some(WRONG_USAGE) => return Ok(Trial::Refused(said.trim().to_owned())),
             Some(code) if WITH_RECORD.contains(&code) => Record::read(text(&at(".out"))?.as_bytes()).ok(),
             _ => None,
         };
@@ -258,6 +263,7 @@ mod tests {
         );
         assert!(matches!(came("\"$@\" $CPU1"), Trial::NotHere(why) if why == "needs 2 CPUs"));
         assert!(matches!(came("\"$@\""), Trial::Broken(_)));
+        assert!(matches!(came("\"$@\"; echo no such >&2; exit 2"), Trial::Refused(why) if why == "no such"));
     }
 
     #[test]

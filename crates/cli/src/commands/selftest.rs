@@ -2,13 +2,14 @@
 
 mod host;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use figure::format::system_error;
-use figure::{Record, Verdict};
+use figure::{Machine, Record, Verdict};
+use lab::placement::{Bind, Places};
 use machine::{Asked, Tree};
 use report::compare::{Compared, Named, Rules};
 use serde::Serialize;
@@ -37,6 +38,8 @@ struct Table<'a> {
     /// Defects that were not tried, for want of time or as the user stopped it.
     untried: usize,
     rates: Vec<Rates>,
+    /// Checks that no defect plants.
+    unplanted: &'a [&'static str],
     clean: &'a Clean,
 }
 
@@ -53,11 +56,11 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     }
     let truebench = std::env::current_exe()
         .map_err(|error| Failure::measuring(format!("this program cannot be found again: {error}")))?;
-    let cpus: Vec<u32> = lab::affinity::get().map_err(Failure::measuring)?.iter().collect();
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let cpus = by_core(&machine)?;
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let host = Host::new(&Tree::live(), &machine, &cpus);
     let machine = report::machine(&machine);
     let chosen = if options.only_clean { Vec::new() } else { chosen };
@@ -65,14 +68,16 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let clean = with_nothing(&site, &host, options);
     let untried = chosen.len() - rows.len();
     let told = told_untried(untried, is_interrupted());
+    let unplanted = unplanted()?;
     let text = match options.format {
         SelftestFormat::Text => {
             let colour = target.is_none() && output::colour(options.no_color);
             show::text(&rows, &clean, output::width(), colour) + &told
         }
-        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &clean) + &told,
+        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &unplanted, &clean) + &told,
         SelftestFormat::Json => {
-            let table = Table { machine, rates: rates(&rows), rows: &rows, untried, clean: &clean };
+            let (rows, unplanted, clean) = (&rows[..], &unplanted[..], &clean);
+            let table = Table { machine, rates: rates(rows), rows, untried, unplanted, clean };
             serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
         }
     };
@@ -80,16 +85,32 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         Some(target) => target.write_text(&text)?,
         None => output::print(text.as_bytes())?,
     }
-    let was_tried = rows.iter().any(|row| row.trials > 0) || clean.runs > 0;
+    let was_tried = rows.iter().any(|row| row.trials > 0) || clean.was_tried();
     Ok(ExitCode::from(if is_interrupted() {
         failure::INTERRUPTED
     } else if !was_tried {
         failure::NOT_MEASURED
-    } else if rows.iter().all(Row::holds) {
+    } else if rows.iter().all(Row::holds) && clean.broken.is_empty() {
         failure::OK
     } else {
         failure::INVALID
     }))
+}
+
+/// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on the first one's core.
+fn by_core(machine: &Machine) -> Result<Vec<u32>, Failure> {
+    let places =
+        lab::placement::place(machine, &Places::Cores, Bind::Close, None).map_err(Failure::measuring)?;
+    let firsts = places.first_cpus();
+    let others = places.cpus().iter().filter(|cpu| !firsts.contains(cpu)).collect::<Vec<_>>();
+    Ok([firsts, others].concat())
+}
+
+/// The checks that are the cause of no defect: of these the table tells nothing.
+fn unplanted() -> Result<Vec<&'static str>, Failure> {
+    let all = defects::all().map_err(Failure::measuring)?;
+    let causes: BTreeSet<&str> = all.iter().filter_map(|defect| defect.expect.cause.as_deref()).collect();
+    Ok(judge::all().map(|check| check.id).filter(|id| !causes.contains(id)).collect())
 }
 
 /// What is said of the defects that were not tried.
@@ -212,22 +233,26 @@ fn once(
     let (answer, missing) = match planted {
         Trial::Record(record) => (answer::planted(defect, &record), answer::not_available(defect, &record)),
         Trial::NotHere(why) => return Err(why),
+        Trial::Refused(why) => (Answer::Missed(why.clone()), Some(why)),
         Trial::Broken(how) => (Answer::Missed(how), None),
         Trial::Interrupted => return Ok(()),
     };
     let (clean, again) = run(&|| site.clean(defect));
     row.disturbed += again;
     // What cannot be measured here with the defect or without it is not the detector's fault.
-    if let (Some(why), Trial::Record(record)) = (missing, &clean)
-        && answer::not_available(defect, record).is_some()
-    {
+    let is_without = match &clean {
+        Trial::Record(record) => answer::not_available(defect, record).is_some(),
+        Trial::Refused(_) => true,
+        Trial::NotHere(_) | Trial::Broken(_) | Trial::Interrupted => false,
+    };
+    if let Some(why) = missing.filter(|_| is_without) {
         return Err(why);
     }
     row.planted(answer);
     match clean {
         Trial::Record(record) => row.clean(answer::clean(defect, &record)),
         Trial::NotHere(why) => row.twin_not_here(&why),
-        Trial::Broken(how) => row.clean(Twin::Mute(how)),
+        Trial::Refused(how) | Trial::Broken(how) => row.clean(Twin::Mute(how)),
         Trial::Interrupted => {}
     }
     Ok(())
@@ -260,7 +285,7 @@ fn clean_turns(site: &Site, host: &Host, options: &Selftest, runs: &[&str]) -> C
                         None => *before = Some(*record),
                     }
                 }
-                Trial::NotHere(why) | Trial::Broken(why) => clean.broken.push(why),
+                Trial::NotHere(why) | Trial::Refused(why) | Trial::Broken(why) => clean.broken.push(why),
                 Trial::Interrupted => return clean,
             }
         }
