@@ -201,9 +201,14 @@ impl Figure {
     }
 
     /// Makes it one that follows from others: the median of `values`, one for each round or pair of rounds of `from`, with its
-    /// interval where there are rounds enough. `None`, and unchanged, without a value.
+    /// interval where there are rounds enough. `None` without a value: then it is missing for the same reason as what it needs, if one of
+    /// these is.
     pub fn derive(&mut self, values: &[f64], from: &[&Figure]) -> Option<()> {
-        self.value = Some(crate::stats::median(values)?);
+        let value = crate::stats::median(values);
+        if let (None, Some(missing)) = (value, from.iter().find(|figure| figure.value.is_none())) {
+            (self.status, self.reason) = (missing.status, missing.reason.clone());
+        }
+        self.value = Some(value?);
         self.interval = crate::stats::median_interval(values);
         self.derived_from = from.iter().map(|figure| figure.id.clone()).collect();
         (self.status, self.reason) = (Status::Measured, None);

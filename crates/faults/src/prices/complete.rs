@@ -91,6 +91,17 @@ mod unit {
     }
 
     #[test]
+    fn what_lacks_one_of_two_is_missing_like_it() {
+        let mut warm = measured(WARM, &[]);
+        (warm.status, warm.reason) = (Status::Interrupted, Some("the time was spent".to_owned()));
+        let mut figures = vec![measured(COLD, &[900.0; 6]), warm];
+        complete(&mut figures);
+        let ratio = find(&figures, "scan.ratio").unwrap();
+        assert_eq!((ratio.value, ratio.status), (None, Status::Interrupted));
+        assert_eq!(ratio.reason.as_deref(), Some("the time was spent"));
+    }
+
+    #[test]
     fn what_follows_follows() {
         let mut huge = measured(HUGE, &[512.0; 6]);
         huge.conditions.set(key::PRICE_BYTES, 2097152.0);
