@@ -311,7 +311,7 @@ fn a_web_server_under_load() {
         answers += usize::from(ask().is_some_and(|bytes| bytes > 100));
     }
     let output = watching.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     assert!(answers > 10, "{answers}");
     let record = last_line(&stdout(&output));
     let minor = figure(&record, "faults.minor");
@@ -335,7 +335,7 @@ fn one_that_idles_first() {
         .stdout(Stdio::null());
     let sleeping = Running(command.env_remove("GLIBC_TUNABLES").spawn().unwrap());
     let output = run(&["faults", "-p", &sleeping.0.id().to_string(), "--format", "json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let glibc = if IS_GNU { &[(HeapTrim, Some(Glibc))][..] } else { &[] };
     let least = if IS_GNU { 0.6 } else { 0.0 };
     told("idle", &last_line(&stdout(&output)), glibc, least, 0.3);
@@ -392,7 +392,7 @@ fn a_fork_server() {
     let process = server.0.id().to_string();
     let outside = || {
         let output = run(&["faults", "-p", &process, "-d", "2s", "--format", "json"]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
         last_line(&stdout(&output))
     };
     let causes = [(CopyOnWrite, None)];
