@@ -13,7 +13,7 @@ use crate::bench::stderr;
 use crate::responder::free_port;
 
 /// System calls that write to a file system by a name, or that reach beyond the process.
-const TRACED: &str = "trace=%file,connect,bind,sendmsg,sendmmsg";
+const TRACED: &str = "trace=%file,connect,bind,sendto,sendmsg,sendmmsg";
 
 /// Those of %file that only look, or start a program.
 const LOOKS: &[&str] = &[
@@ -41,9 +41,10 @@ const LOOKS: &[&str] = &[
 const WRITES: &[&str] = &["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_TMPFILE"];
 
 /// What is written besides, of which nothing stays: the null device, what a worker sets of itself and of what it started, and memory without a name
-/// that the recorder in a program of others opens by its owner's descriptor.
+/// that the recorder in a program of others opens by its owner's descriptor. Processes are those that were traced.
 static OURS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new("^(/dev/null|/dev/tty|/proc/(self|[0-9]+)/(oom_score_adj|clear_refs|fd/[0-9]+))$").unwrap()
+    Regex::new("^(/dev/null|/dev/tty|/proc/(self|(?<process>[0-9]+))/(oom_score_adj|clear_refs|fd/[0-9]+))$")
+        .unwrap()
 });
 
 /// Addresses that are this machine's: sockets of the file system, the kernel, loopback.
@@ -79,10 +80,12 @@ impl Deeds {
                 })
             };
             match call {
-                "connect" | "bind" | "sendmsg" | "sendmmsg" if rest.contains("sa_family=") => {
-                    deeds.contacted.insert(rest.to_owned());
+                "connect" | "bind" | "sendto" | "sendmsg" | "sendmmsg" => {
+                    // What goes to who was connected to before names nobody.
+                    if rest.contains("sa_family=") {
+                        deeds.contacted.insert(rest.to_owned());
+                    }
                 }
-                "connect" | "bind" | "sendmsg" | "sendmmsg" => {}
                 "chdir" if rest.ends_with("= 0") => current = names().next().unwrap_or(current),
                 "open" | "openat" | "openat2" if !WRITES.iter().any(|flag| rest.contains(flag)) => {}
                 _ if LOOKS.contains(&call) => {}
@@ -145,10 +148,19 @@ fn assert_confined(command: &str) {
         .unwrap();
     assert!(matches!(output.status.code(), Some(0 | 3)), "{command}: {}", stderr(&output));
 
-    let deeds: Vec<Deeds> = std::fs::read_dir(&traces)
-        .unwrap()
-        .map(|trace| Deeds::of(&String::from_utf8_lossy(&std::fs::read(trace.unwrap().path()).unwrap())))
-        .collect();
+    // `of.PID` is a process, or a thread.
+    let traced: Vec<PathBuf> =
+        std::fs::read_dir(&traces).unwrap().map(|trace| trace.unwrap().path()).collect();
+    let of = |path: &PathBuf| Deeds::of(&String::from_utf8_lossy(&std::fs::read(path).unwrap()));
+    let deeds: Vec<Deeds> = traced.iter().map(of).collect();
+    let is_ours = |path: &Path| {
+        let path = path.to_string_lossy();
+        OURS.captures(&path).is_some_and(|found| {
+            let process =
+                found.name("process").map(|process| traces.join(format!("of.{}", process.as_str())));
+            process.is_none_or(|trace| traced.contains(&trace))
+        })
+    };
     let written = || deeds.iter().flat_map(|deeds| &deeds.written);
     assert!(
         written().any(|path| path.starts_with(&work)),
@@ -156,11 +168,7 @@ fn assert_confined(command: &str) {
     );
     for path in written() {
         let is_given = [&work, &temporary].iter().any(|given| path.starts_with(given));
-        assert!(
-            is_given || OURS.is_match(&path.to_string_lossy()),
-            "{command}: {} was written",
-            path.display()
-        );
+        assert!(is_given || is_ours(path), "{command}: {} was written", path.display());
     }
     for address in deeds.iter().flat_map(|deeds| &deeds.contacted) {
         assert!(HERE.is_match(address), "{command}: contacted {address}");
@@ -196,6 +204,11 @@ fn what_every_suite_writes() {
         "faults prices --max-time 3s -q -o report.json",
         "faults demo --shape two-blocks --iterations 50 -q -o report.json",
         "faults --allocs --calls --export folded=stacks -q -o report.json -- ls /",
+        "faults --prove --max-time 3s -q -o report.json -- ls /",
+        "faults walk -q -o report.json",
+        "alloc try glibc --max-time 3s -q -o report.json -- ls /",
+        "alloc record -q -o sizes.csv -- ls /",
+        "selftest memory/arrays-in-cache system/more-copies-than-cpus -q -o report.txt",
         "run alloc faults --quick --max-time 10s -q -o report",
         "host --capture host.tar.zst",
     ] {

@@ -27,6 +27,8 @@ pub enum Lack {
     Quota,
     /// Any file system that can be written, the work directory included.
     Writing,
+    /// Any place to write but the work directory: a container whose root is read-only.
+    Elsewhere,
     /// What Docker takes: capabilities, system calls, parts of /proc and /sys.
     Container,
 }
@@ -106,6 +108,8 @@ enum Step {
     Over(CString, CString),
     /// This mount and all below it read-only.
     ReadOnly(CString),
+    /// This mount alone as it was before.
+    Writable(CString),
     /// These bounding capabilities and no others.
     Capabilities,
     /// Into the group, by its files of processes.
@@ -214,6 +218,14 @@ impl Room {
         if self.lacks(Lack::Sys) {
             steps.push(Step::Empty(c"/sys".into()));
         }
+        if self.lacks(Lack::Elsewhere) {
+            let work = c_string(&self.work());
+            steps.extend([
+                Step::Over(work.clone(), work.clone()),
+                Step::ReadOnly(c"/".into()),
+                Step::Writable(work),
+            ]);
+        }
         if self.lacks(Lack::Writing) {
             steps.push(Step::ReadOnly(c"/".into()));
         }
@@ -273,7 +285,8 @@ impl Step {
             }
             Step::Empty(path) => mount(c"none", path, c"tmpfs", libc::MS_RDONLY),
             Step::Over(what, path) => mount(what, path, c"", libc::MS_BIND | libc::MS_REC),
-            Step::ReadOnly(path) => read_only(path),
+            Step::ReadOnly(path) => set_mounts(path, libc::AT_RECURSIVE, libc::MOUNT_ATTR_RDONLY, 0),
+            Step::Writable(path) => set_mounts(path, 0, 0, libc::MOUNT_ATTR_RDONLY),
             Step::Capabilities => capabilities(),
             Step::Into(files) => files.iter().try_for_each(|file| enter(file)),
             Step::Nobody => {
@@ -290,10 +303,9 @@ impl Step {
 }
 
 /// mount_setattr(2), of Linux 5.12, because it reaches all that is mounted below.
-fn read_only(path: &CStr) -> io::Result<()> {
-    let attributes =
-        libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
-    let flags = libc::AT_RECURSIVE as libc::c_uint;
+fn set_mounts(path: &CStr, flags: libc::c_int, set: u64, clear: u64) -> io::Result<()> {
+    let attributes = libc::mount_attr { attr_set: set, attr_clr: clear, propagation: 0, userns_fd: 0 };
+    let flags = flags as libc::c_uint;
     let size = size_of_val(&attributes);
     // SAFETY: a string that ends, and a structure of this size.
     done(unsafe {
