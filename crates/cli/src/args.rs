@@ -93,7 +93,7 @@ pub struct Measuring {
     /// Few rounds, and little time: one to four minutes
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
-    /// Many rounds and narrow intervals, as long as it takes
+    /// Many rounds and narrow intervals: a quarter of an hour to an hour for each suite
     #[arg(long)]
     pub thorough: bool,
     /// Exactly N rounds of every figure (6 are needed for an interval)

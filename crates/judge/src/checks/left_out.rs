@@ -45,6 +45,6 @@ fn rule(subject: &Subject) -> Answer {
             "{left_out} requests timed out, {} of all, and are in no latency, though they are the slowest{results}",
             percent(share)
         ),
-        "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http load",
+        "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http --url",
     )
 }
