@@ -1,9 +1,10 @@
 # What the scripts in this directory share. A script runs "$@", which is truebench; what it starts besides ends with it.
 
 # Standard input is a pipe that selftest holds: its end is the end of selftest, however it came about, and of all that is here. What was altered
-# is put back on SIGTERM.
+# is put back on SIGTERM; then $DIR goes, which nobody else removes any more.
 exec 9<&0 </dev/null
-(read -r _ <&9 || { trap '' TERM; kill -TERM 0; sleep 3; kill -KILL 0; }) >/dev/null 2>&1 &
+(read -r _ <&9 || { trap '' TERM; kill -TERM 0; sleep 3; rm -rf "$DIR"; kill -KILL 0; }) >/dev/null 2>&1 &
+watcher=$!
 exec 9<&-
 
 trap leave EXIT
@@ -11,19 +12,46 @@ trap 'exit 143' TERM
 
 # What is running ends, and the control groups and files outside $DIR go that were made.
 leave() {
-    kill $(jobs -p)
-    rm -rf "/dev/shm/truebench-selftest-$$"
+    trap '' TERM
+    # By a file: a substitution is a shell of its own, which in dash has no jobs. The watcher may be at work: it is not waited for.
+    jobs -p >"$DIR/.jobs"
+    helpers=$(grep -vx "$watcher" "$DIR/.jobs")
+    if [ -n "$helpers" ]; then
+        # They undo what they did, as this shell's end is theirs; but not for ever.
+        kill $helpers
+        (for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do sleep 0.1; done; kill -KILL $helpers) &
+        wait $helpers
+        kill -KILL $!
+    fi
+    [ ! -e "/dev/shm/truebench-selftest-$$" ] || rm -rf "/dev/shm/truebench-selftest-$$"
     for group in /sys/fs/cgroup/truebench-selftest-$$ /sys/fs/cgroup/*/truebench-selftest-$$; do
         [ -d "$group" ] || continue
         kill -KILL $(cat "$group/cgroup.procs")
         for _ in 1 2 3 4 5; do rmdir "$group" && break || sleep 0.1; done
     done
+    kill $watcher
 } 2>/dev/null
 
 # This machine does not allow the defect: why. Within a pipe the script goes on, and what it says counts for nothing.
 skip() { echo "$*" >"$DIR/.skip"; exit 77; }
 
 needs() { for tool in "$@"; do command -v "$tool" >/dev/null || skip "needs $tool"; done; }
+
+# Programs and libraries that are put into $DIR can be used.
+needs_exec() {
+    [ -x "$DIR/.runs" ] || { printf '#!/bin/sh\n' >"$DIR/.runs" && chmod 755 "$DIR/.runs"; }
+    "$DIR/.runs" 2>/dev/null || skip "programs cannot be run from $(dirname "$DIR"), as if mounted noexec: set TMPDIR to another directory"
+}
+
+# Files in $DIR are on a disk, as far as truebench can tell.
+needs_disk() { [ "$(stat -f -c %T "$DIR" 2>/dev/null)" != tmpfs ] || skip "$(dirname "$DIR") is in memory (tmpfs): set TMPDIR to a directory on a disk"; }
+
+# glibc's own malloc is there to be measured: the first that is listed, which then has a version or a place.
+needs_glibc() {
+    "$TRUEBENCH" alloc list >"$DIR/.list" 2>/dev/null
+    read -r _ version place <"$DIR/.list"
+    case "$version $place" in [0-9]* | *own:*) ;; *) skip "the C library here is not glibc" ;; esac
+}
 
 # Busy loops on these CPUs.
 hog() {
@@ -96,20 +124,73 @@ grow() {
 
 lay() {
     needs unshare mount
-    unshare -rm true 2>/dev/null || skip "no mount namespace can be made"
+    # Some systems let anybody make a namespace, and nobody mount in it.
+    unshare -rm mount --bind "$DIR" "$DIR" 2>/dev/null || skip "no mount namespace can be made, or nothing mounted in it"
     lays="${lays:-}mount --bind '$1' '$2' && "
 }
 
 # within COMMAND...: where all that was laid lies.
 within() { unshare -rm sh -c "${lays:-}"'exec "$@"' sh "$@"; }
 
-# system_files: a copy of what truebench reads of /sys/devices/system in $DIR/system, to be altered and laid over it.
+# system_files: a copy of what truebench reads of /sys/devices/system in $DIR/system, to be altered and laid over it. What that is stands in
+# crates/machine/src/capture/files.rs; of hundreds of CPUs all there is would take long, and some files are slow to read.
 system_files() {
+    needs awk xargs
     mkdir "$DIR/system"
-    for part in cpu node clocksource edac; do cp -r "/sys/devices/system/$part" "$DIR/system/" 2>/dev/null || :; done
-    [ -e "$DIR/system/cpu/online" ] || skip "/sys/devices/system cannot be copied"
-    chmod -R u+w "$DIR/system"
+    (
+        cd /sys/devices/system 2>/dev/null || exit
+        for file in cpu/online cpu/offline cpu/possible cpu/present cpu/isolated cpu/nohz_full cpu/smt/* cpu/vulnerabilities/* \
+            cpu/intel_pstate/* cpu/amd_pstate/* cpu/cpufreq/boost cpu/cpufreq/policy*/scaling_driver cpu/cpufreq/policy*/scaling_governor \
+            cpu/cpufreq/policy*/energy_performance_preference edac/mc/mc*/ce_count \
+            clocksource/clocksource0/current_clocksource clocksource/clocksource0/available_clocksource \
+            node/online node/node[0-9]*/cpulist node/node[0-9]*/cpumap node/node[0-9]*/distance node/node[0-9]*/meminfo \
+            node/node[0-9]*/hugepages/hugepages-*/nr_hugepages node/node[0-9]*/hugepages/hugepages-*/free_hugepages; do
+            [ -f "$file" ] && echo "$file"
+        done
+        for cpu in cpu/cpu[0-9]*; do
+            for file in $cpu/online $cpu/cpu_capacity $cpu/cpufreq/cpuinfo_max_freq $cpu/cpufreq/scaling_driver $cpu/cpufreq/scaling_governor \
+                $cpu/topology/*_list $cpu/topology/*_id $cpu/topology/core_siblings $cpu/topology/thread_siblings \
+                $cpu/cache/index*/level $cpu/cache/index*/type $cpu/cache/index*/size $cpu/cache/index*/coherency_line_size \
+                $cpu/cache/index*/ways_of_associativity $cpu/cache/index*/shared_cpu_list $cpu/cache/index*/shared_cpu_map \
+                $cpu/thermal_throttle/*_count; do
+                [ -f "$file" ] && echo "$file"
+            done
+        done
+    ) >"$DIR/.files"
+    (cd "$DIR/system" && sed 's|/[^/]*$||' ../.files | sort -u | xargs mkdir -p) 2>/dev/null
+    # One process for all of them. Not by tar or cpio: they go by the sizes that /sys tells, which are a page each.
+    awk '{
+        from = "/sys/devices/system/" $0
+        to = ENVIRON["DIR"] "/system/" $0
+        if ((got = (getline line < from)) >= 0) {
+            printf "" >to
+            for (; got > 0; got = (getline line < from)) print line >to
+            close(to)
+        }
+        close(from)
+    }' "$DIR/.files" 2>/dev/null
+    [ -s "$DIR/system/cpu/online" ] || skip "/sys/devices/system cannot be copied"
     lay "$DIR/system" /sys/devices/system
+}
+
+# caches LEVEL: KiB of the caches of that level that our CPUs have, each once; 0 where none is shown. `all`: of those that arrays must exceed, the
+# last level, and the second where that is not the last (docs/checks/array-size.md).
+caches() {
+    needs awk
+    for cpu in $(echo "$CPUS" | tr , " "); do
+        for index in "/sys/devices/system/cpu/cpu$cpu"/cache/index*; do
+            read -r level <"$index/level" && read -r kind <"$index/type" && read -r size <"$index/size" &&
+                read -r cpus <"$index/shared_cpu_list" && [ "$kind" != Instruction ] && echo "$cpu $level ${size%K} $cpus"
+        done
+    done 2>/dev/null | awk -v asked="$1" '
+        { cpu[NR] = $1; level[NR] = $2; size[NR] = $3; shared[NR] = $4; if ($2 > last[$1]) last[$1] = $2 }
+        END {
+            for (one = 1; one <= NR; one++) {
+                is_meant = asked == "all" ? level[one] == last[cpu[one]] || level[one] == 2 : level[one] == asked
+                if (is_meant && !seen[level[one] " " shared[one]]++) sum += size[one]
+            }
+            print sum + 0
+        }'
 }
 
 # meanwhile SCRIPT COMMAND...: runs the command, and the script again and again until it ends; `$run` is the command's process.
@@ -149,6 +230,7 @@ count_up() {
 
 # in_place_of TOOL SCRIPT: a tool of that name in $DIR/bin that does what the script says, and then what the tool does.
 in_place_of() {
+    needs_exec
     mkdir -p "$DIR/bin"
     printf '#!/bin/sh\n%s\nexec %s "$@"\n' "$2" "$(command -v "$1")" >"$DIR/bin/$1"
     chmod +x "$DIR/bin/$1"
@@ -157,6 +239,7 @@ in_place_of() {
 # program NAME [OPTION OF cc...]: builds $DIR/NAME from the C on stdin.
 program() {
     needs cc
+    needs_exec
     file=$DIR/$1
     shift
     cc -O1 -fno-builtin -I"$DIR" -o "$file" "$@" -x c - || skip "cc builds no such program"
@@ -180,18 +263,19 @@ meddled() {
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-/* Of each anonymous mapping of 3 MB and more, of which the arrays are; their ends may be slack. */
+/* Whole pages of each anonymous mapping of 3 MB and more, of which the arrays are; their ends may be slack. */
 static void *meddles(void *none)
 {
+    unsigned long in_page = sysconf(_SC_PAGESIZE) - 1;
     for (;; usleep(10000)) {
         FILE *maps = fopen("/proc/self/maps", "r");
         char line[512];
         unsigned long first, last;
         while (maps && fgets(line, sizeof line, maps)) {
             if (!strstr(line, " rw-p 00000000 00:00 0 \n") || sscanf(line, "%lx-%lx", &first, &last) != 2) continue;
-            void *from = (void *)(first + ((last - first) / 4 & ~4095ul));
-            size_t bytes = (last - first) / 2 & ~4095ul;
-            if (last - first > 750 * 4096) MEDDLE;
+            void *from = (void *)(first + ((last - first) / 4 & ~in_page));
+            size_t bytes = (last - first) / 2 & ~in_page;
+            if (last - first > 3000000) MEDDLE;
         }
         if (maps) fclose(maps);
     }
@@ -211,7 +295,7 @@ C
 # apart COMMAND...: in a network namespace of its own, which has lo.
 apart() {
     needs unshare ip
-    unshare -rn true 2>/dev/null || skip "no network namespace can be made"
+    unshare -rn ip link set lo up 2>/dev/null || skip "no network namespace can be made, or its lo not set up"
     unshare -rn sh -c 'ip link set lo up && exec "$@"' sh "$@"
 }
 
@@ -222,6 +306,12 @@ shaped() {
     qdisc=$1
     shift
     apart sh -c 'tc qdisc add dev lo root $0 && exec "$@"' "$qdisc" "$@"
+}
+
+# few_ports COMMAND...: apart, with 64 local ports.
+few_ports() {
+    apart sh -c 'echo 40000 40063 >/proc/sys/net/ipv4/ip_local_port_range' 2>/dev/null || skip "the local ports cannot be set here"
+    apart sh -c 'echo 40000 40063 >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"' sh "$@"
 }
 
 # The C of a program that takes, touches and gives back three blocks of 2 MiB, again and again: what glibc alone does worst.
@@ -267,7 +357,11 @@ needs_servers() {
 # servers COMMANDS: TRUEBENCH_LIB with a truebench-servers before which these commands are run; "$1" is what it is to do.
 servers() {
     needs_servers
+    needs_exec
     printf '#!/bin/sh\n%s\nexec "%s" "$@"\n' "$1" "$real" >"$DIR/truebench-servers"
     chmod 755 "$DIR/truebench-servers"
     export TRUEBENCH_LIB="$DIR"
 }
+
+# glibc is named in the runs themselves, most of which have no script.
+case "$2 $3 $4 " in "alloc glibc "* | "alloc try glibc "*) needs_glibc ;; esac

@@ -107,7 +107,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     // Drawing takes as long again, so that a replayed run counts twice.
     let runs = able().count() * arms.len() + if replays { 2 * options.allocators.installed.len() } else { 0 };
     let profile = scaled(machine, options, runs);
-    let available = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64);
+    let available = available(machine);
     if profile.bytes() > available * 0.8 {
         return Err(PlanError::Wrong(format!(
             "the load takes {} and there are {}: ask for fewer slots (--slots, --ram)",
@@ -185,6 +185,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
+/// Bytes that may be taken: what the machine has left, and what the limits of our control groups leave, where the kernel would kill instead.
+fn available(machine: &Machine) -> f64 {
+    let machines = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64);
+    let groups = machine.cgroup.memory_room().map_or(f64::MAX, |(bytes, _)| bytes as f64);
+    machines.min(groups)
+}
+
 /// How long a phase of this load may take: far longer than the slowest allocator takes on the slowest machine, as it costs
 /// nothing but the wait for one that hangs.
 fn patience(profile: &Profile, access: Access) -> f64 {
@@ -244,7 +251,7 @@ fn scaled(machine: &Machine, options: &Options, runs: usize) -> Profile {
     if options.is_sized {
         return options.profile.clone();
     }
-    let room = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64 * ROOM);
+    let room = available(machine) * ROOM;
     let fits = options.profile.within(room);
     if options.rules.max_time == f64::MAX {
         return fits;
@@ -334,4 +341,49 @@ fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static 
         ),
         ("who", told.join(", ")),
     ]
+}
+
+#[cfg(test)]
+mod unit {
+    use figure::Reading;
+    use figure::host::CgroupLevel;
+    use lab::schedule::Rules;
+
+    use super::*;
+    use crate::find::Chosen;
+
+    #[test]
+    fn what_a_control_group_leaves_bounds_the_load_and_its_brake() {
+        let options = Options {
+            allocators: Chosen::default(),
+            profile: Profile::known("ithare").unwrap(),
+            is_sized: false,
+            access: Access::Full,
+            threads: vec![1],
+            places: None,
+            is_compat: false,
+            remote: 0.0,
+            processes: false,
+            siblings: false,
+            rules: Rules::exactly(6, f64::MAX),
+        };
+        let mut machine = Machine::default();
+        machine.topology.online.insert(0);
+        machine.topology.allowed.insert(0);
+        machine.topology.cpus.push(figure::host::LogicalCpu::default());
+        assert_eq!(available(&machine), f64::MAX);
+        machine.memory.available = Reading::Value(64 << 30);
+        assert_eq!(available(&machine), (64_u64 << 30) as f64);
+        let level = |limit, used| CgroupLevel {
+            memory_limit: Some(limit),
+            memory_used: Some(used),
+            ..CgroupLevel::default()
+        };
+        machine.cgroup.levels = vec![level(512 << 20, 112 << 20), level(2 << 30, 0)];
+        let room = (400 << 20) as f64;
+        assert_eq!(available(&machine), room);
+        assert!(scaled(&machine, &options, 1).bytes() <= ROOM * room);
+        let planned = plan(&machine, &options).unwrap();
+        assert_eq!(planned.suite.setup["available"], 0.9 * room);
+    }
 }
