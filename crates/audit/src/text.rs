@@ -15,6 +15,8 @@ pub struct Run<'a> {
 const COMMAND_WITHIN: usize = 16;
 /// Beyond this, nothing that these tools print is a number that was measured.
 const MOST: f64 = 1e18;
+/// Nor below this, but for 0: so that no number that is divided or multiplied by others becomes 0 or infinite.
+const LEAST: f64 = 1e-100;
 
 /// A line without the marks that quoting puts around it: `> `, `| `, spaces.
 pub fn trimmed(line: &str) -> &str {
@@ -26,7 +28,8 @@ pub fn number(token: &str) -> Option<f64> {
     let digits: String = token.chars().filter(|c| *c != ',').collect();
     let is_plain = digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
     let is_number = is_plain && digits.chars().next().is_some_and(|c| c.is_ascii_digit());
-    digits.parse().ok().filter(|value: &f64| is_number && (0.0..=MOST).contains(value))
+    let is_sane = |value: &f64| *value == 0.0 || (LEAST..=MOST).contains(value);
+    digits.parse().ok().filter(|value| is_number && is_sane(value))
 }
 
 /// A number within bounds.
@@ -163,6 +166,7 @@ mod tests {
     fn numbers_as_tools_print_them() {
         assert_eq!(number("1,000.5"), Some(1000.5));
         assert_eq!(number("1.0e-13"), Some(1e-13));
+        assert_eq!((number("0.00"), number("1e-323"), number("1e300")), (Some(0.0), None, None));
         for token in ["", "-1", "nan", "-nan", "inf", "1e999", "0x10", ".", "1.2.3", "e5"] {
             assert_eq!(number(token), None, "{token}");
         }

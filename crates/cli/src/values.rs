@@ -34,15 +34,22 @@ pub fn sizes(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
+/// Seconds: nothing here runs longer than ten years. Much larger numbers overflow where a time is added to another.
+const LONGEST: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
+
 /// A time: `30s`, `2min`, `1m 30s`, `500ms`; a bare number is seconds.
 ///
 /// # Errors
-/// A sentence with examples.
+/// A sentence with examples, or that it is too long.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    let bare = text.trim().parse::<f64>().ok().map(|number| Duration::try_from_secs_f64(number).ok());
-    let time = bare.unwrap_or_else(|| humantime::parse_duration(text).ok());
+    let bare = text.trim().parse::<f64>().ok();
+    let time = bare.or_else(|| humantime::parse_duration(text).ok().map(|time| time.as_secs_f64()));
     match time {
-        Some(time) if !time.is_zero() => Ok(time.as_secs_f64()),
+        Some(time) if time > LONGEST => {
+            Err(format!("'{text}' is more than ten years: write 30s, 2min or 500ms"))
+        }
+        // What rounds to no nanosecond is no time either.
+        Some(time) if Duration::try_from_secs_f64(time).is_ok_and(|time| !time.is_zero()) => Ok(time),
         _ => Err(format!("'{text}' is no time above zero: write 30s, 2min or 500ms")),
     }
 }
@@ -152,6 +159,10 @@ mod tests {
         assert_eq!(seconds("1m 30s"), Ok(90.0));
         assert_eq!(seconds("0.5"), Ok(0.5));
         assert!(["0", "-3", "soon", "nan", "1e400"].iter().all(|text| seconds(text).is_err()));
+        assert_eq!(seconds("10years"), Ok(10.0 * 365.25 * 86400.0));
+        for long in ["18446744073709551615s", "18446744073709551615", "1e15", "11years", "316224001"] {
+            assert!(seconds(long).is_err_and(|why| why.contains("more than ten years")), "{long}");
+        }
         assert_eq!(share("2%"), Ok(0.02));
         assert_eq!(share("0.02"), Ok(0.02));
         assert!(["0", "100%", "-1%", "nan", "x"].iter().all(|text| share(text).is_err()));

@@ -51,7 +51,7 @@ pub enum CaptureError {
     #[error("{path} holds none of the files that describe a machine; it should have proc and sys in it", path = .0.display())]
     Empty(PathBuf),
     /// More than an archive may hold.
-    #[error("too large: more than {MAX_FILES} files or {} MiB", MAX_BYTES >> 20)]
+    #[error("too large: more than {MAX_FILES} files and directories, or {} MiB", MAX_BYTES >> 20)]
     TooLarge,
     /// Not an archive of ours.
     #[error("{path} is no captured machine: {reason}", path = path.display())]

@@ -8,7 +8,7 @@
 
 mod bench;
 mod plan;
-mod unixbench;
+pub mod unixbench;
 
 use crate::mode::Mode;
 

@@ -3,7 +3,7 @@
 //! settings.
 
 mod locale;
-mod tools;
+pub mod tools;
 
 use std::path::Path;
 

@@ -28,6 +28,9 @@ const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
 /// Bytes of a file at most, unpacked: half an hour of as many faults as are ever sampled. A small file may unpack to anything.
 const MOST_BYTES: u64 = 512 << 20;
+/// Entries and mappings of a file at most. Some hundred bytes of memory each, and as few as twelve in the file; the longest of those that
+/// are kept here (tests/data) has 48 000.
+const MOST_ENTRIES: usize = 4 << 20;
 /// Stands for any other directory.
 const ELSEWHERE: &str = "/…/";
 
@@ -59,6 +62,16 @@ enum Line {
     /// The last.
     #[serde(rename = "end")]
     Tail(Tail),
+}
+
+impl Line {
+    /// For how many of [`MOST_ENTRIES`] it counts.
+    fn entries(&self) -> usize {
+        match self {
+            Line::Looked { maps, .. } => 1 + maps.len(),
+            _ => 1,
+        }
+    }
 }
 
 /// A mapping: process, first byte, bytes, offset, protection, whether it is private, name.
@@ -93,6 +106,8 @@ pub struct Writer {
     file: GzEncoder<BufWriter<File>>,
     /// Bytes that were written, before they were packed.
     bytes: u64,
+    /// Entries and mappings that were written.
+    entries: usize,
     last: Last,
     /// Why nothing more is written.
     trouble: Option<std::io::Error>,
@@ -122,7 +137,7 @@ impl Writer {
     /// What the system said.
     pub fn create(path: &Path, page: u64) -> std::io::Result<Writer> {
         let file = GzEncoder::new(BufWriter::new(File::create(path)?), Compression::best());
-        let mut writer = Writer { file, bytes: 0, last: Last::default(), trouble: None };
+        let mut writer = Writer { file, bytes: 0, entries: 0, last: Last::default(), trouble: None };
         writer.line(&Line::Head { format: FORMAT, page });
         Ok(writer)
     }
@@ -194,9 +209,10 @@ impl Writer {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.bytes += text.len() as u64;
-        if self.bytes > MOST_BYTES {
+        self.entries += line.entries();
+        if self.bytes > MOST_BYTES || self.entries > MOST_ENTRIES {
             return Err(std::io::Error::other(format!(
-                "there was more than {} MiB to keep",
+                "there was more than {} MiB to keep, or {MOST_ENTRIES} entries",
                 MOST_BYTES >> 20
             )));
         }
@@ -240,11 +256,15 @@ impl Kept {
     /// # Errors
     /// Why it is none, with the line.
     pub fn of(lines: impl BufRead) -> Result<Kept, String> {
+        Kept::within(lines, MOST_ENTRIES)
+    }
+
+    fn within(lines: impl BufRead, most: usize) -> Result<Kept, String> {
         let mut kept = Kept::default();
         let (mut last, mut is_whole) = (Last::default(), false);
         // Not the end of what is read: that of an error.
         let mut lines = lines.take(MOST_BYTES + 1);
-        let (mut number, mut line) = (0, Vec::new());
+        let (mut number, mut line, mut entries) = (0, Vec::new(), 0);
         loop {
             number += 1;
             let in_line = |error: &dyn std::fmt::Display| format!("line {number}: {error}");
@@ -255,7 +275,12 @@ impl Kept {
             if lines.limit() == 0 {
                 return Err(format!("unpacked it has more than {} MiB", MOST_BYTES >> 20));
             }
-            match serde_json::from_slice(&line).map_err(|error| in_line(&error))? {
+            let read: Line = serde_json::from_slice(&line).map_err(|error| in_line(&error))?;
+            entries += read.entries();
+            if entries > most {
+                return Err(in_line(&format!("there are more than {most} entries and mappings")));
+            }
+            match read {
                 Line::Head { format: FORMAT, page: 0 } => return Err(in_line(&"pages of no bytes")),
                 Line::Head { format: FORMAT, page } => kept.page = page,
                 Line::Head { format, .. } => {
@@ -379,6 +404,20 @@ mod unit {
         std::fs::write(&file, "no gzip").unwrap();
         assert!(read(&file).unwrap_err().contains("line 1"));
         assert!(read(&directory.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn entries_and_mappings_are_counted() {
+        let head = "{\"truebench-events\":{\"format\":1,\"page\":4096}}\n";
+        let text = |lines: &str| format!("{head}{lines}{{\"end\":null}}\n");
+        let exits = text(&"{\"x\":[0,0,0]}\n".repeat(5));
+        let why = |text: &str, most| Kept::within(text.as_bytes(), most).unwrap_err();
+        assert!(why(&exits, 5).contains("line 6: there are more than 5 entries"), "{}", why(&exits, 5));
+        assert!(!why(&exits, 100).contains("more than"), "{}", why(&exits, 100));
+        let maps = ["[1,0,0,0,0,true,\"\"]"; 8].join(",");
+        let looked =
+            text(&format!("{{\"r\":{{\"time\":0,\"process\":1,\"name\":\"\",\"maps\":[{maps}]}}}}\n"));
+        assert!(why(&looked, 9).contains("line 2: there are more than 9 entries"));
     }
 
     #[test]

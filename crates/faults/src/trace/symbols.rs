@@ -43,7 +43,8 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
         addresses.dedup();
         let Some((name, file)) = collector.images.get(image as usize) else { continue };
         let source = Source::Elf(Elf::new(&file.path));
-        let found = symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
+        let look = || symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
+        let found = if file.is_sound { look() } else { Vec::new() };
         let short = Path::new(&**name)
             .file_name()
             .map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder as _};
 use memmap2::Mmap;
-use object::{Object, ObjectSection, ObjectSegment};
+use object::elf::SHF_COMPRESSED;
+use object::{Object, ObjectSection, ObjectSegment, SectionFlags};
 
 use super::record::{Fault, Regs};
 use super::space::Space;
@@ -24,6 +25,11 @@ use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as
 const MOST_FRAMES: usize = 127;
 /// Files kept open at most.
 const MOST_FILES: usize = 1024;
+/// Bytes that one of zlib's becomes at most: 258 of a match of two bits (zlib's zlib_tech.html, "maximum compression factor"). zstd can do
+/// more, but not with tables of a debugger, and whoever looks names up has no zstd.
+const BEST_RATIO: u64 = 1032;
+/// Bytes that all packed parts of a file become at most: more than the largest programs have of debug information.
+const MOST_UNPACKED: u64 = 4 << 30;
 
 /// Part of a file, mapped.
 #[derive(Clone)]
@@ -43,6 +49,8 @@ impl Deref for Part {
 pub struct Image {
     /// A path that leads to it as long as we live, whatever becomes of its name.
     pub path: PathBuf,
+    /// Whether names may be looked up in it: all that is packed in it can be as long as it says.
+    pub is_sound: bool,
     /// Keeps the path alive.
     _file: File,
     sections: ExplicitModuleSectionInfo<Part>,
@@ -91,8 +99,9 @@ impl Image {
             })
             .collect();
         let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        let is_sound = unpacks(&object);
         drop(object);
-        Some(Image { path, _file: file, sections, segments })
+        Some(Image { path, is_sound, _file: file, sections, segments })
     }
 
     /// What is added, in a mapping of a range of its bytes that begins at `start`, to the addresses that the file states.
@@ -106,6 +115,22 @@ impl Image {
             |(start, size, _): &&(u64, u64, u64)| (*start..start.saturating_add(*size)).contains(&offset);
         self.segments.iter().find(holds).map(|(start, _, address)| (offset - start).wrapping_add(*address))
     }
+}
+
+/// Whether the packed parts of a file can be as long as they say. Who looks names up reserves that much before it unpacks anything, and
+/// ends the process where it cannot; it takes every file for one of this machine's byte order.
+fn unpacks(object: &object::File) -> bool {
+    let mut all = 0_u64;
+    let mut can_be = |section: object::Section| {
+        if !matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(SHF_COMPRESSED))
+        {
+            return true;
+        }
+        let Ok(packed) = section.compressed_file_range() else { return false };
+        all = all.saturating_add(packed.uncompressed_size);
+        packed.uncompressed_size <= packed.compressed_size.saturating_mul(BEST_RATIO) && all <= MOST_UNPACKED
+    };
+    object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
 /// By the part that most of the range is of: its first page may hold the end of the part before as well, as linkers save room.
@@ -231,6 +256,40 @@ fn calls(chain: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod unit {
     use super::*;
+
+    /// A library without anything but a part of debug information of 8 packed bytes, which says that it is so many.
+    fn packed(says: u64) -> Vec<u8> {
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let names = b"\0.debug_info\0.names\0\0\0\0";
+        // Header (64 bytes), what is packed behind its own header (Elf64_Chdr, ELFCOMPRESS_ZLIB), names.
+        let chunk = words(&[1, says, 1, 0x0003_9c78]);
+        let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0".to_vec();
+        file.extend(words(&[0, 0, (64 + chunk.len() + names.len()) as u64]));
+        for half in [0, 0, 64, 56, 0, 64, 3, 2_u16] {
+            file.extend(half.to_le_bytes());
+        }
+        let at = file.len() as u64;
+        file.extend(&chunk);
+        file.extend(names);
+        file.extend([0; 64]);
+        // SHT_PROGBITS with SHF_COMPRESSED; SHT_STRTAB.
+        file.extend(words(&[1 | 1 << 32, 0x800, 0, at, chunk.len() as u64, 0, 1, 0]));
+        file.extend(words(&[13 | 3 << 32, 0, 0, at + chunk.len() as u64, names.len() as u64, 0, 1, 0]));
+        file
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_as_long_as_it_says_is_not_unpacked() {
+        let is_sound = |says| unpacks(&object::File::parse(&packed(says)[..]).unwrap());
+        assert!(is_sound(0) && is_sound(8 * BEST_RATIO));
+        assert!(!is_sound(8 * BEST_RATIO + 1) && !is_sound(u64::MAX));
+        let mut foreign = packed(0);
+        foreign[5] = 2;
+        assert!(
+            object::File::parse(&foreign[..]).is_err()
+                || !unpacks(&object::File::parse(&foreign[..]).unwrap())
+        );
+    }
 
     #[test]
     fn code_that_shares_a_page_with_what_comes_before() {

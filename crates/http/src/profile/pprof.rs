@@ -13,9 +13,12 @@ use prost::Message;
 
 use super::message::{Location, Profile, Sample};
 
-/// The most bytes of a profile once it is unpacked. 40 busy CPUs for 30 s make about 1 MB; a message of one byte becomes a structure of
-/// fifty, so the bound is on that as well.
+/// The most bytes of a profile once it is unpacked. 40 busy CPUs for 30 s make about 1 MB.
 pub const MAX_BYTES: u64 = 16 << 20;
+
+/// The most bytes that its messages may become in memory, as [`memory`] counts them: a message of two bytes becomes a structure of
+/// fifty. The recorded profiles (11 to 39 KB) become up to six times as large as they are, so this is 5 MB of a real one.
+const MAX_MEMORY: usize = 32 << 20;
 
 /// The most frames of all stacks together: 40 000 stacks, 100 deep.
 const MAX_FRAMES: usize = 4 << 20;
@@ -60,7 +63,10 @@ pub enum NotAProfile {
     #[error("CPU profile: cannot be unpacked as gzip: {0}")]
     Packed(String),
     /// It is too large.
-    #[error("CPU profile: more than {} MiB unpacked, or more than {MAX_FRAMES} frames", MAX_BYTES >> 20)]
+    #[error(
+        "CPU profile: more than {} MiB unpacked, {} MiB in memory, or {MAX_FRAMES} frames",
+        MAX_BYTES >> 20, MAX_MEMORY >> 20
+    )]
     Large,
     /// It is no message of the format.
     #[error("CPU profile: not in the format of pprof's profile.proto: {0}")]
@@ -90,6 +96,9 @@ impl CpuProfile {
     /// # Errors
     /// What is wrong with it.
     pub fn unpacked(bytes: &[u8]) -> Result<CpuProfile, NotAProfile> {
+        if memory(bytes) > MAX_MEMORY {
+            return Err(NotAProfile::Large);
+        }
         let profile = Profile::decode(bytes).map_err(|error| NotAProfile::Message(error.to_string()))?;
         CpuProfile::of(&profile)
     }
@@ -158,6 +167,42 @@ impl CpuProfile {
     pub fn name(&self, frame: u32) -> &str {
         self.functions.get(frame as usize).map_or("", String::as_str)
     }
+}
+
+/// About how many bytes a message takes once it is read, by a look at its outermost fields: each is a structure, and in samples and places
+/// each byte that ends a number (protobuf's encoding: one below 0x80) is one of eight. Behind what is no message nothing is counted, as
+/// nothing is read there.
+fn memory(mut bytes: &[u8]) -> usize {
+    // Strings are bytes in memory as well.
+    const STRING: u64 = 6;
+    let mut all = 0_usize;
+    while let Some(tag) = varint(&mut bytes) {
+        let length = match tag & 7 {
+            0 => varint(&mut bytes).map(|_| 0),
+            1 => Some(8),
+            2 => varint(&mut bytes).and_then(|length| usize::try_from(length).ok()),
+            5 => Some(4),
+            // The beginning or end of a group: what is in it counts.
+            _ => Some(0),
+        };
+        let Some((field, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else { break };
+        bytes = rest;
+        let numbers = match tag >> 3 {
+            STRING => field.len(),
+            _ => field.iter().filter(|byte| **byte < 0x80).count().saturating_mul(size_of::<u64>()),
+        };
+        all = all.saturating_add(size_of::<Sample>()).saturating_add(numbers);
+    }
+    all
+}
+
+/// The number at the beginning, which is taken away; `None` if there is none.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    const LONGEST: usize = 10;
+    let end = bytes.iter().take(LONGEST).position(|byte| *byte < 0x80)?;
+    let (number, rest) = bytes.split_at_checked(end + 1)?;
+    *bytes = rest;
+    Some(number.iter().rev().fold(0, |number, byte| number << 7 | u64::from(byte & 0x7f)))
 }
 
 /// Which of a sample's values is the count, and which the CPU time.
@@ -317,6 +362,26 @@ pub(super) mod unit {
         wide.location[0].line = vec![Line { function_id: 12 }; 3000];
         wide.sample[0].location_id = vec![7; 3000];
         assert_eq!(CpuProfile::read(&packed(&wide.encode_to_vec())), Err(NotAProfile::Large));
+        // Small bytes, much memory: empty samples, of which each takes a structure; numbers of a byte each.
+        let empty = [0x12, 0].repeat(2 << 20);
+        assert_eq!(CpuProfile::read(&packed(&empty)), Err(NotAProfile::Large));
+        let mut long = message();
+        long.sample[0].location_id = vec![7; 5 << 20];
+        assert_eq!(CpuProfile::unpacked(&long.encode_to_vec()), Err(NotAProfile::Large));
+    }
+
+    #[test]
+    fn recorded_profiles_are_far_from_the_bound_of_memory() {
+        for recorded in [NETHTTP, FASTHTTP, GNET, MULTIPLEXED, GC] {
+            let mut bytes = Vec::new();
+            GzDecoder::new(recorded).read_to_end(&mut bytes).unwrap();
+            let times = memory(&bytes) as f64 / bytes.len() as f64;
+            assert!((1.0..7.0).contains(&times), "{times}");
+        }
+        assert_eq!(memory(&[]), 0);
+        assert_eq!(memory(&[0x12]), 0, "a length is missing");
+        assert_eq!(memory(&[0x80; 40]), 0, "a number without end");
+        assert_eq!(memory(&[0x12, 2, 7, 7]), size_of::<Sample>() + 16);
     }
 
     proptest! {

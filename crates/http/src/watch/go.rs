@@ -187,7 +187,8 @@ impl Histogram {
         };
         let buckets = buckets?;
         let ascending = buckets.windows(2).all(|pair| pair[0].1 <= pair[1].0);
-        (ascending && buckets.iter().all(|(low, high, _)| low <= high)).then_some(Histogram { buckets })
+        // One that could hold nothing shares its lower bound with the next, by which buckets are known.
+        (ascending && buckets.iter().all(|(low, high, _)| low < high)).then_some(Histogram { buckets })
     }
 
     /// What was counted.
@@ -206,8 +207,13 @@ impl Histogram {
         if gone {
             return Reading::unknown("the histogram ran backwards: the server was started anew");
         }
-        let buckets = self.buckets.iter().map(|(low, high, count)| (*low, *high, count - then(*low)));
-        Reading::Value(Histogram { buckets: buckets.filter(|bucket| bucket.2 > 0).collect() })
+        let grown =
+            |(low, high, count): &(f64, f64, u64)| Some((*low, *high, count.checked_sub(then(*low))?));
+        let buckets: Option<Vec<_>> = self.buckets.iter().map(grown).collect();
+        let grown = buckets.map(|buckets| Histogram {
+            buckets: buckets.into_iter().filter(|bucket| bucket.2 > 0).collect(),
+        });
+        Reading::or_unknown(grown, "the histogram has two buckets of one lower bound")
     }
 
     /// The bounds of the bucket that a quantile lies in, 0 to 1; `None` where nothing was counted.
@@ -313,6 +319,7 @@ mod unit {
             "[{}]",
             "5",
             r#"[{"count": -1}]"#,
+            r#"{"counts": [2, 0], "buckets": [0, 0, 1]}"#,
         ] {
             assert_eq!(Histogram::of(&serde_json::from_str(damaged).unwrap()), None, "{damaged}");
         }
@@ -324,6 +331,8 @@ mod unit {
         let (before, after) = (of(&[(0.0, 1.0, 5)]), of(&[(0.0, 1.0, 7), (1.0, 2.0, 4)]));
         assert_eq!(after.since(&before), Reading::Value(of(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
         assert!(before.since(&after).reason().is_some());
+        let twice = |first, second| of(&[(0.0, 0.0, first), (0.0, 1.0, second)]);
+        assert!(twice(5, 1).since(&twice(2, 0)).reason().is_some_and(|why| why.contains("one lower bound")));
         assert_eq!(Histogram::default().quantile(0.5), None);
     }
 

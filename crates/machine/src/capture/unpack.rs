@@ -38,7 +38,7 @@ pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
         .map_err(|error| foreign(error.to_string()))?;
     // Not the limit of ours: that of an error, so that a cut archive is not taken for a whole one.
     let mut tar = tar::Archive::new(Limited { inner: decoder, left: MAX_BYTES });
-    let mut files = 0;
+    let (mut files, mut directories) = (0, 0);
     for entry in tar.entries().map_err(|error| foreign(error.to_string()))? {
         let mut entry = entry.map_err(|error| foreign(error.to_string()))?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
@@ -50,7 +50,8 @@ pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
             return Err(foreign(format!("'{shown}' is no plain relative path")));
         };
         files += 1;
-        if files > MAX_FILES || entry.size() > MAX_FILE {
+        directories += missing(into, &path);
+        if files + directories > MAX_FILES || entry.size() > MAX_FILE {
             return Err(CaptureError::TooLarge);
         }
         let path = into.join(path);
@@ -67,14 +68,23 @@ pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
     Ok(files)
 }
 
-/// The most bytes of a path and of a part of it: Linux's PATH_MAX and NAME_MAX.
+/// The most bytes of a path: Linux's PATH_MAX.
 const MAX_PATH: usize = 4096;
+/// The most parts of a path. Of those that are captured a cache's of a CPU has 8, and a cgroup's some more; each but the last may be a new
+/// directory, which takes room as a file does.
+const MAX_DEPTH: usize = 20;
 
 /// A relative path without `..`, or nothing.
 fn plain(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let normal = path.components().all(|part| matches!(part, Component::Normal(_)));
-    (normal && !name.is_empty() && name.len() < MAX_PATH && !name.ends_with('/')).then(|| path.to_owned())
+    let is_short = name.len() < MAX_PATH && path.components().count() <= MAX_DEPTH;
+    (normal && is_short && !name.is_empty() && !name.ends_with('/')).then(|| path.to_owned())
+}
+
+/// How many directories a file's path needs that are not there yet.
+fn missing(into: &Path, path: &Path) -> usize {
+    path.ancestors().skip(1).take_while(|above| !into.join(above).exists()).count()
 }
 
 /// A reader that fails behind so many bytes.
@@ -92,5 +102,28 @@ impl<R: Read> Read for Limited<R> {
         let read = self.inner.read(&mut buffer[..room])?;
         self.left -= read as u64;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn paths_are_relative_and_not_deep() {
+        let deep = |parts: usize| vec!["a"; parts].join("/");
+        assert!(plain("proc/cpuinfo").is_some() && plain(&deep(MAX_DEPTH)).is_some());
+        for not in ["", "/", "/a", "a/", "../a", "a/../b", "./a", &deep(MAX_DEPTH + 1)] {
+            assert_eq!(plain(not), None, "{not}");
+        }
+    }
+
+    #[test]
+    fn directories_that_are_new_are_counted() {
+        let into = tempfile::tempdir().unwrap();
+        let missing = |path: &str| missing(into.path(), Path::new(path));
+        assert_eq!((missing("a"), missing("a/b/c")), (0, 2));
+        fs::create_dir(into.path().join("a")).unwrap();
+        assert_eq!((missing("a/b"), missing("a/b/c")), (0, 1));
     }
 }

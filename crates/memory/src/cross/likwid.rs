@@ -6,7 +6,7 @@
 
 use figure::Convention;
 
-use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, positive};
+use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, gigabytes, positive, sound};
 use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Kernel, Stores};
 use crate::pages::Pages;
@@ -84,7 +84,7 @@ fn read(output: &Output) -> Result<Said, String> {
     let text = output.text;
     let test = behind(text, "Test:").ok_or("its output has no line 'Test:'")?;
     let field = |label: &str| behind(text, label).and_then(|text| text.split_whitespace().next());
-    let printed = field("MByte/s:").and_then(positive).map(|rate| rate / 1e3);
+    let printed = field("MByte/s:").and_then(gigabytes);
     let rate = match printed {
         Some(rate) => rate,
         // In guests that hide the clock (CPUID leaf 15h and 16h) its own is 0, and with it the rate; the cycles that it
@@ -93,7 +93,8 @@ fn read(output: &Output) -> Result<Said, String> {
             let cycles = field("Cycles:").and_then(positive);
             let volume = field("Data volume (Byte):").and_then(positive);
             match (volume, cycles, output.counter_rate) {
-                (Some(volume), Some(cycles), Some(ticks)) => volume / (cycles / ticks) / 1e9,
+                (Some(volume), Some(cycles), Some(ticks)) => sound(volume / (cycles / ticks) / 1e9)
+                    .ok_or("its 'Data volume (Byte):' and 'Cycles:' give no rate")?,
                 (_, _, None) => {
                     return Err("it gives no rate, and the time stamp counter is not known".to_owned());
                 }
@@ -179,6 +180,10 @@ Cycles per update:\t1.360821
         assert!(said("0", "0.00", None).unwrap_err().contains("gives no rate"));
         assert!(said("0", "inf", None).unwrap_err().contains("gives no rate"));
         assert!(read(&Output { text: "", kernels: &["triad"], counter_rate: None }).is_err());
+        assert!(said("0", "1e-323", None).unwrap_err().contains("gives no rate"));
+        let text = "Test: a\nCycles: 1e-300\nData volume (Byte): 1e308\n";
+        let output = Output { text, kernels: &["triad"], counter_rate: Some(2.7e9) };
+        assert!(read(&output).unwrap_err().contains("give no rate"));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use figure::Convention;
 
-use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, positive};
+use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, gigabytes};
 use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Stores};
 use crate::pages::Pages;
@@ -96,12 +96,12 @@ fn read(output: &Output) -> Result<Said, String> {
         let last = figure::format::plain_to(last, 120);
         return Err(format!("its output has no line of delay 00000; it ends with: {last}"));
     };
-    let rate = positive(row).ok_or("its bandwidth is no rate")?;
+    let rate = gigabytes(row).ok_or("its bandwidth is no rate")?;
     let version = text.lines().find(|line| line.contains("Memory Latency Checker")).unwrap_or("mlc");
     let kernel = output.kernels.first().copied().unwrap_or_default();
     Ok(Said {
         version: figure::format::plain_to(version.trim(), 60),
-        rates: vec![(kernel.to_owned(), rate / 1e3)],
+        rates: vec![(kernel.to_owned(), rate)],
         ..Said::default()
     })
 }

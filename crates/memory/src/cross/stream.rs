@@ -5,7 +5,7 @@
 
 use figure::{Convention, CpuList};
 
-use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, positive};
+use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, gigabytes, positive, sound};
 use crate::bandwidth::baseline::Origin;
 use crate::bandwidth::plan::Code;
 use crate::inspect::{Inspection, Way};
@@ -128,10 +128,10 @@ fn read(output: &Output) -> Result<Said, String> {
     for kernel in output.kernels {
         let title = Kernel::named(kernel).map_or("", |kernel| kernel.title);
         let line = behind(text, &format!("{title}:")).ok_or(format!("its table has no line '{title}:'"))?;
-        let mut fields = line.split_whitespace().map(positive);
-        let rate = fields.next().flatten().ok_or(format!("its {title} is no rate"))?;
-        rates.push(((*kernel).to_owned(), rate / 1e3));
-        if let Some(least) = fields.nth(1).flatten() {
+        let mut fields = line.split_whitespace();
+        let rate = fields.next().and_then(gigabytes).ok_or(format!("its {title} is no rate"))?;
+        rates.push(((*kernel).to_owned(), rate));
+        if let Some(least) = fields.nth(1).and_then(positive) {
             shortest = Some(shortest.map_or(least, |other| other.min(least)));
         }
     }
@@ -151,7 +151,7 @@ fn read(output: &Output) -> Result<Said, String> {
         repetitions: number("Each kernel will be executed ")
             .map(|times| times.saturating_sub(1).max(1) as usize),
         shortest,
-        granularity: granularity.map(|microseconds| microseconds * 1e-6),
+        granularity: granularity.and_then(|microseconds| sound(microseconds * 1e-6)),
     })
 }
 

@@ -188,7 +188,17 @@ const SIZE_TOLERANCE: f64 = 0.01;
 
 /// A positive, finite number; what a program prints is untrusted.
 pub(super) fn positive(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0)
+    text.parse::<f64>().ok().and_then(sound)
+}
+
+/// A rate in GB/s of one that is printed in MB/s of 10^6 bytes.
+pub(super) fn gigabytes(megabytes: &str) -> Option<f64> {
+    positive(megabytes).and_then(|rate| sound(rate / 1e3))
+}
+
+/// What was computed, if it is positive and finite still: what is very small or large becomes 0 or infinite.
+pub(super) fn sound(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
 }
 
 /// The text behind `label` on the first line that begins with it.

@@ -183,31 +183,44 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
         SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & elf::SHF_EXECINSTR.0 != 0,
         _ => false,
     };
-    let mut code: Vec<Code> = file
+    let whole = file.data().len();
+    let sections = file
         .sections()
         .filter(|section| executable(section.flags()))
         .filter_map(|section| {
             let stubs = section.name().is_ok_and(|name| name.starts_with(".plt") || name == ".iplt");
             Some(Code { address: section.address(), bytes: section.data().ok()?, stubs })
         })
-        .filter(|code| !code.bytes.is_empty())
-        .collect();
+        .filter(|code| !code.bytes.is_empty());
+    let mut code: Vec<Code> = as_often_as_it_is_there(whole, sections).collect();
     if code.is_empty() {
         let executable = |flags: SegmentFlags| match flags {
             SegmentFlags::Elf { p_flags, .. } => p_flags.0 & elf::PF_X.0 != 0,
             _ => false,
         };
-        code = file
+        let segments = file
             .segments()
             .filter(|segment| executable(segment.flags()))
             .filter_map(|segment| {
                 Some(Code { address: segment.address(), bytes: segment.data().ok()?, stubs: true })
             })
-            .filter(|code| !code.bytes.is_empty())
-            .collect();
+            .filter(|code| !code.bytes.is_empty());
+        code = as_often_as_it_is_there(whole, segments).collect();
     }
     code.sort_by_key(|code| code.address);
     code
+}
+
+/// Of stretches those that together are no longer than the file: in a sound one none lies in another, and thousands of headers for the same
+/// bytes would have them read thousands of times.
+fn as_often_as_it_is_there<'a>(
+    whole: usize,
+    stretches: impl Iterator<Item = Code<'a>>,
+) -> impl Iterator<Item = Code<'a>> {
+    stretches.scan(whole, |left, code| {
+        *left = left.checked_sub(code.bytes.len())?;
+        Some(code)
+    })
 }
 
 /// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function that
@@ -220,8 +233,12 @@ fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'s
         _ => elf::R_AARCH64_IRELATIVE.0,
     };
     let mut slots = BTreeMap::new();
+    // As with code: tables that lie in one another are read as often as the file could hold them.
+    let mut left = data.len() / size_of::<elf::Rela64<Endianness>>();
     for section in file.elf_section_table().iter() {
         let Ok(Some((relocations, _))) = section.rela(endian, data) else { continue };
+        let Some(rest) = left.checked_sub(relocations.len()) else { break };
+        left = rest;
         for relocation in relocations.iter().filter(|one| one.r_type(endian, is_mips64el).0 == chooser) {
             if let Some(function) = entries.get(&(relocation.r_addend.get(endian) as u64)) {
                 slots.insert(relocation.r_offset.get(endian), *function);
@@ -229,7 +246,8 @@ fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'s
         }
     }
     let Some(names) = file.dynamic_symbol_table() else { return slots };
-    for (address, relocation) in file.dynamic_relocations().into_iter().flatten() {
+    // None is shorter than a byte.
+    for (address, relocation) in file.dynamic_relocations().into_iter().flatten().take(data.len()) {
         let RelocationTarget::Symbol(index) = relocation.target() else { continue };
         let name = names.symbol_by_index(index).and_then(|symbol| symbol.name());
         if let Some(function) = name.ok().and_then(memory_function) {

@@ -189,3 +189,43 @@ fn the_meaning_follows_the_code() {
     assert!(call.contains("compilers make that call of Copy's loop"), "{call}");
     assert!(call.contains("one thread"), "{call}");
 }
+
+/// A file of x86-64 that has `code` at byte 64, and so many headers that each say: `bytes` of code from there on, at this address.
+fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0".to_vec();
+    file.extend(words(&[0, 0, 128]));
+    for half in [0, 0, 64, 56, 0, 64, headers + 2, headers + 1] {
+        file.extend(half.to_le_bytes());
+    }
+    file.extend(code);
+    file.resize(128, 0x90);
+    // The first is empty; the others are SHT_PROGBITS with SHF_ALLOC and SHF_EXECINSTR; the last is SHT_STRTAB with no names in it: the
+    // zeros of the program's entry.
+    file.extend([0; 64]);
+    file.extend(words(&[1 << 32, 6, address, 64, bytes, 0, 1, 0]).repeat(usize::from(headers)));
+    file.extend(words(&[3 << 32, 0, 0, 24, 8, 0, 1, 0]));
+    file
+}
+
+#[test]
+fn code_is_read_once_however_many_headers_name_it() {
+    let movntpd = [0x66, 0x0f, 0x2b, 0x07];
+    let of = |headers| inspect(&overlapping(&movntpd, 0x1000, headers, 64)).unwrap().nontemporal_count();
+    assert_eq!((of(1), of(2)), (1, 2), "two headers for 64 of 384 bytes");
+    // 64 KB of headers, which are code by what each of them says.
+    let file = overlapping(&movntpd, 0x1000, 1000, 60_000);
+    assert_eq!(elf::Image::of(&file).unwrap().code.len(), 1);
+}
+
+#[test]
+fn code_at_the_end_of_all_addresses_goes_around() {
+    // `endbr64; jmp *0(%rip)`, whose jump stands at address 1.
+    let code = [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0, 0, 0];
+    let file = overlapping(&code, u64::MAX - 2, 1, 64);
+    let mut image = elf::Image::of(&file).unwrap();
+    image.code[0].stubs = true;
+    image.slots = (0..64).map(|address| (address, "memcpy")).collect();
+    let mut tally = tally::Tally::new(&image.functions, image.is_static);
+    x86::read(&image, &mut tally);
+}

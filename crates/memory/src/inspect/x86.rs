@@ -45,8 +45,11 @@ fn stubs(image: &Image) -> BTreeMap<u64, &'static str> {
                 && let Some(function) = slot(&instruction, image)
             {
                 stubs.insert(instruction.ip(), function);
-                if before == Some(Encoding::Endbr64) {
-                    stubs.insert(instruction.ip() - ENDBR, function);
+                // Addresses are the file's own, and may go around.
+                if before == Some(Encoding::Endbr64)
+                    && let Some(start) = instruction.ip().checked_sub(ENDBR)
+                {
+                    stubs.insert(start, function);
                 }
             }
             before = Some(instruction.code());

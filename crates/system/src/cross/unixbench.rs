@@ -78,12 +78,15 @@ pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
         }
     }
     let seconds = time.unwrap_or(elapsed);
-    match count {
-        Some((count, 0.0)) if count > 0.0 => Ok(count),
-        Some((count, timebase)) if count > 0.0 && seconds > 0.0 && timebase > 0.0 => {
-            Ok(count / (seconds / timebase))
-        }
-        Some(_) => Err("it counted nothing".to_owned()),
+    let reached = count.map(|(count, timebase)| match timebase {
+        0.0 => count,
+        timebase if seconds > 0.0 && timebase > 0.0 => count / (seconds / timebase),
+        _ => 0.0,
+    });
+    match reached {
+        // What is infinite cannot be written, nor sent by a worker.
+        Some(reached) if reached > 0.0 && reached.is_finite() => Ok(reached),
+        Some(_) => Err("it counted nothing, or what is no number".to_owned()),
         None => Err(format!("it gave no count; it said: {}", figure::format::plain_to(errors.trim(), 160))),
     }
 }
@@ -116,7 +119,14 @@ mod unit {
         let copies = "COUNT|900|0|KBps\nTIME|2.0\nCOUNT|950|0|KBps\nTIME|2.0\nCOUNT|700|0|KBps\nTIME|30.0\n";
         assert_eq!(read(copies, 47.0), Ok(700.0));
         assert_eq!(read("COUNT|7208.854|0|MWIPS\nTIME|9.9\n", 11.0), Ok(7208.854));
-        assert!(read("COUNT|0|1|lps\n", 1.0).is_err());
+        for none in
+            ["0|1", "-1|-1", "inf|1", "inf|0", "nan|1", "5|nan", "5|inf", "5|-1", "1e308|1e18", "1e-320|1"]
+        {
+            let said = read(&format!("COUNT|{none}|x\n"), 1e9);
+            assert!(said.is_err(), "{none}: {said:?}");
+        }
+        assert!(read("COUNT|5|1|x\nTIME|inf\n", 1.0).is_err());
+        assert!(read("COUNT|5|1|x\nTIME|0\n", 1.0).is_err());
         assert!(read("sh: 1: looper: not found\n", 1.0).unwrap_err().contains("not found"));
     }
 }

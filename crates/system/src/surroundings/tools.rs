@@ -65,7 +65,7 @@ fn asked(file: &Path, cpus: &CpuList) -> Result<(String, String), String> {
 }
 
 /// The line with the version: GNU's and uutils' programs begin with it; busybox has none, and names itself when it complains.
-fn version(output: &str, errors: &str) -> Option<String> {
+pub fn version(output: &str, errors: &str) -> Option<String> {
     let lines = || output.lines().chain(errors.lines()).map(str::trim);
     let busybox = lines().find(|line| line.starts_with("BusyBox "));
     let first =
