@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use figure::Reading;
-use procfs_core::FromBufRead;
-use procfs_core::process::{SmapsRollup, Status};
 
 /// What a process has in memory, in bytes, all of it counted page by page by the kernel (smaps_rollup). The counters of
 /// /proc/PID/statm are faster and may be off by dozens of pages for each CPU.
@@ -43,13 +41,12 @@ impl Resident {
 /// Reads it of a process; `process` is its directory in /proc.
 pub fn resident(process: &Path) -> Reading<Resident> {
     let path = process.join("smaps_rollup");
-    let text = match std::fs::read(&path) {
-        Ok(text) => text,
-        Err(error) => return Reading::unknown(format!("{}: {error}", path.display())),
+    let maps = match lab::maps::read(&path) {
+        Ok(maps) => maps,
+        Err(reason) => return Reading::unknown(reason),
     };
-    let rollup = SmapsRollup::from_buf_read(text.as_slice()).ok();
-    let Some(map) = rollup.and_then(|rollup| rollup.memory_map_rollup.0.into_iter().next()) else {
-        return Reading::unknown(format!("{}: cannot be read as it is", path.display()));
+    let Some(map) = maps.0.first() else {
+        return Reading::unknown(format!("{}: nothing is there", path.display()));
     };
     let of = |name: &str| map.extension.map.get(name).map_or(0.0, |bytes| *bytes as f64);
     Reading::Value(Resident {
@@ -64,10 +61,10 @@ pub fn resident(process: &Path) -> Reading<Resident> {
 /// The most that a process had in memory since it began, or since [`forget_peak`], in bytes (VmHWM).
 pub fn peak(process: &Path) -> Reading<f64> {
     let path = process.join("status");
-    match std::fs::read(&path) {
-        Ok(text) => {
-            let status = Status::from_buf_read(text.as_slice()).ok().and_then(|status| status.vmhwm);
-            Reading::or_unknown(status.map(|kib| kib as f64 * 1024.0), "no VmHWM")
+    match lab::proc::text(&path) {
+        Ok(status) => {
+            let peak = lab::proc::memory(&status, "VmHWM");
+            Reading::or_unknown(peak.map(|bytes| bytes as f64), "no VmHWM")
         }
         Err(error) => Reading::unknown(format!("{}: {error}", path.display())),
     }
@@ -96,6 +93,13 @@ mod unit {
             (8192.0 * 1024.0, 4096.0 * 1024.0, 4096.0)
         );
         assert_eq!(resident.and(resident).all, 2.0 * resident.all);
+    }
+
+    #[test]
+    fn a_peak_is_read_whatever_the_process_is_called() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("status"), b"Name:\t\xff\nVmHWM:\t    10 kB\n").unwrap();
+        assert_eq!(peak(directory.path()), Reading::Value(10240.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cell::load::order::FUNCTIONS;
 use lab::preload::{is_libc, is_same};
-use procfs_core::process::{MMapPath, MemoryMaps};
+use procfs_core::process::MemoryMaps;
 
 /// Functions that must all be one library's; what follows (malloc_usable_size) tells more where it is there.
 const PROVED: usize = 8;
@@ -17,10 +17,7 @@ const OPERATORS: [&str; 2] = ["operator new", "operator delete"];
 pub fn owners(addresses: &[u64], maps: &MemoryMaps) -> Vec<Option<PathBuf>> {
     let owner = |address: &u64| {
         let map = maps.0.iter().find(|map| (map.address.0..map.address.1).contains(address))?;
-        match &map.pathname {
-            MMapPath::Path(path) => Some(path.clone()),
-            _ => None,
-        }
+        lab::maps::file(map).map(Path::to_owned)
     };
     addresses.iter().map(|address| owner(address).filter(|_| *address != 0)).collect()
 }
@@ -101,7 +98,6 @@ fn is_cell(path: &Path) -> bool {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use procfs_core::FromBufRead;
 
     const MAPS: &str = "\
 5500000000-5500010000 r-xp 00000000 fe:00 11 /opt/truebench-cell
@@ -114,7 +110,7 @@ mod unit {
     const JEMALLOC: u64 = 0x7f00_0020_0100;
 
     fn answer(asked: Option<&str>, addresses: [u64; 9]) -> Result<(), String> {
-        let maps = MemoryMaps::from_buf_read(MAPS.as_bytes()).unwrap();
+        let maps = lab::maps::parse(MAPS.as_bytes()).unwrap();
         proved(asked.map(Path::new), &owners(&addresses, &maps))
     }
 

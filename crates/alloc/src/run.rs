@@ -10,8 +10,6 @@ use cell::load::order::{BUCKETS, FUNCTIONS, Order, PHASES, note, ticks_of};
 use cell::shared::Slot;
 use figure::{CpuList, Reading};
 use lab::copies::{Ask, Copies};
-use procfs_core::FromBufRead;
-use procfs_core::process::MemoryMaps;
 use serde::{Deserialize, Serialize};
 
 use crate::find::Installed;
@@ -235,10 +233,7 @@ impl<'a> Run<'a> {
         let Some(allocator) = self.arm.allocator else { return Ok(None) };
         let (slot, process) = (self.copies.slots().next(), self.copies.processes().next());
         let (slot, process) = slot.zip(process).ok_or("no process")?;
-        let path = directory(process).join("maps");
-        let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let maps = MemoryMaps::from_buf_read(text.as_slice())
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let maps = lab::maps::read(directory(process).join("maps"))?;
         let addresses: Vec<u64> =
             (0..FUNCTIONS.len()).map(|function| of(slot, note::FUNCTIONS + function)).collect();
         let owners = owner::owners(&addresses, &maps);

@@ -7,8 +7,6 @@ use std::path::Path;
 
 use figure::faults::Manager;
 use lab::image::{self, Image};
-use procfs_core::FromBufRead;
-use procfs_core::process::{MMapPath, MemoryMaps};
 use serde::{Deserialize, Serialize};
 
 use crate::levers::Version;
@@ -131,18 +129,14 @@ pub fn advises(manager: Manager) -> bool {
 
 /// Who manages the memory of a process; `None` if nothing tells, or not yet.
 pub fn of_process(process: u32) -> Option<Manager> {
-    let text = std::fs::read(format!("/proc/{process}/maps")).ok()?;
-    let maps = MemoryMaps::from_buf_read(text.as_slice()).ok()?;
+    let maps = lab::maps::read(format!("/proc/{process}/maps")).ok()?;
     // Through /proc: the file itself, whatever has become of its name.
     let exe = format!("/proc/{process}/exe");
     let image = image::read(Path::new(&exe)).ok()?;
     if !image.is_dynamic && !image.is_go && image.built_in.is_none() {
         return Some(if holds(Path::new(&exe), STATIC_GLIBC) { Manager::Glibc } else { Manager::Program });
     }
-    let names = maps.0.iter().filter_map(|map| match &map.pathname {
-        MMapPath::Path(path) => path.file_name()?.to_str(),
-        _ => None,
-    });
+    let names = maps.0.iter().filter_map(|map| lab::maps::file(map)?.file_name()?.to_str());
     of(&image, names)
 }
 

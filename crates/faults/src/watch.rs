@@ -358,10 +358,23 @@ fn window(before: &(f64, Look), now: &(f64, Look)) -> Window {
 /// The process that a number means: that of a thread is its process's.
 fn group_of(process: u32) -> Result<u32, WatchError> {
     let none = WatchError::NoProcess(process);
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).map_err(|_| none)?;
-    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    if field("VmSize:").is_none() && field("State:").is_none_or(|state| !state.starts_with('Z')) {
+    let status = lab::proc::text(format!("/proc/{process}/status")).map_err(|_| none)?;
+    let field = |name: &str| lab::proc::field(&status, name);
+    if field("VmSize").is_none() && field("State").is_none_or(|state| !state.starts_with('Z')) {
         return Err(WatchError::Kernel(process));
     }
-    Ok(field("Tgid:").and_then(|group| group.parse().ok()).unwrap_or(process))
+    Ok(field("Tgid").and_then(|group| group.parse().ok()).unwrap_or(process))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn a_process_is_there_whatever_it_is_called() {
+        let stranger = crate::trace::looked::unit::Stranger::new();
+        let group = group_of(stranger.process());
+        assert!(matches!(group, Ok(process) if process == stranger.process()), "{group:?}");
+        assert!(matches!(group_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));
+    }
 }

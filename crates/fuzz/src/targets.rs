@@ -8,6 +8,7 @@ mod events;
 mod lines;
 mod machine;
 mod modules;
+mod processes;
 mod profile;
 mod record;
 mod rings;
@@ -40,4 +41,5 @@ pub const TARGETS: &[&Target] = &[
     &elf::TARGET,
     &texts::TARGET,
     &lines::TARGET,
+    &processes::TARGET,
 ];

@@ -94,15 +94,15 @@ fn children() -> Vec<Pid> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let ours = pids.filter(|pid| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let stat = crate::proc::text(format!("/proc/{pid}/stat")).unwrap_or_default();
         parent(&stat) == Some(own)
     });
     ours.filter_map(Pid::from_raw).collect()
 }
 
-/// Field 4 of /proc/PID/stat; the command in field 2 may hold spaces and parentheses.
+/// Field 4 of /proc/PID/stat.
 fn parent(stat: &str) -> Option<i32> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    crate::proc::behind_name(stat).nth(1)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -113,6 +113,13 @@ mod tests {
     fn a_command_with_parentheses_does_not_mislead() {
         assert_eq!(parent("12 (a) b (c)) S 7 12 12 0"), Some(7));
         assert_eq!(parent(""), None);
+    }
+
+    #[test]
+    fn a_child_is_ours_whatever_it_is_called() {
+        let stranger = crate::proc::unit::Stranger::new();
+        let found = children();
+        assert!(found.contains(&Pid::from_child(&stranger.child)), "or it is waited for and never killed");
     }
 
     #[test]

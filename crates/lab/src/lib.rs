@@ -12,7 +12,8 @@
 //! - [`start`] is one start of a program of the user's, from the cell, and what the kernel says that it used; [`tree`] looks at it while it
 //!   runs; [`preload`] proves that a library serves it, [`image`] tells what its file says.
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
-//! - [`mount`] is the file system on which a directory lies.
+//! - [`mount`] is the file system on which a directory lies; [`proc`](mod@proc) reads files of /proc in which names
+//!   stand, [`maps`] what a process has mapped.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
 //! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
@@ -26,6 +27,7 @@ pub mod events;
 pub mod guardian;
 pub mod image;
 pub mod interrupt;
+pub mod maps;
 pub mod measure;
 pub mod mode;
 pub mod mount;
@@ -35,6 +37,7 @@ pub mod placement;
 pub mod pmu;
 pub mod pool;
 pub mod preload;
+pub mod proc;
 pub mod program;
 pub mod schedule;
 pub mod session;

@@ -52,7 +52,9 @@ pub fn evidence(directory: &Path) -> Evidence {
 pub fn of(directory: &Path) -> Result<Mount, String> {
     let told = |what: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", what.display());
     let real = directory.canonicalize().map_err(|error| told(directory, &error))?;
-    let mounts = MountInfos::from_file(MOUNTS).map_err(|error| told(Path::new(MOUNTS), &error))?;
+    let told_of_mounts = |error: &dyn std::fmt::Display| told(Path::new(MOUNTS), error);
+    let text = crate::proc::text(MOUNTS).map_err(|error| told_of_mounts(&error))?;
+    let mounts = MountInfos::from_read(text.as_bytes()).map_err(|error| told_of_mounts(&error))?;
     // Told since Linux 5.8; before, a mount that another one covers may be taken for it.
     let id = statx(CWD, &real, AtFlags::empty(), StatxFlags::MNT_ID)
         .ok()

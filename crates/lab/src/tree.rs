@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use figure::Reading;
 use procfs_core::FromRead;
-use procfs_core::process::{Stat, Status};
+use procfs_core::process::Stat;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::proc::{field, text};
 use crate::thread_counters::{seconds, usage};
 
 /// What processes together used so far. Those that have ended count, where somebody below waited for them.
@@ -92,8 +93,9 @@ pub fn stat(process: u32) -> Option<Stat> {
 pub fn switches(process: u32) -> Option<f64> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
     let of = |task: std::fs::DirEntry| {
-        let status = Status::from_read(std::fs::File::open(task.path().join("status")).ok()?).ok()?;
-        Some((status.voluntary_ctxt_switches? + status.nonvoluntary_ctxt_switches?) as f64)
+        let status = text(task.path().join("status")).ok()?;
+        let count = |name: &str| field(&status, name)?.parse::<f64>().ok();
+        Some(count("voluntary_ctxt_switches")? + count("nonvoluntary_ctxt_switches")?)
     };
     let counts: Vec<f64> = tasks.filter_map(of).collect();
     (!counts.is_empty()).then(|| counts.iter().sum())
@@ -145,6 +147,14 @@ mod unit {
     use std::process::{Command, Stdio};
 
     use super::*;
+
+    #[test]
+    fn what_is_called_strangely_counts() {
+        let stranger = crate::proc::unit::Stranger::new();
+        let (switches, below) = (switches(stranger.process()), processes_below(std::process::id()));
+        assert!(switches.is_some(), "of its only task");
+        assert!(below.contains(&stranger.process()));
+    }
 
     #[test]
     fn what_is_below_is_found_counted_and_killed() {

@@ -1,10 +1,8 @@
 //! Which pages to ask for, and what was obtained: size by smaps, place by move_pages.
 
-use std::io::BufReader;
 use std::str::FromStr;
 
 use figure::{Machine, Reading};
-use procfs_core::FromBufRead;
 use procfs_core::process::MemoryMaps;
 use serde::{Deserialize, Serialize};
 
@@ -71,13 +69,9 @@ pub struct Backing {
 
 /// What backs the addresses from `start` to `end`, by /proc/self/smaps.
 pub fn backing(start: usize, end: usize) -> Reading<Backing> {
-    let file = match std::fs::File::open("/proc/self/smaps") {
-        Ok(file) => file,
-        Err(error) => return Reading::Unknown(format!("/proc/self/smaps: {}", error.kind())),
-    };
-    match MemoryMaps::from_buf_read(BufReader::new(file)) {
+    match lab::maps::read("/proc/self/smaps") {
         Ok(maps) => backing_in(&maps, start as u64, end as u64),
-        Err(error) => Reading::Unknown(format!("/proc/self/smaps: {error}")),
+        Err(reason) => Reading::Unknown(reason),
     }
 }
 
@@ -169,7 +163,7 @@ mod tests {
 
     #[test]
     fn recorded_smaps() {
-        let maps = MemoryMaps::from_buf_read(BufReader::new(SMAPS.as_bytes())).unwrap();
+        let maps = lab::maps::parse(SMAPS.as_bytes()).unwrap();
         let of = |start, end| backing_in(&maps, start, end).into_value();
         let half = Backing { resident: 4 << 20, huge: 2 << 20, page: 4096 };
         assert_eq!(of(0x7f00_0000_0000, 0x7f00_0040_0000), Some(half));

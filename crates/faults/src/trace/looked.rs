@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use procfs_core::FromBufRead;
-use procfs_core::process::{MMPermissions, MMapPath, MemoryMap, MemoryMaps};
+use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 
 use super::record::Map;
 
@@ -22,9 +21,8 @@ pub struct Looked {
 impl Looked {
     /// Reads it from /proc, as far as it is there.
     fn at(process: u32) -> Looked {
-        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-        let text = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
-        let maps = MemoryMaps::from_buf_read(text.as_slice()).map_or(Vec::new(), |maps| maps.0);
+        let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
+        let maps = lab::maps::read(format!("/proc/{process}/maps")).map_or(Vec::new(), |maps| maps.0);
         let allows = |map: &MemoryMap, bit, value| if map.perms.contains(bit) { value } else { 0 };
         let of = |map: &MemoryMap| Map {
             process,
@@ -75,9 +73,7 @@ impl Source {
 
 /// The most bytes that a process had in memory so far; `None` of one that is gone.
 pub fn peak_of(process: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(most.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+    lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmHWM")
 }
 
 /// As the kernel names a mapping in its records.
@@ -107,4 +103,75 @@ pub fn machine_events() -> [u64; 2] {
 pub fn tasks_of(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod unit {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// A process whose name was cut within a character, and whose program lies by a path that is no UTF-8. It
+    /// sleeps until it is dropped.
+    pub(crate) struct Stranger {
+        child: Child,
+        _directory: tempfile::TempDir,
+    }
+
+    impl Stranger {
+        pub(crate) fn new() -> Stranger {
+            let directory = tempfile::tempdir().unwrap();
+            let inner = directory.path().join(OsStr::from_bytes(b"\xff\xfe"));
+            std::fs::create_dir(&inner).unwrap();
+            let program = inner.join("ééééééééé");
+            std::fs::copy("/bin/sleep", &program).unwrap();
+            let mut command = Command::new(&program);
+            command.arg0("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null());
+            let mut spawned = command.spawn();
+            // A test beside this one forked while the copy was open for writing.
+            while spawned.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::ExecutableFileBusy)
+            {
+                std::thread::yield_now();
+                spawned = command.spawn();
+            }
+            let mut stranger = Stranger { child: spawned.unwrap(), _directory: directory };
+            while !stranger.is_loaded() {
+                assert_eq!(stranger.child.try_wait().unwrap(), None, "it sleeps");
+                std::thread::yield_now();
+            }
+            stranger
+        }
+
+        /// It is there before it has its name, and that before its program is mapped.
+        fn is_loaded(&self) -> bool {
+            let maps = std::fs::read(format!("/proc/{}/maps", self.child.id())).unwrap();
+            maps.windows(4).any(|bytes| bytes == b"/\xff\xfe/")
+        }
+
+        pub(crate) fn process(&self) -> u32 {
+            self.child.id()
+        }
+    }
+
+    impl Drop for Stranger {
+        fn drop(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    #[test]
+    fn a_process_is_seen_whatever_it_is_called() {
+        let stranger = Stranger::new();
+        let (looked, peak) = (Looked::at(stranger.process()), peak_of(stranger.process()));
+        assert_eq!(looked.name, "ééééééé\u{fffd}");
+        assert!(
+            looked.maps.iter().any(|map| map.name.ends_with("/\u{fffd}\u{fffd}/ééééééééé")),
+            "{looked:?}"
+        );
+        assert!(peak.is_some_and(|bytes| bytes > 0));
+    }
 }

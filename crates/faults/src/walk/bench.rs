@@ -17,8 +17,7 @@ use lab::pool::Pool;
 use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
-use procfs_core::FromBufRead;
-use procfs_core::process::{MMapPath, MemoryMap, MemoryMaps};
+use procfs_core::process::{MMapPath, MemoryMap};
 
 use super::plan::Setup;
 use super::seen::{Extent, Look, Origin, Seen, anonymous};
@@ -223,10 +222,7 @@ impl Eye {
     }
 
     fn maps(&self) -> Result<Vec<MemoryMap>, String> {
-        let path = self.directory.join("maps");
-        let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let maps = MemoryMaps::from_buf_read(text.as_slice());
-        maps.map(|maps| maps.0).map_err(|error| format!("{}: {error}", path.display()))
+        lab::maps::read(self.directory.join("maps")).map(|maps| maps.0)
     }
 
     /// Of each page that has a byte of the range, whether it is in memory.

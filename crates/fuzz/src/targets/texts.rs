@@ -7,7 +7,10 @@ use std::str::FromStr;
 use alloc::packages::Packages;
 use alloc::profile::Profile;
 use faults::trace::tracefs::Format;
-use figure::CpuList;
+use figure::{CpuList, Reading};
+use http::watch::network::Settings;
+use http::watch::sample::{Sample, changes};
+use http::watch::{host, network, process};
 use lab::preload::bindings;
 use machine::Tree;
 use machine::dimms::Dimms;
@@ -19,7 +22,7 @@ use super::machine::directory;
 use crate::draw::Draw;
 use crate::kept;
 
-/// The first byte chooses the reader.
+/// The first byte chooses the reader: one of [`READERS`], and from [`LATER_FROM`] on one of [`LATER`].
 pub const TARGET: Target = Target { name: "texts", one, seeds, longest: 4 << 10 };
 
 /// A reader, and a text that it knows.
@@ -89,25 +92,75 @@ const READERS: &[Reader] = &[
     },
 ];
 
+/// The first byte that chooses one of [`LATER`]: so the inputs that were kept before mean what they did.
+const LATER_FROM: u8 = 225;
+
+/// Readers that came later; more are appended.
+const LATER: &[Reader] = &[
+    Reader {
+        read: file::<12>,
+        known: "0021d1c3 00000005 0000000f 00000000 00000000\n0035f8af 00000010 00000001 00000000\n",
+    },
+    Reader { read: file::<13>, known: "188319\t251095\t376638\n" },
+    Reader { read: file::<14>, known: "1120\t0\t9223372036854775807\n" },
+    Reader { read: file::<15>, known: "4096\n" },
+    Reader {
+        read: file::<16>,
+        known: "78 (a) R 1 77 77 0 -1 64 5 0 0 0 3 4 0 0 20 0 5 0 100 4096 200 9 1 1 0 0 0 0 0 0 0 0 0 0 17 2 0 0 0 0 0\n",
+    },
+    Reader {
+        read: file::<17>,
+        known: "Name:\ta\nCpus_allowed_list:\t0-5\nvoluntary_ctxt_switches:\t17\nnonvoluntary_ctxt_switches:\t18\n",
+    },
+    Reader { read: unixbench, known: "COUNT|900|0|KBps\nTIME|2.0\nCOUNT|120|60|lpm\nTIME|30.0\n" },
+    Reader {
+        read: told_version,
+        known: "sort (GNU coreutils) 9.1\nCopyright (C) 2022\nBusyBox v1.36.1 (2024)\n",
+    },
+    Reader {
+        read: defect,
+        known: "defect = 'a stranger'\nplanted = 'a busy loop'\nseconds = 1\nrun = 'memory --quick'\n\
+            plant.script = '''\"$@\"'''\nexpect = { figure = 'memory.triad', verdict = 'invalid', cause = 'cpu' }\n",
+    },
+];
+
 /// Files that are read of a process, the host and its network while a server is loaded.
 const FILES: &[&str] = &[
-    "proc/net/snmp",
-    "proc/net/netstat",
-    "proc/net/sockstat",
+    "proc/77/net/snmp",
+    "proc/77/net/netstat",
+    "proc/77/net/sockstat",
     "proc/77/stat",
     "proc/77/status",
-    "proc/77/schedstat",
+    "proc/77/task/78/schedstat",
     "proc/stat",
     "proc/sys/net/ipv4/ip_local_port_range",
     "proc/diskstats",
     "proc/net/dev",
     "proc/vmstat",
     "proc/pressure/cpu",
+    "proc/77/net/softnet_stat",
+    "proc/sys/net/ipv4/tcp_mem",
+    "proc/sys/fs/file-nr",
+    "proc/sys/net/core/somaxconn",
+    "proc/77/task/78/stat",
+    "proc/77/task/78/status",
+];
+
+/// What is in a tree before a file is written: without these nobody looks at the others.
+const BESIDE: &[(&str, &str)] = &[
+    ("proc/77/stat", "77 (a) S 1 77 77 0 -1 0 5 0 0 0 2 3 0 0 20 0 5 0 100 4096 200\n"),
+    ("proc/77/task/78/stat", "78 (a) S 1 77 77 0 -1 0 5 0 0 0 2 3 0 0 20 0 5 0 100 4096 200\n"),
+    ("proc/77/task/78/status", "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t1\n"),
+    ("proc/77/task/78/schedstat", "10 20 3\n"),
 ];
 
 fn one(input: &[u8]) {
     let mut draw = Draw::new(input);
-    let reader = &READERS[usize::from(draw.byte()) % READERS.len()];
+    let choice = draw.byte();
+    let reader = match choice.checked_sub(LATER_FROM) {
+        Some(later) => &LATER[usize::from(later) % LATER.len()],
+        None => &READERS[usize::from(choice) % READERS.len()],
+    };
     (reader.read)(&String::from_utf8_lossy(draw.rest()));
 }
 
@@ -181,27 +234,80 @@ fn packages(text: &str) {
     let _ = Packages::read(root.path()).of(Path::new("/usr/lib/libjemalloc.so.2"));
 }
 
-/// A file of a tree that has nothing else, read by whoever watches a load.
+/// What a program of UnixBench's printed.
+fn unixbench(text: &str) {
+    for elapsed in [0.0, 1e-9, 30.0] {
+        if let Ok(rate) = system::cross::unixbench::read(text, elapsed) {
+            assert!(rate.is_finite() && rate > 0.0, "{rate}");
+        }
+    }
+}
+
+/// What a program says of its version: it complains where it knows no `--version`.
+fn told_version(text: &str) {
+    use system::surroundings::tools::version;
+    for told in [version(text, ""), version("", text)].into_iter().flatten() {
+        assert!(told.len() < 1000 && !told.chars().any(char::is_control), "{told:?}");
+    }
+}
+
+fn defect(text: &str) {
+    match truth::defect::Defect::parse("memory/fuzz", text) {
+        Ok(defect) => assert_eq!(
+            (defect.id.as_str(), defect.run.iter().count() > 0),
+            ("memory/fuzz", !defect.suite().is_empty())
+        ),
+        Err(why) => assert!(why.starts_with("memory/fuzz: ")),
+    }
+}
+
+/// A file of a tree that has little else, read by whoever watches a load.
 fn file<const FILE: usize>(text: &str) {
-    use http::watch::{host, network, process};
-    let root = directory();
-    let path = root.path().join(FILES[FILE]);
-    fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
-    fs::write(&path, text).expect("a file");
-    fs::create_dir_all(root.path().join("sys/block/sda")).expect("a directory");
-    let tree = Tree::at(root.path());
-    let mut samples = [network::read(&tree, Some(77)), host::read(&tree)].concat();
-    let process = process::read(&tree, 77);
-    samples.extend(process::samples("server", &process, &process));
-    let _ = network::Settings::read(&tree).port_count();
-    for sample in &samples {
+    for sample in seen(FILE, text).samples {
         assert!(sample.value.value().is_none_or(|value| value.is_finite()), "{sample:?}");
     }
+}
+
+/// All that is seen of a tree.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    samples: Vec<Sample>,
+    settings: Settings,
+    ports: Reading<u64>,
+    places: [Option<Reading<CpuList>>; 2],
+}
+
+/// Before a file is written, and with it.
+fn seen(file: usize, text: &str) -> Seen {
+    let root = directory();
+    let write = |path: &str, text: &str| {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+        fs::write(path, text).expect("a file");
+    };
+    for (path, text) in BESIDE {
+        write(path, text);
+    }
+    fs::create_dir_all(root.path().join("sys/block/sda")).expect("a directory");
+    let tree = Tree::at(root.path());
+    let read = || ([network::read(&tree, Some(77)), host::read(&tree)].concat(), process::read(&tree, 77));
+    let (before, process) = read();
+    write(FILES[file], text);
+    let (after, process_after) = read();
+    let mut samples = changes(&before, &after);
+    samples.extend(process::samples("server", &process, &process_after));
+    samples.extend(after);
+    let settings = Settings::read(&tree);
+    let ports = settings.port_count();
+    let places = [process::Process::allowed, process::Process::last];
+    Seen { samples, settings, ports, places: places.map(|of| process_after.value().map(of)) }
 }
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> =
         READERS.iter().zip(0_u8..).map(|(reader, at)| [&[at], reader.known.as_bytes()].concat()).collect();
+    let later = LATER.iter().zip(LATER_FROM..);
+    seeds.extend(later.map(|(reader, at)| [&[at], reader.known.as_bytes()].concat()));
     // STREAM's table and likwid-bench's, as they are published.
     for (_, text) in kept::files("crates/audit/tests/data", ".txt")
         .into_iter()
@@ -212,4 +318,23 @@ fn seeds() -> Vec<Vec<u8>> {
         seeds.push([&[at], &text[..text.len().min(3 << 10)]].concat());
     }
     seeds
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn every_file_that_is_written_is_read() {
+        for (at, path) in FILES.iter().enumerate() {
+            let file = |reader: &&Reader| reader.known.len() > 1 && seen(at, reader.known) != seen(at, "");
+            assert!(READERS.iter().chain(LATER).any(|reader| file(&reader)), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_is_known_to_its_reader() {
+        assert!(truth::defect::Defect::parse("memory/one", LATER[8].known).is_ok());
+        assert_eq!(system::cross::unixbench::read(LATER[6].known, 1.0), Ok(240.0));
+    }
 }

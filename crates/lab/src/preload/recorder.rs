@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use cell::recording::{LIBRARY, VARIABLE};
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
 /// The variable of the dynamic linker, whose entries are separated by colons or spaces.
 const PRELOAD: &str = "LD_PRELOAD";
@@ -47,9 +47,7 @@ impl Recorder {
         if library.as_os_str().as_bytes().iter().any(|byte| b": ".contains(byte)) {
             return Err(RecorderError::Path(library));
         }
-        let memory = memfd_create("truebench-recording", MemfdFlags::CLOEXEC)
-            .and_then(|memory| ftruncate(&memory, bytes as u64).map(|()| memory))
-            .map_err(|error| RecorderError::Memory(error.into()))?;
+        let memory = sealed(bytes as u64).map_err(|error| RecorderError::Memory(error.into()))?;
         Ok(Recorder { library, memory })
     }
 
@@ -68,5 +66,32 @@ impl Recorder {
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let preload = super::before(&self.library, std::env::var_os(PRELOAD));
         vec![(PRELOAD.into(), preload), (VARIABLE.into(), self.path().into_os_string())]
+    }
+}
+
+/// Memory whose size stays: we read it, and would be killed (SIGBUS) if the program, which can open it, made it
+/// shorter. Where the kernel knows no seals it has none.
+fn sealed(bytes: u64) -> rustix::io::Result<OwnedFd> {
+    let memory = memfd_create("truebench-recording", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&memory, bytes)?;
+    let _ = fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL);
+    Ok(memory)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn whoever_opens_the_memory_cannot_make_it_shorter() {
+        let memory = sealed(8192).unwrap();
+        let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
+        let opened = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        for bytes in [0, 4096, 16384] {
+            assert_eq!(ftruncate(&opened, bytes), Err(rustix::io::Errno::PERM), "{bytes}");
+        }
+        assert!(std::fs::File::create(&path).is_err(), "O_TRUNC");
+        std::os::unix::fs::FileExt::write_all_at(&opened, &[1], 8191).unwrap();
+        assert_eq!(opened.metadata().unwrap().len(), 8192);
     }
 }

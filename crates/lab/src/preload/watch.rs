@@ -5,9 +5,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use procfs_core::FromBufRead;
-use procfs_core::process::{MMapPath, MemoryMaps};
-
 use super::{is_libc, is_same};
 use crate::image::Image;
 
@@ -59,29 +56,22 @@ impl Watch {
 /// Whether a library is loaded; `None` before the C library is, which comes after all that is preloaded.
 fn is_loaded(maps: &Path, asked: Option<&Path>) -> Option<bool> {
     let Some(asked) = asked else { return Some(true) };
-    let text = std::fs::read(maps).ok()?;
-    let maps = MemoryMaps::from_buf_read(text.as_slice()).ok()?;
-    let files: BTreeSet<&PathBuf> = maps
-        .0
-        .iter()
-        .filter_map(|map| match &map.pathname {
-            MMapPath::Path(path) => Some(path),
-            _ => None,
-        })
-        .collect();
+    let maps = crate::maps::read(maps).ok()?;
+    let files: BTreeSet<&Path> = maps.0.iter().filter_map(crate::maps::file).collect();
     files.iter().any(|file| is_libc(file)).then(|| files.iter().any(|file| is_same(file, asked)))
 }
 
-/// Processes of a group, by the fifth field of /proc/PID/stat; the command in the second may hold anything.
+/// Processes of a group, by the fifth field of /proc/PID/stat.
 fn members(group: u32) -> Vec<u32> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_member = |process: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        let of = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(2)?.parse().ok());
-        *process != group && of == Some(group)
-    };
+    let is_member = |process: &u32| *process != group && group_of(*process) == Some(group);
     processes.filter(is_member).collect()
+}
+
+fn group_of(process: u32) -> Option<u32> {
+    let stat = crate::proc::text(format!("/proc/{process}/stat")).ok()?;
+    crate::proc::behind_name(&stat).nth(2)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -102,15 +92,16 @@ mod unit {
 
     #[test]
     fn this_process_is_in_its_group() {
-        let group = own_group();
+        let group = group_of(std::process::id()).unwrap();
         let mut watch = Watch::default();
         watch.look(group, None);
         assert_eq!(watch.uncovered(), None);
     }
 
-    /// The group of this process, by its own stat.
-    fn own_group() -> u32 {
-        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(2).unwrap().parse().unwrap()
+    #[test]
+    fn a_process_is_looked_at_whatever_it_is_called() {
+        let stranger = crate::proc::unit::Stranger::new();
+        let found = members(group_of(std::process::id()).unwrap());
+        assert!(found.contains(&stranger.process()));
     }
 }

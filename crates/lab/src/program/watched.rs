@@ -6,6 +6,8 @@ use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 use rustix::process::Pid;
 
+use crate::proc::{behind_name, field, text};
+
 /// What was seen of its threads.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
@@ -33,7 +35,7 @@ impl Watched {
         let mut masks = Vec::new();
         for thread in threads.flatten() {
             let path = thread.path();
-            let read = |name: &str| std::fs::read_to_string(path.join(name)).ok();
+            let read = |name: &str| text(path.join(name)).ok();
             let number = thread.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
             let Some(number) = number else { continue };
             if let Some((true, cpu)) = read("stat").as_deref().and_then(running_on) {
@@ -84,9 +86,9 @@ fn is_bound(masks: &[CpuList], places: &[CpuList]) -> bool {
     })
 }
 
-/// Whether it runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat. The name in field 2 may hold anything.
+/// Whether it runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat.
 fn running_on(stat: &str) -> Option<(bool, u32)> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let mut fields = behind_name(stat);
     let state = fields.next()?;
     Some((state == "R", fields.nth(35)?.parse().ok()?))
 }
@@ -98,13 +100,21 @@ fn run_delay(schedstat: &str) -> Option<f64> {
 
 /// `Cpus_allowed_list` of status.
 pub(super) fn allowed(status: &str) -> Option<CpuList> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    list.trim().parse().ok()
+    field(status, "Cpus_allowed_list")?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_are_seen_whatever_they_are_called() {
+        let stranger = crate::proc::unit::Stranger::new();
+        let mut watched = Watched::default();
+        // Its mask lies in no empty place, but it is read.
+        watched.look(Pid::from_child(&stranger.child), &[CpuList::default()], &CpuList::default());
+        assert_eq!(watched.whole, 1);
+    }
 
     #[test]
     fn places_need_a_thread_each() {

@@ -54,7 +54,10 @@ impl Idle {
         for (name, path) in files {
             match self.tree.text(path) {
                 Reading::Value(text) => match text.trim().parse::<u64>() {
-                    Ok(count) => *entries.entry(name.clone()).or_default() += count,
+                    Ok(count) => {
+                        let all: &mut u64 = entries.entry(name.clone()).or_default();
+                        *all = all.saturating_add(count);
+                    }
                     Err(_) => return Reading::Unknown(format!("{path}: no number")),
                 },
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
@@ -110,6 +113,13 @@ mod tests {
         write(&mut evidence, &before, &idle.read());
         assert_eq!(evidence.get(IDLE_ENTRIES), Reading::Value(8.0));
         assert_eq!(evidence.get(IDLE_STATES), Reading::Value("C1 8, POLL 0".to_owned()));
+    }
+
+    #[test]
+    fn counters_beyond_all_measure_are_no_panic() {
+        let root = machine(&[(0, 0, u64::MAX), (1, 0, 5)]);
+        let read = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap()).read();
+        assert_eq!(read, Reading::Value([("POLL".to_owned(), u64::MAX)].into()));
     }
 
     #[test]

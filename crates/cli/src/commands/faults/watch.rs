@@ -188,7 +188,7 @@ pub(super) fn prices(machine: &Machine) -> Result<Vec<Figure>, Failure> {
 /// Whom to watch, and what it is called.
 fn whom(arguments: &Watch) -> Result<(Whom, String), Failure> {
     if let Some(process) = arguments.pid {
-        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
         return Ok((Whom::Process(process), figure::format::plain_to(name.trim_end(), 60)));
     }
     if arguments.command.is_empty() {

@@ -1,0 +1,137 @@
+//! Files of /proc that hold what strangers named: processes, threads, files.
+//!
+//! A name is any bytes: the kernel cuts that of a process after 15 of them, in the middle of a character too.
+//! So these files are read as bytes, and no name can make one unreadable.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The longest file that is read. The mappings of a process have about 100 bytes each, in smaps 700, and
+/// there are 65530 of them unless vm.max_map_count was raised.
+const MOST: u64 = 64 << 20;
+
+/// A file's bytes.
+///
+/// # Errors
+/// What the system said, or that it is too long.
+pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "more than 64 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// The same as text; bytes that are no UTF-8 are replaced.
+///
+/// # Errors
+/// As [`bytes`].
+pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
+    bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A line of /proc/PID/status by its name. (The kernel writes the end of a line in a process's name as `\n`.)
+pub fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+/// A line of it that is an amount of memory, in bytes.
+pub fn memory(status: &str, name: &str) -> Option<u64> {
+    field(status, name)?.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The fields of /proc/PID/stat from the third, the state, on: the second, a name, may hold spaces and
+/// parentheses.
+pub fn behind_name(stat: &str) -> impl Iterator<Item = &str> {
+    stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
+}
+
+#[cfg(test)]
+pub(crate) mod unit {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// What a process with [`Stranger`]'s name is called.
+    const NAME: &str = "ééééééé\u{fffd}";
+
+    /// A process whose name was cut within a character, and whose program lies by a path that is no UTF-8. It
+    /// sleeps until it is dropped.
+    pub(crate) struct Stranger {
+        pub(crate) child: Child,
+        _directory: tempfile::TempDir,
+    }
+
+    impl Stranger {
+        pub(crate) fn new() -> Stranger {
+            let directory = tempfile::tempdir().unwrap();
+            let inner = directory.path().join(OsStr::from_bytes(b"\xff\xfe"));
+            std::fs::create_dir(&inner).unwrap();
+            let program = inner.join("ééééééééé");
+            std::fs::copy("/bin/sleep", &program).unwrap();
+            let mut command = Command::new(&program);
+            command.arg0("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null());
+            let mut spawned = command.spawn();
+            // A test beside this one forked while the copy was open for writing.
+            while spawned.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ExecutableFileBusy) {
+                std::thread::yield_now();
+                spawned = command.spawn();
+            }
+            let mut stranger = Stranger { child: spawned.unwrap(), _directory: directory };
+            while !stranger.is_loaded() {
+                assert_eq!(stranger.child.try_wait().unwrap(), None, "it sleeps");
+                std::thread::yield_now();
+            }
+            stranger
+        }
+
+        /// It is there before it has its name, and that before its program is mapped.
+        fn is_loaded(&self) -> bool {
+            let maps = std::fs::read(format!("/proc/{}/maps", self.child.id())).unwrap();
+            maps.windows(4).any(|bytes| bytes == b"/\xff\xfe/")
+        }
+
+        pub(crate) fn process(&self) -> u32 {
+            self.child.id()
+        }
+    }
+
+    impl Drop for Stranger {
+        fn drop(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    #[test]
+    fn a_name_that_was_cut_within_a_character_is_read() {
+        let stranger = Stranger::new();
+        let of = |name: &str| text(format!("/proc/{}/{name}", stranger.process())).unwrap();
+        let (comm, status, stat) = (of("comm"), of("status"), of("stat"));
+        assert_eq!((comm.trim_end(), field(&status, "Name")), (NAME, Some(NAME)));
+        assert!(memory(&status, "VmHWM").is_some_and(|peak| peak > 0), "{status}");
+        let own = std::process::id().to_string();
+        assert_eq!(behind_name(&stat).nth(1), Some(own.as_str()), "{stat}");
+    }
+
+    #[test]
+    fn what_is_too_long_or_not_there_is_an_error() {
+        assert_eq!(bytes("/dev/zero").unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(text("/proc/0/stat").unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn fields_are_told_apart() {
+        let status = "Name:\ta: b\nVmHWM:\t    12 kB\nVmHWMX:\t1\nHuge:\t18446744073709551615 kB\n";
+        assert_eq!((field(status, "Name"), field(status, "VmHWM")), (Some("a: b"), Some("12 kB")));
+        assert_eq!((field(status, "Vm"), memory(status, "Huge")), (None, None));
+        assert_eq!(memory(status, "VmHWM"), Some(12 << 10));
+        assert_eq!(behind_name("12 (a) b (c)) S 7 12 12 0").collect::<Vec<_>>(), ["S", "7", "12", "12", "0"]);
+        assert_eq!(behind_name("").next(), None);
+    }
+}
