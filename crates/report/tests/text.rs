@@ -228,6 +228,23 @@ fn no_line_is_wider_than_the_page() {
 }
 
 #[test]
+fn no_name_of_a_check_is_broken() {
+    let mut record = sample::loads::study();
+    let warn = |figure| {
+        sample::judged(figure, vec![sample::check("placement-dependent", Outcome::Warn, "moved", None)])
+    };
+    record.figures = record.figures.into_iter().map(warn).collect();
+    for width in 72..=132 {
+        let mut out = Vec::new();
+        (report::format("summary").unwrap().write)(&record, &Options::new(width), &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let table = page.split("What matters most").next().unwrap();
+        let rows = table.matches("! suspect:").count();
+        assert!(rows > 0 && table.matches("placement-dependent").count() == rows, "{width}:\n{table}");
+    }
+}
+
+#[test]
 fn no_line_ends_in_white_space() {
     for record in every_record() {
         assert!(at(100, &record).lines().all(|line| line == line.trim_end()));

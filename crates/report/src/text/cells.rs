@@ -2,7 +2,8 @@
 
 use anstyle::AnsiColor;
 use comfy_table::{
-    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle,
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table,
+    TableStyle, Width,
 };
 use figure::format::{percent, plain, plain_to};
 use figure::{Figure, Verdict};
@@ -13,6 +14,8 @@ use crate::{mark, reasons};
 
 /// From this width on there is room for the share of the limit.
 pub(super) const WIDTH_FOR_LIMIT: usize = 52;
+/// From this width on the last column keeps its words whole; below, the others need the room.
+const WIDTH_FOR_WORDS: usize = 72;
 /// From this width on the first reason is told in the row itself; below only its name.
 const WIDTH_FOR_DETAIL: usize = 132;
 /// The most limits that are listed.
@@ -44,9 +47,12 @@ pub(super) fn print(page: &mut Page, table: &Table) {
     }
 }
 
-/// Lays columns out: numbers stand to the right, within no more space than they need.
+/// Lays columns out: numbers stand to the right, within no more space than they need; the last is of words.
 pub(super) fn lay(table: &mut Table, is_number: impl Fn(usize) -> bool) {
     let last = table.column_count().saturating_sub(1);
+    if !is_number(last) {
+        keep_words(table, last);
+    }
     for at in 0..=last {
         let Some(column) = table.column_mut(at) else { continue };
         column.set_padding((0, if at == last { 0 } else { 1 }));
@@ -54,6 +60,23 @@ pub(super) fn lay(table: &mut Table, is_number: impl Fn(usize) -> bool) {
             column.set_constraint(ColumnConstraint::ContentWidth);
             column.set_cell_alignment(CellAlignment::Right);
         }
+    }
+}
+
+/// A column that breaks no word (`placement-dependent`), where there is room, and as far as a third of it goes.
+pub(super) fn keep_words(table: &mut Table, at: usize) {
+    let room = table.width().unwrap_or(u16::MAX);
+    if usize::from(room) + INDENT < WIDTH_FOR_WORDS {
+        return;
+    }
+    let width = |cell: &Cell| {
+        let text = cell.content();
+        text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default()
+    };
+    let longest = table.row_iter().filter_map(|row| row.cell_iter().nth(at)).map(width).max();
+    let least = longest.and_then(|longest| u16::try_from(longest).ok()).unwrap_or(u16::MAX).min(room / 3);
+    if let Some(column) = table.column_mut(at) {
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
     }
 }
 

@@ -64,6 +64,7 @@ pub(super) fn table(page: &mut Page, section: &Section) {
         };
         laid.set_constraint(constraint);
     }
+    cells::keep_words(&mut table, columns.len());
     if let Some(last) = table.column_mut(columns.len()) {
         last.set_padding((0, 0));
     }
