@@ -13,7 +13,7 @@ use truth::defects;
 use truth::trial::{Site, Trial};
 
 use crate::bench::truebench;
-use crate::ending::{cpu_ticks, descendants, signal, until};
+use crate::ending::{alive, cpu_ticks, descendants, signal, until};
 
 /// Seconds of the trials that all runs of the tests can afford; the others are left to `make test-long`.
 const QUICK: f64 = 1.5;
@@ -204,7 +204,9 @@ const SLEEP: &[u8] = b"sleep\x00600\x00";
 /// However selftest ends, what it planted ends with it, and is told to undo what it did.
 #[test]
 fn a_selftest_that_is_stopped_leaves_nothing_behind() {
-    for how in [libc::SIGKILL, libc::SIGINT, libc::SIGTERM] {
+    let ways: [&[i32]; 4] =
+        [&[libc::SIGKILL], &[libc::SIGINT], &[libc::SIGTERM], &[libc::SIGINT, libc::SIGINT]];
+    for how in ways {
         let room = tempfile::tempdir().expect("a directory");
         let [file, altered] = ["mine.toml", "altered"].map(|name| room.path().join(name));
         let text = format!(
@@ -214,7 +216,7 @@ fn a_selftest_that_is_stopped_leaves_nothing_behind() {
             seconds = 600
             run = "memory"
             plant.script = """
-            sh -c 'trap "rm {altered}; exit" TERM; : >{altered}; while :; do sleep 0.1; done' </dev/null >/dev/null 2>&1 &
+            sh -c 'trap "trap : TERM; sleep 1; rm {altered}; exit" TERM; : >{altered}; while :; do sleep 0.1; done' </dev/null >/dev/null 2>&1 &
             sleep 600 & sleep 600; : "$@"
             """
             expect = {{ figure = "memory", verdict = "invalid", cause = "foreign-load" }}
@@ -223,8 +225,9 @@ fn a_selftest_that_is_stopped_leaves_nothing_behind() {
         );
         std::fs::write(&file, text).expect("a file");
         let arguments = ["selftest", file.to_str().expect("UTF-8")];
-        let mut selftest =
-            truebench(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a start");
+        let mut selftest = truebench(&arguments);
+        selftest.env("TMPDIR", room.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut selftest = selftest.spawn().expect("a start");
         let command = |pid: &u32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let planted = || -> Vec<u32> {
             let all = descendants(selftest.id()).into_iter();
@@ -232,8 +235,56 @@ fn a_selftest_that_is_stopped_leaves_nothing_behind() {
         };
         until(|| planted().len() == 2 && altered.exists());
         let planted = planted();
-        signal(selftest.id(), how);
+        for how in how {
+            signal(selftest.id(), *how);
+            // A second one is for who does not want to wait for the first one's effect. At once it would be taken for the same.
+            let begun = Instant::now();
+            until(|| begun.elapsed().as_secs_f64() > 0.5);
+        }
         selftest.wait().expect("its end");
         until(|| planted.iter().all(|pid| command(pid) != SLEEP) && !altered.exists());
+        let left = || std::fs::read_dir(room.path()).expect("the directory").count();
+        until(|| left() == 1);
     }
+}
+
+/// Who was stopped goes on, so that it can end.
+#[test]
+fn a_selftest_that_stops_processes_leaves_none_of_them() {
+    let selftest =
+        truebench(&["selftest", "memory/stopped"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut selftest = selftest.expect("a start");
+    let is_stopped = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    };
+    let stopped = || -> Vec<u32> { descendants(selftest.id()).into_iter().filter(is_stopped).collect() };
+    until(|| stopped().len() > 1);
+    let all = descendants(selftest.id());
+    signal(selftest.id(), libc::SIGTERM);
+    selftest.wait().expect("its end");
+    until(|| !all.iter().any(|pid| alive(*pid)));
+}
+
+/// What takes longer than it should here is ended when the time is over, and counts as not tried.
+#[test]
+fn a_selftest_ends_in_its_time() {
+    let room = tempfile::tempdir().expect("a directory");
+    let file = room.path().join("mine.toml");
+    let text = r#"
+        defect = "one that lasts"
+        planted = "a sleeping process"
+        seconds = 0.1
+        run = "memory"
+        plant.script = 'sleep 600; "$@"'
+        expect = { figure = "memory", verdict = "invalid", cause = "foreign-load" }
+    "#;
+    std::fs::write(&file, text).expect("a file");
+    let arguments = ["selftest", file.to_str().expect("UTF-8"), "--max-time", "1s"];
+    let begun = Instant::now();
+    let output = truebench(&arguments).output().expect("a run");
+    assert!(begun.elapsed().as_secs() < 30);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("One more defect was not tried: there was no time for them"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
 }

@@ -1,9 +1,12 @@
 # What the scripts in this directory share. A script runs "$@", which is truebench; what it starts besides ends with it.
 
+# What crashes here is meant to: no cores are kept.
+ulimit -c 0
+
 # Standard input is a pipe that selftest holds: its end is the end of selftest, however it came about, and of all that is here. What was altered
-# is put back on SIGTERM; then $DIR goes, which nobody else removes any more.
+# is put back on SIGTERM, which selftest may have sent before it ended; then $DIR goes, which nobody else removes any more.
 exec 9<&0 </dev/null
-(read -r _ <&9 || { trap '' TERM; kill -TERM 0; sleep 3; rm -rf "$DIR"; kill -KILL 0; }) >/dev/null 2>&1 &
+(trap '' TERM; read -r _ <&9 || { trap '' USR1; kill -TERM 0; sleep 3; rm -rf "$DIR"; kill -KILL 0; }) >/dev/null 2>&1 &
 watcher=$!
 exec 9<&-
 
@@ -29,7 +32,7 @@ leave() {
         kill -KILL $(cat "$group/cgroup.procs")
         for _ in 1 2 3 4 5; do rmdir "$group" && break || sleep 0.1; done
     done
-    kill $watcher
+    kill -USR1 $watcher
 } 2>/dev/null
 
 # This machine does not allow the defect: why. Within a pipe the script goes on, and what it says counts for nothing.
@@ -66,7 +69,9 @@ in_group() {
     done
     [ -n "$set_up" ] || skip "no control group with a limit for $1 can be made"
     shift 5
-    sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$set_up" "$@"
+    # Not waited for by the shell itself, which on SIGTERM removes the group at once: within its limit the command may take long to end.
+    sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$set_up" "$@" &
+    wait $!
 }
 
 new_group() {
@@ -325,6 +330,25 @@ int main(int count, char **words)
         char *blocks[3];
         for (int i = 0; i < 3; i++) memset(blocks[i] = malloc(2 << 20), 1, 2 << 20);
         for (int i = 0; i < 3; i++) free(blocks[i]);
+    }
+    return 0;
+}
+C
+}
+
+# The C of a program whose faults are in system calls: it reads a file into fresh memory, again and again.
+reads() {
+    cat <<'C'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    int zero = open("/dev/zero", O_RDONLY);
+    for (int turn = 0; turn < 100; turn++) {
+        void *block = mmap(0, 8 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (read(zero, block, 8 << 20) < 0) return 1;
+        munmap(block, 8 << 20);
     }
     return 0;
 }

@@ -153,7 +153,7 @@ fn word(outcome: Outcome) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use figure::record::Observer;
     use figure::{Better, Machine, Tool, Unit};
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// A record of one figure, of which these checks said so.
-    fn record(said: &[(&str, Outcome)]) -> Record {
+    pub fn record(said: &[(&str, Outcome)]) -> Record {
         let any = || String::from("x");
         let mut figure = Figure::planned("memory.triad", "memory", "triad", Unit::ONE, Better::Higher);
         figure.value = Some(1.0);

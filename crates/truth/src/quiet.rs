@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use figure::{Outcome, Record, Verdict};
+use figure::{CheckResult, Outcome, Record, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::tally::Share;
@@ -114,9 +114,9 @@ impl Called {
 /// How often a check accused. The figures of one run are alike, so that intervals go by runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accusations {
-    /// Runs with figures that it was asked of.
+    /// Runs with figures of which it could answer.
     pub runs: usize,
-    /// Those figures.
+    /// Those figures: where it could not observe it has accused nobody, and could not.
     pub asked: usize,
     /// It warned.
     pub warned: usize,
@@ -201,8 +201,9 @@ impl Clean {
     pub fn add(&mut self, record: &Record) {
         self.runs += 1;
         let judged = record.figures.iter().filter(|figure| figure.verdict.is_some());
-        let asked: BTreeSet<&str> =
-            judged.flat_map(|figure| &figure.checks).map(|check| check.id.as_str()).collect();
+        let answers = |check: &&CheckResult| check.outcome != Outcome::Unknown;
+        let checks = judged.flat_map(|figure| &figure.checks);
+        let asked: BTreeSet<&str> = checks.filter(answers).map(|check| check.id.as_str()).collect();
         for check in asked {
             self.checks.entry(check.to_owned()).or_default().runs += 1;
         }
@@ -221,7 +222,7 @@ impl Clean {
                 let reason = reason.map(|check| format!("{}: {}", check.id, check.detail));
                 self.invalid.push(format!("{}: {}", figure.id, reason.unwrap_or_default()));
             }
-            for check in &figure.checks {
+            for check in figure.checks.iter().filter(answers) {
                 let accusations = self.checks.entry(check.id.clone()).or_default();
                 accusations.asked += 1;
                 let (is_worst, count) = match check.outcome {
@@ -285,6 +286,7 @@ mod tests {
     use figure::stats::share_interval;
 
     use super::*;
+    use crate::answer::tests::record;
 
     #[test]
     fn a_pair_is_alike_unless_it_is_called_different() {
@@ -332,6 +334,17 @@ mod tests {
             all.checks["steal"],
             Accusations { runs: 2, asked: 20, warned: 1, failed: 2, said: "much".to_owned() }
         );
+    }
+
+    #[test]
+    fn who_could_not_observe_could_accuse_nobody() {
+        let mut clean = Clean::default();
+        for outcome in [Outcome::Pass, Outcome::Warn, Outcome::Unknown, Outcome::Fail] {
+            clean.add(&record(&[("steal", outcome), ("drift", Outcome::Unknown)]));
+        }
+        let steal = &clean.checks["steal"];
+        assert_eq!((steal.runs, steal.asked, steal.warned, steal.failed), (3, 3, 1, 1));
+        assert!(!clean.checks.contains_key("drift"));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub enum Trial {
     Refused(String),
     /// The run itself went wrong: how.
     Broken(String),
-    /// The user stopped it: it says nothing.
+    /// The user stopped it, or the time is over: it says nothing.
     Interrupted,
 }
 
@@ -125,11 +125,13 @@ impl Site<'_> {
         // Files, not pipes: what a script leaves behind would keep a pipe open. The prelude waits for the end of stdin.
         command.stdin(Stdio::piped()).stdout(File::create(at(".out"))?).stderr(File::create(at(".err"))?);
         let most = Duration::from_secs_f64((task.seconds * SLOW).clamp(LEAST, MOST));
-        let Some(status) = self.ended(command.process_group(0), most)? else {
-            return Ok(match (self.is_interrupted)() {
-                true => Trial::Interrupted,
-                false => Trial::Broken(format!("{}: not ended after {most:?}", task.name)),
-            });
+        let status = self.ended(command.process_group(0), most)?;
+        // Also where it ended by itself: what stopped us may have stopped it too, and all that it says is of that.
+        if (self.is_interrupted)() {
+            return Ok(Trial::Interrupted);
+        }
+        let Some(status) = status else {
+            return Ok(Trial::Broken(format!("{}: not ended after {most:?}", task.name)));
         };
         let said = text(&at(".err"))?;
         let skipped = match at(SKIPPED).exists() {
