@@ -20,6 +20,8 @@ pub const SUITE: &str = "audit";
 pub const MAX_BYTES: usize = 8 << 20;
 /// The most runs that are read from one text.
 pub const MAX_RUNS: usize = 2000;
+/// The most numbers of all these runs.
+const MAX_PRINTED: usize = 50_000;
 /// The longest name of what was measured that is kept.
 const MAX_SUBJECT: usize = 120;
 
@@ -141,6 +143,12 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
             tool: format.name,
             what,
         })?;
+        if figures.len() + own.len() > MAX_PRINTED {
+            return Err(Refused::TooLarge {
+                name,
+                what: format!("more than {MAX_PRINTED} numbers of its runs"),
+            });
+        }
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
             figure

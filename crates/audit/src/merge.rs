@@ -1,25 +1,22 @@
 //! Runs of the same thing become rounds of one figure.
 
+use std::collections::HashMap;
+
 use figure::evidence::http::QUANTILE;
 use figure::{Conditions, Figure};
 
 /// Figures of the same id under the same conditions become one, with a round for each run; those under others get a number behind the
 /// tool's name. Quantiles become figures that follow from the load that stands before them.
 pub fn merge(runs: Vec<Figure>) -> Vec<Figure> {
-    let mut figures: Vec<(String, Figure)> = Vec::new();
+    let mut figures: Vec<Figure> = Vec::new();
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     // Conditions of the runs of one tool, in the order in which they appeared: their number is the run's.
-    let mut setups: Vec<(String, Conditions)> = Vec::new();
+    let mut setups: HashMap<String, HashMap<String, usize>> = HashMap::new();
     for mut figure in runs {
         let tool = figure.id.split('.').nth(1).unwrap_or_default().to_owned();
-        let setup = (tool.clone(), setup(&figure));
-        let number = match setups.iter().position(|known| *known == setup) {
-            Some(at) => at,
-            None => {
-                setups.push(setup);
-                setups.len() - 1
-            }
-        };
-        let number = setups[..=number].iter().filter(|(name, _)| *name == tool).count();
+        let of_tool = setups.entry(tool.clone()).or_default();
+        let next = of_tool.len() + 1;
+        let number = *of_tool.entry(format!("{:?}", setup(&figure))).or_insert(next);
         if number > 1 {
             figure.id = figure.id.replacen(&tool, &format!("{tool}-{number}"), 1);
             figure.name = format!("{} ({number})", figure.name);
@@ -29,13 +26,16 @@ pub fn merge(runs: Vec<Figure>) -> Vec<Figure> {
                 .map(|id| id.replacen(&tool, &format!("{tool}-{number}"), 1))
                 .collect();
         }
-        match figures.iter_mut().find(|(id, known)| *id == figure.id && known.conditions == figure.conditions)
-        {
-            Some((_, known)) => known.rounds.append(&mut figure.rounds),
-            None => figures.push((figure.id.clone(), figure)),
+        let alike = places.entry(figure.id.clone()).or_default();
+        match alike.iter().find(|at| figures[**at].conditions == figure.conditions) {
+            Some(at) => figures[*at].rounds.append(&mut figure.rounds),
+            None => {
+                alike.push(figures.len());
+                figures.push(figure);
+            }
         }
     }
-    figures.into_iter().map(|(_, figure)| whole(figure)).collect()
+    figures.into_iter().map(whole).collect()
 }
 
 /// The conditions that a run's figures have in common.

@@ -23,8 +23,18 @@ pub fn trimmed(line: &str) -> &str {
     line.trim_start_matches(['>', ' ', '\t', '│']).trim_end()
 }
 
-/// A number that a person could have printed: digits, at most one point, finite; with commas between groups of three digits.
+/// A number that a person could have printed: digits, at most one point, finite; with commas between groups of three digits, and nowhere else:
+/// in many languages a comma is the decimal point.
 pub fn number(token: &str) -> Option<f64> {
+    let token = token.trim_end_matches(',');
+    let (whole, fraction) = token.split_at(token.find('.').unwrap_or(token.len()));
+    let (first, groups) = whole.split_once(',').unwrap_or((whole, ""));
+    let is_grouped = |group: &str| group.len() == 3 && group.bytes().all(|c| c.is_ascii_digit());
+    let has_groups =
+        (1..=3).contains(&first.len()) && !first.starts_with('0') && groups.split(',').all(is_grouped);
+    if fraction.contains(',') || (whole.contains(',') && !has_groups) {
+        return None;
+    }
     let digits: String = token.chars().filter(|c| *c != ',').collect();
     let is_plain = digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
     let is_number = is_plain && digits.chars().next().is_some_and(|c| c.is_ascii_digit());
@@ -165,9 +175,27 @@ mod tests {
     #[test]
     fn numbers_as_tools_print_them() {
         assert_eq!(number("1,000.5"), Some(1000.5));
+        assert_eq!((number("12,345,678"), number("20,")), (Some(12_345_678.0), Some(20.0)));
         assert_eq!(number("1.0e-13"), Some(1e-13));
         assert_eq!((number("0.00"), number("1e-323"), number("1e300")), (Some(0.0), None, None));
-        for token in ["", "-1", "nan", "-nan", "inf", "1e999", "0x10", ".", "1.2.3", "e5"] {
+        for token in [
+            "",
+            "-1",
+            "nan",
+            "-nan",
+            "inf",
+            "1e999",
+            "0x10",
+            ".",
+            "1.2.3",
+            "e5",
+            "1,002871000",
+            "0,464",
+            "5,54",
+            "1.5,0",
+            "1234,567",
+            ",5",
+        ] {
             assert_eq!(number(token), None, "{token}");
         }
         assert_eq!(with_unit("635.91us", TIMES).map(|printed| printed.value), Some(635.91 * 1e-6));

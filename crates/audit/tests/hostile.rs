@@ -47,6 +47,7 @@ const NUMBERS: &[&str] = &[
     "0.0000001",
     "\u{202e}",
     "1,2,3",
+    "1,002871000",
     "-1.00",
     "(0.00%)",
     "<not counted>",
@@ -131,4 +132,15 @@ proptest! {
         let rest: String = text[..from].iter().collect();
         let _ = read(&rest);
     }
+}
+
+/// More than could be told: in a moment, not after minutes.
+#[test]
+fn more_numbers_than_anybody_prints_are_refused() {
+    let events: String = (0..400).map(|at| format!("  1000      event{at}\n")).collect();
+    let run = |at: usize| format!("Performance counter stats for 'program {at}':\n{events}");
+    let text: String = (0..130).map(run).collect();
+    assert!(matches!(read(&text), Err(Refused::TooLarge { what, .. }) if what.contains("50000")));
+    let fewer: String = (0..10).map(run).collect();
+    assert_eq!(read(&fewer).unwrap().len(), 4000);
 }

@@ -212,6 +212,13 @@ fn runs_of_perf_repeat_as_it_says_itself() {
 }
 
 #[test]
+fn decimal_commas_are_refused() {
+    let text = text("perf-repeat").replace('.', ",");
+    let refused = audit::figures(&[audit::Source { name: "perf.txt", text: &text }], &nothing());
+    assert!(refused.is_err_and(|refused| refused.to_string().contains("LC_ALL=C")));
+}
+
+#[test]
 fn two_readings_of_one_process_make_a_rate() {
     let record = judged(&[text("ps-11920")], &nothing());
     let rate = record.figure("audit.ps.minor").unwrap().value.unwrap();

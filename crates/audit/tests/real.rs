@@ -220,6 +220,31 @@ fn nothing_that_was_transferred_is_no_figure() {
 }
 
 #[test]
+fn oha_chooses_a_unit_of_time_for_the_whole_report() {
+    let old = include_str!("data/oha-315.txt");
+    let seconds = judged(&[old], &nothing());
+    let told = |unit: &str, factor: f64| {
+        let scaled = |line: &str| match line.strip_suffix(" secs").and_then(|rest| rest.rsplit_once(' ')) {
+            Some((label, digits)) => {
+                format!("{label} {:.4} {unit}", digits.trim().parse::<f64>().unwrap() / factor)
+            }
+            None => line.to_owned(),
+        };
+        old.lines().map(scaled).collect::<Vec<_>>().join("\n")
+    };
+    for (unit, factor) in [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("sec", 1.0)] {
+        let record = judged(&[&told(unit, factor)], &nothing());
+        for id in ["audit.oha.rate", "audit.oha.mean", "audit.oha.p50", "audit.oha.p99"] {
+            let [is, was] = [&record, &seconds].map(|record| record.figure(id).unwrap().value.unwrap());
+            assert!((is / was - 1.0).abs() < 0.05, "{id} in {unit}: {is} for {was}");
+        }
+    }
+    let unknown =
+        audit::figures(&[audit::Source { name: "oha.txt", text: &told("fortnights", 1.0) }], &nothing());
+    assert!(unknown.is_err_and(|refused| refused.to_string().contains("unit that is not known")));
+}
+
+#[test]
 fn runs_of_the_same_are_rounds_and_others_are_not() {
     let stream = include_str!("data/stream-s100.txt");
     let twice = judged(&[&format!("{stream}\n$ ./stream\n{stream}")], &nothing());

@@ -76,9 +76,9 @@ pub fn seconds(seconds: f64) -> String {
         s if s < 1e-3 => format!("{} us", number(seconds * 1e6)),
         s if s < 1.0 => format!("{} ms", number(seconds * 1e3)),
         s if !(120.0..1e9).contains(&s) => format!("{} s", number(seconds)),
-        _ => {
-            let whole = seconds.round();
-            format!("{} min {} s", (whole / 60.0).floor(), whole % 60.0)
+        s => {
+            let (sign, whole) = (if seconds < 0.0 { "-" } else { "" }, s.round());
+            format!("{sign}{} min {} s", (whole / 60.0).floor(), whole % 60.0)
         }
     }
 }
@@ -98,6 +98,7 @@ mod tests {
         assert_eq!(seconds(0.0015), "1.50 ms");
         assert_eq!(seconds(125.0), "2 min 5 s");
         assert_eq!(seconds(179.7), "3 min 0 s");
+        assert_eq!(seconds(-3700.0), "-61 min 40 s");
         assert_eq!(number(1e300), "1.00e300");
     }
 }

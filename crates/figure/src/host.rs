@@ -262,6 +262,11 @@ impl Virtualisation {
         self.hypervisor.value().is_some_and(|name| name != "none")
     }
 
+    /// Whether a hypervisor is below us, or may be: on some machines nothing tells.
+    pub fn may_be_guest(&self) -> bool {
+        self.hypervisor.value().is_none_or(|name| name != "none")
+    }
+
     /// Whether the processor is known to be emulated: instructions are translated, and cost what their translations do.
     pub fn is_emulated(&self) -> bool {
         self.hypervisor.value().is_some_and(|name| name == TCG)

@@ -4,8 +4,8 @@
 //! are judged by it, and by what concerns only them.
 
 use figure::evidence::http::{
-    CARRIER, CLIENT_BUSIEST, CLIENT_CPUS, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS,
-    SERVER_ALLOWED, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
+    AGENT, CARRIER, CLIENT_BUSIEST, CLIENT_CPUS, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS,
+    SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
 };
 use figure::evidence::{Key, http};
 use figure::{CpuList, Figure, Reading, stats};
@@ -133,6 +133,13 @@ pub fn server_time(subject: &Subject) -> Reading<f64> {
     cpus.and(subject.figure.sum(SECONDS)).map(|(cpus, seconds)| cpus * seconds.max(f64::MIN_POSITIVE))
 }
 
+/// Whether the server is on a machine of its own, of which the record's machine, which is the client's, tells nothing (reads [`AGENT`] and
+/// [`SERVER_APART`]).
+pub fn is_apart(subject: &Subject) -> bool {
+    subject.condition(AGENT).is_some()
+        && subject.figure.evidence.get(SERVER_APART).into_value() != Some(false)
+}
+
 /// How much of its CPUs' time a server used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Used {
@@ -146,7 +153,7 @@ pub struct Used {
 }
 
 /// What the server used of its CPUs' time over the windows (reads what [`server_cpus`] and [`cpus`] read, [`SERVER_USER`],
-/// [`SERVER_SYSTEM`], [`SECONDS`] and [`SOFTIRQ`]).
+/// [`SERVER_SYSTEM`], [`SECONDS`] and [`SOFTIRQ`], and [`is_apart`]).
 pub fn server_used(subject: &Subject) -> Reading<Used> {
     let figure = subject.figure;
     let cpus = server_cpus(subject).map(|cpus| cpus.len() as f64);
@@ -159,8 +166,8 @@ pub fn server_used(subject: &Subject) -> Reading<Used> {
     if whole <= 0.0 {
         return Reading::unknown("no CPU of the server is shown");
     }
-    // Of the whole host: the server's CPUs have their part, by their number.
-    let all = (self::cpus(subject).len() as f64).max(cpus);
+    // Of the server's whole host: its CPUs have their part, by their number. The client's are of that host where both are on one.
+    let all = if is_apart(subject) { cpus } else { (self::cpus(subject).len() as f64).max(cpus) };
     let network = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0) * cpus / all;
     let own = (user + system) / whole;
     Reading::Value(Used { own, with_network: own + network / whole, cpus })

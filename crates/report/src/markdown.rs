@@ -238,11 +238,22 @@ fn causes(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+fn ends_in_www(text: &str) -> bool {
+    text.len().checked_sub(3).and_then(|at| text.get(at..)).is_some_and(|end| end.eq_ignore_ascii_case("www"))
+}
+
 /// Foreign text in which nothing is taken for markup, a link, an image or a mention.
 pub(crate) fn escaped(foreign: &str) -> String {
     let mut text = String::new();
-    for c in plain(foreign).chars() {
+    let foreign = plain(foreign);
+    let mut rest = foreign.as_str();
+    while let Some(c) = rest.chars().next() {
+        let before = &foreign[..foreign.len() - rest.len()];
+        rest = &rest[c.len_utf8()..];
         match c {
+            // GitHub makes links of addresses by themselves: https://…, www.…
+            ':' if rest.starts_with("//") => text.push_str("&#58;"),
+            '.' if ends_in_www(before) => text.push_str("&#46;"),
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '&' => text.push_str("&amp;"),

@@ -13,6 +13,7 @@ use figure::evidence::{
 use figure::format::{plain, plain_to};
 use figure::{Figure, Record, Status, Verdict};
 
+use crate::digits::MAX_UNIT;
 use crate::{Format, Options, mark};
 
 pub(crate) const FORMAT: Format =
@@ -92,7 +93,11 @@ fn run(record: &Record, copies: f64, lines: &[&Line], out: &mut dyn Write) -> io
         writeln!(
             out,
             "{:<40} {:>12.1} {:<5} ({:.1} s, {:.0} samples)",
-            line.title, line.score, line.figure.unit, line.seconds, line.passes
+            line.title,
+            line.score,
+            plain_to(line.figure.unit.symbol(), MAX_UNIT),
+            line.seconds,
+            line.passes
         )?;
     }
     writeln!(out)?;
@@ -119,6 +124,7 @@ fn run(record: &Record, copies: f64, lines: &[&Line], out: &mut dyn Write) -> io
 fn notes(lines: &[&Line], out: &mut dyn Write) -> io::Result<()> {
     let kind = lines.iter().find_map(|line| line.figure.conditions.get(SCORE_KIND)).unwrap_or_default();
     if kind != "compatible" {
+        let kind = plain_to(&kind, 60);
         writeln!(out, "# {kind}: other durations or passes than UnixBench's own (--unixbench)")?;
     }
     for line in lines {

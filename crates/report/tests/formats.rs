@@ -250,6 +250,8 @@ fn markdown_tables_hold_together_whatever_is_in_them() {
     for record in [sample::hostile(), sample::modes::hostile(), sample::modes::all()] {
         let text = write("markdown", &record).unwrap();
         assert!(!text.contains('<') && !text.contains('@') && !text.contains('\u{1b}'));
+        // Nor are there addresses, of which GitHub makes links by itself.
+        assert!(!text.contains("://") && !text.contains("www."));
         let mut columns = None;
         for line in text.lines() {
             if line.starts_with('|') {

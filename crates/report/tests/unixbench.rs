@@ -50,6 +50,20 @@ fn written(record: &Record) -> std::io::Result<String> {
 }
 
 #[test]
+fn foreign_text_steers_no_terminal_and_makes_no_lines() {
+    let mut record = record(12.0);
+    let lines = written(&record).unwrap().lines().count();
+    for figure in &mut record.figures {
+        figure.unit = Unit(sample::HOSTILE.into());
+        figure.conditions.set(SCORE_KIND, format!("compatible{}", sample::HOSTILE));
+    }
+    let text = written(&record).unwrap();
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+    // One for each number of copies tells the kind.
+    assert_eq!(text.lines().count(), lines + 2);
+}
+
+#[test]
 fn perfkitbenchmarker_reads_it() {
     let text = written(&record(12.0)).unwrap();
     let runs: Vec<&str> = text.split(START).skip(1).collect();

@@ -65,7 +65,7 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
         recorded: (recorded >= KEPT).then_some(recorded),
         left_out: is_told.then_some(timeouts),
         mean: run.printed("Average:"),
-        quantiles: quantiles(run),
+        quantiles: quantiles(run, |latency| Printed::of(first(latency)?)),
         connections: of(&["-c"]).or(command.as_ref().map(|_| WORKERS)),
         rate_asked: of(&["-q"]).filter(|rate| *rate > 0.0).map(|each| {
             // hey's -q is for each worker.
@@ -77,12 +77,12 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
     load.figures(known)
 }
 
-/// The latencies of a table of lines such as `50% in 0.0672 secs`. hey prints 0% where it has too few results.
-pub(super) fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
+/// The latencies, read by `time`, of a table of lines such as `50% in 0.0672 secs`. hey prints 0% where it has too few results.
+pub(super) fn quantiles(run: &Run, time: impl Fn(&str) -> Option<Printed>) -> Vec<(f64, Printed)> {
     let of = |line: &&str| {
         let (quantile, latency) = line.split_once("% in ")?;
         let quantile = number(quantile)? / 100.0;
-        Some(((quantile * 1e6).round() / 1e6, Printed::of(first(latency)?)?))
+        Some(((quantile * 1e6).round() / 1e6, time(latency)?))
     };
     run.lines.iter().filter_map(of).filter(|(quantile, _)| *quantile > 0.0).collect()
 }

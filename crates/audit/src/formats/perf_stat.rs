@@ -7,7 +7,7 @@ use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Status, Unit};
 
 use crate::formats::Format;
-use crate::text::{Printed, Run, round};
+use crate::text::{Printed, Run, first, number, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 use event::{Event, csv, error, share, text};
 
@@ -15,6 +15,8 @@ pub(super) const FORMAT: Format = Format { name: "perf stat", starts, parse };
 
 /// What stands before the command that was counted.
 const HEAD: &str = "Performance counter stats for ";
+/// What stands behind the time of the whole.
+const ELAPSED: &str = " seconds time elapsed";
 /// More events than anybody asks for at once.
 const MOST_EVENTS: usize = 400;
 /// The longest part of an event's name that becomes part of an id.
@@ -71,6 +73,10 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
     let head = run.lines.first().copied().unwrap_or_default();
     let subject =
         head.strip_prefix(HEAD).map_or("", |rest| rest.trim_end_matches([':', ' ']).trim_matches('\''));
+    let elapsed = run.lines.iter().find(|line| line.contains(ELAPSED)).and_then(|line| first(line));
+    if elapsed.is_some_and(|token| token.contains(',') && number(token).is_none()) {
+        return Err("was printed with decimal commas: run perf with LC_ALL=C before it".to_owned());
+    }
     let events = events(run);
     if events.is_empty() {
         return Err("has no line of an event".to_owned());
@@ -137,8 +143,8 @@ impl Whole {
             events.iter().filter(|event| event.plain() == "cycles").filter_map(Event::value).collect();
         let ran = clock.is_some_and(|clock| clock.value > 0.0);
         Whole {
-            elapsed: seconds(" seconds time elapsed"),
-            error: line(" seconds time elapsed").and_then(|line| error(line)),
+            elapsed: seconds(ELAPSED),
+            error: line(ELAPSED).and_then(|line| error(line)),
             used: seconds(" seconds user")
                 .zip(seconds(" seconds sys"))
                 .map(|(user, sys)| user.value + sys.value),

@@ -1,6 +1,8 @@
 //! Did our threads fault while the clock ran?
 
-use figure::evidence::{ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, THREADS, WORKING_SET};
+use figure::evidence::{
+    ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, THREADS, WORKING_SET,
+};
 use figure::format;
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
@@ -8,12 +10,16 @@ use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
 /// Faults have no place in a timed region whose memory was touched before: half of what would be said of time
 /// that others took.
 const FAULTING: Levels = Levels { warn: 0.01, fail: 0.05 };
-/// Seconds of a minor fault on a small page: entry, allocation, clearing of 4 KiB. An order of magnitude.
-const MINOR: f64 = 1e-6;
-/// Seconds of a minor fault on a 2 MiB page, which is cleared at about 10 GB/s.
-const MINOR_HUGE: f64 = 200e-6;
-/// Bytes of such a page, and arrays of a kernel at most.
-const HUGE: f64 = (2 << 20) as f64;
+/// Seconds of a minor fault: entry and allocation. An order of magnitude, as is the rate at which its page is cleared, in bytes a second.
+const MINOR: f64 = 600e-9;
+const CLEARING: f64 = 10e9;
+/// Bytes of a small page where its size is not known.
+const SMALL: f64 = 4096.0;
+/// The largest base page that Linux has.
+const LARGEST_SMALL: f64 = 65536.0;
+/// Bytes of an entry in a page table: a huge page is what one table maps (2 MiB of 4 KiB, 512 MiB of 64 KiB).
+const ENTRY: f64 = 8.0;
+/// Arrays of a kernel at most.
 const ARRAYS: f64 = 3.0;
 /// Seconds of a major fault: a read from disk. An order of magnitude.
 const MAJOR: f64 = 1e-3;
@@ -28,6 +34,7 @@ pub const CHECK: Check = Check {
         FAULT_MINOR.name,
         FAULT_MAJOR.name,
         PAGES_HUGE_SHARE.name,
+        PAGES_SIZE.name,
         THREADS.name,
         CPUS.name,
     ],
@@ -44,10 +51,15 @@ fn rule(subject: &Subject) -> Answer {
     let share_huge = subject.figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0);
     // No more of them can be of huge pages than there are, in each round.
     let bytes = subject.condition(WORKING_SET).or(subject.condition(ARRAY_BYTES).map(|bytes| bytes * ARRAYS));
-    let pages = (bytes.unwrap_or(0.0) / HUGE).ceil() * subject.figure.kept().count() as f64;
+    // Pages of the range may be huge by themselves (hugetlbfs).
+    let size = subject.figure.evidence.get(PAGES_SIZE).into_value().filter(|size| *size <= LARGEST_SMALL);
+    let small = size.unwrap_or(SMALL);
+    let large = small / ENTRY * small;
+    let pages = (bytes.unwrap_or(0.0) / large).ceil() * subject.figure.kept().count() as f64;
     let huge = if share_huge >= 0.5 { minor.min(pages) } else { 0.0 };
     // Threads fault side by side; a disk serves one after the other.
-    let minors = huge * MINOR_HUGE + (minor - huge) * MINOR;
+    let cost = |page: f64| MINOR + page / CLEARING;
+    let minors = huge * cost(large) + (minor - huge) * cost(small);
     let share = minors / subject.cpu_seconds() + major * MAJOR / subject.seconds();
     FAULTING.answer(
         share,

@@ -1,24 +1,33 @@
 //! Does the server run as many Go threads as it has CPUs?
 
-use figure::evidence::http::{GOMAXPROCS, SERVER_ALLOWED, SERVER_CPUS, SUBJECT, WHAT};
+use figure::evidence::http::{AGENT, GOMAXPROCS, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SUBJECT, WHAT};
 use figure::format;
 
 use crate::check::{Answer, Check, never, observed};
-use crate::load::{of_server, server_cpus};
+use crate::load::{is_apart, of_server, server_cpus};
 
 /// Go sets it when it starts, from the mask of its threads and, since 1.25, from the quota of the innermost control group alone
 /// (golang/go #73193, #81180): a quota further up it does not see.
 pub const CHECK: Check = Check {
     id: "gomaxprocs",
     question: "Does the server run Go code on as many threads as it has CPUs?",
-    reads: &[WHAT.name, SUBJECT.name, GOMAXPROCS.name, SERVER_CPUS.name, SERVER_ALLOWED.name],
+    reads: &[
+        WHAT.name,
+        SUBJECT.name,
+        GOMAXPROCS.name,
+        SERVER_CPUS.name,
+        SERVER_ALLOWED.name,
+        AGENT.name,
+        SERVER_APART.name,
+    ],
     page: include_str!("../../../../docs/checks/gomaxprocs.md"),
     applies: of_server,
     essential: never,
     rule: |subject| {
         let threads = observed!(subject.figure.evidence.get(GOMAXPROCS));
         let cpus = observed!(server_cpus(subject)).len() as f64;
-        let quota = subject.machine().cgroup.quota_cpus();
+        // The quota is of this machine.
+        let quota = if is_apart(subject) { None } else { subject.machine().cgroup.quota_cpus() };
         let room = quota.map_or(cpus, |(quota, _)| cpus.min(quota.ceil()));
         let bound = match quota {
             Some((quota, level)) if quota < cpus => {

@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, NOISE, RUN_DELAY_WORST, SCHEDULE,
-    SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, http,
+    SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
 };
 use figure::format;
 
@@ -24,6 +24,7 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,

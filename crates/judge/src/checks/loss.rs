@@ -24,7 +24,7 @@ pub const LOST_TIME: Levels = Levels { warn: 0.02, fail: 0.10 };
 ///
 /// Turns that our own threads take by plan are no falling behind.
 ///
-/// Reads `cpus`, `threads`, `schedule`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`.
+/// Reads `cpus`, `threads`, `schedule`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`, `thread.seconds_min`.
 pub fn loss(subject: &Subject, lost: f64) -> f64 {
     (lost / subject.cpu_seconds()).max(loss_of_one(subject, lost))
 }

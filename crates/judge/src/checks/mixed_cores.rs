@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{CPUS, NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN};
+use figure::evidence::{CPUS, NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MIN};
 use figure::{CpuList, Outcome, format};
 
 use super::stragglers;
@@ -13,7 +13,7 @@ use crate::check::{Answer, Check, Subject, never, of_work, pinned};
 pub const CHECK: Check = Check {
     id: "mixed-cores",
     question: "Are the cores in use of one kind?",
-    reads: &[CPUS.name, THREAD_SECONDS_MAX.name, THREAD_SECONDS_MEDIAN.name, NOISE.name],
+    reads: &[CPUS.name, THREAD_SECONDS_MAX.name, THREAD_SECONDS_MIN.name, NOISE.name],
     page: include_str!("../../../../docs/checks/mixed-cores.md"),
     applies: |subject| {
         pinned(subject) && of_work(subject) && subject.cpu_count() > 1.0 && !kinds(subject).is_empty()
@@ -28,7 +28,7 @@ fn rule(subject: &Subject) -> Answer {
     if kinds.len() == 1 {
         return Answer::pass(format!("all cores in use are of one kind: {}", named.concat()));
     }
-    let late = stragglers::lateness(subject).into_value().unwrap_or(0.0);
+    let late = stragglers::behind_first(subject).into_value().unwrap_or(0.0);
     let detail = format!(
         "the figure mixes cores of {} kinds: {}; the slowest thread was late by {}",
         kinds.len(),

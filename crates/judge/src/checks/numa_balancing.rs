@@ -1,9 +1,12 @@
 //! Did the kernel move pages between NUMA nodes while we measured?
 
-use figure::evidence::{VM_NUMA_HINTS, VM_NUMA_MIGRATED};
+use figure::evidence::{
+    COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN,
+    THREAD_SECONDS_MIN, THREADS, VM_NUMA_HINTS, VM_NUMA_MIGRATED, http,
+};
 use figure::format;
 
-use super::loss::LOST_TIME;
+use super::loss::{LOST_TIME, loss};
 use crate::check::{Answer, Check, Subject, measured, never, observed};
 
 /// Seconds that a page moved costs: a hinting fault, the copy of 4 KiB, the flush of the address on all CPUs.
@@ -15,7 +18,21 @@ const MOVED_PAGE: f64 = 1e-5;
 pub const CHECK: Check = Check {
     id: "numa-balancing",
     question: "Did the kernel move pages between NUMA nodes while we measured?",
-    reads: &[VM_NUMA_MIGRATED.name, VM_NUMA_HINTS.name],
+    reads: &[
+        VM_NUMA_MIGRATED.name,
+        VM_NUMA_HINTS.name,
+        CPUS.name,
+        THREADS.name,
+        SCHEDULE.name,
+        RUN_DELAY_WORST.name,
+        THREAD_SECONDS_MAX.name,
+        THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
+        COPY_USER.name,
+        COPY_SYSTEM.name,
+        http::CLIENT_CPUS.name,
+        http::SERVER_CPUS.name,
+    ],
     page: include_str!("../../../../docs/checks/numa-balancing.md"),
     applies: measured,
     essential: never,
@@ -32,10 +49,11 @@ fn rule(subject: &Subject) -> Answer {
         Some(hints) => format!(", {hints} hinting faults"),
         None => String::new(),
     };
-    let share = moved * MOVED_PAGE / subject.seconds();
+    // Of the whole machine: others' pages are moved by others' CPUs, unless one of our threads fell behind.
+    let share = loss(subject, moved * MOVED_PAGE);
     LOST_TIME.answer(
         share,
-        format!("the kernel moved {moved} pages{hints}: about {} of the time", format::percent(share)),
+        format!("the kernel moved {moved} pages{hints}: about {} of the CPU time", format::percent(share)),
         "switch it off while measuring (as root): sysctl -w kernel.numa_balancing=0",
     )
 }

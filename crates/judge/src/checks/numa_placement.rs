@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     ARRAY_BYTES, NODE_OF_MEMORY, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREADS, WORKING_SET,
+    THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, WORKING_SET,
 };
 use figure::{Outcome, format};
 
@@ -30,6 +30,7 @@ pub const CHECK: Check = Check {
         THREADS.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
     ],
     page: include_str!("../../../../docs/checks/numa-placement.md"),
     applies: on_arrays,

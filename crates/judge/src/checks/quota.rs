@@ -1,8 +1,8 @@
 //! Does a CPU quota leave room for the threads?
 
 use figure::evidence::{
-    CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS,
-    http,
+    CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN,
+    THREAD_SECONDS_MIN, THREADS, http,
 };
 use figure::{Outcome, format};
 
@@ -23,6 +23,7 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
         http::WHAT.name,
         http::CLIENT_CPUS.name,
         http::SERVER_CPUS.name,

@@ -1,5 +1,6 @@
 //! Did the kernel's own scheduler place the tasks?
 
+use figure::Reading;
 use figure::evidence::{HOP_WAY, TEST_CLASS};
 
 use crate::check::{Answer, Check, Subject, hops, measured, never, several_tasks};
@@ -7,6 +8,8 @@ use crate::check::{Answer, Check, Subject, hops, measured, never, several_tasks}
 /// Settings of the machine: whether a scheduler was loaded at run time, and which.
 const STATE: &str = "sched_ext";
 const NAME: &str = "sched_ext_ops";
+/// What is said of a file that is not there.
+const MISSING: &str = "no such file";
 
 /// sched_ext (Documentation/scheduler/sched-ext.rst) replaces the fair class by a BPF program: where woken tasks go is its choice then.
 pub const CHECK: Check = Check {
@@ -19,6 +22,14 @@ pub const CHECK: Check = Check {
     rule,
 };
 
+/// Whether /sys/kernel is there at all: other settings were read from it.
+fn shows_settings(subject: &Subject) -> bool {
+    let settings = &subject.machine().kernel.settings;
+    settings
+        .iter()
+        .any(|setting| setting.source.starts_with("/sys/kernel/") && setting.value.value().is_some())
+}
+
 fn rule(subject: &Subject) -> Answer {
     let setting = |name| subject.machine().kernel.setting(name).map(|setting| &setting.value);
     let version = subject
@@ -27,10 +38,14 @@ fn rule(subject: &Subject) -> Answer {
         .release
         .value()
         .map_or("Linux".to_owned(), |release| format!("Linux {release}"));
-    match setting(STATE).and_then(|state| state.value()).map(String::as_str) {
+    match setting(STATE) {
+        Some(Reading::Unknown(reason)) if !(reason.contains(MISSING) && shows_settings(subject)) => {
+            Answer::unknown(format!("whether a scheduler was loaded at run time is not known: {reason}"))
+        }
         // A kernel without the file has no such schedulers.
-        None | Some("disabled") => Answer::pass(version),
-        Some(state) => {
+        None | Some(Reading::Unknown(_)) => Answer::pass(version),
+        Some(Reading::Value(state)) if state == "disabled" => Answer::pass(version),
+        Some(Reading::Value(state)) => {
             let name =
                 setting(NAME).and_then(|name| name.value()).map_or("one without a name", String::as_str);
             Answer::warn(

@@ -1,8 +1,9 @@
 //! Was the server at its limit?
 
 use figure::evidence::http::{
-    ANSWERED, CARRIER, CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED,
-    SERVER_CPUS, SERVER_DELAY, SERVER_SWITCHES, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
+    AGENT, ANSWERED, CARRIER, CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED,
+    SERVER_APART, SERVER_CPUS, SERVER_DELAY, SERVER_SWITCHES, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT,
+    WHAT,
 };
 use figure::format::{number, percent};
 use figure::{Outcome, Reading};
@@ -31,6 +32,8 @@ pub const CHECK: Check = Check {
         CLIENT_CPUS.name,
         SERVER_CPUS.name,
         SERVER_ALLOWED.name,
+        SERVER_APART.name,
+        AGENT.name,
         SERVER_USER.name,
         SERVER_SYSTEM.name,
         SECONDS.name,

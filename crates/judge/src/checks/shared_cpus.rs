@@ -85,7 +85,9 @@ fn rule(subject: &Subject) -> Answer {
         );
     }
     match &subject.machine().topology.unknown {
-        Some(reason) => Answer::pass(format!("{told}; which of them share a core is not known ({reason})")),
+        Some(reason) => {
+            Answer::unknown(format!("{told}; which of them share a core is not known ({reason})"))
+        }
         None => Answer::pass(told),
     }
 }

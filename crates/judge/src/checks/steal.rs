@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, NOISE, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREADS, http,
+    THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
 };
 use figure::{Outcome, format};
 
@@ -21,6 +21,7 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
         NOISE.name,
@@ -35,7 +36,7 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let stolen = observed!(subject.figure.sum(CPU_STEAL));
-    if stolen == 0.0 && subject.machine().virtualisation.is_guest() {
+    if stolen == 0.0 && subject.machine().virtualisation.may_be_guest() {
         return Answer::unknown("no steal was reported, but a hypervisor need not report it");
     }
     let cpus = subject.cpu_count();

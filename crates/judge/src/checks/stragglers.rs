@@ -1,7 +1,7 @@
 //! Did all threads finish together?
 
 use figure::evidence::{
-    NOISE, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
+    Key, NOISE, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
     THREAD_START_SKEW, THREADS, http,
 };
 use figure::{Reading, format, stats};
@@ -40,29 +40,42 @@ pub const CHECK: Check = Check {
     rule,
 };
 
-/// How late the slowest thread was, as a share of its time, in a typical round: 1 - median/slowest (reads
-/// `thread.seconds_max` and `thread.seconds_median`).
+/// How late the slowest thread was, as a share of its time, in a typical round: 1 - median/slowest; of two threads 1 - other/slowest, as half of the
+/// slowest is in their median (reads `threads`, `thread.seconds_max`, `thread.seconds_median` and `thread.seconds_min`).
 pub fn lateness(subject: &Subject) -> Reading<f64> {
-    share_in_typical_round(subject, |slowest, median| 1.0 - median / slowest, THREAD_SECONDS_MAX)
+    match subject.condition(THREADS) {
+        Some(2.0) => behind_first(subject),
+        _ => share_in_typical_round(subject, late, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN),
+    }
+}
+
+/// The same against the first that was done: where many may be slow, the median thread is one of them.
+pub fn behind_first(subject: &Subject) -> Reading<f64> {
+    share_in_typical_round(subject, late, THREAD_SECONDS_MAX, THREAD_SECONDS_MIN)
+}
+
+fn late(slowest: f64, other: f64) -> f64 {
+    1.0 - other / slowest
 }
 
 /// How long the last thread started after the first, as a share of the median thread's working time.
 fn start_skew(subject: &Subject) -> Reading<f64> {
-    share_in_typical_round(subject, |skew, median| skew / median, THREAD_START_SKEW)
+    share_in_typical_round(subject, |skew, median| skew / median, THREAD_START_SKEW, THREAD_SECONDS_MEDIAN)
 }
 
-/// The median over rounds of a share made of `key` and the median thread's time.
+/// The median over rounds of a share made of `key` and another thread's time.
 fn share_in_typical_round(
     subject: &Subject,
     share: fn(f64, f64) -> f64,
-    key: figure::evidence::Key<f64>,
+    key: Key<f64>,
+    other: Key<f64>,
 ) -> Reading<f64> {
     let times = subject.figure.over_rounds(key);
-    let medians = subject.figure.over_rounds(THREAD_SECONDS_MEDIAN);
-    match (times, medians) {
-        (Reading::Value(times), Reading::Value(medians)) => {
+    let others = subject.figure.over_rounds(other);
+    match (times, others) {
+        (Reading::Value(times), Reading::Value(others)) => {
             let shares: Vec<f64> =
-                times.iter().zip(medians).map(|(time, median)| share(*time, median)).collect();
+                times.iter().zip(others).map(|(time, other)| share(*time, other)).collect();
             Reading::or_unknown(stats::median(&shares).filter(|share| share.is_finite()), "no working times")
         }
         (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
@@ -83,8 +96,9 @@ fn rule(subject: &Subject) -> Answer {
     let times = [THREAD_SECONDS_MIN, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MAX]
         .map(|key| subject.typical(key).into_value());
     if let [Some(min), Some(median), Some(max)] = times {
+        let other = if subject.condition(THREADS) == Some(2.0) { "the other" } else { "the median one" };
         detail += &format!(
-            " than the median one (first {}, median {}, last {})",
+            " than {other} (first {}, median {}, last {})",
             format::seconds(min),
             format::seconds(median),
             format::seconds(max)

@@ -2,7 +2,7 @@
 
 use figure::evidence::{
     CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE,
-    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREADS, http,
+    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
 };
 use figure::{Reading, format};
 
@@ -24,6 +24,7 @@ pub const CHECK: Check = Check {
         RUN_DELAY_WORST.name,
         THREAD_SECONDS_MAX.name,
         THREAD_SECONDS_MEDIAN.name,
+        THREAD_SECONDS_MIN.name,
         COPY_USER.name,
         COPY_SYSTEM.name,
         http::CLIENT_CPUS.name,

@@ -158,7 +158,7 @@ fn lost(subject: &Subject) -> Option<String> {
         ));
     };
     let steal = rounds.sum(STEAL_EACH);
-    let is_guest = subject.machine().virtualisation.is_guest();
+    let is_guest = subject.machine().virtualisation.may_be_guest();
     // A guest that never saw steal may have none, or a hypervisor that does not tell.
     let hidden = is_guest && steal.is_none_or(|steal| steal == 0.0);
     let interrupts = rounds.sum(IRQ_EACH);

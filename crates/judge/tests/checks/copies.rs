@@ -92,6 +92,23 @@ fn a_scheduler_that_was_loaded_is_named() {
     let answer = under("switching", "enabled").answer("scheduler").unwrap();
     assert!(answer.detail.contains("rusty places the tasks"), "{}", answer.detail);
     assert_eq!(under("compute", "enabled").answer("scheduler"), None);
+    // What does not show it: a kernel without it, as its other settings are there; or what hides /sys.
+    let hidden = |reason: &'static str, shows: bool| {
+        copies("switching", 1.0).machine(move |machine| {
+            let setting = |name: &str, value| figure::host::Setting {
+                name: name.into(),
+                value,
+                source: format!("/sys/kernel/{name}"),
+            };
+            machine.kernel.settings = vec![setting("sched_ext", figure::Reading::unknown(reason))];
+            let other = setting("ksm", figure::Reading::Value("0".into()));
+            machine.kernel.settings.extend(shows.then_some(other));
+        })
+    };
+    let missing = "/sys/kernel/sched_ext/state: no such file or directory";
+    assert_eq!(hidden(missing, true).says("scheduler"), Pass);
+    assert_eq!(hidden(missing, false).says("scheduler"), Unknown);
+    assert_eq!(hidden("permission denied", true).says("scheduler"), Unknown);
 }
 
 #[test]

@@ -76,6 +76,10 @@ fn ticks_are_not_held_against_others() {
 fn steal_that_is_never_reported_is_unknown_in_a_guest() {
     assert_eq!(quiet_vm().says("steal"), Unknown);
     assert_eq!(server().says("steal"), Pass);
+    let unknown = |machine: &mut figure::Machine| {
+        machine.virtualisation.hypervisor = figure::Reading::unknown("no DMI");
+    };
+    assert_eq!(server().machine(unknown).says("steal"), Unknown, "there may be a hypervisor");
     assert_eq!(quiet_vm().in_first(1, CPU_STEAL, 0.01).says("steal"), Pass, "it is reported");
     assert_eq!(quiet_vm().unknown(CPU_STEAL, "no field 8").says("steal"), Unknown);
 }

@@ -88,6 +88,7 @@ fn situations() -> Vec<Case> {
         server().with(VM_NUMA_MIGRATED, 1e5).with(NUMA_LOCAL_SHARE, 0.7),
         server().with(NODE_OF_MEMORY, 1.0).with(NUMA_NODE_SHARE, 0.9),
         server().with(NUMA_LOCAL_SHARE, 0.98).with(THREAD_SECONDS_MAX, 0.08),
+        server().with(NUMA_LOCAL_SHARE, 0.88).with(THREAD_SECONDS_MAX, 0.05).with(THREADS, 2.0),
         server().with(THERMAL_THROTTLES, 3.0).with(CANARY_CHANGE, 0.2),
         server().of_time(CPU_STEAL, 0.5).of_time(RUN_DELAY_WORST, 0.5).with(THREAD_SECONDS_MAX, 0.08),
         server().of_time(CPU_FOREIGN, 0.9).of_time(RUN_DELAY_WORST, 0.5),
@@ -95,6 +96,7 @@ fn situations() -> Vec<Case> {
         quiet_vm().of_time(OFF_CPU_WORST, 0.5).of_time(CPU_STEAL, 0.1).of_time(SOFTIRQ_TIME, 0.1),
         quiet_vm().with(INVOLUNTARY_SWITCHES, 900.0).of_cpu_time(RUN_DELAY, 0.1),
         quiet_vm().with(FAULT_MINOR, 1e5).with(PAGES_HUGE_SHARE, 1.0),
+        quiet_vm().with(FAULT_MINOR, 1e3).with(PAGES_SIZE, 65536.0),
         quiet_vm().with(CLOCK_STEPPED, 3.0).with(SAMPLE_SHORTEST, 1e-6),
         quiet_vm().with(PLACE_STRAYED, 1.0).with(PLACES, "threads".into()).with(SCHED_MIGRATIONS, 1.0),
         quiet_vm().with(CANARY_SPREAD, 0.3).with(THREAD_START_SKEW, 0.03),
@@ -141,6 +143,10 @@ fn situations() -> Vec<Case> {
         quiet_vm().with(TARGET, 0.06).values(&[20.0, 22.0, 18.2, 21.5, 18.0, 20.0]),
     ];
     all.extend(levers());
+    let moved = |case: Case| {
+        case.machine(|machine| machine.numa = server().0.machine.numa).with(VM_NUMA_MIGRATED, 1e4)
+    };
+    all.extend(loads::situations().into_iter().take(2).map(moved));
     all.extend(loads::situations());
     all.extend(audited::situations());
     all.extend([
@@ -178,8 +184,17 @@ fn situations() -> Vec<Case> {
         counted().unknown(TRAFFIC_READ, "together").moved(9e9, 9e9).unknown(TRAFFIC_READ, "together"),
     ]);
     for lost in [CPU_STEAL, CGROUP_THROTTLED, CPU_FOREIGN, SOFTIRQ_TIME, CPU_SIBLING] {
-        let throttled = quiet_vm().machine(|machine| machine.cgroup = quota(0.2));
+        let troubled = |case: Case| {
+            let case = case.machine(|machine| {
+                machine.cgroup = quota(0.2);
+                machine.numa = server().0.machine.numa;
+            });
+            case.with(VM_NUMA_MIGRATED, 1e4)
+        };
+        let throttled = troubled(quiet_vm()).with(NUMA_LOCAL_SHARE, 0.9);
         let ours = throttled.with(CGROUP_THROTTLED_PERIODS, 2.0).with(FAULT_MINOR, 2e4);
+        // Two threads, of which one was late.
+        all.push(ours.clone().of_time(lost, 0.15).with(THREAD_SECONDS_MAX, 0.05));
         // Four threads, not pinned; one of them lost time, and waited for it or was late.
         let four = ours.clone().with(THREADS, 4.0).with(CPUS, vec![]).of_time(lost, 0.35);
         all.push(four.clone().of_time(RUN_DELAY_WORST, 0.15));
@@ -190,7 +205,7 @@ fn situations() -> Vec<Case> {
         // Two threads on one CPU.
         all.push(ours.with(CPUS, vec![0.0, 0.0]).of_time(lost, 0.15));
         // Copies, left to the scheduler.
-        let free = busy("compute", 1.9).machine(|machine| machine.cgroup = quota(0.2)).of_time(lost, 0.15);
+        let free = troubled(busy("compute", 1.9)).of_time(lost, 0.15);
         all.push(
             free.with(CGROUP_THROTTLED_PERIODS, 2.0)
                 .with(INVOLUNTARY_SWITCHES, 50.0)

@@ -180,6 +180,11 @@ fn client_and_server_on_cpus_of_their_own() {
     assert_eq!(siblings.outcome, Warn);
     assert!(siblings.detail.contains("CPUs 48 are hardware threads"), "{}", siblings.detail);
     assert_eq!(placed(&[], &[2.0]).says(id), Warn, "not pinned");
+    let hidden = placed(&[0.0], &[2.0]).machine(|machine| {
+        machine.topology.unknown = Some("no /sys".into());
+        machine.topology.cpus.clear();
+    });
+    assert_eq!(hidden.says(id), Unknown, "they may be siblings");
     assert_eq!(placed(&[0.0], &[2.0]).with(SERVER_SEEN, vec![2.0, 5.0]).says(id), Warn);
     assert_eq!(
         placed(&[0.0], &[2.0]).with(SERVER_ALLOWED, vec![2.0, 5.0]).says(id),
@@ -208,6 +213,10 @@ fn a_server_that_is_not_full_has_no_capacity() {
     // Half of the host's soft interrupts are on the server's CPU.
     assert_eq!(used(0.8).with(SOFTIRQ, 0.25 * ROUND_SECONDS).says("server-not-saturated"), Pass);
     assert_eq!(used(0.8).with(SOFTIRQ, 0.15 * ROUND_SECONDS).says("server-not-saturated"), Warn);
+    // All of it is the server's where the client is elsewhere.
+    let elsewhere = used(0.8).with(SOFTIRQ, 0.15 * ROUND_SECONDS).with(AGENT, "192.0.2.7:7070".into());
+    let elsewhere = |apart| elsewhere.clone().with(SERVER_APART, apart).says("server-not-saturated");
+    assert_eq!((elsewhere(false), elsewhere(true)), (Warn, Pass));
     assert_eq!(
         used(0.8).with(GOAL, "asked".into()).answer("server-not-saturated"),
         None,

@@ -268,6 +268,11 @@ pub fn situations() -> Vec<Case> {
         remote().with(HOST_STEAL, 0.03),
         remote().with(HOST_STEAL, 0.03).with(SERVER_ALLOWED, vec![0.0, 1.0]),
         remote().with(HOST_THROTTLED, 0.03),
+        remote().with(SOFTIRQ, 0.3).machine(|machine| machine.cgroup = crate::build::quota(0.5)),
+        remote()
+            .with(SOFTIRQ, 0.3)
+            .with(SERVER_APART, false)
+            .machine(|machine| machine.cgroup = crate::build::quota(0.5)),
         remote().with(HOST_FOREIGN, 0.3),
         remote().with(HOST_FOREIGN, 0.3).with(SOFTIRQ, 0.3),
         remote().with(HOST_STEAL, 0.03).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),

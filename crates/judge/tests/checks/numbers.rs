@@ -9,7 +9,7 @@ use crate::build::{Case, quiet_vm, server};
 #[test]
 fn stragglers() {
     let check = "stragglers";
-    let late = |share: f64| quiet_vm().with(THREAD_SECONDS_MAX, 0.0395 / (1.0 - share));
+    let late = |share: f64| quiet_vm().with(THREAD_SECONDS_MAX, 0.039 / (1.0 - share));
     assert_eq!(late(0.09).says(check), Pass);
     assert_eq!(late(0.11).says(check), Warn);
     assert_eq!(late(0.26).says(check), Fail);
@@ -20,6 +20,12 @@ fn stragglers() {
     assert_eq!(late(0.26).with(TEAM, "t2".into()).answer(check), None, "threads-overlap is asked");
     assert_eq!(quiet_vm().unknown(THREAD_SECONDS_MAX, "x").says(check), Unknown);
     assert!(late(0.3).answer(check).unwrap().detail.contains("mostly on CPU 1"));
+    // Of two threads the median is half the slowest; of many it is another thread.
+    assert!(late(0.26).answer(check).unwrap().detail.contains("took 35 % longer than the other"));
+    assert_eq!(late(0.26).with(THREAD_SECONDS_MEDIAN, 0.0459).says(check), Fail);
+    let many = late(0.26).with(THREADS, 8.0);
+    assert_eq!(many.clone().with(THREAD_SECONDS_MEDIAN, 0.0459).says(check), Warn);
+    assert_eq!(many.with(THREAD_SECONDS_MEDIAN, 0.0520).says(check), Pass);
 }
 
 /// Ten runs of STREAM's Triad on two sockets (MB/s), threads free to wander.

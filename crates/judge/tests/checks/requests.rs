@@ -217,6 +217,11 @@ fn as_many_go_threads_as_cpus() {
     let limited = |threads| large().with(GOMAXPROCS, threads).machine(|machine| machine.cgroup = quota(3.5));
     assert_eq!(at(id, [3.0, 4.0, 80.0], limited), [Warn, Pass, Warn]);
     assert_eq!(load().unknown(GOMAXPROCS, "no Go").says(id), Unknown);
+    // The quota is the client's, where the server has a machine of its own.
+    let apart = |apart| limited(80.0).with(AGENT, "192.0.2.7:7070".into()).with(SERVER_APART, apart);
+    let cpus = large().0.figures[0].conditions.get(SERVER_CPUS).unwrap().len() as f64;
+    assert_eq!(apart(true).with(GOMAXPROCS, cpus).says(id), Pass);
+    assert_eq!(apart(false).with(GOMAXPROCS, cpus).says(id), Warn);
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn parameters(a: Side, b: Side) -> Option<String> {
     let chosen = is_alike(&a.record.machine, &b.record.machine);
     for (name, x, y) in conditions(a.figure, b.figure) {
         let is_parameter = !RESOLVED.contains(&name) || (chosen && CHOSEN.contains(&name));
-        if x != y && is_parameter {
+        if (x != y || is_other(a.figure, b.figure, name)) && is_parameter {
             told.push(format!("{} {x} in {}, {y} in {}", plain_to(name, MAX_VALUE), a.letter, b.letter));
         }
     }
@@ -209,6 +209,18 @@ fn conditions<'a>(a: &'a Figure, b: &'a Figure) -> Vec<(&'a str, String, String)
     names.sort_unstable();
     names.dedup();
     names.into_iter().map(|name| (name, of(a, name), of(b, name))).collect()
+}
+
+/// Whether a condition is not the same, though it may be told in the same few words: a long text, sizes that are alike.
+fn is_other(a: &Figure, b: &Figure, name: &str) -> bool {
+    fn of<'a>(figure: &'a Figure, name: &str) -> Option<&'a Fact> {
+        figure.conditions.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact)
+    }
+    match of(a, name).zip(of(b, name)) {
+        Some((Fact::Number(x), Fact::Number(y))) => name.contains("bytes") && x != y,
+        Some((x, y)) => x != y,
+        None => false,
+    }
 }
 
 /// A fact in a few words.

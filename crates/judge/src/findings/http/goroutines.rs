@@ -57,10 +57,15 @@ pub(super) fn scheduler(record: &Record, all: &[Load]) -> Option<Finding> {
     note(text, &[first.3, last.3])
 }
 
-/// CPUs that a server may use; all of the machine where nothing is said.
+/// CPUs that a server may use; all of the machine where nothing is said, which of a remote server its agent tells.
 fn cpus(record: &Record, load: &Load) -> usize {
     let given = load.rate.conditions.get(key::SERVER_CPUS).unwrap_or_default();
-    if given.is_empty() { record.machine.topology.usable().len() } else { given.len() }
+    let allowed = load.rate.over_rounds(key::SERVER_ALLOWED).into_value().unwrap_or_default();
+    match (given.len(), allowed.first()) {
+        (0, Some(allowed)) => allowed.len(),
+        (0, None) => record.machine.topology.usable().len(),
+        (given, _) => given,
+    }
 }
 
 /// Goroutines for each connection, saturated and mostly idle: does a pool degenerate to a goroutine for each connection?
