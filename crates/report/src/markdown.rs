@@ -246,14 +246,11 @@ fn ends_in_www(text: &str) -> bool {
 pub(crate) fn escaped(foreign: &str) -> String {
     let mut text = String::new();
     let foreign = plain(foreign);
-    let mut rest = foreign.as_str();
-    while let Some(c) = rest.chars().next() {
-        let before = &foreign[..foreign.len() - rest.len()];
-        rest = &rest[c.len_utf8()..];
+    for (at, c) in foreign.char_indices() {
         match c {
             // GitHub makes links of addresses by themselves: https://…, www.…
-            ':' if rest.starts_with("//") => text.push_str("&#58;"),
-            '.' if ends_in_www(before) => text.push_str("&#46;"),
+            ':' if foreign[at..].starts_with("://") => text.push_str("&#58;"),
+            '.' if ends_in_www(&foreign[..at]) => text.push_str("&#46;"),
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '&' => text.push_str("&amp;"),

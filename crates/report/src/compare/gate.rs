@@ -156,9 +156,10 @@ fn parameters(a: Side, b: Side) -> Option<String> {
         told.push(format!("counts {x} in {}, {y} in {}", a.letter, b.letter));
     }
     let chosen = is_alike(&a.record.machine, &b.record.machine);
-    for (name, x, y) in conditions(a.figure, b.figure) {
+    for (name, both) in conditions(a.figure, b.figure) {
+        let [x, y] = both_told(name, both);
         let is_parameter = !RESOLVED.contains(&name) || (chosen && CHOSEN.contains(&name));
-        if (x != y || is_other(a.figure, b.figure, name)) && is_parameter {
+        if (x != y || is_other(name, both)) && is_parameter {
             told.push(format!("{} {x} in {}, {y} in {}", plain_to(name, MAX_VALUE), a.letter, b.letter));
         }
     }
@@ -196,30 +197,31 @@ fn is_alike(a: &Machine, b: &Machine) -> bool {
     known && a.cpu.model == b.cpu.model && a.topology.usable() == b.topology.usable()
 }
 
+/// A condition of two figures, as far as they have it.
+type Both<'a> = [Option<&'a Fact>; 2];
+
 /// Every condition that one of two figures has, with both values.
-fn conditions<'a>(a: &'a Figure, b: &'a Figure) -> Vec<(&'a str, String, String)> {
+fn conditions<'a>(a: &'a Figure, b: &'a Figure) -> Vec<(&'a str, Both<'a>)> {
     let of = |figure: &'a Figure, name: &str| {
-        figure
-            .conditions
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or(NONE.to_owned(), |(_, fact)| told(name, fact))
+        figure.conditions.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact)
     };
     let mut names: Vec<&str> = a.conditions.iter().chain(b.conditions.iter()).map(|(name, _)| name).collect();
     names.sort_unstable();
     names.dedup();
-    names.into_iter().map(|name| (name, of(a, name), of(b, name))).collect()
+    names.into_iter().map(|name| (name, [of(a, name), of(b, name)])).collect()
+}
+
+/// Both in a few words.
+fn both_told(name: &str, both: Both) -> [String; 2] {
+    both.map(|fact| fact.map_or(NONE.to_owned(), |fact| told(name, fact)))
 }
 
 /// Whether a condition is not the same, though it may be told in the same few words: a long text, sizes that are alike.
-fn is_other(a: &Figure, b: &Figure, name: &str) -> bool {
-    fn of<'a>(figure: &'a Figure, name: &str) -> Option<&'a Fact> {
-        figure.conditions.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact)
-    }
-    match of(a, name).zip(of(b, name)) {
-        Some((Fact::Number(x), Fact::Number(y))) => name.contains("bytes") && x != y,
-        Some((x, y)) => x != y,
-        None => false,
+fn is_other(name: &str, both: Both) -> bool {
+    match both {
+        [Some(Fact::Number(x)), Some(Fact::Number(y))] => name.contains("bytes") && x != y,
+        [Some(x), Some(y)] => x != y,
+        _ => false,
     }
 }
 
@@ -244,7 +246,10 @@ fn told(name: &str, fact: &Fact) -> String {
 
 /// What differs around two figures that are compared.
 pub(super) fn around(a: Side, b: Side) -> Vec<Difference> {
-    let conditions = conditions(a.figure, b.figure).into_iter();
+    let conditions = conditions(a.figure, b.figure).into_iter().map(|(name, both)| {
+        let [x, y] = both_told(name, both);
+        (name, x, y)
+    });
     let facts = |figure: &Figure, name: &str| {
         figure.evidence.iter().find(|(known, _)| *known == name).map(|(_, fact)| match fact {
             Reading::Value(fact) => told(name, fact),
@@ -355,4 +360,25 @@ pub(super) fn last_level(machine: &Machine) -> Option<usize> {
     let usable = machine.topology.usable();
     let shared = |cpu| Some(machine.last_level_of(cpu)?.cpus.intersection(&usable).len());
     usable.iter().map(shared).collect::<Option<Vec<usize>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_alike_in_few_words_is_not_the_same() {
+        let text = |end: &str| Fact::Text(format!("GLIBC_TUNABLES={}{end}", "x".repeat(80)));
+        let mebibytes = |count: f64| Fact::Number(count * 1048576.0);
+        for (name, x, y) in [
+            ("lever.environment", text("1"), text("2")),
+            ("working_set_bytes", mebibytes(1.2), mebibytes(1.21)),
+        ] {
+            let [told_x, told_y] = both_told(name, [Some(&x), Some(&y)]);
+            assert_eq!(told_x, told_y);
+            assert!(is_other(name, [Some(&x), Some(&y)]) && !is_other(name, [Some(&x), Some(&x)]), "{name}");
+        }
+        // Of what is measured and rounded the words decide.
+        assert!(!is_other("rate", [Some(&Fact::Number(1.00001)), Some(&Fact::Number(1.00002))]));
+    }
 }
