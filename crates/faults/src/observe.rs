@@ -145,6 +145,8 @@ pub fn shown(traced: Traced) -> Found {
     evidence.put(FAULT_SEEN, seen);
     evidence.put(FAULT_SAMPLES, samples);
     evidence.put(FAULT_LOST, lost);
+    let (news, news_lost) = traced.collector.news;
+    evidence.put(FAULT_NEWS_LOST, news_lost / (news + news_lost).max(1.0));
     evidence.put(FAULT_BURST, traced.collector.burst);
     evidence.put(FAULT_PERIOD, traced.totals.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);

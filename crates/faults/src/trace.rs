@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use calls::Calls;
 use collect::Collector;
-use control::{AIM, Control, FIRST};
+use control::{AIM, Control, FIRST, Maps};
 use events::{Events, Set, Target};
 use kept::Writer;
 use order::Order;
@@ -74,8 +74,6 @@ const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
 /// Processes whose memory is looked at in one turn.
 const MOST_PEAKS: usize = 64;
-/// New mappings a second from which on they are looked at in bursts alone.
-const MANY_MAPS: f64 = 5000.0;
 
 /// What is known of a trace in its end alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -208,7 +206,7 @@ struct Loop {
     counted: u64,
     /// Samples and lost ones, and new mappings, since the last look; when that was.
     samples: f64,
-    maps: f64,
+    maps: Maps,
     /// Whether no samples were lost since then, nor may have been.
     is_whole: bool,
     looked: Instant,
@@ -269,7 +267,7 @@ impl Loop {
             control: Control::new(),
             counted: 0,
             samples: 0.0,
-            maps: 0.0,
+            maps: Maps::default(),
             is_whole: true,
             looked: now,
             rate: 0.0,
@@ -351,9 +349,9 @@ impl Loop {
                     self.is_whole = false;
                 }
                 What::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
-                What::Map(map) if map.name == "//anon" => self.maps += 1.0,
                 _ => {}
             }
+            self.maps.count(&entry.what);
         }
         self.order.settle(begins);
         self.put_together(if self.order.waiting() > MOST_WAITING { Duration::MAX } else { TURN });
@@ -422,14 +420,17 @@ impl Loop {
         let seconds = self.looked.elapsed().as_secs_f64();
         self.looked = Instant::now();
         self.peaks();
-        let (samples, maps) = (self.samples / seconds, self.maps / seconds);
-        (self.samples, self.maps) = (0.0, 0.0);
+        let samples = std::mem::take(&mut self.samples) / seconds;
+        let maps = std::mem::take(&mut self.maps);
         let counted = self.events.minor_faults();
         self.rate = counted.saturating_sub(self.counted) as f64 / seconds;
         self.counted = counted;
-        if self.sees_all_maps && maps > MANY_MAPS {
+        if self.sees_all_maps && maps.are_many(seconds) {
             self.sees_all_maps = false;
-            self.events.turn(Set::Maps, false);
+            // A burst that is on needs them to its end.
+            if self.bursts.ends.is_none() {
+                self.events.turn(Set::Maps, false);
+            }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
         let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);

@@ -133,8 +133,8 @@ pub struct Collector {
     pub blocks: Option<Blocks>,
     /// Minor faults.
     pub minor: Sampled,
-    /// Records lost that tell of processes and mappings.
-    pub lost_news: f64,
+    /// Records that tell of processes and mappings: those that came, and those that found no room.
+    pub news: (f64, f64),
     /// Faults that bursts saw.
     pub burst: f64,
     /// Calls for memory.
@@ -188,6 +188,9 @@ impl Collector {
         if let Some(blocks) = &mut self.blocks {
             blocks.news(&entry);
         }
+        if matches!(entry.what, What::Map(_) | What::Fork { .. } | What::Name { .. } | What::Exit { .. }) {
+            self.news.0 += 1.0;
+        }
         match entry.what {
             What::Block(told) => self.block(&told, time),
             What::Fault(fault) => self.fault(&fault, time),
@@ -202,7 +205,7 @@ impl Collector {
             What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
             What::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
-            What::Lost { records, .. } => self.lost_news += records as f64,
+            What::Lost { records, .. } => self.news.1 += records as f64,
         }
     }
 

@@ -1,9 +1,16 @@
 //! How many faults are sampled: one in so many, so that enough is seen and the program is not slowed down.
 
+use super::record::What;
+
 /// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 250.0;
 /// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
 pub const FIRST: u64 = 23;
+/// New mappings a second from which on they are looked at in bursts alone.
+const MANY_MAPS: f64 = 5000.0;
+/// So many of each program that begins do not count: its loader makes them, they cost little beside what an exec costs, and a program that
+/// ends soon is told by nothing else.
+const OF_A_LOADER: f64 = 16.0;
 /// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
 const SEEN: f64 = 0.25;
 
@@ -40,6 +47,26 @@ impl Control {
     }
 }
 
+/// New mappings since the last look, but for those of loaders.
+#[derive(Debug, Default)]
+pub struct Maps(f64);
+
+impl Maps {
+    /// One more record.
+    pub fn count(&mut self, what: &What) {
+        match what {
+            What::Map(map) if map.name == "//anon" => self.0 += 1.0,
+            What::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
+            _ => {}
+        }
+    }
+
+    /// Whether it costs the program too much to look at all of them, if they came in so many seconds.
+    pub fn are_many(&self, seconds: f64) -> bool {
+        self.0 > MANY_MAPS * seconds
+    }
+}
+
 /// The first prime from here on; 1 stays 1.
 pub fn prime_from(number: u64) -> u64 {
     let is_prime =
@@ -49,7 +76,33 @@ pub fn prime_from(number: u64) -> u64 {
 
 #[cfg(test)]
 mod unit {
+    use super::super::record::Map;
     use super::*;
+
+    #[test]
+    fn mappings_of_loaders_are_not_many_and_those_of_one_program_are() {
+        let map = What::Map(Map {
+            process: 1,
+            start: 0x1000,
+            end: 0x2000,
+            offset: 0,
+            protection: 3,
+            is_private: true,
+            name: "//anon".to_owned(),
+        });
+        let begins = What::Name { process: 1, thread: 1, name: "true".to_owned(), exec: true };
+        let after = |programs: usize, maps: usize| {
+            let mut new = Maps::default();
+            for _ in 0..programs {
+                new.count(&begins);
+                (0..maps).for_each(|_| new.count(&map));
+            }
+            new.are_many(1.0)
+        };
+        // A shell's short programs, and one that maps what it needs anew each time.
+        assert!(!after(3000, 4) && !after(300, 16) && !after(1, 5000));
+        assert!(after(1, 6000) && after(10, 600));
+    }
 
     #[test]
     fn periods_are_primes_and_follow_the_samples() {

@@ -1,6 +1,8 @@
 //! Do the samples stand for the faults that the program took?
 
-use figure::evidence::{FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL};
+use figure::evidence::{
+    FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_NEWS_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL,
+};
 use figure::{Outcome, format};
 
 use crate::check::{Answer, Check, Subject, always, observed};
@@ -9,6 +11,8 @@ use crate::check::{Answer, Check, Subject, always, observed};
 const SEEN: (f64, f64) = (0.5, 0.1);
 /// The share that must be seen or known to be lost.
 const KNOWN: f64 = 0.8;
+/// The share of the records of processes and mappings that may be lost: so many faults may be told of a wrong place.
+const NEWS_LOST: f64 = 0.05;
 /// Samples that there must be, and below which they say nothing.
 const SAMPLES: (f64, f64) = (50.0, 10.0);
 
@@ -21,6 +25,7 @@ pub const CHECK: Check = Check {
         FAULT_COUNTED.name,
         FAULT_SEEN.name,
         FAULT_LOST.name,
+        FAULT_NEWS_LOST.name,
         FAULT_SAMPLES.name,
         FAULT_IN_KERNEL.name,
     ],
@@ -38,13 +43,19 @@ fn rule(subject: &Subject) -> Answer {
     let lost = observed!(evidence.get(FAULT_LOST));
     let samples = observed!(evidence.get(FAULT_SAMPLES));
     let sees_kernel = observed!(evidence.get(FAULT_IN_KERNEL));
+    // Older records have none.
+    let news_lost = evidence.get(FAULT_NEWS_LOST).into_value().unwrap_or(0.0);
     if total <= 0.0 {
         return Answer::pass("there was no fault to see");
     }
     let share = |faults: f64| faults / total;
     let outcome = if share(seen) < SEEN.1 || samples < SAMPLES.1 {
         Outcome::Fail
-    } else if share(seen) < SEEN.0 || share(seen + lost) < KNOWN || samples < SAMPLES.0 {
+    } else if share(seen) < SEEN.0
+        || share(seen + lost) < KNOWN
+        || samples < SAMPLES.0
+        || news_lost > NEWS_LOST
+    {
         Outcome::Warn
     } else {
         Outcome::Pass
@@ -67,6 +78,12 @@ fn rule(subject: &Subject) -> Answer {
         if gap >= 0.005 {
             gaps.push(format!("{} {what}", format::percent(gap)));
         }
+    }
+    if news_lost > 0.0 {
+        gaps.push(format!(
+            "{} of what the kernel tells of processes and mappings found no room: faults there may be told of a wrong kind of memory",
+            format::percent(news_lost)
+        ));
     }
     let rest = if gaps.is_empty() { String::new() } else { format!("; {}", gaps.join(", ")) };
     let text = format!(

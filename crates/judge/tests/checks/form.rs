@@ -155,6 +155,7 @@ fn situations() -> Vec<Case> {
         watched().with(FAULT_COUNTED, 8_000.0).with(FAULT_SEEN, 6_000.0).with(FAULT_LOST, 500.0),
         watched().with(FAULT_COUNTED, 8_000.0).with(FAULT_IN_KERNEL, false),
         watched().with(FAULT_SAMPLES, 5.0),
+        watched().with(FAULT_NEWS_LOST, 0.2),
         price("minor.write"),
         price("minor.write").with(PRICE_MINOR, 900.0),
         price("minor.write").with(PRICE_MAJOR, 90.0),

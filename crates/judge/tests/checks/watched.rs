@@ -30,6 +30,8 @@ fn samples_stand_for_the_faults_or_not() {
     assert_eq!(says(watched().with(FAULT_SAMPLES, 5.0)), Fail);
     assert_eq!(says(watched().with(FAULT_SEEN, 900.0)), Fail);
     assert_eq!(says(watched().unknown(FAULT_SEEN, "forbidden")), Unknown);
+    assert_eq!(says(watched().with(FAULT_NEWS_LOST, 0.01)), Pass, "a few mappings");
+    assert_eq!(says(watched().with(FAULT_NEWS_LOST, 0.2)), Warn, "what lies where is not known");
     assert_eq!(says(watched().with(FAULT_TOTAL, 0.0)), Pass, "nothing to see");
     assert_eq!(quiet_vm().answer("fault-coverage"), None);
 }
@@ -44,6 +46,12 @@ fn gaps_are_named() {
         "{text}"
     );
     assert!(text.contains("5.0 % of tasks that ended"), "{text}");
+    assert!(!text.contains("mappings"), "{text}");
+    let lost = told(watched().with(FAULT_NEWS_LOST, 0.01));
+    assert!(
+        lost.contains("1.0 % of what the kernel tells of processes and mappings found no room"),
+        "{lost}"
+    );
     assert!(
         told(blind.with(FAULT_IN_KERNEL, false)).contains("20 % in system calls, which only root may see")
     );

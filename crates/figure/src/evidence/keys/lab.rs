@@ -348,6 +348,7 @@ keys! {
     FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";
     FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period.";
     FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
+    FAULT_NEWS_LOST: f64 = "fault.news_lost", "1", Figure, "Share of the kernel's records of processes and mappings that found no room in its rings: faults may be told of what lay there before, or of nothing.";
     FAULT_BURST: f64 = "fault.burst", "1", Figure, "Minor faults that were seen in bursts, each without its stack.";
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
     FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
