@@ -390,14 +390,14 @@ impl Loop {
                 self.pass();
                 self.order.read().push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
                 if !self.sees_all_maps {
-                    self.events.turn(Set::Maps, false);
+                    self.watch_maps(false);
                 }
                 self.bursts.pause = (self.bursts.pause * BURST_LATER).min(BURST_EVERY);
                 (self.bursts.ends, self.bursts.next) = (None, now + self.bursts.pause);
             }
             None if now >= self.bursts.next => {
                 if !self.sees_all_maps {
-                    self.events.turn(Set::Maps, true);
+                    self.watch_maps(true);
                 }
                 self.watch_codes(true);
                 self.events.turn(Set::Burst, true);
@@ -406,6 +406,12 @@ impl Loop {
             }
             _ => {}
         }
+    }
+
+    /// Lets new mappings of data be told, or not any more.
+    fn watch_maps(&mut self, on: bool) {
+        self.events.turn(Set::Maps, on);
+        self.order.read().push(Entry { time: now(), what: What::Mappings(on) });
     }
 
     /// Lets faults say what page they met, or not any more.
@@ -429,7 +435,7 @@ impl Loop {
             self.sees_all_maps = false;
             // A burst that is on needs them to its end.
             if self.bursts.ends.is_none() {
-                self.events.turn(Set::Maps, false);
+                self.watch_maps(false);
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);

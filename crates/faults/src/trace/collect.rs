@@ -135,6 +135,8 @@ pub struct Collector {
     pub minor: Sampled,
     /// Records that tell of processes and mappings: those that came, and those that found no room.
     pub news: (f64, f64),
+    /// Whether new mappings of data are not told: since then nobody knows what was mapped.
+    is_blind: bool,
     /// Faults that bursts saw.
     pub burst: f64,
     /// Calls for memory.
@@ -203,6 +205,7 @@ impl Collector {
             What::Uncounted(calls) => self.book.lost += calls as f64,
             What::Code { process, address, code } => self.code(process, address, code),
             What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
+            What::Mappings(on) => self.is_blind = !on,
             What::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
             What::Lost { records, .. } => self.news.1 += records as f64,
@@ -313,7 +316,7 @@ impl Collector {
                 again.forked += 1.0;
             } else if area.is_some_and(|(_, area)| area.joined > before) {
                 again.perhaps += 1.0;
-            } else {
+            } else if !self.is_blind {
                 again.silently += 1.0;
             }
         }
@@ -397,4 +400,47 @@ fn key(process: &Process, fault: &Fault) -> Key {
     let area = process.space.find(fault.address);
     let is_inherited = area.is_some_and(|(_, area)| area.is_private && is_older(area.since));
     Key { program: process.program, memory, is_inherited }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::record::Map;
+    use super::*;
+
+    #[test]
+    fn where_mappings_are_not_told_nothing_is_given_back_in_silence() {
+        let mut collector = Collector::new(4096);
+        let map = Map {
+            process: 7,
+            start: 0x10_0000,
+            end: 0x20_0000,
+            offset: 0,
+            protection: 3,
+            is_private: true,
+            name: "//anon".to_owned(),
+        };
+        let fault = |is_burst| {
+            let fault = Fault { process: 7, address: 0x18_0000, weight: 1, is_burst, ..Fault::default() };
+            What::Fault(Box::new(fault))
+        };
+        let name = What::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };
+        let seen = [
+            name,
+            What::Map(map.clone()),
+            fault(false),
+            fault(false),
+            What::Mappings(false),
+            fault(false),
+            What::Mappings(true),
+            fault(true),
+            What::Map(map),
+            fault(true),
+        ];
+        for (what, time) in seen.into_iter().zip(1..) {
+            collector.take(Entry { time: time * 1_000_000, what });
+        }
+        let again = collector.groups[0].again;
+        assert_eq!((again.silently, again.mapped + again.perhaps), (2.0, 1.0), "{again:?}");
+        assert_eq!(collector.news, (3.0, 0.0));
+    }
 }

@@ -56,6 +56,9 @@ enum Line {
     Lost(i64, String, u64, u64),
     #[serde(rename = "p")]
     Peak(i64, u32, u64),
+    /// Whether mappings of data are told from now on.
+    #[serde(rename = "t")]
+    Mappings(i64, bool),
     /// What was read of a process.
     #[serde(rename = "r")]
     Looked { time: i64, process: u32, name: String, maps: Vec<Mapped> },
@@ -160,6 +163,7 @@ impl Writer {
             What::Exit { process, thread } => Line::Exit(time, *process, *thread),
             What::Lost { set, records, events } => Line::Lost(time, format!("{set:?}"), *records, *events),
             What::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
+            What::Mappings(on) => Line::Mappings(time, *on),
         };
         self.last.time = micros;
         self.line(&line);
@@ -330,6 +334,7 @@ fn entry(line: Line, last: &mut Last) -> Option<Entry> {
             (time, What::Lost { set, records, events })
         }
         Line::Peak(time, process, bytes) => (time, What::Peak { process, bytes }),
+        Line::Mappings(time, on) => (time, What::Mappings(on)),
         Line::Head { .. } | Line::Looked { .. } | Line::Tail(_) => return None,
     };
     last.time = plus(last.time, time);
@@ -371,6 +376,7 @@ mod unit {
             What::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
             What::Lost { set: Set::Burst, records: 3, events: 3 },
             What::Peak { process: 7, bytes: 1 << 30 },
+            What::Mappings(false),
             What::Exit { process: 9, thread: 9 },
         ];
         all.into_iter().zip(1..).map(|(what, time)| Entry { time: time * 5_000_000, what }).collect()

@@ -84,6 +84,8 @@ pub enum What {
         /// Bytes.
         bytes: u64,
     },
+    /// From now on new mappings of data are told, or not any more.
+    Mappings(bool),
     /// Records that found no room in a ring, or of a burst nothing more: what comes next was not seen from its beginning.
     Lost {
         /// In which.
