@@ -410,15 +410,8 @@ mod unit {
     #[test]
     fn where_mappings_are_not_told_nothing_is_given_back_in_silence() {
         let mut collector = Collector::new(4096);
-        let map = Map {
-            process: 7,
-            start: 0x10_0000,
-            end: 0x20_0000,
-            offset: 0,
-            protection: 3,
-            is_private: true,
-            name: "//anon".to_owned(),
-        };
+        let name = "//anon".to_owned();
+        let map = Map { process: 7, start: 0x10_0000, end: 0x20_0000, name, ..Map::default() };
         let fault = |is_burst| {
             let fault = Fault { process: 7, address: 0x18_0000, weight: 1, is_burst, ..Fault::default() };
             What::Fault(Box::new(fault))

@@ -1,4 +1,5 @@
-//! How many faults are sampled: one in so many, so that enough is seen and the program is not slowed down.
+//! How many faults are sampled: one in so many, so that enough is seen and the program is not slowed down; and whether all new mappings
+//! are looked at.
 
 use super::record::What;
 
@@ -81,15 +82,7 @@ mod unit {
 
     #[test]
     fn mappings_of_loaders_are_not_many_and_those_of_one_program_are() {
-        let map = What::Map(Map {
-            process: 1,
-            start: 0x1000,
-            end: 0x2000,
-            offset: 0,
-            protection: 3,
-            is_private: true,
-            name: "//anon".to_owned(),
-        });
+        let map = What::Map(Map { name: "//anon".to_owned(), ..Map::default() });
         let begins = What::Name { process: 1, thread: 1, name: "true".to_owned(), exec: true };
         let after = |programs: usize, maps: usize| {
             let mut new = Maps::default();

@@ -192,7 +192,7 @@ impl Asked {
 }
 
 /// A mapping.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map {
     /// The process.
     pub process: u32,
