@@ -4,7 +4,9 @@ use figure::evidence::http::*;
 use figure::evidence::*;
 use figure::loads::{DUTY, EQUAL_RATE, POOL as SWEEP, Quantity, REFUSAL, SATURATION, STUDY_ROWS};
 use figure::series::{Bucket, Column, Coordinate, CoordinateValue, Distribution, Part, Quantile, Timeline};
-use figure::{Better, Conditions, Evidence, Figure, Limit, Outcome, Record, Round, Unit, Verdict};
+use figure::{
+    Better, Conditions, Evidence, Figure, Limit, Outcome, Reading, Record, Round, Status, Unit, Verdict,
+};
 
 /// Server, requests a second with few connections, KiB a connection, goroutines a connection.
 const SERVERS: [(&str, f64, f64, f64); 3] = [
@@ -87,8 +89,13 @@ fn load(head: Figure) -> Vec<Figure> {
         figure.conditions.set(WHAT, "of a load".into());
         figure.series = head.series.as_ref().map(|series| format!("{series}.{}", quantity.word()));
         figure.at = head.at.clone();
-        figure.derive(&quantity.values(head).into_value().unwrap(), &[head]).unwrap();
-        figure.verdict = head.verdict;
+        match quantity.values(head) {
+            Reading::Value(values) => {
+                figure.derive(&values, &[head]).unwrap();
+                figure.verdict = head.verdict;
+            }
+            Reading::Unknown(reason) => (figure.status, figure.reason) = (Status::NotAvailable, Some(reason)),
+        }
         if quantity == Quantity::Cpu && goal != EQUAL_RATE {
             let cpu = figure.value.unwrap();
             figure.parts =
