@@ -55,6 +55,18 @@ pub fn reasons(record: &Record, id: &str) -> Vec<String> {
     judge::reasons(figure(record, id)).map(|check| check.id.clone()).collect()
 }
 
+/// What tells that the machine was not left to us.
+pub const DISTURBANCES: &[&str] = &[
+    "steal",
+    "foreign-load",
+    "interrupts",
+    "throttled",
+    "frequency",
+    "clock-jump",
+    "placement-held",
+    "unequal-cores",
+];
+
 /// A process that keeps a CPU busy until it is dropped.
 pub struct Hog(Child);
 

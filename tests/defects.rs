@@ -1,8 +1,8 @@
 //! Defects planted for real, and what is asked of the record besides the verdict. The verdicts are those of the truth table (truth.rs).
 
-use figure::{Outcome, Record, Status, Verdict, evidence};
+use figure::{Figure, Outcome, Record, Status, Verdict, evidence};
 
-use crate::bench::{Hog, SMALL, reasons, record, run, truebench};
+use crate::bench::{DISTURBANCES, Hog, SMALL, reasons, record, run, truebench};
 use crate::group::{Group, Limit};
 
 /// The CPUs that this test may use.
@@ -68,20 +68,35 @@ fn transparent_huge_pages_are_obtained_or_complained_of() {
     assert_eq!(outcome == Some(Outcome::Pass), obtained, "{outcome:?}");
 }
 
+/// What the machine did to a figure is true of it, as that a debug build's plain loops are slow; and what rests on such a figure is told so. The
+/// others are accused of nothing. Where they are the lesser part, it is run again, three times at most.
 #[test]
 #[ignore = "a minute, and needs a quiet machine: make test-long"]
 fn a_quiet_machine_is_not_accused() {
+    let mut record = quick();
+    for _ in 0..2 {
+        if unspoilt(&record).len() * 2 < record.figures.len() {
+            record = quick();
+        }
+    }
+    let asked = unspoilt(&record);
+    println!("{} of {} figures were not spoilt by the machine", asked.len(), record.figures.len());
+    let count = |verdict| asked.iter().filter(|figure| figure.verdict == Some(verdict)).count();
+    let accused: Vec<_> = asked.iter().map(|figure| (&figure.id, reasons(&record, &figure.id))).collect();
+    assert_eq!(count(Verdict::Invalid), 0, "{accused:?}");
+    assert!(count(Verdict::Valid) * 5 >= asked.len() * 4, "{accused:?}");
+}
+
+fn quick() -> Record {
     let start = std::time::Instant::now();
     let output = run(&["memory", "--quick", "--format", "json"]);
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
-    let record = record(&output);
-    let count = |verdict| record.figures.iter().filter(|figure| figure.verdict == Some(verdict)).count();
-    let all = record.figures.len();
-    let accused: Vec<_> =
-        record.figures.iter().map(|figure| (&figure.id, reasons(&record, &figure.id))).collect();
-    // A debug build's plain loops are rightly called invalid.
-    let debug = record.figures.iter().filter(|f| reasons(&record, &f.id).iter().any(|r| r == "debug-build"));
-    let (debug, invalid) = (debug.count(), count(Verdict::Invalid));
-    assert!(invalid <= debug, "{accused:?}");
-    assert!(count(Verdict::Valid) * 5 >= (all - debug) * 4, "{accused:?}");
+    record(&output)
+}
+
+fn unspoilt(record: &Record) -> Vec<&Figure> {
+    let spoilt = |reason: &String| {
+        DISTURBANCES.contains(&reason.as_str()) || ["debug-build", "sources"].contains(&reason.as_str())
+    };
+    record.figures.iter().filter(|figure| !reasons(record, &figure.id).iter().any(spoilt)).collect()
 }
