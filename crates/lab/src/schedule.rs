@@ -101,6 +101,11 @@ impl Schedule {
         }
     }
 
+    /// The turn that goes on, from 1: in each all figures that need a round get one.
+    pub fn turn(&self) -> usize {
+        self.cycle
+    }
+
     /// Whether one more disturbed round of this figure may be repeated, `elapsed` seconds into the suite; counts it
     /// if so. Not when the time is spent: a disturbed round says more than none.
     pub fn may_repeat(&mut self, index: usize, elapsed: f64) -> bool {
@@ -145,6 +150,13 @@ impl Schedule {
     pub fn took(&mut self, index: usize, seconds: f64) {
         let figure = &mut self.figures[index];
         figure.latest = seconds;
+    }
+
+    /// Notes that the time is spent.
+    pub fn expire(&mut self) {
+        for figure in self.figures.iter_mut().filter(|figure| figure.stopped.is_none()) {
+            figure.stopped = Some(Stop::Time);
+        }
     }
 
     /// Takes a figure out.

@@ -59,6 +59,8 @@ struct Session<'a> {
     events: &'a Events,
     interrupt: &'a Interrupt,
     worker: Option<Worker>,
+    /// The only turn of this worker, where it wants to be replaced after each ([`Facts::anew`]).
+    only: Option<usize>,
     restarts: usize,
     /// Seconds that preparing took, restarts included.
     prepared: f64,
@@ -95,6 +97,7 @@ pub fn run_watched(
         events,
         interrupt,
         worker: None,
+        only: None,
         restarts: 0,
         prepared: 0.0,
     };
@@ -116,6 +119,9 @@ impl Session<'_> {
     fn rounds(&mut self, gate: Gate, look: &mut dyn FnMut(&[Figure])) {
         while self.interrupt.requested().is_none() {
             let Some(index) = self.schedule.next(self.elapsed()) else { return };
+            if self.only.is_some_and(|turn| turn != self.schedule.turn()) {
+                self.worker = None;
+            }
             if self.worker.is_none() && !self.prepare() {
                 return;
             }
@@ -146,7 +152,9 @@ impl Session<'_> {
             self.fail_all("its worker died too often");
             return false;
         }
-        self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
+        if self.only.is_none() {
+            self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
+        }
         let begun = Instant::now();
         let answer = match Worker::spawn(self.plan.worker) {
             Ok(worker) => {
@@ -155,6 +163,13 @@ impl Session<'_> {
                 let patience = self.plan.prepare_deadline.min(left);
                 let answer = self.ask(&Request::Prepare(self.plan.setup.clone()), patience);
                 match answer {
+                    Err(Trouble::Deadline(_))
+                        if patience < self.plan.prepare_deadline && self.only.is_some() =>
+                    {
+                        self.schedule.expire();
+                        self.worker = None;
+                        return false;
+                    }
                     Err(Trouble::Deadline(_)) if patience < self.plan.prepare_deadline => {
                         Err(Trouble::Died(format!(
                             "{} took more than the time there was ({}): raise --max-time",
@@ -170,6 +185,7 @@ impl Session<'_> {
         self.prepared += begun.elapsed().as_secs_f64();
         match answer {
             Ok(Reply::Ready(facts)) => {
+                self.only = facts.anew.then(|| self.schedule.turn());
                 self.learn(facts);
                 true
             }

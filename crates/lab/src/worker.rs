@@ -67,6 +67,10 @@ pub struct Facts {
     /// Figures that nobody could plan: what there is to find shows only in the end.
     #[serde(default)]
     pub found: Vec<Figure>,
+    /// Of a worker that is ready: each turn of rounds is to have a process of its own, as what is measured depends on where things lie in
+    /// its address space, which is elsewhere in each. Only the last of them is asked to finish.
+    #[serde(default)]
+    pub anew: bool,
 }
 
 /// A suite's side of the pipe.

@@ -30,6 +30,8 @@ const TESTS: &[(&str, Test)] = &[
     ("a worker that does not read holds nothing up", a_deaf_worker),
     ("a disturbed round is repeated and kept in the record", a_disturbance),
     ("rounds are interleaved and events sent", interleaving),
+    ("a worker that wants it is replaced after each turn", replacement),
+    ("one that cannot be replaced in time costs the rounds to come alone", no_time_for_another),
 ];
 
 fn main() {
@@ -67,9 +69,16 @@ fn prepare(plan: serde_json::Value, event: &mut dyn FnMut(Event)) -> Result<(Box
         Some("sleep") => loop {
             std::thread::park();
         },
+        // The first to make this file measures, and all others sleep.
+        Some(file) if file.starts_with('/') => {
+            while std::fs::File::create_new(file).is_err() {
+                std::thread::park();
+            }
+        }
         _ => event(Event::Note { text: "prepared".to_owned() }),
     }
-    Ok((Box::new(Actor { rounds: 0 }), Facts::default()))
+    let anew = plan.as_str().is_some_and(|setup| setup == "anew" || setup.starts_with('/'));
+    Ok((Box::new(Actor { rounds: 0 }), Facts { anew, ..Facts::default() }))
 }
 
 impl Bench for Actor {
@@ -251,4 +260,27 @@ fn interleaving(interrupt: &Interrupt) {
     assert!(events.contains(&Event::Note { text: "prepared".to_owned() }));
     let finished = events.iter().filter(|event| matches!(event, Event::RoundFinished { .. }));
     assert_eq!(finished.count(), 12);
+}
+
+fn replacement(interrupt: &Interrupt) {
+    let (events, receiver) = Events::channel();
+    let outcome = run(&plan("anew", &["a", "b"]), keep_all, &events, interrupt);
+    // Each counts its own rounds: forward, back, forward, …
+    assert_eq!(outcome.figures[0].kept_values(), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+    assert_eq!(outcome.figures[1].kept_values(), [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]);
+    drop(events);
+    let told = receiver.iter().filter(|event| *event == Event::Preparing { what: "nothing".to_owned() });
+    assert_eq!(told.count(), 1, "the user is told of the first");
+}
+
+fn no_time_for_another(interrupt: &Interrupt) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut plan = plan(directory.path().join("first").to_str().unwrap(), &["a", "b"]);
+    plan.rules.max_time = 1.0;
+    let outcome = measure(&plan, interrupt);
+    for figure in &outcome.figures {
+        assert_eq!((figure.status, &figure.reason), (Status::Measured, &None));
+        assert_eq!(figure.kept().count(), 1);
+        assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("time"));
+    }
 }

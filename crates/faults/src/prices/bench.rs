@@ -14,7 +14,7 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 
-use super::catalogue::{self, Crowd, Needs, Price};
+use super::catalogue::{self, Crowd, Price};
 use super::ground::Ground;
 use super::lap::{Lap, timed};
 use super::plan::{Setup, Task};
@@ -61,22 +61,19 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
     let clock = Clock::of(machine);
-    let mut facts = Facts::default();
+    // The way to a page's mapping is as long as the kernel's tree of mappings is deep.
+    let mut facts = Facts { anew: true, ..Facts::default() };
     clock.write(&mut facts.evidence);
     let sizes: BTreeSet<usize> = setup.tasks.iter().map(|task| task.threads.max(1)).collect();
     let team = |threads: usize| Ok((threads, Team::of(&setup, threads, clock.clone())?));
     let teams = sizes.into_iter().map(team).collect::<Result<BTreeMap<_, _>, String>>()?;
     facts.evidence.put(PLACE_READBACK, teams.values().all(|team| team.pool.readback));
     let ground = Ground::of(machine, &setup.here);
-    let ground = Arc::new(if setup.here.around.is_ok() { ground.with_files(&setup.here) } else { ground });
     let of_files = lab::mount::evidence(&setup.here.directory);
-    let on_files = setup.tasks.iter().filter(|task| needs(task).is_some_and(Needs::is_of_files));
+    let on_files = setup.tasks.iter().filter(|task| task.is_of_files());
     facts.figures = on_files.map(|task| (task.id.clone(), of_files.clone())).collect();
+    let ground = Arc::new(if facts.figures.is_empty() { ground } else { ground.with_files(&setup.here) });
     Ok((Box::new(PriceBench { ground, teams, samples: BTreeMap::new(), setup }), facts))
-}
-
-fn needs(task: &Task) -> Option<Needs> {
-    Some(catalogue::alone(&task.word).filter(|_| task.threads == 0)?.needs)
 }
 
 impl Team {

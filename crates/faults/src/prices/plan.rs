@@ -31,6 +31,13 @@ pub struct Task {
     pub threads: usize,
 }
 
+impl Task {
+    /// Whether its price is one of files.
+    pub fn is_of_files(&self) -> bool {
+        self.threads == 0 && catalogue::alone(&self.word).is_some_and(|price| price.needs.is_of_files())
+    }
+}
+
 /// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -76,6 +83,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             figures.push(figure);
         }
     }
+    let has_files = tasks.iter().any(Task::is_of_files);
     let setup = Setup { machine: machine.clone(), here: here.clone(), cpus: cpus.clone(), tasks };
     let suite = SuitePlan {
         suite: SUITE,
@@ -83,7 +91,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules: options.rules,
-        preparing: "files in the page cache and on disk".to_owned(),
+        preparing: if has_files { "files in the page cache and on disk" } else { "threads on their CPUs" }
+            .to_owned(),
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };
