@@ -121,7 +121,7 @@ test-long: test setup-arm setup-guest
 	TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" TRUEBENCH_DEBUG="$(abspath $(TARGET_DIR))/debug/truebench" \
 	    $(CARGO) test --package truebench --release --locked --test e2e -- --ignored --test-threads=1 --skip soak::
 	# What the tests before had in memory would hide what it looks for.
-	TRUEBENCH_SOAK_SECONDS=60 $(MAKE) --no-print-directory soak
+	TRUEBENCH_SOAK_SECONDS=60 $(CARGO) test --package truebench --release --locked --test e2e soak::quick_runs -- --ignored --nocapture
 
 # One target after the other; a table tells what came of each. What is found is kept in crates/fuzz: look at git diff.
 fuzz: setup
