@@ -43,8 +43,8 @@ impl Seen {
 
     /// Memory, open files and threads of a process that must still be there.
     fn put_process(&mut self, name: &str, pid: u32) {
-        self.put(format!("{name}: memory, KiB"), status(pid, "RssAnon:"));
-        self.put(format!("{name}: threads"), status(pid, "Threads:"));
+        self.put(format!("{name}: memory, KiB"), status(pid, "RssAnon"));
+        self.put(format!("{name}: threads"), status(pid, "Threads"));
         self.put(format!("{name}: open files"), count(Path::new(&format!("/proc/{pid}/fd"))));
     }
 
@@ -81,9 +81,9 @@ impl Seen {
 
 /// A number of /proc/PID/status, of a process that must still be there.
 fn status(pid: u32, field: &str) -> f64 {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status"));
+    let text = lab::proc::text(format!("/proc/{pid}/status"));
     let text = text.unwrap_or_else(|error| panic!("process {pid} has ended: {error}"));
-    let line = text.lines().find_map(|line| line.strip_prefix(field)).expect("a field of status");
+    let line = lab::proc::field(&text, field).expect("a field of status");
     line.split_whitespace().next().and_then(|number| number.parse::<f64>().ok()).expect("a number")
 }
 
@@ -137,7 +137,7 @@ impl Long {
 
     /// Memory of those that keep something of each round, in bytes: of the record, and for the end.
     fn keepers(&self) -> [f64; 2] {
-        [self.process.id(), self.below[1]].map(|pid| 1024.0 * status(pid, "RssAnon:"))
+        [self.process.id(), self.below[1]].map(|pid| 1024.0 * status(pid, "RssAnon"))
     }
 
     /// Stops it: the record so far.
@@ -195,7 +195,7 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
         for command in &commands {
             let mut quick = truebench(command);
             quick.args(["--format", "json", "--quiet"]).env("TMPDIR", &go);
-            let (most, own) = (peak(quick), status(std::process::id(), "VmHWM:"));
+            let (most, own) = (peak(quick), status(std::process::id(), "VmHWM"));
             assert!(
                 most > own,
                 "{own} KiB that this test has had hide what commands have: it needs a process of its own"

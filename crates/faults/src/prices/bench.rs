@@ -61,7 +61,7 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
     let clock = Clock::of(machine);
-    // The way to a page's mapping is as long as the kernel's tree of mappings is deep.
+    // A fault's price is another in a few processes, for all their time (docs/methods/faults.md).
     let mut facts = Facts { anew: true, ..Facts::default() };
     clock.write(&mut facts.evidence);
     let sizes: BTreeSet<usize> = setup.tasks.iter().map(|task| task.threads.max(1)).collect();

@@ -105,11 +105,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 /// [`PlanError`]: wrong usage.
 pub fn of_a_fault(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
-    let mut suite = plan(machine, &Options { here: Here::without_files(), words: Vec::new(), rules })?.suite;
-    let is_wanted = |figure: &Figure| {
-        figure.id == crate::PRICE || figure.series.as_deref() == Some(&named(catalogue::WATCHING))
-    };
-    suite.figures.retain(is_wanted);
+    let words = [catalogue::WRITE, catalogue::WATCHING].map(str::to_owned).to_vec();
+    let mut suite = plan(machine, &Options { here: Here::without_files(), words, rules })?.suite;
     suite.preparing = "the price of a page fault".to_owned();
     Ok(suite)
 }
