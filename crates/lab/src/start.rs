@@ -1,5 +1,7 @@
 //! One start of a program of the user's: from fork to its end, and what the kernel says that it used.
 
+mod programs;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,7 @@ use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 use procfs_core::FromRead;
 use procfs_core::process::{LimitValue, Limits};
+pub use programs::Programs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
@@ -142,7 +145,7 @@ impl Start {
         Ok(Start { copies, patience: stage.patience })
     }
 
-    /// Starts it and waits for its end, looked after by `look`, which is told the process group that it is in.
+    /// Starts it and waits for its end, looked after by `look`, which is told the cell: the process below which it runs.
     ///
     /// # Errors
     /// What `look` said, or why it could not be started or did not end, in words for the user.
@@ -166,7 +169,7 @@ impl Start {
     }
 
     /// Starts it, and lets it run until `look` says that it was enough: then it is told to end (SIGTERM), and killed with all that
-    /// it started if it does not. `look` is told the process below which it runs, once in a while no longer than `every`.
+    /// it started if it does not. `look` is told the cell too, once in a while no longer than `every`.
     ///
     /// # Errors
     /// What `look` said, that the program ended before, or why it could not be started, in words for the user.

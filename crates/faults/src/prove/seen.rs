@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use figure::{Evidence, Reading, evidence as key};
-use lab::start::{Ended, Stage, Start};
-use lab::tree;
+use lab::start::{Ended, Programs, Stage, Start};
 
 use crate::manager;
 
@@ -28,30 +26,21 @@ impl Seen {
     /// # Errors
     /// Why it could not be started, in words for the user.
     pub fn start(stage: &Stage, environment: &[OsString], enough: Option<Duration>) -> Result<Seen, String> {
-        let (mut lost, mut managers) = (None, BTreeSet::new());
-        let mut known: BTreeSet<(u32, PathBuf)> = BTreeSet::new();
+        let (mut lost, mut managers, mut programs) = (None, BTreeSet::new(), Programs::default());
         let start = Start::counted(stage, environment.to_vec())?;
         let look = |cell: u32| {
-            for process in tree::processes_below(cell) {
-                let exe = || std::fs::read_link(format!("/proc/{process}/exe")).ok();
-                let Some(program) = exe() else { continue };
-                // Between fork and exec it is still ours.
-                let is_ours = program.file_name().is_some_and(|name| name == cell::NAME);
-                if is_ours || known.contains(&(process, program.clone())) {
-                    continue;
-                }
-                // While it is being executed it has neither libraries nor variables yet.
-                let Some(manager) = manager::of_process(process) else { continue };
-                let has_all = has_all(process, environment);
-                if exe().as_ref() != Some(&program) {
-                    // It became another one meanwhile.
-                    continue;
-                }
-                if lost.is_none() && has_all == Some(false) {
-                    lost = Some(figure::format::plain_to(&program.to_string_lossy(), 120));
-                }
-                managers.insert(manager.word());
-                known.insert((process, program));
+            // While it is being executed it has neither libraries nor variables yet.
+            let told = programs.look(cell, |process, program| {
+                let manager = manager::of_process(process)?;
+                let is_lost = has_all(process, environment) == Some(false);
+                Some((
+                    manager.word(),
+                    is_lost.then(|| figure::format::plain_to(&program.to_string_lossy(), 120)),
+                ))
+            });
+            for (manager, without) in told {
+                managers.insert(manager);
+                lost = lost.take().or(without);
             }
             Ok(())
         };

@@ -59,8 +59,8 @@ pub fn prove(
     let mut watch = Watch::default();
     let mut looks = 0u32;
     let start = Start::begin(stage, environment)?;
-    let look = |group| {
-        watch.look(group, asked);
+    let look = |cell| {
+        watch.look(cell, asked);
         looks += 1;
         if looks.is_multiple_of(SELDOM) && written(directory) > MOST_BYTES {
             return Err(

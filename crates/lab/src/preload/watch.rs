@@ -3,48 +3,24 @@
 //! Looked at some fifty times a second, what lives longer than that is seen. What does not, uses nothing to speak of.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{is_libc, is_same};
 use crate::image::Image;
+use crate::start::Programs;
 
 /// Programs that were seen, with what is wrong with them.
 #[derive(Debug, Default)]
 pub struct Watch {
-    known: BTreeSet<(u32, PathBuf)>,
+    programs: Programs,
     uncovered: BTreeSet<String>,
 }
 
 impl Watch {
-    /// Looks at all processes of a group but its leader, which is our own.
-    pub fn look(&mut self, group: u32, asked: Option<&Path>) {
-        for process in members(group) {
-            let directory = PathBuf::from(format!("/proc/{process}"));
-            let Ok(program) = std::fs::read_link(directory.join("exe")) else { continue };
-            if self.known.contains(&(process, program.clone())) {
-                continue;
-            }
-            // Through /proc: the file itself, whatever has become of its name.
-            let image = Image::of(&directory.join("exe"));
-            let told = figure::format::plain_to(&program.to_string_lossy(), 120);
-            let refuses = image.as_ref().filter(|image| !image.is_dynamic).and_then(Image::refuses);
-            if let Some(reason) = refuses {
-                self.uncovered.insert(format!("{told} is {reason}"));
-            } else if let Some(own) = image.as_ref().and_then(Image::own) {
-                self.uncovered.insert(format!("{told}: {own}"));
-            } else {
-                match is_loaded(&directory.join("maps"), asked) {
-                    Some(true) => {}
-                    Some(false) => {
-                        self.uncovered
-                            .insert(format!("{told} runs without the library: was its environment cleared?"));
-                    }
-                    // Not yet.
-                    None => continue,
-                }
-            }
-            self.known.insert((process, program));
-        }
+    /// Looks at all programs below the cell that started them.
+    pub fn look(&mut self, cell: u32, asked: Option<&Path>) {
+        let told = self.programs.look(cell, |process, program| wrong(process, program, asked));
+        self.uncovered.extend(told.into_iter().flatten());
     }
 
     /// The first that is not served by what was asked for.
@@ -53,25 +29,29 @@ impl Watch {
     }
 }
 
+/// What is wrong with a process's program; `None` while nobody can tell.
+fn wrong(process: u32, program: &Path, asked: Option<&Path>) -> Option<Option<String>> {
+    // Through /proc: the file itself, whatever has become of its name.
+    let image = Image::of(Path::new(&format!("/proc/{process}/exe")));
+    let told = figure::format::plain_to(&program.to_string_lossy(), 120);
+    let refuses = image.as_ref().filter(|image| !image.is_dynamic).and_then(Image::refuses);
+    if let Some(reason) = refuses {
+        return Some(Some(format!("{told} is {reason}")));
+    }
+    if let Some(own) = image.as_ref().and_then(Image::own) {
+        return Some(Some(format!("{told}: {own}")));
+    }
+    let is_served = is_loaded(Path::new(&format!("/proc/{process}/maps")), asked)?;
+    let lost = || format!("{told} runs without the library: was its environment cleared?");
+    Some((!is_served).then(lost))
+}
+
 /// Whether a library is loaded; `None` before the C library is, which comes after all that is preloaded.
 fn is_loaded(maps: &Path, asked: Option<&Path>) -> Option<bool> {
     let Some(asked) = asked else { return Some(true) };
     let maps = crate::maps::read(maps).ok()?;
     let files: BTreeSet<&Path> = maps.0.iter().filter_map(crate::maps::file).collect();
     files.iter().any(|file| is_libc(file)).then(|| files.iter().any(|file| is_same(file, asked)))
-}
-
-/// Processes of a group, by the fifth field of /proc/PID/stat.
-fn members(group: u32) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let processes = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_member = |process: &u32| *process != group && group_of(*process) == Some(group);
-    processes.filter(is_member).collect()
-}
-
-fn group_of(process: u32) -> Option<u32> {
-    let stat = crate::proc::text(format!("/proc/{process}/stat")).ok()?;
-    crate::proc::behind_name(&stat).nth(2)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -91,18 +71,15 @@ mod unit {
     }
 
     #[test]
-    fn this_process_is_in_its_group() {
-        let group = group_of(std::process::id()).unwrap();
-        let mut watch = Watch::default();
-        watch.look(group, None);
-        assert_eq!(watch.uncovered(), None);
-    }
-
-    #[test]
-    fn a_process_is_looked_at_whatever_it_is_called() {
+    fn what_runs_without_the_library_is_told() {
         let stranger = crate::proc::unit::Stranger::new();
-        // Asked of the kernel: qemu-user makes a /proc/PID/stat of its own for the process itself, without the group.
-        let found = members(rustix::process::getpgrp().as_raw_nonzero().get().unsigned_abs());
-        assert!(found.contains(&stranger.process()));
+        let told = |asked| loop {
+            if let Some(told) = wrong(stranger.process(), Path::new("/bin/mine"), asked) {
+                return told;
+            }
+        };
+        assert_eq!(told(None), None);
+        let lost = told(Some(Path::new("/opt/libmine.so"))).unwrap();
+        assert!(lost.starts_with("/bin/mine runs without the library"), "{lost}");
     }
 }
