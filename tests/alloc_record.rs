@@ -209,8 +209,9 @@ fn wrong_usage_runs_nothing() {
         (&[][..], "touch.alloc.csv is there already"),
         (&["-o", "/nowhere/x.csv"], "/nowhere/x.csv"),
         (&["-o", "x.csv", "jemalloc"], "takes no 'jemalloc'"),
-        (&["-o", "x.csv", "--dry-run"], "no --dry-run"),
-        (&["-o", "x.csv", "--format", "json"], "no other --format"),
+        (&["-o", "x.csv", "--dry-run"], "--dry-run has no effect with alloc record"),
+        (&["-o", "x.csv", "--profile", "uniform"], "--profile has no effect with alloc record"),
+        (&["-o", "x.csv", "--format", "json"], "writes CSV only"),
     ] {
         let output = with(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));

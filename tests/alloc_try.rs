@@ -146,8 +146,8 @@ fn what_makes_no_sense_is_refused() {
         (&["try"][..], "truebench alloc try [ALLOCATOR…] -- COMMAND"),
         (&["try", "--"], "truebench alloc try [ALLOCATOR…] -- COMMAND"),
         (&["try", "nomalloc", "--", "true"], "NAME=/path/lib.so"),
-        (&["try", "--slots", "5", "--", "true"], "--slots is of the load"),
-        (&["try", "-t", "2", "--", "true"], "--threads is of the load"),
+        (&["try", "--slots", "5", "--", "true"], "--slots has no effect with alloc try"),
+        (&["try", "-t", "2", "--", "true"], "--threads has no effect with alloc try"),
         (&["try", "--", "/nowhere/program"], "no such program"),
         (&["try", "--", "no-such-program-anywhere"], "no such program"),
     ] {

@@ -122,7 +122,8 @@ fn a_program_that_is_not_on_path_is_named() {
 
 #[test]
 fn a_directory_that_is_not_there_concerns_those_that_write() {
-    let output = command(&["spawn", "execl", "fsbuffer", "shell1"], Path::new("/nonexistent/here")).output();
+    let mut command = truebench(&["system", "spawn", "execl", "fsbuffer", "shell1"]);
+    let output = command.args(SHORT).env("TMPDIR", "/nonexistent/here").output();
     assert_failed(&output.unwrap(), &["fsbuffer", "shell1"], &["/nonexistent/here", "--dir"]);
 }
 

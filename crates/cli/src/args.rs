@@ -103,7 +103,7 @@ pub struct Measuring {
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub max_time: Option<f64>,
     /// Half-width of the 95 % interval to aim at, such as 2%
-    #[arg(long, value_name = "SHARE", value_parser = values::share)]
+    #[arg(long, value_name = "SHARE", value_parser = values::share, conflicts_with = "rounds")]
     pub target: Option<f64>,
     /// Print the resolved plan and measure nothing
     #[arg(long)]
@@ -306,7 +306,7 @@ pub struct System {
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub duration: Option<f64>,
     /// Where files are copied and scripts work [default: the directory for temporary files]
-    #[arg(long = "dir", value_name = "DIR")]
+    #[arg(long = "dir", value_name = "DIR", value_parser = values::directory)]
     pub directory: Option<PathBuf>,
     /// A UnixBench to compare with, by its directory (with cross-check)
     #[arg(long, value_name = "DIR")]

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod effect;
 mod failure;
 mod output;
 mod plans;
@@ -13,7 +14,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command};
 use failure::Failure;
@@ -38,7 +39,9 @@ fn main() -> ExitCode {
         Some(first) if first == lab::worker::MARKER => return worker(arguments),
         _ => {}
     }
-    match dispatch(Args::parse()) {
+    let matches = Args::command().get_matches();
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match effect::check(&args.command, &matches).and_then(|()| dispatch(args)) {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }

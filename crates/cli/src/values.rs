@@ -2,6 +2,7 @@
 
 pub mod http;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cell::load::touch::Access;
@@ -98,6 +99,15 @@ pub fn count(text: &str) -> Result<f64, String> {
         Ok(count) if count > 0 => Ok(f64::from(count)),
         _ => Err(format!("'{text}' is no number above zero: write 48")),
     }
+}
+
+/// A directory that exists.
+///
+/// # Errors
+/// There is none of that name.
+pub fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }
 
 /// What is done with a block.

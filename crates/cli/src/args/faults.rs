@@ -180,7 +180,7 @@ pub struct Prices {
     #[arg(value_name = "PRICE")]
     pub prices: Vec<String>,
     /// Where files are mapped and read from disk [default: the directory for temporary files]
-    #[arg(long = "dir", value_name = "DIR")]
+    #[arg(long = "dir", value_name = "DIR", value_parser = values::directory)]
     pub directory: Option<PathBuf>,
     #[command(flatten)]
     #[allow(missing_docs)]

@@ -66,7 +66,7 @@ fn shown_by(arguments: &Memory, plans: &[(&Mode, Planned)]) -> Result<(), Failur
 }
 
 /// The modes that are asked for, in the order of the list.
-fn modes(arguments: &Memory) -> Vec<&'static Mode> {
+pub fn modes(arguments: &Memory) -> Vec<&'static Mode> {
     let modes = &arguments.modes;
     let asked = |name: &str| match name {
         "bandwidth" => modes.bandwidth,

@@ -36,6 +36,11 @@ pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
 /// # Errors
 /// Wrong usage.
 pub fn planned(arguments: &System, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    if arguments.with.is_none() && arguments.tests.iter().any(|word| word == CROSS.name) {
+        return Err(Failure::usage(
+            "cross-check compares with your UnixBench: add --with DIR, the directory that holds its Run, after its make",
+        ));
+    }
     plans(modes(arguments), machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))
         .map(parts)
 }
@@ -48,7 +53,7 @@ pub fn sweep(directory: Option<&Path>) {
 
 /// The modes that are asked for, in the order of the list. Words that are no mode's are tests: of the modes over tests that are
 /// named, else of the index.
-fn modes(arguments: &System) -> Vec<&'static Mode> {
+pub fn modes(arguments: &System) -> Vec<&'static Mode> {
     let words = &arguments.tests;
     let named = |mode: &Mode| {
         words.iter().any(|word| word == mode.name) || mode.name == CROSS.name && arguments.with.is_some()

@@ -48,13 +48,17 @@ pub fn long_count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The highest rate: one a nanosecond, the resolution of the clock.
+const MOST_RATE: f64 = 1e9;
+
 /// Something a second: `2000`, `20k`.
 ///
 /// # Errors
 /// A sentence with examples.
 pub fn rate(text: &str) -> Result<f64, String> {
     number(text.trim_end_matches("/s"))
-        .ok_or_else(|| format!("'{text}' is no rate: write 2000 or 20k, a second"))
+        .filter(|rate| *rate <= MOST_RATE)
+        .ok_or_else(|| format!("'{text}' is no rate from 0 to 1G a second: write 2000 or 20k"))
 }
 
 /// A header line: `Accept: text/html`.
@@ -62,12 +66,18 @@ pub fn rate(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A sentence with an example.
 pub fn header(text: &str) -> Result<Header, String> {
-    match text.split_once(':') {
-        Some((name, value)) if !name.trim().is_empty() => {
-            Ok(Header(name.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err(format!("'{text}' is no header line: write 'Accept: text/html'")),
+    let wrong = |why: &str| Err(format!("{text:?} is no header line, {why}: write 'Accept: text/html'"));
+    let Some((name, value)) = text.split_once(':') else { return wrong("it has no colon") };
+    let (name, value) = (name.trim_matches(' '), value.trim_matches([' ', '\t']));
+    // RFC 9110, 5.6.2 (token) and 5.5 (field-value).
+    let is_of_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
+    if name.is_empty() || !name.chars().all(is_of_token) {
+        return wrong("a name has letters, digits and !#$%&'*+-.^_`|~ only");
     }
+    if value.chars().any(|letter| letter.is_control() && letter != '\t') {
+        return wrong("a value has no control characters");
+    }
+    Ok(Header(name.to_owned(), value.to_owned()))
 }
 
 /// A variable: `GOGC=200`.
@@ -88,6 +98,7 @@ pub fn variable(text: &str) -> Result<(String, String), String> {
 pub fn url(text: &str) -> Result<Url, String> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     match Url::parse(&whole) {
+        Ok(url) if url.port() == Some(0) => Err(format!("'{text}': no server is at port 0")),
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
         Ok(url) => Err(format!("'{text}': {} is not served here: write http://host:port/path", url.scheme())),
         Err(error) => Err(format!("'{text}' is no URL ({error}): write http://host:port/path")),
@@ -139,6 +150,7 @@ mod unit {
     fn numbers_have_suffixes() {
         assert_eq!((count("200"), count("8k"), long_count("1.5M")), (Ok(200), Ok(8000), Ok(1_500_000)));
         assert_eq!(rate("20k/s"), Ok(20_000.0));
+        assert!(rate("1e99").is_err() && rate("1.1G").is_err() && rate("1G").is_ok());
         for wrong in ["", "k", "0", "-1", "1.5", "many", "2M"] {
             assert!(count(wrong).is_err(), "{wrong}");
         }
@@ -155,9 +167,14 @@ mod unit {
     #[test]
     fn lines_urls_and_latencies() {
         assert_eq!(header("A-B:  c:d "), Ok(Header("A-B".to_owned(), "c:d".to_owned())));
-        assert!(header(": x").is_err() && header("x").is_err());
+        for wrong in
+            [": x", "x", "a b: c", "a\r\nb: c", "é: c", "a: b\r\nc: d", "a: b\nc: d", "a: \0", "a: \u{7f}"]
+        {
+            assert!(header(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(header("x-1: caf\u{e9}\tb"), Ok(Header("x-1".to_owned(), "caf\u{e9}\tb".to_owned())));
         assert_eq!(url("localhost:80/a?b").unwrap().as_str(), "http://localhost/a?b");
-        assert!(url("ftp://a/").is_err());
+        assert!(url("ftp://a/").is_err() && url("http://a:0/").is_err() && url("a:0").is_err());
         let held = slo("p99.9<5ms").unwrap().0;
         assert!((held.quantile - 0.999).abs() < 1e-12);
         assert_eq!(held.limit, Duration::from_millis(5));

@@ -25,12 +25,6 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
     if arguments.command.is_empty() {
         return Err(Failure::usage(HOW));
     }
-    if let Some(option) = of_load(arguments) {
-        return Err(Failure::usage(format!(
-            "{option} is of the load, and try runs a program of yours instead: leave it out (CPUs are chosen by taskset -c \
-             LIST truebench …)"
-        )));
-    }
     let allocators = find::chosen(words, places).map_err(Failure::usage)?;
     let program = program::of(&arguments.command)?;
     // The worker may be killed at any time; what is in here goes with us.
@@ -46,24 +40,4 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
     };
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
     carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
-}
-
-/// An option that was given although it says something of the load alone.
-fn of_load(arguments: &Alloc) -> Option<&'static str> {
-    let given = [
-        ("--profile", arguments.profile != super::PROFILE),
-        ("--access", arguments.access != cell::load::touch::Access::Full),
-        ("--threads", !arguments.threads.is_empty()),
-        ("--places", arguments.places.is_some()),
-        ("--siblings", arguments.siblings),
-        ("--slots", arguments.slots.is_some()),
-        ("--ram", arguments.ram.is_some()),
-        ("--max-size", arguments.max_size.is_some()),
-        ("--steps", arguments.steps.is_some()),
-        ("--seed", arguments.seed.is_some()),
-        ("--remote-free", arguments.remote_free.is_some()),
-        ("--processes", arguments.processes),
-        ("--compat", arguments.compat),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
 }

@@ -30,10 +30,8 @@ pub fn run(arguments: &Alloc, others: &[String]) -> Result<ExitCode, Failure> {
     if let Some(word) = others.first() {
         return Err(Failure::usage(format!("record takes no '{word}' before the command: {EXAMPLE}")));
     }
-    if arguments.measuring.dry_run || arguments.output.format.is_some_and(|format| format.name != "csv") {
-        return Err(Failure::usage(
-            "record runs the command and writes CSV: no --dry-run, no other --format",
-        ));
+    if let Some(format) = arguments.output.format.filter(|format| format.name != "csv") {
+        return Err(Failure::usage(format!("--format {}: alloc record writes CSV only", format.name)));
     }
     let path = match &arguments.output.output {
         Some(path) => path.clone(),

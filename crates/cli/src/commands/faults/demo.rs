@@ -29,7 +29,6 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     if arguments.prove {
         return prove::proved(&program, &Prove::default(), &arguments.measuring, &arguments.output);
     }
-    watch::refuse(&arguments.measuring)?;
     let whom = Whom::Command { file: program.file, arguments: program.arguments };
     watch::watched(
         whom,

@@ -6,7 +6,6 @@ use faults::prices::ground::FILE;
 use faults::prices::here::Here;
 use faults::prices::{MODE, Options, PlanError};
 use figure::Machine;
-use figure::format::plain;
 use lab::mode::Mode;
 use machine::{Asked, Tree};
 
@@ -32,12 +31,8 @@ pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
 /// What is to be measured.
 ///
 /// # Errors
-/// Wrong usage: no such directory.
+/// Wrong usage: no such price.
 pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failure> {
-    if let Some(directory) = arguments.directory.as_ref().filter(|directory| !directory.is_dir()) {
-        let shown = plain(&directory.display().to_string());
-        return Err(Failure::usage(format!("--dir {shown}: there is no such directory")));
-    }
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
     let here = Here::look(&directory, FILE);
     let options = |rules| Options { here: here.clone(), words: arguments.prices.clone(), rules };

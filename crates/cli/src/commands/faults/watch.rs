@@ -15,8 +15,8 @@ use lab::start::Program;
 use machine::{Asked, Tree};
 
 use super::stream::Stream;
+use crate::args::Output;
 use crate::args::faults::{Export, Watch};
-use crate::args::{Measuring, Output};
 use crate::failure::{Failure, code_of};
 use crate::output::{Destination, Target};
 use crate::program;
@@ -30,7 +30,6 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
-    refuse(&arguments.measuring)?;
     if let (Some(process), Some(_)) = (arguments.pid, arguments.allocs) {
         return Err(Failure::usage(format!(
             "--allocs is for a program that is started: nothing can be preloaded into process {process}, which runs; \
@@ -70,33 +69,6 @@ pub(super) struct Settings {
     pub keeps: Option<PathBuf>,
     /// Files of stacks.
     pub exports: Vec<Export>,
-}
-
-/// Nothing is measured in rounds here.
-///
-/// # Errors
-/// An option that says how.
-pub(super) fn refuse(measuring: &Measuring) -> Result<(), Failure> {
-    match of_proof(measuring) {
-        Some(option) => {
-            Err(Failure::usage(format!("{option} is of the proof: add --prove, or leave it out")))
-        }
-        None => Ok(()),
-    }
-}
-
-/// An option that was given although nothing is measured in rounds.
-fn of_proof(measuring: &Measuring) -> Option<&'static str> {
-    let given = [
-        ("--quick", measuring.quick),
-        ("--thorough", measuring.thorough),
-        ("--rounds", measuring.rounds.is_some()),
-        ("--max-time", measuring.max_time.is_some()),
-        ("--target", measuring.target.is_some()),
-        ("--dry-run", measuring.dry_run),
-        ("--strict", measuring.strict),
-    ];
-    given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
 }
 
 /// Watches one, judges, reports.

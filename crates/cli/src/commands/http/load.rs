@@ -40,20 +40,22 @@ const ROUNDS: u32 = 6;
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
-    match &arguments.target.url {
-        Some(url) => asked(arguments, url),
-        None => {
-            let machine = machine::describe(&Tree::live(), &Known { dimms: None });
-            carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
-        }
-    }
+    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
+    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
-/// The study, as it is to be measured.
+/// The load of `--url`, or the study.
 ///
 /// # Errors
 /// Wrong usage; no servers, and none that could be built.
 pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    match &arguments.target.url {
+        Some(url) => asked(arguments, url, machine),
+        None => study(arguments, machine),
+    }
+}
+
+fn study(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let asked = &arguments.servers;
     let (remote, servers) = match asked.remote {
         Some(agent) => {
@@ -124,7 +126,7 @@ fn known(asked: &[String], names: &[String]) -> Result<Vec<String>, Failure> {
     }
 }
 
-fn asked(arguments: &Load, url: &Url) -> Result<ExitCode, Failure> {
+fn asked(arguments: &Load, url: &Url, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let target = &arguments.target;
     let connections = match arguments.client.connections[..] {
         [] => ASKED_FOR,
@@ -178,7 +180,6 @@ fn asked(arguments: &Load, url: &Url) -> Result<ExitCode, Failure> {
         ceiling: !target.no_ceiling,
     };
     let client = client(arguments)?;
-    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
     let quick = arguments.measuring.quick;
     // A time or a number is cut into rounds; without --rounds or --target into as many as an interval needs.
     let rounds = arguments.measuring.rounds.unwrap_or(ROUNDS) as usize;
@@ -189,8 +190,7 @@ fn asked(arguments: &Load, url: &Url) -> Result<ExitCode, Failure> {
         };
         Options { mode: asked.clone(), client: client.clone(), rules, quick }
     };
-    let plans = plans(vec![&ASKED], &machine, &arguments.measuring, OF_ASKED, &options)?;
-    carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
+    plans(vec![&ASKED], machine, &arguments.measuring, OF_ASKED, &options).map(parts)
 }
 
 fn client(arguments: &Load) -> Result<Client, Failure> {
