@@ -150,3 +150,20 @@ fn a_manual_page_for_each_command() {
         assert!(refused(&arguments).contains(part), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_quiet_run_without_a_figure_says_why_in_one_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("record.json").display().to_string();
+    // A UDP socket has a free number; no TCP server listens there.
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", socket.local_addr().unwrap());
+    let output =
+        run(&["http", "--url", &url, "-d", "200ms", "--rounds", "1", "--no-ceiling", "-q", "-o", &file]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(stdout(&output).is_empty());
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("nothing was measured") && message.contains("refused"), "{message}");
+    assert!(std::path::Path::new(&file).is_file());
+}

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use figure::format::plain;
 use figure::{Record, Status, Verdict};
 
 /// Measured, nothing invalid.
@@ -56,8 +57,28 @@ impl Failure {
     }
 }
 
+/// Ends a command by its judged record. Where nothing was measured, stderr gets one line with the reason, whatever is printed elsewhere.
+pub fn end(record: &Record, strict: bool) -> ExitCode {
+    match code_of(record, strict) {
+        NOT_MEASURED => Failure::measuring(nothing_measured(record)).report(),
+        code => ExitCode::from(code),
+    }
+}
+
+/// The first reason of a figure that failed; of one that is not available where none failed.
+fn nothing_measured(record: &Record) -> String {
+    let reason = |status: Status| {
+        let figure =
+            record.figures.iter().find(|figure| figure.status == status && figure.reason.is_some())?;
+        Some(format!("{}: {}", figure.id, figure.reason.as_deref()?))
+    };
+    let reason = reason(Status::Failed).or_else(|| reason(Status::NotAvailable));
+    let reason = reason.map_or_else(|| "no figure was planned".to_owned(), |reason| plain(&reason));
+    format!("nothing was measured: {reason}")
+}
+
 /// The exit code that a judged record asks for.
-pub fn code_of(record: &Record, strict: bool) -> u8 {
+fn code_of(record: &Record, strict: bool) -> u8 {
     let measured = record.figures.iter().filter(|figure| figure.value.is_some()).count();
     let bad = record.figures.iter().any(|figure| match (figure.status, figure.verdict) {
         (_, Some(Verdict::Invalid)) => true,

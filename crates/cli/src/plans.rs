@@ -10,7 +10,7 @@ use lab::mode::{Mode, Planned};
 use lab::schedule::Rules;
 
 use crate::args::{Measuring, Output};
-use crate::failure::{Failure, code_of};
+use crate::failure::{self, Failure};
 use crate::output::{self, Destination};
 use crate::run::{self, Suite, Work};
 
@@ -104,7 +104,7 @@ pub fn carry_on(
     let works = parts.into_iter().map(|part| part.work).collect();
     let record = run::measure(works, figures, machine, output.quiet, &mut ())?;
     destination.write(&record)?;
-    Ok(ExitCode::from(code_of(&record, measuring.strict)))
+    Ok(failure::end(&record, measuring.strict))
 }
 
 /// When there are enough rounds. `share` is the mode's part of all the time there is.

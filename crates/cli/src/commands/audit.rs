@@ -29,7 +29,7 @@ pub fn run(options: &Audit) -> Result<ExitCode, Failure> {
     let mut record = run::record_of(figures, machine, lab::timestamp(), 0.0);
     judge::judge(&mut record);
     destination.write(&record)?;
-    Ok(ExitCode::from(failure::code_of(&record, options.strict)))
+    Ok(failure::end(&record, options.strict))
 }
 
 /// The machine that the texts are of, as far as the user tells.

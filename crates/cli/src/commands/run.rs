@@ -13,7 +13,7 @@ use figure::{Better, Figure, Machine, Unit};
 use machine::{Asked, Tree};
 
 use crate::args::{Args, Command, Output, Run};
-use crate::failure::{Failure, code_of};
+use crate::failure::{self, Failure};
 use crate::output::{self, Destination};
 use crate::plans::Part;
 use crate::run;
@@ -92,7 +92,7 @@ fn measure(
     written?;
     let last = report.unwrap_or_else(|| directory.join(state::RECORD));
     output::print(format!("Report: {}\n", last.display()).as_bytes())?;
-    Ok(ExitCode::from(code_of(&record, begun.measuring.strict)))
+    Ok(failure::end(&record, begun.measuring.strict))
 }
 
 fn in_file(path: &Path, format: &str, record: &figure::Record) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use machine::{Asked, Tree};
 use super::stream::Stream;
 use crate::args::Output;
 use crate::args::faults::{Export, Watch};
-use crate::failure::{Failure, code_of};
+use crate::failure::{self, Failure};
 use crate::output::{Destination, Target};
 use crate::program;
 use crate::run::{Watched, interrupt, record_of};
@@ -111,7 +111,7 @@ pub(super) fn watched(
             .map_err(|error| Failure::measuring(format!("what was seen is not kept: {error}")))?;
     }
     // Beside a program of the user's the exit code is its own.
-    Ok(status.map_or_else(|| ExitCode::from(code_of(&record, false)), code))
+    Ok(status.map_or_else(|| failure::end(&record, false), code))
 }
 
 /// One start under the doctor's eyes, of many: the program has no terminal, and is ended after so many seconds if it does not end by
