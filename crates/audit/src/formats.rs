@@ -23,6 +23,7 @@ mod wrk2;
 use figure::Figure;
 
 use crate::Known;
+use crate::command::Grammar;
 use crate::text::Run;
 
 /// What a tool prints.
@@ -32,6 +33,8 @@ pub struct Format {
     pub name: &'static str,
     /// Whether a run begins at the first of the lines that are still to come, after those before.
     pub starts: fn(before: &[&str], rest: &[&str]) -> bool,
+    /// How its command is written; `None` where no command says more than the text.
+    pub command: Option<&'static Grammar>,
     /// The figures of one run, each with one round; or what is missing, to follow "but".
     pub parse: fn(&Run, &Known) -> Result<Vec<Figure>, String>,
 }

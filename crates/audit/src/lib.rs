@@ -3,13 +3,17 @@
 //! A figure from a text has the conditions and the evidence keys of a measured one, so that the same checks judge it. What the text
 //! does not tell is unknown, and the reason names the option of `truebench audit` that would supply it. Pure: text in, figures out.
 
+mod command;
 pub mod formats;
 mod load;
 mod merge;
+mod shell;
+mod statistics;
 mod text;
 
 use figure::Figure;
-use figure::evidence::audit::{SUBJECT, TOOL};
+use figure::evidence::audit::{COMMAND, SUBJECT, TOOL};
+use figure::evidence::{PLACEMENT, TEST_CLASS};
 use figure::format::plain_to;
 
 pub use formats::{FORMATS, Format};
@@ -136,7 +140,10 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
     let mut figures = Vec::new();
     for (index, &(at, format)) in starts.iter().enumerate() {
         let end = starts.get(index + 1).map_or(lines.len(), |(next, _)| *next);
-        let run = text::Run { before: &lines[..at], lines: &lines[at..end] };
+        let previous = index.checked_sub(1).map_or(0, |index| starts[index].0);
+        let bare = text::Run { previous, ..text::Run::of(&lines[..at], &lines[at..end]) };
+        let command = format.command.and_then(|grammar| command::find(&bare, grammar));
+        let run = text::Run { command: command.as_ref(), ..bare };
         let own = (format.parse)(&run, known).map_err(|what| Refused::Broken {
             name: name.clone(),
             line: at + 1,
@@ -151,8 +158,21 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
         }
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
+            command.iter().for_each(|command| called_by(&mut figure, command));
             figure
         }));
     }
     Ok(figures)
+}
+
+/// What the command says of any figure: what tells its run from others, and whether all its tasks share one CPU.
+fn called_by(figure: &mut Figure, command: &command::Command) {
+    let setup = command.setup();
+    if !setup.is_empty() {
+        figure.conditions.set(COMMAND, plain_to(&setup, MAX_SUBJECT));
+    }
+    let switches = figure.conditions.get(TEST_CLASS).is_some_and(|class| class == text::SWITCHING);
+    if switches && command.is_on_one_cpu() {
+        figure.conditions.set(PLACEMENT, text::ONE_CPU.to_owned());
+    }
 }

@@ -1,7 +1,8 @@
 //! What a load generator printed, whichever it was, as figures: the rate, the mean latency and the quantiles.
 
 use figure::evidence::audit::{
-    ASKED_SECONDS, LEFT_OUT, OTHER_LENGTH, RECOMPUTED, RESULTS, ROUNDING, SUBJECT,
+    ADDED_SAMPLES, ASKED_SECONDS, CONNECTIONS_FROM, CONTRADICTION, DEPTH, LEFT_OUT, OTHER_LENGTH, RECOMPUTED,
+    RESULTS, ROUNDING, SUBJECT,
 };
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, FAILED, FAILURES, KEEPS_ALIVE, LAG_LATE, LATENCY_MEAN, LITTLE, PACING, QUANTILE,
@@ -11,11 +12,15 @@ use figure::format::plain_to;
 use figure::loads::{CLOSED, CONSTANT, RATE};
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 
+use crate::statistics::Statistics;
 use crate::text::{Printed, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 
 /// Quantiles that become figures, and the last part of their ids. Others say little besides.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999")];
+
+/// From so many times the connections on, several requests are under way on each: what a closed loop can miss by its ends is less.
+const BEYOND: f64 = 1.1;
 
 /// One run of a load generator. What the text does not hold is `None`.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +34,7 @@ pub struct Load {
     /// Seconds that the run lasted.
     pub seconds: Option<Printed>,
     /// Seconds that it was to last.
-    pub asked_seconds: Option<f64>,
+    pub asked_seconds: Option<Printed>,
     /// Requests that ended, as the tool counts them for its rate.
     pub completed: Option<f64>,
     /// Answers as expected among them.
@@ -44,18 +49,36 @@ pub struct Load {
     pub left_out: Option<f64>,
     /// Answers whose length was not that of the first.
     pub other_length: Option<f64>,
-    /// Mean latency in seconds.
-    pub mean: Option<Printed>,
-    /// Quantiles of the latency in seconds.
-    pub quantiles: Vec<(f64, Printed)>,
-    /// Connections, or requests under way at once.
+    /// The latencies, in seconds.
+    pub latency: Statistics,
+    /// Whether latencies are added of requests that the tool thinks were not sent in time.
+    pub adds_samples: bool,
+    /// Connections.
     pub connections: Option<f64>,
+    /// The line that they are from; untrusted.
+    pub connections_from: String,
+    /// Requests under way at once on each connection, where that is not 1.
+    pub depth: Depth,
     /// Whether connections were kept, where the text tells.
     pub keeps_alive: Option<bool>,
     /// Requests a second that were asked for; `None` in a closed loop.
     pub rate_asked: Option<Asked>,
     /// What the tool does with single results, by its source.
     pub results: &'static str,
+}
+
+/// How many requests a load sends on a connection before the first is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Depth {
+    /// One.
+    #[default]
+    One,
+    /// So many, by the command.
+    Is(f64),
+    /// So many if the script of the command makes use of its argument.
+    Perhaps(f64),
+    /// Several, and the command does not tell how many.
+    NotTold,
 }
 
 /// The rate of a load that is not a closed loop.
@@ -74,7 +97,11 @@ impl Load {
     /// There is no rate.
     pub fn figures(mut self, known: &Known) -> Result<Vec<Figure>, String> {
         let rate = self.rate.ok_or("has no line of the requests a second")?;
-        self.connections = self.connections.or(known.connections);
+        if let (None, Some(connections)) = (self.connections, known.connections) {
+            self.connections = Some(connections);
+            self.connections_from = "from --connections".to_owned();
+        }
+        self.settle_depth(rate);
         if let (Some(Asked::NotTold), Some(rate)) = (self.rate_asked, known.rate) {
             self.rate_asked = Some(Asked::Rate(rate));
         }
@@ -85,6 +112,12 @@ impl Load {
                 Figure::planned(format!("{SUITE}.{}.{what}", self.tool), SUITE, name, unit, better);
             figure.conditions = conditions.clone();
             figure.evidence.put(RESULTS, self.results.to_owned());
+            if self.adds_samples && what != "rate" {
+                figure.evidence.put(ADDED_SAMPLES, true);
+            }
+            if !self.connections_from.is_empty() {
+                figure.evidence.put(CONNECTIONS_FROM, plain_to(&self.connections_from, MAX_SUBJECT));
+            }
             figure
         };
         let seconds = self.seconds.map_or(0.0, |seconds| seconds.value);
@@ -99,26 +132,38 @@ impl Load {
         }
         head.rounds.push(round(seconds, rate.value, evidence));
         let mut figures = vec![head];
-        if let Some(mean) = self.mean {
+        if let Some(mean) = self.latency.mean {
             let mut figure =
                 of("mean", format!("mean latency by {}", self.tool), Unit::of("ms"), Better::Lower);
             figure.conditions.set(WHAT, "mean".to_owned());
+            self.latency.against_mean().into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
             figure.rounds.push(round(seconds, mean.value * 1e3, self.evidence(rate)));
             figures.push(figure);
         }
         for (quantile, word) in QUANTILES {
-            let Some((_, latency)) = self.quantiles.iter().find(|(own, _)| *own == quantile) else {
+            let Some((_, latency)) = self.latency.quantiles.iter().find(|(own, _)| *own == quantile) else {
                 continue;
             };
             let mut figure =
                 of(word, format!("{word} latency by {}", self.tool), Unit::of("ms"), Better::Lower);
             figure.conditions.set(WHAT, "latency".to_owned());
             figure.conditions.set(QUANTILE, quantile);
+            let against = self.latency.against_quantile(quantile);
+            against.into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
             figure.rounds.push(round(seconds, latency.value * 1e3, Evidence::default()));
             figure.derived_from = vec![id.clone()];
             figures.push(figure);
         }
         Ok(figures)
+    }
+
+    /// Whether a script makes use of what may be its depth: more is under way than there are connections.
+    fn settle_depth(&mut self, rate: Printed) {
+        if let Depth::Perhaps(depth) = self.depth {
+            let beyond = self.connections.zip(self.latency.mean);
+            let beyond = beyond.is_some_and(|(connections, mean)| busy(rate, mean, connections) > BEYOND);
+            self.depth = if beyond { Depth::Is(depth) } else { Depth::One };
+        }
     }
 
     fn conditions(&self) -> Conditions {
@@ -130,8 +175,20 @@ impl Load {
         let mut own = Conditions::default().with(PACING, pacing.to_owned());
         own.set(SUBJECT, plain_to(&subject, MAX_SUBJECT));
         self.connections.into_iter().for_each(|connections| own.set(CONNECTIONS, connections));
+        if let Depth::Is(depth) = self.depth {
+            own.set(DEPTH, depth);
+        }
         self.keeps_alive.into_iter().for_each(|keeps| own.set(KEEPS_ALIVE, keeps));
         own
+    }
+
+    /// Requests under way at once.
+    fn in_flight(&self) -> Option<f64> {
+        match self.depth {
+            Depth::NotTold => None,
+            Depth::Is(depth) | Depth::Perhaps(depth) => Some(self.connections? * depth),
+            Depth::One => self.connections,
+        }
     }
 
     fn evidence(&self, rate: Printed) -> Evidence {
@@ -151,8 +208,12 @@ impl Load {
         self.recorded.into_iter().for_each(|recorded| own.put(RECORDED, recorded));
         self.left_out.into_iter().for_each(|left_out| own.put(LEFT_OUT, left_out));
         self.other_length.into_iter().for_each(|other| own.put(OTHER_LENGTH, other));
-        self.asked_seconds.into_iter().for_each(|asked| own.put(ASKED_SECONDS, asked));
-        self.mean.into_iter().for_each(|mean| own.put(LATENCY_MEAN, mean.value));
+        if let Some(asked) = self.asked_seconds {
+            // Of all that rounding leaves possible (`3m` for 200 s), what is nearest to what it lasted.
+            let lasted = self.seconds.map_or(asked.value, |seconds| seconds.value);
+            own.put(ASKED_SECONDS, lasted.clamp(asked.value - asked.off, asked.value + asked.off));
+        }
+        self.latency.mean.into_iter().for_each(|mean| own.put(LATENCY_MEAN, mean.value));
         match self.seconds {
             Some(seconds) => own.put(SECONDS, seconds.value),
             None => own.put_unknown(SECONDS, format!("{not_told} how long the run lasted")),
@@ -165,10 +226,12 @@ impl Load {
             None => {}
         }
         own.put_unknown(LAG_LATE, format!("{not_told} how late the client itself sent"));
-        match (self.connections, self.mean) {
-            (Some(connections), Some(mean)) if connections > 0.0 => {
-                own.put(LITTLE, busy(rate, mean, connections))
-            }
+        match (self.in_flight(), self.latency.mean) {
+            (Some(in_flight), Some(mean)) if in_flight > 0.0 => own.put(LITTLE, busy(rate, mean, in_flight)),
+            (None, _) if self.depth == Depth::NotTold => own.put_unknown(
+                LITTLE,
+                "the command sends several requests at once on a connection, and does not tell how many",
+            ),
             (Some(_), _) => own.put_unknown(LITTLE, format!("{not_told} the mean latency")),
             (None, _) => own.put_unknown(LITTLE, "needs --connections: the text does not hold the command"),
         }

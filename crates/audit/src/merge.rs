@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use figure::evidence::http::QUANTILE;
-use figure::{Conditions, Figure};
+use figure::evidence::audit::{COMMAND, CONTRADICTION, DEPTH, SUBJECT, TOOL};
+use figure::evidence::http::{CONNECTIONS, QUANTILE};
+use figure::evidence::{ARRAY_BYTES, COPIES, THREADS};
+use figure::{Conditions, Figure, Reading};
 
 /// Figures of the same id under the same conditions become one, with a round for each run; those under others get a number behind the
 /// tool's name. Quantiles become figures that follow from the load that stands before them.
@@ -28,7 +30,12 @@ pub fn merge(runs: Vec<Figure>) -> Vec<Figure> {
         }
         let alike = places.entry(figure.id.clone()).or_default();
         match alike.iter().find(|at| figures[**at].conditions == figure.conditions) {
-            Some(at) => figures[*at].rounds.append(&mut figure.rounds),
+            Some(at) => {
+                figures[*at].rounds.append(&mut figure.rounds);
+                if let Reading::Value(why) = figure.evidence.get(CONTRADICTION) {
+                    figures[*at].evidence.put(CONTRADICTION, why);
+                }
+            }
             None => {
                 alike.push(figures.len());
                 figures.push(figure);
@@ -40,15 +47,12 @@ pub fn merge(runs: Vec<Figure>) -> Vec<Figure> {
 
 /// The conditions that a run's figures have in common.
 fn setup(figure: &Figure) -> Conditions {
-    use figure::evidence::audit::{SUBJECT, TOOL};
-    use figure::evidence::http::CONNECTIONS;
-    use figure::evidence::{ARRAY_BYTES, COPIES, THREADS};
     let mut common = Conditions::default();
     let own = &figure.conditions;
-    for key in [TOOL, SUBJECT] {
+    for key in [TOOL, SUBJECT, COMMAND] {
         own.get(key).into_iter().for_each(|value| common.set(key, value));
     }
-    for key in [THREADS, ARRAY_BYTES, COPIES, CONNECTIONS] {
+    for key in [THREADS, ARRAY_BYTES, COPIES, CONNECTIONS, DEPTH] {
         own.get(key).into_iter().for_each(|value| common.set(key, value));
     }
     common

@@ -2,6 +2,8 @@
 
 use figure::{Evidence, Round};
 
+use crate::command::Command;
+
 /// One run of a tool within a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
@@ -9,10 +11,16 @@ pub struct Run<'a> {
     pub before: &'a [&'a str],
     /// Its own, from the one that it was known by.
     pub lines: &'a [&'a str],
+    /// Where among the lines before it the run before begins; 0 where there is none.
+    pub previous: usize,
+    /// The command, where it stands before the run.
+    pub command: Option<&'a Command>,
 }
 
-/// Lines before a run in which its command may stand.
-const COMMAND_WITHIN: usize = 16;
+/// `system.test_class` of tests in which one task wakes another.
+pub const SWITCHING: &str = "switching";
+/// `system.placement` of tasks that all run on the same CPU.
+pub const ONE_CPU: &str = "same-cpu";
 /// Beyond this, nothing that these tools print is a number that was measured.
 const MOST: f64 = 1e18;
 /// Nor below this, but for 0: so that no number that is divided or multiplied by others becomes 0 or infinite.
@@ -74,6 +82,11 @@ impl Printed {
         Printed { value: self.value * factor, off: self.off * factor }
     }
 
+    /// Whether it and another cannot be the same number, however they were rounded.
+    pub fn differs(self, other: Printed) -> bool {
+        (self.value - other.value).abs() > self.off + other.off
+    }
+
     /// By what share of itself it may be off.
     pub fn share(self) -> f64 {
         self.off / self.value.max(f64::MIN_POSITIVE)
@@ -101,6 +114,16 @@ pub const TIMES: &[(&str, f64)] = &[
 ];
 
 impl<'a> Run<'a> {
+    /// These lines with what stood before them.
+    pub fn of(before: &'a [&'a str], lines: &'a [&'a str]) -> Run<'a> {
+        Run { before, lines, previous: 0, command: None }
+    }
+
+    /// Other lines of the same run.
+    pub fn with(&self, lines: &'a [&'a str]) -> Run<'a> {
+        Run { lines, ..*self }
+    }
+
     /// What follows a label at the beginning of a line, of the first such line.
     pub fn after(&self, label: &str) -> Option<&'a str> {
         self.lines.iter().find_map(|line| line.strip_prefix(label)).map(str::trim)
@@ -120,20 +143,6 @@ impl<'a> Run<'a> {
     pub fn within(&self, words: &str) -> Option<f64> {
         self.lines.iter().find_map(|line| number(first(line.split_once(words)?.1)?))
     }
-
-    /// The words of the last command before the run that names the program.
-    pub fn command(&self, program: &str) -> Option<Vec<&'a str>> {
-        let near = self.before.iter().rev().take(COMMAND_WITHIN);
-        near.map(|line| line.split_whitespace().collect::<Vec<_>>()).find_map(|words| {
-            let at = words.iter().position(|word| {
-                let name = word.trim_start_matches(['$', '#', '%', '`']);
-                name.rsplit('/')
-                    .next()
-                    .is_some_and(|name| name == program || name.starts_with(&format!("{program}_")))
-            })?;
-            Some(words[at + 1..].to_vec())
-        })
-    }
 }
 
 /// The first word, without what stands behind a number in a list.
@@ -141,18 +150,8 @@ pub fn first(text: &str) -> Option<&str> {
     Some(text.split_whitespace().next()?.trim_end_matches([',', ';', ':', '%', ')']))
 }
 
-/// The value of an option in a command: `-c 200`, `-c200`, `--connections=200`.
-pub fn option(words: &[&str], names: &[&str]) -> Option<f64> {
-    words.iter().enumerate().find_map(|(at, word)| {
-        let name = names.iter().find(|name| word.starts_with(**name))?;
-        let rest = word[name.len()..].trim_start_matches('=');
-        let value = if rest.is_empty() { words.get(at + 1)? } else { rest };
-        thousands(value)
-    })
-}
-
 /// A number that may end in k, m or g.
-fn thousands(token: &str) -> Option<f64> {
+pub fn thousands(token: &str) -> Option<f64> {
     with_unit(token, &[("", 1.0), ("k", 1e3), ("K", 1e3), ("m", 1e6), ("M", 1e6), ("g", 1e9), ("G", 1e9)])
         .map(|printed| printed.value)
 }
@@ -201,14 +200,5 @@ mod tests {
         assert_eq!(with_unit("635.91us", TIMES).map(|printed| printed.value), Some(635.91 * 1e-6));
         assert_eq!(with_unit("12parsecs", TIMES), None);
         assert_eq!(half_digit("0.1200"), 0.5e-4);
-    }
-
-    #[test]
-    fn options_of_a_command() {
-        let words = ["-t12", "-c", "400", "--rate=2k", "http://x"];
-        assert_eq!(option(&words, &["-t"]), Some(12.0));
-        assert_eq!(option(&words, &["-c"]), Some(400.0));
-        assert_eq!(option(&words, &["--rate", "-R"]), Some(2000.0));
-        assert_eq!(option(&words, &["-z"]), None);
     }
 }

@@ -4,8 +4,10 @@
 #[macro_use]
 mod published;
 
+mod commands;
 mod hostile;
 mod instruments;
 mod judged;
+mod laws;
 mod real;
 mod studies;

@@ -1,10 +1,26 @@
 //! ab (ApacheBench).
 
+use crate::command::{Grammar, Style, is_target};
 use crate::formats::Format;
 use crate::load::Load;
+use crate::statistics::Statistics;
 use crate::text::{Printed, Run, first, is_alone, number};
 
-pub(super) const FORMAT: Format = Format { name: "ab", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "ab", starts, command: Some(&COMMAND), parse };
+
+/// ab(1).
+const COMMAND: Grammar = Grammar {
+    programs: &["ab", "abs"],
+    style: Style::Getopt,
+    values: &[
+        "-n", "-c", "-t", "-s", "-b", "-B", "-p", "-u", "-T", "-v", "-x", "-y", "-z", "-C", "-H", "-A", "-P",
+        "-X", "-g", "-e", "-m", "-f", "-Z", "-E", "-I",
+    ],
+    flags: &["-k", "-i", "-w", "-V", "-d", "-S", "-q", "-l", "-r"],
+    hidden: &["-C", "-H", "-A", "-P", "-X"],
+    operand: is_target,
+    operands: 1..=1,
+};
 
 /// ab.c: the length of the first answer is the one that all others are held against.
 const RESULTS: &str = "ab holds the length of every answer against that of the first; without -k it makes a connection for each request";
@@ -40,17 +56,26 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
         unconnected: of("Connect: "),
         // An answer with an error status has another length by nature.
         other_length: Some((length - refused).max(0.0)),
-        mean: run
-            .after("Total:")
-            .and_then(|line| Printed::of(line.split_whitespace().nth(1)?))
-            .map(|ms| ms.times(1e-3)),
-        quantiles: quantiles(run),
+        latency: latency(run),
         connections: run.number("Concurrency Level:"),
         keeps_alive: Some(run.after("Keep-Alive requests:").is_some()),
         results: RESULTS,
         ..Load::default()
     };
     load.figures(known)
+}
+
+/// The row of all: smallest, mean, deviation, median, largest; with -S, and before 1.3, without the deviation and the median.
+fn latency(run: &Run) -> Statistics {
+    let row = run.after("Total:").unwrap_or_default();
+    let cells: Vec<Option<Printed>> = row.split_whitespace().take(5).map(Printed::of).collect();
+    let at = |at: usize| cells.get(at).copied().flatten().map(|ms| ms.times(1e-3));
+    let (deviation, most) = match cells.len() {
+        5 => (at(2), at(4)),
+        3 => (None, at(2)),
+        _ => (None, None),
+    };
+    Statistics { least: at(0), mean: at(1), most, deviation, quantiles: quantiles(run) }
 }
 
 /// Lines such as `99%    214`, in milliseconds.

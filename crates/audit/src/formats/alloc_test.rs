@@ -9,7 +9,7 @@ use crate::formats::Format;
 use crate::text::{Run, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "alloc-test", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "alloc-test", starts, command: None, parse };
 
 /// What stands before the allocator's name.
 const HEAD: &str = "Short test summary for";

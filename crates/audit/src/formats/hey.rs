@@ -1,10 +1,34 @@
 //! hey (rakyll/hey): a summary, and counts by status and by error.
 
+use crate::command::{Grammar, Setting, Style, is_target};
 use crate::formats::Format;
 use crate::load::{Asked, Load};
-use crate::text::{Printed, Run, first, number, option};
+use crate::statistics::Statistics;
+use crate::text::{Printed, Run, first, number};
 
-pub(super) const FORMAT: Format = Format { name: "hey", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "hey", starts, command: Some(&COMMAND), parse };
+
+/// hey.go.
+const COMMAND: Grammar = Grammar {
+    programs: &["hey", "boom"],
+    style: Style::Go,
+    values: &[
+        "-n", "-c", "-q", "-z", "-o", "-m", "-H", "-t", "-A", "-d", "-D", "-T", "-U", "-a", "-x", "-host",
+        "-cpus",
+    ],
+    flags: &[
+        "-h2",
+        "-disable-compression",
+        "-disable-keepalive",
+        "-disable-redirects",
+        "-allow-insecure",
+        "-more",
+        "-readall",
+    ],
+    hidden: &["-H", "-d", "-a", "-x"],
+    operand: is_target,
+    operands: 1..=1,
+};
 
 /// hey's own default of -c.
 const WORKERS: f64 = 50.0;
@@ -25,8 +49,17 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
 }
 
 fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String> {
-    let command = run.command("hey");
-    let of = |names: &[&str]| command.as_ref().and_then(|words| option(words, names));
+    let workers = run.command.and_then(|command| command.setting(&["-c"]).or(WORKERS));
+    // hey's -q is for each worker.
+    let rate_asked = match run.command.map(|command| command.setting(&["-q"])) {
+        Some(Setting::Is(each)) if each > 0.0 => {
+            Some(workers.map_or(Asked::NotTold, |workers| Asked::Rate(each * workers)))
+        }
+        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-q"])) => {
+            Some(Asked::NotTold)
+        }
+        _ => None,
+    };
     let rate = run.printed("Requests/sec:");
     let seconds = run.printed("Total:");
     let completed = rate.zip(seconds).map(|(rate, seconds)| (rate.value * seconds.value).round());
@@ -54,23 +87,31 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
     let timeouts = errors.iter().filter(|(kind, _)| *kind == "timeout").map(|(_, count)| count).sum();
     let load = Load {
         tool: "hey",
-        subject: command
-            .as_ref()
-            .and_then(|words| words.last())
-            .map_or_else(String::new, ToString::to_string),
+        subject: run
+            .command
+            .and_then(|command| command.operands.first())
+            .map_or(String::new(), |url| url.text.clone()),
         rate,
         seconds,
         answered: is_told.then_some(expected + more),
         failed: failures,
         recorded: (recorded >= KEPT).then_some(recorded),
         left_out: is_told.then_some(timeouts),
-        mean: run.printed("Average:"),
-        quantiles: quantiles(run, |latency| Printed::of(first(latency)?)),
-        connections: of(&["-c"]).or(command.as_ref().map(|_| WORKERS)),
-        rate_asked: of(&["-q"]).filter(|rate| *rate > 0.0).map(|each| {
-            // hey's -q is for each worker.
-            Asked::Rate(each * of(&["-c"]).unwrap_or(WORKERS))
-        }),
+        // More statuses than the time has at that rate are of another run.
+        completed: completed
+            .map(|_| recorded + failed)
+            .filter(|all| completed.is_some_and(|own| *all > own * (1.0 + ROUNDED) + 1.0)),
+        latency: Statistics {
+            least: run.printed("Fastest:"),
+            mean: run.printed("Average:"),
+            // The mean is of all results over those that are kept, and may so be beyond the slowest that is.
+            most: run.printed("Slowest:").filter(|_| recorded < KEPT),
+            deviation: None,
+            quantiles: quantiles(run, |latency| Printed::of(first(latency)?)),
+        },
+        connections: workers,
+        connections_from: run.command.map_or(String::new(), |command| command.quote(&["-c"])),
+        rate_asked,
         results: KEEPS,
         ..Load::default()
     };

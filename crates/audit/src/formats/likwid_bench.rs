@@ -7,11 +7,23 @@ use figure::evidence::{
 use figure::format::plain_to;
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
+use crate::command::{Command, Grammar, Style};
 use crate::formats::{Format, stream};
 use crate::text::{Printed, Run, is_alone, number, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, command: Some(&COMMAND), parse };
+
+/// likwid-bench(1).
+const COMMAND: Grammar = Grammar {
+    programs: &["likwid-bench"],
+    style: Style::Getopt,
+    values: &["-t", "-w", "-W", "-s", "-i", "-l", "-d", "-o", "-f"],
+    flags: &["-a", "-p", "-v", "-h"],
+    hidden: &[],
+    operand: |_| false,
+    operands: 0..=0,
+};
 
 const HEAD: &str = "LIKWID MICRO BENCHMARK";
 /// Lines before the head in which the arrays are allocated.
@@ -82,11 +94,10 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let lines = whole(run);
-    let run = &Run { before: run.before, lines: &lines };
+    let run = &run.with(&lines);
     let rate = run.printed("MByte/s:").ok_or("has no line of MByte/s")?;
     let seconds = run.printed("Time:").filter(|seconds| seconds.value > 0.0);
-    let command = run.command("likwid-bench").unwrap_or_default();
-    let asked = command.iter().position(|word| *word == "-t").and_then(|at| command.get(at + 1).copied());
+    let asked = run.command.and_then(|command| command.values(&["-t"]).last().copied());
     let test = run.after("Test:").or(asked).unwrap_or_default();
     if test.starts_with(PEAK) {
         let rate = run.printed("MFlops/s:").ok_or("has no line of MFlops/s")?;
@@ -99,7 +110,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     figure.convention = Some(Convention::StreamCounted);
     let own = &mut figure.conditions;
     own.set(KERNEL, plain_to(&format!("{test} of likwid-bench"), 60));
-    own.set(SUBJECT, plain_to(&format!("{test} {}", groups(&command)), MAX_SUBJECT));
+    own.set(SUBJECT, plain_to(&format!("{test} {}", groups(run.command)), MAX_SUBJECT));
     let cpus = placed(run);
     let threads = within(run, "Using ", " threads").or((!cpus.is_empty()).then_some(cpus.len() as f64));
     threads.or(known.threads).into_iter().for_each(|threads| own.set(THREADS, threads));
@@ -166,10 +177,8 @@ fn whole<'a>(run: &Run<'a>) -> Vec<&'a str> {
 }
 
 /// The workgroups that a command asks for: where threads and arrays are, and how large.
-fn groups(command: &[&str]) -> String {
-    let is_option = |word: &str| matches!(word, "-w" | "-W");
-    let asked = command.windows(2).filter(|pair| is_option(pair[0])).map(|pair| pair[1]);
-    asked.collect::<Vec<_>>().join(" ")
+fn groups(command: Option<&Command>) -> String {
+    command.map_or(String::new(), |command| command.values(&["-w", "-W"]).join(" "))
 }
 
 /// The number between two words of a line.

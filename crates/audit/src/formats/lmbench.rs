@@ -2,17 +2,35 @@
 
 use figure::evidence::audit::{GROWTH, SUBJECT, SUBTRACTED};
 use figure::evidence::{
-    ARRAY_BYTES, COUNTED_BYTES, KERNEL, ORDER, PLACEMENT, STRIDE, TEST_CLASS, VERIFIED, WORKING_SET,
+    ARRAY_BYTES, COUNTED_BYTES, KERNEL, ORDER, STRIDE, TEST_CLASS, VERIFIED, WORKING_SET,
 };
 use figure::format::{bytes, plain_to};
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
+use crate::command::{self, Grammar, Style};
 use crate::formats::{Format, stream};
-use crate::text::{Printed, Run, number, round};
+use crate::text::{Printed, Run, SWITCHING, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "lmbench", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "lmbench", starts, command: Some(&COMMAND), parse };
+
+/// Options of the three programs (lat_mem_rd(8), bw_mem(8), lat_ctx(8)): their operands are numbers, sizes, and ways of bw_mem.
+const COMMAND: Grammar = Grammar {
+    programs: &["lat_mem_rd", "bw_mem", "lat_ctx"],
+    style: Style::Getopt,
+    values: &["-P", "-W", "-N", "-s"],
+    flags: &["-t"],
+    hidden: &[],
+    operand: |word| {
+        word.expands
+            || word.text.starts_with(|c: char| c.is_ascii_digit())
+            || WAYS.contains(&word.text.as_str())
+    },
+    operands: 1..=64,
+};
+/// Ways of bw_mem.
+const WAYS: &[&str] = &["rd", "wr", "rdwr", "cp", "frd", "fwr", "frdwr", "fcp", "bzero", "bcopy", "conflict"];
 
 /// What stands before the stride of a walk, and before the size of the arrays that are summed between switches.
 const STRIDE_HEAD: &str = "\"stride=";
@@ -36,12 +54,12 @@ fn pair(line: &str) -> Option<(f64, Printed)> {
 }
 
 /// The words behind the command bw_mem, if it stands right before.
-fn asked<'a>(before: &[&'a str]) -> Option<Vec<&'a str>> {
+fn asked(before: &[&str]) -> Option<Vec<String>> {
     let near = before.iter().rev().take(BETWEEN);
     let line = near.copied().find(|line| !line.chars().all(|c| c == '*'))?;
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let at = words.iter().position(|word| word.rsplit('/').next() == Some("bw_mem"))?;
-    Some(words[at + 1..].to_vec())
+    let own =
+        command::of_line(line, before.len(), &COMMAND).filter(|own| own.program.starts_with("bw_mem"))?;
+    Some(own.operands.into_iter().map(|word| word.text).collect())
 }
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
@@ -59,7 +77,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     if let Some(stride) = head.strip_prefix(STRIDE_HEAD) {
         walk(run, known, number(stride.trim()), &points)
     } else if let Some(rest) = head.strip_prefix(SIZE_HEAD) {
-        switches(run, rest, &points)
+        switches(rest, &points)
     } else {
         bandwidth(run, known, head)
     }
@@ -74,8 +92,8 @@ fn walk(
 ) -> Result<Vec<Figure>, String> {
     let stride = stride.ok_or("tells no stride")?;
     let (last, latency) = *points.last().ok_or("has no line of an array and its latency")?;
-    let command = run.command("lat_mem_rd");
-    let is_random = command.as_ref().is_some_and(|words| words.contains(&"-t"));
+    let command = run.command.filter(|command| command.program.starts_with("lat_mem_rd"));
+    let is_random = command.is_some_and(|command| command.has(&["-t"]));
     let of = |id: String, name: String, latency: Printed| {
         let mut figure = Figure::planned(
             format!("{SUITE}.lmbench.{id}"),
@@ -86,7 +104,7 @@ fn walk(
         );
         figure.conditions.set(KERNEL, "latency".to_owned());
         figure.conditions.set(STRIDE, stride);
-        if command.is_some() {
+        if is_random || command.is_some_and(|command| command.whole) {
             figure.conditions.set(ORDER, if is_random { "random" } else { "strided" }.to_owned());
         }
         figure.evidence.put_unknown(VERIFIED, NOT_CHECKED);
@@ -127,7 +145,7 @@ fn array(mib: f64) -> f64 {
 fn bandwidth(run: &Run, known: &Known, line: &str) -> Result<Vec<Figure>, String> {
     let (size, rate) = pair(line).ok_or("has no line of a size and a bandwidth")?;
     let words = asked(run.before).ok_or("has no command before it")?;
-    let way = words.last().copied().unwrap_or_default();
+    let way = words.last().map_or("", String::as_str);
     let id = format!("{SUITE}.lmbench.bw_mem");
     let name = format!("{} by bw_mem", plain_to(way, 12));
     let mut figure = Figure::planned(id, SUITE, name, Unit::GB_PER_S, Better::Higher);
@@ -150,19 +168,17 @@ fn bandwidth(run: &Run, known: &Known, line: &str) -> Result<Vec<Figure>, String
 }
 
 /// Switches of lat_ctx: `"size=16k ovr=0.27` with the overhead in microseconds, and a line for each number of tasks.
-fn switches(run: &Run, head: &str, points: &[(f64, Printed)]) -> Result<Vec<Figure>, String> {
+fn switches(head: &str, points: &[(f64, Printed)]) -> Result<Vec<Figure>, String> {
     let size = head.split_whitespace().next().unwrap_or_default().to_owned();
     let overhead = head.split_once("ovr=").and_then(|(_, rest)| number(rest.split_whitespace().next()?));
     if points.is_empty() {
         return Err("has no line of tasks and a switch: lat_ctx prints none where less than its overhead was measured".to_owned());
     }
-    let bound = bound(run);
     let figures = points.iter().map(|(tasks, time)| {
         let id = format!("{SUITE}.lmbench.lat_ctx.{tasks}p-{}", plain_to(&size, 8).replace('.', "-"));
         let name = format!("switch of {tasks} tasks with {} by lat_ctx", plain_to(&size, 8));
         let mut figure = Figure::planned(id, SUITE, name, Unit::of("us"), Better::Lower);
-        figure.conditions.set(TEST_CLASS, "switching".to_owned());
-        bound.iter().for_each(|place| figure.conditions.set(PLACEMENT, place.clone()));
+        figure.conditions.set(TEST_CLASS, SWITCHING.to_owned());
         let mut evidence = Evidence::default();
         if let Some(overhead) = overhead.filter(|overhead| overhead + time.value > 0.0) {
             evidence.put(SUBTRACTED, overhead / (overhead + time.value));
@@ -171,17 +187,6 @@ fn switches(run: &Run, head: &str, points: &[(f64, Printed)]) -> Result<Vec<Figu
         figure
     });
     Ok(figures.collect())
-}
-
-/// Where the command binds the tasks: to one CPU, so that all share it.
-fn bound(run: &Run) -> Option<String> {
-    let near = run.before.iter().rev().take(2);
-    near.copied().filter(|line| line.contains("lat_ctx")).find_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let at = words.iter().position(|word| word.trim_start_matches(['$', '#']) == "taskset")?;
-        let list = words[at + 1..].windows(2).find(|pair| pair[0] == "-c")?[1];
-        number(list).map(|_| "same-cpu".to_owned())
-    })
 }
 
 #[cfg(test)]

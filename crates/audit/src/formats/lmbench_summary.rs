@@ -9,7 +9,7 @@ use crate::formats::Format;
 use crate::text::{Run, number, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "lmbench summary", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "lmbench summary", starts, command: None, parse };
 
 const HEAD: &str = "L M B E N C H ";
 /// Lines between a table's title and the dashes, and lines of a table.

@@ -8,7 +8,7 @@ use crate::formats::{Format, stream};
 use crate::text::{Run, is_alone, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "Intel MLC", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "Intel MLC", starts, command: None, parse };
 
 /// Lines of the table of mixes, our words for them, and the last part of their ids.
 const MIXES: [(&str, &str, &str); 5] = [

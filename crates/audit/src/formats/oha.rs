@@ -2,13 +2,92 @@
 
 use figure::format::plain_to;
 
+use crate::command::{Grammar, Setting, Style, is_target};
 use crate::formats::Format;
 use crate::formats::hey::{counts, kind, quantiles};
-use crate::load::{Asked, Load};
-use crate::text::{Printed, Run, first, number, option};
+use crate::load::{Asked, Depth, Load};
+use crate::statistics::Statistics;
+use crate::text::{Printed, Run, first, number};
 
-pub(super) const FORMAT: Format = Format { name: "oha", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "oha", starts, command: Some(&COMMAND), parse };
 
+/// oha's options (src/lib.rs).
+const COMMAND: Grammar = Grammar {
+    programs: &["oha"],
+    style: Style::Getopt,
+    values: &[
+        "-n",
+        "-c",
+        "-p",
+        "-z",
+        "-q",
+        "-H",
+        "-t",
+        "-A",
+        "-d",
+        "-D",
+        "-Z",
+        "-T",
+        "-a",
+        "-m",
+        "-r",
+        "-u",
+        "-x",
+        "-o",
+        "-F",
+        "--burst-delay",
+        "--burst-rate",
+        "--max-repeat",
+        "--dump-urls",
+        "--fps",
+        "--method",
+        "--connect-timeout",
+        "--http-version",
+        "--host",
+        "--redirect",
+        "--cacert",
+        "--cert",
+        "--key",
+        "--connect-to",
+        "--unix-socket",
+        "--db-url",
+        "--output",
+        "--output-format",
+        "--time-unit",
+        "--proxy",
+        "--proxy-header",
+        "--proxy-http-version",
+        "--form",
+    ],
+    flags: &[
+        "-w",
+        "-j",
+        "--rand-regex-url",
+        "--urls-from-file",
+        "--latency-correction",
+        "--no-tui",
+        "--http2",
+        "--disable-compression",
+        "--disable-keepalive",
+        "--no-pre-lookup",
+        "--ipv6",
+        "--ipv4",
+        "--insecure",
+        "--disable-color",
+        "--no-color",
+        "--stats-success-breakdown",
+        "--debug",
+        "--json",
+        "--proxy-http2",
+        "--wait-ongoing-requests-after-deadline",
+    ],
+    hidden: &["-H", "-d", "-a", "-x", "-F", "--proxy", "--proxy-header", "--form"],
+    operand: is_target,
+    operands: 1..=1,
+};
+
+/// Rate times time is the number of requests to within this share: they are printed with four decimals.
+const ROUNDED: f64 = 0.005;
 /// oha's own default of -c.
 const CONNECTIONS: f64 = 50.0;
 /// What becomes of requests that are under way at the end of -z (src/client.rs).
@@ -46,8 +125,20 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
     if first(total).and_then(number).is_some() && time(total).is_none() {
         return Err(format!("tells times in a unit that is not known: {}", plain_to(total, 60)));
     }
-    let command = run.command("oha");
-    let of = |names: &[&str]| command.as_ref().and_then(|words| option(words, names));
+    let setting = |name: &str| run.command.map(|command| command.setting(&[name]));
+    let rate_asked = match setting("-q") {
+        Some(Setting::Is(rate)) => Some(Asked::Rate(rate)),
+        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-q"])) => {
+            Some(Asked::NotTold)
+        }
+        _ => None,
+    };
+    // Streams of HTTP/2 on each connection.
+    let depth = match setting("-p") {
+        Some(Setting::Is(streams)) if streams > 1.0 => Depth::Is(streams),
+        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-p"])) => Depth::NotTold,
+        _ => Depth::One,
+    };
     let (mut answered, mut refused) = (0.0, 0.0);
     for (code, rest) in counts(run, "Status code distribution:") {
         let count = first(rest).and_then(number).unwrap_or(0.0);
@@ -64,23 +155,36 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
         .map(|(text, count)| (kind(text), *count))
         .collect();
     failed.push(("status", refused));
+    let (rate, seconds) = (run.printed("Requests/sec:"), run.after("Total:").and_then(time));
     let load = Load {
         tool: "oha",
-        subject: command
-            .as_ref()
-            .and_then(|words| words.last())
-            .map_or_else(String::new, ToString::to_string),
-        rate: run.printed("Requests/sec:"),
-        seconds: run.after("Total:").and_then(time),
+        subject: run
+            .command
+            .and_then(|command| command.operands.first())
+            .map_or(String::new(), |url| url.text.clone()),
+        rate,
+        seconds,
+        // More answers than the time has at that rate are of another run.
+        completed: rate.zip(seconds).map(|_| answered + refused).filter(|all| {
+            rate.zip(seconds)
+                .is_some_and(|(rate, seconds)| *all > rate.value * seconds.value * (1.0 + ROUNDED) + 1.0)
+        }),
         answered: (answered + refused > 0.0).then_some(answered),
         failed,
         recorded: (answered + refused > 0.0).then_some(answered + refused),
         left_out: Some(broken_off),
-        mean: run.after("Average:").and_then(time),
-        quantiles: quantiles(run, time),
-        connections: of(&["-c"]).or(command.as_ref().map(|_| CONNECTIONS)),
-        keeps_alive: command.as_ref().map(|words| !words.contains(&"--disable-keepalive")),
-        rate_asked: of(&["-q"]).map(Asked::Rate),
+        latency: Statistics {
+            least: run.after("Fastest:").and_then(time),
+            mean: run.after("Average:").and_then(time),
+            most: run.after("Slowest:").and_then(time),
+            deviation: None,
+            quantiles: quantiles(run, time),
+        },
+        connections: setting("-c").and_then(|setting| setting.or(CONNECTIONS)),
+        connections_from: run.command.map_or(String::new(), |command| command.quote(&["-c"])),
+        depth,
+        keeps_alive: run.command.map(|command| !command.has(&["--disable-keepalive"])),
+        rate_asked,
         results: DROPS,
         ..Load::default()
     };

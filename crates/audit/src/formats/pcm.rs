@@ -8,7 +8,7 @@ use crate::formats::Format;
 use crate::text::{Printed, Run, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "pcm", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "pcm", starts, command: None, parse };
 
 /// Heads of the two tables.
 const CORES_HEAD: &str = "Core (SKT) |";

@@ -8,7 +8,7 @@ use crate::formats::Format;
 use crate::text::{Printed, Run, is_alone, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "pcm-memory", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "pcm-memory", starts, command: None, parse };
 
 /// What stands above the channels of each socket, and in the last line of all.
 const HEAD: &str = "Memory Channel Monitoring";

@@ -4,11 +4,24 @@ use figure::evidence::TEST_CLASS;
 use figure::evidence::audit::{RECOMPUTED, ROUNDING, SUBJECT};
 use figure::{Better, Evidence, Figure, Unit};
 
+use crate::command::{Grammar, Style};
 use crate::formats::Format;
-use crate::text::{Printed, Run, TIMES, number, round, with_unit};
+use crate::text::{Printed, Run, SWITCHING, TIMES, number, round, with_unit};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "perf bench sched pipe", starts, parse };
+pub(super) const FORMAT: Format =
+    Format { name: "perf bench sched pipe", starts, command: Some(&COMMAND), parse };
+
+/// perf-bench(1).
+const COMMAND: Grammar = Grammar {
+    programs: &["perf"],
+    style: Style::Getopt,
+    values: &["-l", "--loop", "-f", "--format", "-r", "--repeat", "-G", "--cgroups"],
+    flags: &["-T", "--threaded"],
+    hidden: &[],
+    operand: |word| matches!(word.text.as_str(), "bench" | "sched" | "pipe" | "sched/pipe" | "all"),
+    operands: 2..=3,
+};
 
 /// What stands before the number of operations.
 const HEAD: &str = "# Executed ";
@@ -34,7 +47,7 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         Unit::of("us"),
         Better::Lower,
     );
-    figure.conditions.set(TEST_CLASS, "switching".to_owned());
+    figure.conditions.set(TEST_CLASS, SWITCHING.to_owned());
     figure.conditions.set(
         SUBJECT,
         if number(tasks).is_some() { String::new() } else { figure::format::plain_to(tasks, 20) },

@@ -6,12 +6,27 @@ use figure::evidence::audit::{COUNT, COUNTED_SHARE, ERROR_OF_MEAN, RECOMPUTED, R
 use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Status, Unit};
 
+use crate::command::{Grammar, Style};
 use crate::formats::Format;
 use crate::text::{Printed, Run, first, number, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 use event::{Event, csv, error, share, text};
 
-pub(super) const FORMAT: Format = Format { name: "perf stat", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "perf stat", starts, command: Some(&COMMAND), parse };
+
+/// perf-stat(1): its options end where the command begins that it counts.
+const COMMAND: Grammar = Grammar {
+    programs: &["perf"],
+    style: Style::Getopt,
+    values: &[
+        "-e", "--event", "-r", "--repeat", "-C", "--cpu", "-p", "--pid", "-t", "--tid", "-x", "-o", "-M",
+        "-I", "-D",
+    ],
+    flags: &["-a", "-d", "-v", "-A", "-B", "-n", "-j"],
+    hidden: &[],
+    operand: |word| word.text == "stat",
+    operands: 1..=1,
+};
 
 /// What stands before the command that was counted.
 const HEAD: &str = "Performance counter stats for ";
@@ -42,7 +57,12 @@ const SOFTWARE: &[&str] = &[
 const IN_KERNEL: &[&str] = &["context-switches", "cs", "cpu-migrations", "migrations"];
 /// perf's words for events a second, and what they multiply.
 const PER_SECOND: &[(&str, f64)] = &[("/sec", 1.0), ("K/sec", 1e3), ("M/sec", 1e6), ("G/sec", 1e9)];
-/// perf's clocks of CPU time, in milliseconds.
+/// A nanosecond in milliseconds.
+const NANOSECOND: f64 = 1e-6;
+/// Units that a clock may have been printed in, in milliseconds.
+const MILLISECONDS: &[(&str, f64)] =
+    &[("msec", 1.0), ("nsec", NANOSECOND), ("ns", NANOSECOND), ("usec", 1e-3), ("sec", 1e3)];
+/// perf's clocks of CPU time.
 const CLOCKS: &[&str] = &["task-clock", "cpu-clock"];
 /// Counts that perf sets beside another: the event, its whole, and a word of what perf calls it.
 const SHARES: &[(&str, &str, &str)] = &[
@@ -81,6 +101,8 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
     if events.is_empty() {
         return Err("has no line of an event".to_owned());
     }
+    let mut events = events;
+    in_milliseconds(run, &mut events);
     let whole = Whole::of(run, &events);
     let mut figures = Vec::new();
     for event in &events {
@@ -122,6 +144,36 @@ fn word(name: &str) -> String {
     word.trim_matches('-').to_owned()
 }
 
+/// The seconds that the first number of a line with these words has.
+fn seconds(run: &Run, words: &str) -> Option<Printed> {
+    let line = run.lines.iter().find(|line| line.contains(words))?;
+    Printed::of(line.split_whitespace().next()?)
+}
+
+/// Brings perf's clocks to milliseconds.
+///
+/// Since perf 4.16 the unit stands before the name; before that, behind it, `task-clock (msec)`. Some builds print none, and the count may be one
+/// of nanoseconds: what the same text says of the same time decides.
+fn in_milliseconds(run: &Run, events: &mut [Event]) {
+    let elapsed = seconds(run, ELAPSED).map(|elapsed| elapsed.value);
+    let used = seconds(run, " seconds user").zip(seconds(run, " seconds sys"));
+    let used = used.map(|(user, sys)| user.value + sys.value);
+    for event in events.iter_mut().filter(|event| CLOCKS.contains(&event.plain())) {
+        let Ok(count) = event.count else { continue };
+        let named = MILLISECONDS.iter().find(|(unit, _)| *unit == event.unit).map(|(_, factor)| *factor);
+        let utilized = event.metric.as_ref().filter(|(_, name)| name == "CPUs utilized");
+        let by_metric = utilized.zip(elapsed).map(|((cpus, _), elapsed)| cpus.value * elapsed);
+        let told =
+            by_metric.or(event.seconds).or(used).or(elapsed).filter(|told| *told > 0.0 && count.value > 0.0);
+        let apart = |told: f64, factor: f64| (count.value * factor / 1e3 / told).ln().abs();
+        let nearest =
+            told.map(|told| if apart(told, NANOSECOND) < apart(told, 1.0) { NANOSECOND } else { 1.0 });
+        let factor = named.or(nearest).unwrap_or(1.0);
+        event.count = Ok(count.times(factor));
+        event.unit = "msec";
+    }
+}
+
 /// Times of the whole run, in seconds.
 struct Whole {
     elapsed: Option<Printed>,
@@ -136,17 +188,16 @@ struct Whole {
 impl Whole {
     fn of(run: &Run, events: &[Event]) -> Whole {
         let line = |words: &str| run.lines.iter().find(|line| line.contains(words));
-        let seconds = |words: &str| Printed::of(line(words)?.split_whitespace().next()?);
         let clock = events.iter().find(|event| CLOCKS.contains(&event.plain()));
         let clock = clock.and_then(|event| event.count.ok()).map(|clock| clock.times(1e-3));
         let cycles: Vec<f64> =
             events.iter().filter(|event| event.plain() == "cycles").filter_map(Event::value).collect();
         let ran = clock.is_some_and(|clock| clock.value > 0.0);
         Whole {
-            elapsed: seconds(ELAPSED),
+            elapsed: seconds(run, ELAPSED),
             error: line(ELAPSED).and_then(|line| error(line)),
-            used: seconds(" seconds user")
-                .zip(seconds(" seconds sys"))
+            used: seconds(run, " seconds user")
+                .zip(seconds(run, " seconds sys"))
                 .map(|(user, sys)| user.value + sys.value),
             clock,
             // Whoever had a CPU used cycles of it.

@@ -10,7 +10,7 @@ use crate::formats::Format;
 use crate::text::{Printed, Run, round, with_unit};
 use crate::{Known, MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "pprof -top", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "pprof -top", starts, command: None, parse };
 
 /// Words of the table's head.
 const COLUMNS: [&str; 5] = ["flat", "flat%", "sum%", "cum", "cum%"];

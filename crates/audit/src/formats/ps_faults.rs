@@ -8,7 +8,7 @@ use crate::formats::Format;
 use crate::text::{Run, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "ps -o majflt,minflt", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "ps -o majflt,minflt", starts, command: None, parse };
 
 /// Heads of the columns, as procps and the BSDs write them.
 const MAJOR: &[&str] = &["MAJFL", "MAJFLT"];

@@ -1,17 +1,30 @@
 //! STREAM (stream.c 5.x): a head with the array's size, and a table of best rates and times.
 
-use figure::evidence::audit::{CORES, MEAN_OVER_BEST, RECOMPUTED, ROUNDING};
+use figure::evidence::audit::{CONTRADICTION, CORES, MEAN_OVER_BEST, RECOMPUTED, ROUNDING};
 use figure::evidence::{
     ARRAY_BYTES, CLOCK_GRANULARITY, COUNTED_BYTES, KERNEL, LLC_BASIS, LLC_BYTES, OFFSET_BYTES,
     SAMPLE_SHORTEST, THREADS, VERIFIED, VERIFIED_ERROR,
 };
 use figure::{Better, Conditions, Convention, Evidence, Figure, Unit};
 
+use crate::command::{Grammar, Style};
 use crate::formats::Format;
+use crate::statistics::Statistics;
 use crate::text::{Printed, Run, is_alone, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "STREAM", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "STREAM", starts, command: Some(&COMMAND), parse };
+
+/// STREAM has no options; its variables are OpenMP's.
+const COMMAND: Grammar = Grammar {
+    programs: &["stream"],
+    style: Style::Getopt,
+    values: &[],
+    flags: &[],
+    hidden: &[],
+    operand: |_| false,
+    operands: 0..=0,
+};
 
 /// The kernels: label in the table, word, arrays that each counts once.
 const KERNELS: [(&str, &str, f64); 4] =
@@ -62,7 +75,8 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let array = elements.map(|elements| elements * element).or(inferred);
     let mut conditions = Conditions::default();
     let threads = run.number("Number of Threads counted =").or(run.number("Number of Threads requested ="));
-    threads.or(known.threads).into_iter().for_each(|threads| conditions.set(THREADS, threads));
+    let asked = run.command.and_then(|command| command.variable("OMP_NUM_THREADS"));
+    threads.or(asked).or(known.threads).into_iter().for_each(|threads| conditions.set(THREADS, threads));
     array.into_iter().for_each(|array| conditions.set(ARRAY_BYTES, (array / 1e3).round() * 1e3));
     elements.zip(array).into_iter().for_each(|(_, array)| conditions.set(ARRAY_BYTES, array));
     known.cores.into_iter().for_each(|cores| conditions.set(CORES, cores));
@@ -92,7 +106,14 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
                     .put_unknown(CLOCK_GRANULARITY, "the text does not tell what the clock resolves"),
             }
             let mut evidence = Evidence::default();
-            if let Some([mean, best, _]) = row.times {
+            if let Some([mean, best, worst]) = row.times {
+                let times = Statistics {
+                    least: Some(best),
+                    mean: Some(mean),
+                    most: Some(worst),
+                    ..Statistics::default()
+                };
+                times.against_mean().into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
                 evidence.put(SAMPLE_SHORTEST, best.value);
                 evidence.put(MEAN_OVER_BEST, ((mean.value - mean.off) / (best.value + best.off)).max(1.0));
                 if let (Some(elements), true) = (elements, best.value > best.off) {

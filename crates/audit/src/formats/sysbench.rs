@@ -1,14 +1,47 @@
 //! sysbench memory: blocks that are written or read again and again.
 
-use figure::evidence::audit::{CORES, RECOMPUTED, ROUNDING, SUBJECT, THREAD_SPREAD};
+use figure::evidence::audit::{CONTRADICTION, CORES, RECOMPUTED, ROUNDING, SUBJECT, THREAD_SPREAD};
 use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, LLC_BASIS, LLC_BYTES, THREADS, VERIFIED};
 use figure::{Better, Convention, Evidence, Figure, Status, Unit};
 
+use crate::command::{Grammar, Style};
 use crate::formats::{Format, stream};
+use crate::statistics::Statistics;
 use crate::text::{Printed, Run, is_alone, number, round};
 use crate::{Known, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "sysbench memory", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "sysbench memory", starts, command: Some(&COMMAND), parse };
+
+/// sysbench's options for this test, and those that all tests have.
+const COMMAND: Grammar = Grammar {
+    programs: &["sysbench"],
+    style: Style::Getopt,
+    values: &[
+        "--test",
+        "--threads",
+        "--num-threads",
+        "--time",
+        "--max-time",
+        "--events",
+        "--max-requests",
+        "--rate",
+        "--report-interval",
+        "--memory-block-size",
+        "--memory-total-size",
+        "--memory-scope",
+        "--memory-oper",
+        "--memory-access-mode",
+        "--memory-hugetlb",
+        "--percentile",
+        "--verbosity",
+        "--thread-stack-size",
+        "--rand-type",
+    ],
+    flags: &["--histogram", "--debug"],
+    hidden: &[],
+    operand: |word| matches!(word.text.as_str(), "memory" | "run" | "prepare" | "cleanup"),
+    operands: 0..=3,
+};
 
 const MIB: f64 = 1024.0 * 1024.0;
 /// The smallest first-level data cache that servers and desktops have had in twenty years: 16 KiB (AMD Bulldozer). A block that it holds
@@ -33,12 +66,11 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         Some((Printed::of(all.split_whitespace().next()?)?, Printed::of(rest.split_whitespace().next()?)?))
     });
     let (all, rate) = transferred.ok_or("has no line of what was transferred")?;
-    let command = run.command("sysbench").unwrap_or_default();
-    let asked = |name: &str| command.iter().find_map(|word| word.strip_prefix(name));
+    let asked = |name: &str| run.command.and_then(|command| command.values(&[name]).last().copied());
     let operation = ["operation:", "Memory operations type:"]
         .iter()
         .find_map(|label| run.after(label))
-        .or(asked("--memory-oper="))
+        .or(asked("--memory-oper"))
         .unwrap_or_default();
     let threads = run
         .before
@@ -46,7 +78,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         .rev()
         .take(12)
         .find_map(|line| number(line.strip_prefix("Number of threads:")?.trim()));
-    let threads = threads.or(asked("--num-threads=").or(asked("--threads=")).and_then(number));
+    let threads = threads.or(asked("--num-threads").or(asked("--threads")).and_then(number));
     let id = format!("{SUITE}.sysbench.memory");
     let mut figure = Figure::planned(id, SUITE, "memory by sysbench", Unit::GB_PER_S, Better::Higher);
     figure.convention = Some(Convention::Copied);
@@ -57,7 +89,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     threads.or(known.threads).into_iter().for_each(|threads| own.set(THREADS, threads));
     known.cores.into_iter().for_each(|cores| own.set(CORES, cores));
     let block = ["block size:", "Memory block size:"].iter().find_map(|label| size(run.after(label)?));
-    let block = block.or(asked("--memory-block-size=").and_then(size));
+    let block = block.or(asked("--memory-block-size").and_then(size));
     // Of scope local every thread has a block of its own; of scope global all have the same.
     let is_local = ["scope:", "Memory scope type:"]
         .iter()
@@ -77,6 +109,14 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         return Ok(vec![figure]);
     }
     let seconds = run.after("total time:").and_then(|time| Printed::of(time.trim_end_matches('s')));
+    let millisecond = |label: &str| run.printed(label).map(|time| time.times(1e-3));
+    let latency = Statistics {
+        least: millisecond("min:"),
+        mean: millisecond("avg:"),
+        most: millisecond("max:"),
+        ..Statistics::default()
+    };
+    latency.against_mean().into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
     let mut evidence = Evidence::default();
     if let Some(spread) = spread(run) {
         evidence.put(THREAD_SPREAD, spread);

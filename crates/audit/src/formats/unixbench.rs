@@ -1,15 +1,27 @@
 //! UnixBench's report: results and index values, a section for each number of copies.
 
-use figure::evidence::audit::{RECOMPUTED, ROUNDING, SUBJECT};
-use figure::evidence::{BASELINE, COPIES, INDEX, INDEX_TESTS, TEST, TEST_CLASS, VERIFIED};
+use figure::evidence::audit::{CONTRADICTION, OVERRUN, RECOMPUTED, ROUNDING, SUBJECT};
+use figure::evidence::{BASELINE, COPIES, INDEX, INDEX_TESTS, PLACEMENT, TEST, TEST_CLASS, VERIFIED};
 use figure::format::plain_to;
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 
+use crate::command::{Grammar, Style};
 use crate::formats::Format;
-use crate::text::{Printed, Run, is_alone, number, round};
+use crate::text::{ONE_CPU, Printed, Run, SWITCHING, is_alone, number, round};
 use crate::{Known, MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "UnixBench", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "UnixBench", starts, command: Some(&COMMAND), parse };
+
+/// Options of its script `Run`, and the tests that it is asked for.
+const COMMAND: Grammar = Grammar {
+    programs: &["Run"],
+    style: Style::Getopt,
+    values: &["-c", "-i"],
+    flags: &["-q", "-v"],
+    hidden: &[],
+    operand: |word| TESTS.iter().any(|test| test.1 == word.text) || word.text == "index",
+    operands: 0..=20,
+};
 
 /// The tests of its index: name in the report, word, class, unit.
 const TESTS: [(&str, &str, &str, &str); 12] = [
@@ -20,7 +32,7 @@ const TESTS: [(&str, &str, &str, &str); 12] = [
     ("File Copy 256 bufsize 500 maxblocks", "fsbuffer", "files", "KBps"),
     ("File Copy 4096 bufsize 8000 maxblocks", "fsdisk", "files", "KBps"),
     ("Pipe Throughput", "pipe", "syscall", "lps"),
-    ("Pipe-based Context Switching", "context1", "switching", "lps"),
+    ("Pipe-based Context Switching", "context1", SWITCHING, "lps"),
     ("Process Creation", "spawn", "process", "lps"),
     ("Shell Scripts (1 concurrent)", "shell1", "shell", "lpm"),
     ("Shell Scripts (8 concurrent)", "shell8", "shell", "lpm"),
@@ -28,6 +40,8 @@ const TESTS: [(&str, &str, &str, &str); 12] = [
 ];
 /// No test of UnixBench looks at what it computed.
 const NOT_CHECKED: &str = "UnixBench does not check what its tests computed";
+/// From this share of its time on that a test lasted longer, the CPU was withheld from the whole run (steal, a quota), not from one test.
+const WITHHELD: f64 = 0.5;
 /// Lines before a section in which what was said once for all stands.
 const HEAD: usize = 400;
 
@@ -53,10 +67,19 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         run.before.iter().rev().take(HEAD).find_map(|line| line.strip_prefix("System:")).unwrap_or_default();
     let conditions = Conditions::default().with(COPIES, copies).with(SUBJECT, plain_to(system, MAX_SUBJECT));
     let from = run.lines.iter().position(|line| is_table(line)).unwrap_or(run.lines.len());
-    let table = Run { before: run.before, lines: &run.lines[from..] };
-    let results = Run { before: run.before, lines: &run.lines[..from] };
+    let table = run.with(&run.lines[from..]);
+    let results = run.with(&run.lines[..from]);
+    let one_cpu = matches!(words.get(..2), Some(["1", cpus]) if cpus.starts_with("CPU"));
+    let worst = TESTS.iter().filter_map(|test| overrun(&results, test, copies)).fold(0.0, f64::max);
+    let withheld = Some(worst).filter(|worst| *worst >= WITHHELD);
     let mut figures: Vec<Figure> =
-        TESTS.iter().filter_map(|test| figure(&table, &results, test, &conditions)).collect();
+        TESTS.iter().filter_map(|test| figure(&table, &results, test, &conditions, withheld)).collect();
+    for figure in figures
+        .iter_mut()
+        .filter(|figure| one_cpu && figure.conditions.get(TEST_CLASS).as_deref() == Some(SWITCHING))
+    {
+        figure.conditions.set(PLACEMENT, ONE_CPU.to_owned());
+    }
     let tests = figures.len() as f64;
     if tests == 0.0 {
         return Err("has no line of a test of its index".to_owned());
@@ -82,6 +105,7 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
             evidence.put(RECOMPUTED, (indices.iter().map(|index| index.ln()).sum::<f64>() / tests).exp());
             evidence.put(ROUNDING, printed.share());
         }
+        withheld.into_iter().for_each(|worst| evidence.put(OVERRUN, worst));
         all.rounds.push(round(0.0, printed.value, evidence));
         figures.push(all);
     }
@@ -91,14 +115,17 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
 fn figure(
     table: &Run,
     results: &Run,
-    (label, word, class, unit): &(&str, &str, &'static str, &'static str),
+    test: &(&str, &str, &'static str, &'static str),
     conditions: &Conditions,
+    withheld: Option<f64>,
 ) -> Option<Figure> {
+    let (label, word, class, unit) = test;
     let cells: Option<Vec<Printed>> =
         table.after(label).map(|rest| rest.split_whitespace().take(3).filter_map(Printed::of).collect());
     let cells = cells.filter(|cells| cells.len() == 3);
-    let direct = results.after(label).and_then(|rest| number(rest.split_whitespace().next()?));
-    let value = direct.or(cells.as_ref().map(|cells| cells[1].value))?;
+    let direct = results.after(label).and_then(|rest| Printed::of(rest.split_whitespace().next()?));
+    let again = cells.as_ref().map(|cells| cells[1]);
+    let value = direct.or(again)?.value;
     let copies = conditions.get(COPIES).unwrap_or(1.0);
     let mut figure = Figure::planned(
         format!("{SUITE}.unixbench.{word}.c{copies}"),
@@ -120,8 +147,31 @@ fn figure(
             evidence.put(ROUNDING, index.share());
         }
     }
-    let seconds =
-        results.after(label).and_then(|rest| number(rest.split_once('(')?.1.split_whitespace().next()?));
-    figure.rounds.push(round(seconds.unwrap_or(0.0), value, evidence));
+    if let Some((direct, again)) = direct.zip(again).filter(|(one, other)| one.differs(*other)) {
+        let told = format!("its results have {}, its table of index values {}", direct.value, again.value);
+        figure.evidence.put(CONTRADICTION, told);
+    }
+    let overrun = withheld.or_else(|| overrun(results, test, copies));
+    overrun.into_iter().for_each(|overrun| evidence.put(OVERRUN, overrun));
+    figure.rounds.push(round(lasted(results, label).unwrap_or(0.0), value, evidence));
     Some(figure)
+}
+
+/// Seconds that a repetition lasted, `(20.7 s, 7 samples)`.
+fn lasted(results: &Run, label: &str) -> Option<f64> {
+    number(results.after(label)?.split_once('(')?.1.split_whitespace().next()?)
+}
+
+/// By what share of its fixed time a test lasted longer than it can by itself (Run, `alarm` in the tests). The scripts end with what they
+/// have begun; Whetstone has no alarm and aims at its time, so that it counts only from [`WITHHELD`] on.
+fn overrun(results: &Run, (label, word, class, _): &(&str, &str, &str, &str), copies: f64) -> Option<f64> {
+    let seconds = lasted(results, label)?;
+    let rate = number(results.after(label)?.split_whitespace().next()?).filter(|rate| *rate > 0.0)?;
+    let (fixed, last) = match *class {
+        "shell" => (60.0, 60.0 * copies.max(1.0) / rate),
+        "files" | "process" => (30.0, 0.0),
+        _ => (10.0, 0.0),
+    };
+    let overrun = (seconds - fixed - last) / fixed;
+    (*word != "whetstone-double" || overrun >= WITHHELD).then_some(overrun).filter(|overrun| *overrun > 0.0)
 }

@@ -1,15 +1,52 @@
 //! wrk (wg/wrk): statistics of threads, counts of errors, totals.
 
 use crate::Known;
+use crate::command::{self, Command, Grammar, Style, is_target};
 use crate::formats::Format;
 use crate::formats::wrk2;
-use crate::load::Load;
+use crate::load::{Depth, Load};
+use crate::statistics::Statistics;
 use crate::text::{Printed, Run, TIMES, first, number, with_unit};
 
-pub(super) const FORMAT: Format = Format { name: "wrk", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "wrk", starts, command: Some(&COMMAND), parse };
 
-/// `stats_record` drops a latency beyond --timeout; `stats_correct` adds samples that were not measured (src/stats.c, src/wrk.c).
-const RESULTS: &str = "wrk leaves answers beyond its --timeout (2 s) out of the latencies, and adds samples for those that it thinks it missed";
+/// Options of wrk (src/wrk.c) and of wrk2.
+pub(super) const COMMAND: Grammar = Grammar {
+    programs: &["wrk", "wrk2"],
+    style: Style::Getopt,
+    values: &[
+        "-c",
+        "--connections",
+        "-d",
+        "--duration",
+        "-t",
+        "--threads",
+        "-s",
+        "--script",
+        "-H",
+        "--header",
+        "-T",
+        "--timeout",
+        "-R",
+        "--rate",
+        "-i",
+        "--interval",
+    ],
+    flags: &["-L", "--latency", "-U", "--u_latency", "-B", "--batch_latency", "-v", "--version"],
+    hidden: &["-H", "--header"],
+    operand: is_target,
+    operands: 1..=1,
+};
+
+/// `stats_record` drops a latency beyond --timeout; from 4.0 on `stats_correct` adds samples that were not measured (src/stats.c, src/wrk.c).
+const RESULTS: &str = "wrk leaves answers beyond its --timeout (2 s) out of the latencies, and from 4.0 on adds samples that it thinks are missing: \
+                       mean and tail are its formula, not measured";
+/// Before 3.0 wrk began with "Making N requests to", and added nothing.
+const OLD: &str = "Making ";
+/// What the name of a script that pipelines holds.
+const PIPELINES: &str = "pipelin";
+/// The deepest pipeline that a script's argument may mean.
+const DEEPEST: f64 = 4096.0;
 /// Lines of a report between its first and that of its totals.
 const WITHIN: usize = 400;
 
@@ -29,6 +66,7 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let mut load = load(run);
     (load.tool, load.results) = ("wrk", RESULTS);
+    load.adds_samples = !run.lines[0].starts_with(OLD);
     load.figures(known)
 }
 
@@ -48,25 +86,64 @@ pub(super) fn load(run: &Run) -> Load {
     let (completed, seconds) =
         totals.map_or((None, None), |(completed, seconds)| (Some(completed), Some(seconds)));
     let refused = run.number("Non-2xx or 3xx responses:").unwrap_or(0.0);
+    let (connections, connections_from) = opened(run).unzip();
     Load {
         subject: url.trim().to_owned(),
         rate: run.printed("Requests/sec:"),
         seconds,
-        asked_seconds: asked.map(|asked| asked.value),
+        asked_seconds: asked,
         completed,
         answered: completed.map(|completed| (completed - refused).max(0.0)),
         failed: vec![("status", refused), ("reset", of("read ") + of("write "))],
         unconnected: of("connect "),
         left_out: Some(of("timeout ")),
-        mean: run.after("Latency").and_then(|line| with_unit(line.split_whitespace().next()?, TIMES)),
-        quantiles: quantiles(run),
-        connections: run
-            .lines
-            .iter()
-            .take(WITHIN)
-            .find_map(|line| number(line.strip_suffix(" connections")?.split_whitespace().last()?)),
+        latency: latency(run),
+        connections,
+        connections_from: connections_from.unwrap_or_default(),
+        depth: run.command.map_or(Depth::One, depth),
         ..Load::default()
     }
+}
+
+/// The connections, and the line that they are from: `20 threads and 50 connections`. Each thread opens as many as all others.
+fn opened(run: &Run) -> Option<(f64, String)> {
+    run.lines.iter().take(WITHIN).find_map(|line| {
+        let (threads, connections) = line.strip_suffix(" connections")?.split_once(" threads and ")?;
+        let (threads, asked) = (number(threads)?, number(connections)?);
+        let each = (asked / threads).floor();
+        if threads < 1.0 || each < 1.0 || each * threads == asked {
+            return Some((asked, format!("from {line}")));
+        }
+        Some((each * threads, format!("from {line}: each thread opens {each}")))
+    })
+}
+
+/// How many requests the script of a command sends at once on a connection: the only number among its arguments.
+fn depth(command: &Command) -> Depth {
+    let script = command.options.iter().find(|(name, _)| matches!(name.as_str(), "-s" | "--script"));
+    let Some((_, script)) = script else { return Depth::One };
+    let numbers: Vec<f64> =
+        command.rest.iter().filter(|word| !word.expands).filter_map(|word| number(&word.text)).collect();
+    let told = match numbers.as_slice() {
+        [depth] if (2.0..=DEEPEST).contains(depth) && depth.fract() == 0.0 => Some(*depth),
+        _ => None,
+    };
+    let names = script.as_ref().is_some_and(|script| script.text.to_lowercase().contains(PIPELINES));
+    match told {
+        Some(depth) if names => Depth::Is(depth),
+        Some(depth) => Depth::Perhaps(depth),
+        None if names => Depth::NotTold,
+        None => Depth::One,
+    }
+}
+
+/// The line of all latencies, `Latency     2.16ms    4.59ms  53.00ms   70.80%`: mean, deviation, largest.
+fn latency(run: &Run) -> Statistics {
+    let row: Vec<Option<Printed>> = run.after("Latency").map_or(Vec::new(), |line| {
+        line.split_whitespace().take(3).map(|token| with_unit(token, TIMES)).collect()
+    });
+    let at = |at: usize| row.get(at).copied().flatten();
+    Statistics { least: None, mean: at(0), deviation: at(1), most: at(2), quantiles: quantiles(run) }
 }
 
 /// Lines such as `99%   12.3ms` or `99.000%   21.53s`.
@@ -82,6 +159,5 @@ fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
 pub(super) fn is_of_wrk2(before: &[&str], rest: &[&str]) -> bool {
     let own = rest.iter().skip(1).take(WITHIN).take_while(|line| !begins(&[line]));
     own.clone().any(|line| line.starts_with("Thread calibration:") || line.contains("HdrHistogram"))
-        || Run { before, lines: rest }.command("wrk2").is_some()
-        || wrk2::asked(&Run { before, lines: rest }).is_some()
+        || command::find(&Run::of(before, rest), &COMMAND).is_some_and(|command| wrk2::is_called(&command))
 }

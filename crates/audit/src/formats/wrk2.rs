@@ -1,11 +1,12 @@
 //! wrk2 (giltene/wrk2): wrk's report of a load at a rate, latencies from the intended start.
 
 use crate::Known;
+use crate::command::{Command, Setting};
 use crate::formats::{Format, wrk};
 use crate::load::{Asked, Load};
-use crate::text::{Run, option};
+use crate::text::Run;
 
-pub(super) const FORMAT: Format = Format { name: "wrk2", starts, parse };
+pub(super) const FORMAT: Format = Format { name: "wrk2", starts, command: Some(&wrk::COMMAND), parse };
 
 /// What its latencies are, and of when.
 const RESULTS: &str = "wrk2 measures from the intended start, forgets what it recorded in its first ten seconds, and counts a request \
@@ -15,9 +16,12 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     wrk::begins(rest) && wrk::is_of_wrk2(before, rest)
 }
 
-/// The rate of the command before a run, if it is one of wrk2: wrk has no such option.
-pub(super) fn asked(run: &Run) -> Option<f64> {
-    ["wrk2", "wrk"].iter().find_map(|program| option(&run.command(program)?, &["-R", "--rate"]))
+/// Names of its rate: wrk has no such option.
+const RATE: &[&str] = &["-R", "--rate"];
+
+/// Whether a command calls wrk2, which its makefile still names wrk.
+pub(super) fn is_called(command: &Command) -> bool {
+    command.program.starts_with("wrk2") || command.has(RATE)
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
@@ -26,7 +30,10 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
         results: RESULTS,
         // The same request may be among the timeouts several times.
         left_out: None,
-        rate_asked: Some(asked(run).map_or(Asked::NotTold, Asked::Rate)),
+        rate_asked: Some(match run.command.map(|command| command.setting(RATE)) {
+            Some(Setting::Is(rate)) => Asked::Rate(rate),
+            _ => Asked::NotTold,
+        }),
         ..wrk::load(run)
     };
     load.figures(known)

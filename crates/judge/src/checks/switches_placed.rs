@@ -74,7 +74,7 @@ fn rule(subject: &Subject) -> Answer {
     const DEPENDS: &str = "the text does not tell where the two tasks ran: on one CPU or on two, as the scheduler sees the caches, \
                            which changes the figure up to five-fold";
     if let Some(place) = subject.condition(PLACEMENT) {
-        return Answer::pass(format!("the command binds the tasks: {place}"));
+        return Answer::pass(format!("all tasks are bound, by the command or by the machine: {place}"));
     }
     match trip(subject.figure, subject.record) {
         Some(trip) => {

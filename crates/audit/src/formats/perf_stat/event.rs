@@ -13,6 +13,8 @@ pub struct Event<'a> {
     pub unit: &'a str,
     /// Its count, or perf's word for why there is none.
     pub count: Result<Printed, &'a str>,
+    /// Seconds that it was counted, where they are printed.
+    pub seconds: Option<f64>,
     /// What perf derives from it, and what it calls that.
     pub metric: Option<(Printed, String)>,
     /// Share of the time in which it was counted, where that is printed.
@@ -60,7 +62,11 @@ pub fn text(line: &str) -> Option<Event<'_>> {
     }
     // Times and prose begin with a number as well.
     let is_event = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(name, "seconds" | "+-");
-    let is_alone = words.next().is_none_or(|word| word.starts_with(['(', '[']));
+    let next = words.next();
+    let is_alone = next.is_none_or(|word| word.starts_with(['(', '[']));
+    if let Some(own) = next.and_then(|word| UNITS.iter().find(|unit| word == format!("({unit})"))) {
+        unit = own;
+    }
     if !is_event || !is_alone {
         return None;
     }
@@ -69,7 +75,15 @@ pub fn text(line: &str) -> Option<Event<'_>> {
         let (token, name) = own.split_once(char::is_whitespace).unwrap_or((own, ""));
         Some((Printed::of(token.trim_end_matches('%'))?, metric_name(token, name)))
     });
-    Some(Event { name, unit, count, metric: metric.flatten(), share: share(notes), error: error(notes) })
+    Some(Event {
+        name,
+        unit,
+        count,
+        seconds: None,
+        metric: metric.flatten(),
+        share: share(notes),
+        error: error(notes),
+    })
 }
 
 /// What perf calls a derived number; its percent sign may stand at the number.
@@ -111,6 +125,7 @@ pub fn csv(line: &str) -> Option<Event<'_>> {
         name,
         unit,
         count,
+        seconds: number(time).map(|nanoseconds| nanoseconds / 1e9),
         metric,
         share: Some(percent / 100.0),
         error: None,
