@@ -2,7 +2,9 @@
 
 use figure::Outcome::*;
 use figure::evidence::audit::*;
-use figure::evidence::http::{ANSWERED, FAILED, FAILURES, LITTLE, RECORDED, SECONDS, WHAT};
+use figure::evidence::http::{
+    ANSWERED, CONNECTIONS, FAILED, FAILURES, LITTLE, QUANTILE, RECORDED, SECONDS, WHAT,
+};
 use figure::evidence::*;
 use figure::{Unit, Verdict};
 
@@ -41,6 +43,13 @@ pub fn situations() -> Vec<Case> {
         printed().with(RECOMPUTED, 26.0),
         printed().with(RECOMPUTED, 26.0).with(ROUNDING, 0.2),
         printed().with(SECONDS, 0.5).with(ASKED_SECONDS, 1.0),
+        printed().with(OVERRUN, 1.0),
+        printed().with(CONTRADICTION, "p90 is below p75".into()),
+        load().with(TOOL, "wrk".into()).with(RECOMPUTED, 1.1 * load().figure().value.unwrap_or(1.0)),
+        latency().with(LITTLE, 2.0).with(CONNECTIONS, 40.0).with(CONNECTIONS_FROM, "line 3".into()),
+        latency().with(LITTLE, 0.9).with(CONNECTIONS, 40.0).with(DEPTH, 16.0),
+        latency().with(LITTLE, 1.9).with(ADDED_SAMPLES, true),
+        latency().with(WHAT, "latency".into()).with(QUANTILE, 0.99).with(ADDED_SAMPLES, true),
         printed().with(THREADS, 3.0).with(CORES, 2.0),
         printed().with(THREADS, 3.0).with(THREAD_SPREAD, 0.2),
         printed().with(ARRAY_BYTES, MIB),
@@ -105,6 +114,7 @@ fn numbers_of_a_text_fit_one_another_within_rounding() {
     );
     assert_eq!([says(21.2, 0.05), says(0.0, 0.0)], [Pass, Fail]);
     assert_eq!(quiet_vm().with(RECOMPUTED, 27.0).answer("adds-up"), None);
+    assert_eq!(printed().with(CONTRADICTION, "p90 is below p75".into()).says("adds-up"), Fail);
 }
 
 #[test]
@@ -114,6 +124,19 @@ fn a_run_lasts_as_long_as_it_was_to() {
         [says(10.1), says(10.6), says(9.4), says(13.0), says(0.00125)],
         [Pass, Warn, Warn, Fail, Fail]
     );
+    let longer = |share| printed().with(OVERRUN, share).says("lasted");
+    assert_eq!(
+        [longer(0.01), longer(0.08), longer(1.07)],
+        [Pass, Warn, Warn],
+        "its rate is over the time that passed"
+    );
+}
+
+#[test]
+fn a_batch_that_is_in_flight_may_be_less_and_no_more() {
+    let says = |little| latency().with(LITTLE, little).with(DEPTH, 16.0).says("littles-law");
+    assert_eq!([says(1.0), says(0.9), says(0.5), says(1.5)], [Pass, Pass, Fail, Fail]);
+    assert_eq!(latency().with(LITTLE, 0.9).says("littles-law"), Warn, "a request on each connection");
 }
 
 #[test]
