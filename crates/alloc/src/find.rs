@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
+use lab::trust::own_file;
 use serde::{Deserialize, Serialize};
 
 use crate::allocators::{ALLOCATORS, Allocator};
@@ -58,14 +59,25 @@ impl Places {
         Places::at(Path::new("/"), std::env::consts::ARCH, lab::ours::directories())
     }
 
-    /// The library of an allocator; `None` if there is none.
+    /// The library of an allocator; `None` if there is none that only the trusted can change.
     pub fn library(&self, allocator: &Allocator) -> Option<PathBuf> {
-        self.find(allocator.files, allocator.directories)
+        self.find(allocator.files, allocator.directories).find(|path| own_file(path).is_ok())
+    }
+
+    /// Why an allocator cannot be run, and what to do.
+    pub fn missing(&self, allocator: &Allocator) -> String {
+        let refused =
+            self.find(allocator.files, allocator.directories).find_map(|path| own_file(&path).err());
+        let name = allocator.name;
+        refused.map_or_else(
+            || format!("not installed: {}", allocator.from.told()),
+            |why| format!("{why}; to run it all the same: my-{name}=/path/lib.so"),
+        )
     }
 
     /// The C library; `None` if it is not glibc.
     pub fn libc(&self) -> Option<PathBuf> {
-        self.find(&[LIBC], &[])
+        self.find(&[LIBC], &[]).next()
     }
 
     /// The version of a library, if anything tells it.
@@ -73,14 +85,16 @@ impl Places {
         version::of(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
     }
 
-    fn find(&self, files: &[&str], directories: &[&str]) -> Option<PathBuf> {
+    /// All files of these names, the best first.
+    fn find(&self, files: &[&str], directories: &[&str]) -> impl Iterator<Item = PathBuf> {
         let system = directories.iter().chain(SYSTEM).flat_map(|pattern| self.expand(pattern));
         let places: Vec<PathBuf> = self.own.iter().cloned().chain(system).collect();
-        let files = files.iter().map(|file| file.replace("{arch}", self.arch));
+        let files: Vec<String> = files.iter().map(|file| file.replace("{arch}", self.arch)).collect();
         // A better file in any place before a worse one.
         files
-            .flat_map(|file| places.iter().map(move |place| place.join(&file)).collect::<Vec<_>>())
-            .find(|path| path.is_file())
+            .into_iter()
+            .flat_map(move |file| places.iter().map(|place| place.join(&file)).collect::<Vec<_>>())
+            .filter(|path| path.is_file())
     }
 
     /// The directories that a pattern stands for; of several the last by name first, which is the newest version as a rule.
@@ -134,9 +148,8 @@ pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
     let known = || ALLOCATORS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
     let one = ALLOCATORS.iter().find(|one| one.name == word);
     let one = one.ok_or_else(|| format!("'{word}': there are {}, and NAME=/path/lib.so", known()))?;
-    installed(one, places).ok_or_else(|| {
-        format!("{word} is not installed: {} (truebench alloc list shows all)", one.from.told())
-    })
+    installed(one, places)
+        .ok_or_else(|| format!("{word} is {} (truebench alloc list shows all)", places.missing(one)))
 }
 
 /// The allocators that are compared.
@@ -160,7 +173,7 @@ pub fn chosen(words: &[String], places: &Places) -> Result<Chosen, String> {
     for one in ALLOCATORS.iter().filter(|_| words.is_empty()) {
         match installed(one, places) {
             Some(installed) => chosen.installed.push(installed),
-            None => chosen.missing.push((one.name.to_owned(), one.from.told())),
+            None => chosen.missing.push((one.name.to_owned(), places.missing(one))),
         }
     }
     Ok(chosen)

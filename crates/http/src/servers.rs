@@ -12,6 +12,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
+use figure::format::system_error;
+use lab::trust::Untrusted;
 use serde::Deserialize;
 
 pub use built::{program, program_telling};
@@ -27,6 +29,9 @@ const END: Duration = Duration::from_secs(5);
 /// Bytes that are kept of what a server says on standard error.
 const MOST_SAID: u64 = 4096;
 
+/// What to do about a cache that cannot be used.
+const CACHE: &str = "set XDG_CACHE_HOME to a directory that only you can write";
+
 /// Why a server could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ServersError {
@@ -40,10 +45,19 @@ pub enum ServersError {
     #[error("the Go servers cannot be built: {0}")]
     Build(String),
     /// A file or directory of the cache.
-    #[error("{0}: {1}")]
+    #[error("the HTTP servers cannot be built in the cache: {}: {}; {CACHE}", .0.display(), system_error(.1))]
     Cache(PathBuf, std::io::Error),
+    /// Another user can change the cache.
+    #[error("the cache of the HTTP servers: {0}; {CACHE}")]
+    Exposed(Untrusted),
+    /// Another user can change the program beside truebench.
+    #[error("{0}")]
+    Untrusted(Untrusted),
+    /// There is no place for a cache.
+    #[error("the HTTP servers cannot be built: there is no home directory for their cache; {CACHE}")]
+    Homeless,
     /// The program could not be run.
-    #[error("{0} cannot be run: {1}")]
+    #[error("{} cannot be run: {}", .0.display(), system_error(.1))]
     Run(PathBuf, std::io::Error),
     /// The server ended, or said nothing, before it listened.
     #[error("the server {0} did not start: {1}")]

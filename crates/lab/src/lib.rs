@@ -16,6 +16,7 @@
 //!   stand, [`maps`] what a process has mapped.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
+//! - [`trust`] decides which files are run, preloaded or taken up: those that other users cannot change.
 //! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
 
 pub mod affinity;
@@ -45,6 +46,7 @@ pub mod start;
 pub mod thread_counters;
 pub mod traffic;
 pub mod tree;
+pub mod trust;
 pub mod worker;
 
 /// RFC 3339 in UTC with milliseconds, now.

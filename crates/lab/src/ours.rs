@@ -1,4 +1,6 @@
 //! Files that belong to truebench, besides its own binary: `truebench-cell`, and libraries that are preloaded.
+//!
+//! The first that is there is the one, and an error where other users can change it ([`trust::own_file`](crate::trust::own_file)).
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,7 @@ pub fn directories() -> Vec<PathBuf> {
         std::env::var_os("TRUEBENCH_LIB").map(PathBuf::from),
         beside.clone(),
         // Programs of tests are one directory below.
-        beside.as_deref().and_then(Path::parent).map(Path::to_path_buf),
+        beside.as_deref().filter(|path| path.ends_with("deps")).and_then(Path::parent).map(Path::to_path_buf),
         beside.as_deref().and_then(Path::parent).map(|prefix| prefix.join("lib/truebench")),
     ];
     places.into_iter().flatten().collect()
@@ -18,7 +20,7 @@ pub fn directories() -> Vec<PathBuf> {
 /// `truebench-cell`.
 ///
 /// # Errors
-/// Where it was looked for.
+/// Where it was looked for, or who else can change it.
 pub fn find_cell() -> Result<PathBuf, String> {
     find(cell::NAME, &directories())
 }
@@ -27,7 +29,7 @@ pub fn find_cell() -> Result<PathBuf, String> {
 /// those beside it, which it renews only where the library itself is asked for.
 ///
 /// # Errors
-/// Where it was looked for.
+/// Where it was looked for, or who else can change it.
 pub fn find_library(name: &str) -> Result<PathBuf, String> {
     let places = directories();
     let (first, others) = match std::env::var_os("TRUEBENCH_LIB") {
@@ -41,8 +43,9 @@ pub fn find_library(name: &str) -> Result<PathBuf, String> {
 
 fn find(name: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
     let candidates: Vec<PathBuf> = places.iter().map(|place| place.join(name)).collect();
-    candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
-        let looked: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
-        format!("{name} was not found: it belongs beside truebench (looked for {})", looked.join(", "))
-    })
+    if let Some(found) = candidates.iter().find(|path| path.is_file()) {
+        return crate::trust::own_file(found).map(|()| found.clone()).map_err(|why| why.to_string());
+    }
+    let looked: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
+    Err(format!("{name} was not found: it belongs beside truebench (looked for {})", looked.join(", ")))
 }

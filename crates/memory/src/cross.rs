@@ -8,7 +8,6 @@
 //! - [`plan`] looks for them and makes pairs of figures; [`bench`](mod@bench) is the worker that runs both.
 
 pub mod bench;
-mod find;
 mod likwid;
 mod mlc;
 pub mod plan;

@@ -168,7 +168,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     for (name, how) in &options.allocators.missing {
         let arm = Arm { name, giver: Giver::Real, allocator: None };
         let figure = planned(&arm, Way::Direct, teams[0], &profile, options);
-        figures.push(figure.not_available(format!("not installed: {how}")));
+        figures.push(figure.not_available(how.clone()));
     }
     let notes = notes(options, &profile, &teams);
     let suite = SuitePlan {

@@ -129,7 +129,7 @@ fn list(places: &Places) -> String {
                     Some(library) => format!("the C library's own: {}", library.display()),
                     None => "the C library's own".to_owned(),
                 },
-                None => format!("not installed: {}", one.from.told()),
+                None => places.missing(one),
             };
             (one.name, plain(&version), plain(&place))
         })

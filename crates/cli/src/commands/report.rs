@@ -33,9 +33,18 @@ const MAX_BYTES: u64 = 256 << 20;
 /// # Errors
 /// Wrong usage: it cannot be read, is too large, is no record, or is one of a newer truebench.
 pub fn read(path: &Path) -> Result<Record, Failure> {
+    read_opened(path, File::open(path))
+}
+
+/// The record in a file that was opened.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_opened(path: &Path, file: std::io::Result<File>) -> Result<Record, Failure> {
     let refused = |why: String| Failure::usage(format!("{}: {why}", path.display()));
-    let text =
-        contents(path).map_err(|error| refused(format!("cannot be read: {}", system_error(&error))))?;
+    let text = file
+        .and_then(contents)
+        .map_err(|error| refused(format!("cannot be read: {}", system_error(&error))))?;
     if text.len() as u64 > MAX_BYTES {
         return Err(refused(format!("is larger than a record may be ({})", bytes(MAX_BYTES as f64))));
     }
@@ -43,8 +52,8 @@ pub fn read(path: &Path) -> Result<Record, Failure> {
 }
 
 /// All that a file holds, up to one byte more than may be read.
-fn contents(path: &Path) -> std::io::Result<Vec<u8>> {
+fn contents(file: File) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut text)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut text)?;
     Ok(text)
 }

@@ -1,10 +1,11 @@
 //! Where `truebench-servers` comes from.
 
-use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use lab::trust::{self, Untrusted};
 
 use super::ServersError;
 
@@ -14,8 +15,8 @@ const NAME: &str = "truebench-servers";
 /// Its sources: names below the module's directory, and contents.
 const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/servers.rs"));
 
-/// Where Go is, besides the directories of PATH: there its own instructions put it.
-pub(super) const GO: [&str; 2] = ["go", "/usr/local/go/bin/go"];
+/// Where Go's own instructions put it.
+const GO: &str = "/usr/local/go/bin/go";
 
 /// `truebench-servers`: that which came with truebench (in TRUEBENCH_LIB, beside it, in `../lib/truebench`), else that which
 /// was built into the user's cache (`$XDG_CACHE_HOME/truebench` or `~/.cache/truebench`), else it is built there now, which
@@ -32,42 +33,60 @@ pub fn program() -> Result<PathBuf, ServersError> {
 /// # Errors
 /// As there.
 pub fn program_telling(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
-    found_or_built(&lab::ours::directories(), &cache(), &GO, building)
+    found_or_built(&lab::ours::directories(), cache, go, building)
 }
 
-/// The user's cache.
-fn cache() -> PathBuf {
-    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    std::env::var_os("XDG_CACHE_HOME")
-        .and_then(absolute)
-        .or_else(|| std::env::var_os("HOME").and_then(absolute).map(|home| home.join(".cache")))
-        .unwrap_or_else(std::env::temp_dir)
-        .join("truebench")
+/// The user's cache: of XDG_CACHE_HOME, else in the home directory, of HOME or of the user database.
+fn cache() -> Result<PathBuf, ServersError> {
+    let xdg = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || std::env::home_dir().filter(|path| path.is_absolute()).map(|home| home.join(".cache"));
+    xdg.or_else(home).map(|cache| cache.join("truebench")).ok_or(ServersError::Homeless)
+}
+
+/// Go, on PATH or where its own instructions put it.
+///
+/// # Errors
+/// There is none, or none but what other users can change.
+pub(super) fn go() -> Result<PathBuf, ServersError> {
+    let found = trust::on_path(&["go"], &std::env::var_os("PATH").unwrap_or_default());
+    let reason = found.reason();
+    let usual = || Some(PathBuf::from(GO)).filter(|go| trust::file(go).is_ok());
+    found.file.or_else(usual).ok_or_else(|| ServersError::NoGo(format!("there is no Go{reason}")))
 }
 
 pub(super) fn found_or_built(
     places: &[PathBuf],
-    cache: &Path,
-    go: &[&str],
+    cache: impl FnOnce() -> Result<PathBuf, ServersError>,
+    go: impl FnOnce() -> Result<PathBuf, ServersError>,
     building: impl FnOnce(&str, &Path),
 ) -> Result<PathBuf, ServersError> {
     if let Some(found) = places.iter().map(|place| place.join(NAME)).find(|path| path.is_file()) {
+        trust::own_file(&found).map_err(ServersError::Untrusted)?;
         return Ok(found);
     }
-    let (go, version) = go
-        .iter()
-        .find_map(|go| Some((*go, version(go)?)))
-        .ok_or_else(|| ServersError::NoGo("there is no Go".into()))?;
+    let go = go()?;
+    let version = version(&go)
+        .ok_or_else(|| ServersError::NoGo(format!("{} version does not tell one", go.display())))?;
+    let cache = cache()?;
+    trust::make_directory(&cache).map_err(refused)?;
     let program = cache.join(format!("{NAME}-{:016x}", key(&version)));
-    if !program.is_file() {
+    if program.symlink_metadata().is_err() {
         building(&version, &program);
-        build(go, cache, &program)?;
+        build(&go, &cache, &program)?;
     }
+    trust::file(&program).map_err(refused)?;
     Ok(program)
 }
 
+fn refused(why: Untrusted) -> ServersError {
+    match why {
+        Untrusted::System(path, error) => ServersError::Cache(path, error),
+        other => ServersError::Exposed(other),
+    }
+}
+
 /// What a Go says of itself.
-fn version(go: &str) -> Option<String> {
+fn version(go: &Path) -> Option<String> {
     let output = Command::new(go).arg("version").stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
@@ -83,7 +102,7 @@ fn key(version: &str) -> u64 {
 }
 
 /// Builds beside the program's place and moves it there in one step: others may build or run it at this moment.
-fn build(go: &str, cache: &Path, program: &Path) -> Result<(), ServersError> {
+fn build(go: &Path, cache: &Path, program: &Path) -> Result<(), ServersError> {
     let work = cache.join(format!("build-{}-{:?}", std::process::id(), std::thread::current().id()));
     let built = build_in(go, &work, program);
     // What stays behind is only in the way of the next with the same name, which writes it anew.
@@ -91,7 +110,7 @@ fn build(go: &str, cache: &Path, program: &Path) -> Result<(), ServersError> {
     built
 }
 
-fn build_in(go: &str, work: &Path, program: &Path) -> Result<(), ServersError> {
+fn build_in(go: &Path, work: &Path, program: &Path) -> Result<(), ServersError> {
     for (name, contents) in SOURCES {
         let path = work.join(name);
         let directory = path.parent().unwrap_or(work);
@@ -100,11 +119,14 @@ fn build_in(go: &str, work: &Path, program: &Path) -> Result<(), ServersError> {
     }
     let built = work.join(NAME);
     // Without C it needs no compiler but Go's, and every server the same.
-    let output = Command::new(go)
-        .args(["build", "-trimpath", "-buildvcs=false", "-o"])
-        .arg(&built)
-        .arg(".")
-        .current_dir(work)
+    let mut command = Command::new(go);
+    command.args(["build", "-trimpath", "-buildvcs=false", "-o"]).arg(&built).arg(".").current_dir(work);
+    // Go keeps its own caches below HOME, and takes up a go.work of any directory above.
+    if let (None, Some(home)) = (std::env::var_os("HOME"), std::env::home_dir()) {
+        command.env("HOME", home);
+    }
+    let output = command
+        .env("GOWORK", "off")
         .env("CGO_ENABLED", "0")
         .stdin(Stdio::null())
         .output()
@@ -115,7 +137,7 @@ fn build_in(go: &str, work: &Path, program: &Path) -> Result<(), ServersError> {
         if said.contains("invalid go version") || said.contains("requires go >=") {
             return Err(ServersError::NoGo(format!("this Go is too old ({said})")));
         }
-        return Err(ServersError::Build(format!("{go} build says: {said}")));
+        return Err(ServersError::Build(format!("{} build says: {said}", go.display())));
     }
     fs::rename(&built, program).map_err(|error| ServersError::Cache(program.to_owned(), error))
 }
@@ -137,14 +159,14 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join(NAME), "").unwrap();
         let found =
-            found_or_built(&[place.path().to_owned()], Path::new("/nowhere"), &[], |_, _| panic!()).unwrap();
+            found_or_built(&[place.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
         assert_eq!(found, place.path().join(NAME));
     }
 
     #[test]
     fn without_go_it_is_told_how_to_get_it() {
-        let cache = tempfile::tempdir().unwrap();
-        let error = found_or_built(&[], cache.path(), &["/nowhere/go"], |_, _| panic!()).unwrap_err();
+        let go = || Ok(PathBuf::from("/nowhere/go"));
+        let error = found_or_built(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
         assert!(
             matches!(error, ServersError::NoGo(_)) && error.to_string().contains("https://go.dev/dl"),
             "{error}"
@@ -162,9 +184,37 @@ mod tests {
         let mut told = None;
         let building =
             |version: &str, at: &Path| told = Some((version.to_owned(), at.starts_with(cache.path())));
-        let error = found_or_built(&[], cache.path(), &[go.to_str().unwrap()], building).unwrap_err();
+        let error =
+            found_or_built(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
         assert_eq!(told, Some(("go9".to_owned(), true)));
         assert!(matches!(&error, ServersError::Build(said) if said.contains("no space")), "{error}");
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_built_or_run_where_others_can_write() {
+        use std::os::unix::fs::PermissionsExt;
+        let cache = tempfile::tempdir().unwrap();
+        let go = cache.path().join("go");
+        fs::write(&go, "#!/bin/sh\necho go9\n").unwrap();
+        fs::set_permissions(&go, PermissionsExt::from_mode(0o755)).unwrap();
+        let open = cache.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
+        for below in [open.clone(), open.join("made")] {
+            let found = found_or_built(&[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
+            assert!(matches!(found, Err(ServersError::Exposed(_))), "{found:?}");
+        }
+        assert_eq!(fs::read_dir(&open).unwrap().count(), 0);
+        // A program that is there, and that others can write.
+        let program = cache.path().join(format!("{NAME}-{:016x}", key("go9")));
+        fs::write(&program, "").unwrap();
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o757)).unwrap();
+        let found =
+            || found_or_built(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
+        let error = found().unwrap_err();
+        assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(found().unwrap(), program);
     }
 }

@@ -6,8 +6,8 @@ use super::*;
 
 /// The program, built as a user's would be, into this crate's own directory below `target`.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let cache = Path::new(concat!(env!("OUT_DIR"), "/cache"));
-    built::found_or_built(&[], cache, &built::GO, |_, _| ()).unwrap()
+    let cache = || Ok(PathBuf::from(concat!(env!("OUT_DIR"), "/cache")));
+    built::found_or_built(&[], cache, built::go, |_, _| ()).unwrap()
 });
 
 fn setup(name: &str) -> Setup {

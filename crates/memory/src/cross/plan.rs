@@ -8,10 +8,11 @@ use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
+use lab::trust::{OnPath, on_path};
 use serde::{Deserialize, Serialize};
 
+use super::TOOLS;
 use super::tool::{Ask, Point, Run, Statistic, Tool};
-use super::{TOOLS, find};
 use crate::bandwidth::plan::{self as bandwidth, Code, Task};
 use crate::inspect;
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Stores};
@@ -90,10 +91,10 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
         return Err(PlanError::NoSuchKernel(wrong.clone()));
     }
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let found: Vec<(&'static Tool, Option<PathBuf>)> =
-        TOOLS.iter().map(|tool| (*tool, find::on_path(tool.binaries, path))).collect();
+    let found: Vec<(&'static Tool, OnPath)> =
+        TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
     let room = sizes::room(machine).into_value();
-    let takes_size = found.iter().any(|(tool, path)| tool.takes_size && path.is_some());
+    let takes_size = found.iter().any(|(tool, found)| tool.takes_size && found.file.is_some());
     let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
 
     let mut builder = Builder {
@@ -107,13 +108,14 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
         largest: room.as_ref().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
     };
     let mut notes = vec![("threads", mode::threads_note(&placement))];
-    for (tool, path) in &found {
-        let note = match path {
-            None => "not on PATH".to_owned(),
+    let none_found = found.iter().all(|(_, on_path)| on_path.file.is_none() && on_path.skipped.is_empty());
+    for (tool, on_path) in &found {
+        let note = match &on_path.file {
+            None => format!("not on PATH{}", on_path.reason()),
             Some(path) => path.display().to_string(),
         };
         notes.push((tool.name, note));
-        builder.add(tool, path.as_ref(), found.iter().all(|(_, path)| path.is_none()));
+        builder.add(tool, on_path, none_found);
     }
     if takes_size {
         let bytes = figure::format::bytes((elements * ELEMENT) as f64);
@@ -185,13 +187,13 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn add(&mut self, tool: &'static Tool, path: Option<&PathBuf>, none_found: bool) {
-        let Some(path) = path else {
+    fn add(&mut self, tool: &'static Tool, on_path: &OnPath, none_found: bool) {
+        let Some(path) = &on_path.file else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let reason = if none_found {
                 format!("none of {} is on PATH", names.join(", "))
             } else {
-                format!("no {} is on PATH", tool.name)
+                format!("no {} is on PATH{}", tool.name, on_path.reason())
             };
             return self.missing(tool, reason);
         };

@@ -19,9 +19,19 @@ use super::plan::Task;
 use crate::{catalogue, surroundings};
 use lab::copies::{Ask, Copies, Copy};
 use lab::ours::find_cell;
+use lab::trust::search_path;
 
 /// UnixBench sets LANG to it, whether there is such a locale or not.
 pub const LANGUAGE: &str = "en_US.utf8";
+
+/// What a test is run with: scripts find their programs where no other user can put one.
+fn environment(needs: Needs) -> Vec<(String, String)> {
+    let mut variables = vec![("LANG".to_owned(), LANGUAGE.to_owned())];
+    let path = std::env::var_os("PATH").filter(|_| needs == Needs::Scripts);
+    let path = path.and_then(|path| search_path(&path).into_string().ok());
+    variables.extend(path.map(|path| ("PATH".to_owned(), path)));
+    variables
+}
 
 /// What passes on some CPUs have in common.
 pub struct Passes {
@@ -105,7 +115,7 @@ impl Passes {
             arguments: place.arguments.clone(),
             directory: place.directory.clone(),
             cpus: self.cpus.clone(),
-            environment: vec![("LANG".to_owned(), LANGUAGE.to_owned())],
+            environment: environment(test.needs),
         };
         let copies = Copies::start(&self.cell, &ask)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");

@@ -1,11 +1,12 @@
 //! The shell and the programs of the scripts: which implementation, by what they say of themselves.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use figure::format::plain_to;
 use figure::{CpuList, Reading};
 use lab::program::{Program, run};
+use lab::trust::on_path;
 
 /// The programs that the scripts use, besides the shell.
 const TOOLS: [&str; 6] = ["sort", "od", "grep", "tee", "wc", "rm"];
@@ -29,11 +30,10 @@ pub fn shell(cpus: &CpuList) -> Reading<String> {
 /// All the others: `sort (GNU coreutils) 9.1; …`.
 pub fn tools(cpus: &CpuList) -> Reading<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let told = TOOLS.map(|name| {
-        let Some(file) = directories.iter().map(|directory| directory.join(name)).find(|file| file.is_file())
-        else {
-            return format!("{name}: not on PATH");
+        let found = on_path(&[name], &path);
+        let Some(file) = found.file else {
+            return format!("{name}: not on PATH{}", found.reason());
         };
         match asked(&file, cpus) {
             Ok((output, errors)) => named(name, version(&output, &errors)),

@@ -1,13 +1,15 @@
 //! The directory of a run: its record, and how far it came.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use figure::{Figure, Machine, Record};
+use lab::trust::{self, Untrusted};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::report::read;
+use crate::commands::report::read_opened;
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::run::{Keep, command, tool};
@@ -73,12 +75,15 @@ impl Kept {
     pub fn resume(directory: &Path, machine: &Machine) -> Result<(Kept, Vec<String>, Vec<Figure>), Failure> {
         let shown = directory.display();
         let file = directory.join(STATE);
-        let text = fs::read(&file)
+        let mut text = Vec::new();
+        opened(&file)?
+            .and_then(|mut file| file.read_to_end(&mut text))
             .map_err(|error| Failure::usage(format!("--resume {shown}: no run was begun there: {error}")))?;
         let mut state: State = serde_json::from_slice(&text)
             .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", file.display())))?;
         // Without a record nothing is done.
-        let record = read(&directory.join(RECORD)).ok();
+        let path = directory.join(RECORD);
+        let record = read_opened(&path, opened(&path)?).ok();
         let figures = match &record {
             Some(record) => {
                 same(record, machine).map_err(|what| {
@@ -156,6 +161,18 @@ impl Keep for Kept {
         self.write(&record());
         self.state.done.push(Done { worker: worker.to_owned(), figures: ids });
         self.write_state();
+    }
+}
+
+/// Opens a file of a run, to go on with it.
+///
+/// # Errors
+/// Wrong usage: it may be another user's work.
+fn opened(path: &Path) -> Result<io::Result<File>, Failure> {
+    match trust::open_saved(path) {
+        Ok(file) => Ok(Ok(file)),
+        Err(Untrusted::System(_, error)) => Ok(Err(error)),
+        Err(why) => Err(Failure::usage(format!("--resume: {why}; begin anew: truebench run"))),
     }
 }
 
