@@ -45,12 +45,14 @@ mod record;
 mod responder;
 mod sandbox;
 mod scaling;
+mod secrets;
 mod soak;
 mod studies;
 mod switch;
 mod system;
 #[cfg(target_arch = "x86_64")]
 mod topology;
+mod trust;
 mod truth;
 mod unixbench;
 mod usage;

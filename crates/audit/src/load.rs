@@ -173,7 +173,7 @@ impl Load {
         };
         let pacing = if self.rate_asked.is_some() { CONSTANT } else { CLOSED };
         let mut own = Conditions::default().with(PACING, pacing.to_owned());
-        own.set(SUBJECT, plain_to(&subject, MAX_SUBJECT));
+        own.set(SUBJECT, plain_to(&figure::secrets::text(&subject), MAX_SUBJECT));
         self.connections.into_iter().for_each(|connections| own.set(CONNECTIONS, connections));
         if let Depth::Is(depth) = self.depth {
             own.set(DEPTH, depth);

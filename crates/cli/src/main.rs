@@ -16,8 +16,10 @@ use std::str::FromStr;
 
 use clap::{CommandFactory, FromArgMatches};
 
+use args::http::TOKEN;
 use args::{Args, Command};
 use failure::Failure;
+use figure::secrets;
 
 /// The workers that this binary can be: `suite.mode`.
 fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
@@ -32,6 +34,11 @@ fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
 }
 
 fn main() -> ExitCode {
+    // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not what it is told to run.
+    if lab::trust::runs_for_another() {
+        let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
+        return Failure::usage(refusal).report();
+    }
     // Before anything is parsed or allocated: this may be a worker, and its process is what is measured.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
@@ -39,12 +46,38 @@ fn main() -> ExitCode {
         Some(first) if first == lab::worker::MARKER => return worker(arguments),
         _ => {}
     }
-    let matches = Args::command().get_matches();
-    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = Args::command().try_get_matches().unwrap_or_else(|error| exit(&error));
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| exit(&error));
     match effect::check(&args.command, &matches).and_then(|()| dispatch(args)) {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// Says what is wrong with the arguments, which are quoted, without their secrets.
+fn exit(error: &clap::Error) -> ! {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let masked = secrets::command(&words);
+    let mut hidden: Vec<(&str, &str)> = Vec::new();
+    for (word, masked) in words.iter().zip(&masked).filter(|(word, masked)| word != masked) {
+        hidden.push((word, masked));
+        // Of `--name=value` the value alone is quoted.
+        hidden.extend(
+            word.split_once('=').zip(masked.split_once('=')).map(|((_, word), (_, masked))| (word, masked)),
+        );
+    }
+    let token = std::env::var(TOKEN).unwrap_or_default();
+    hidden.push((&token, secrets::MASK));
+    let text = error.to_string();
+    let masked = hidden.iter().fold(text.clone(), |text, (word, masked)| {
+        text.replace(&format!("'{word}'"), &format!("'{masked}'"))
+    });
+    if masked == text {
+        error.exit();
+    }
+    // Nothing can be done where even stderr is closed.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), masked.as_bytes());
+    std::process::exit(error.exit_code())
 }
 
 fn dispatch(args: Args) -> Result<ExitCode, Failure> {

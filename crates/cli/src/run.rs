@@ -219,9 +219,11 @@ pub fn interrupt() -> Result<Interrupt, Failure> {
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))
 }
 
-/// The command line.
+/// The command line, without its secrets.
 pub fn command() -> Vec<String> {
-    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+    let words: Vec<String> =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    figure::secrets::command(&words)
 }
 
 /// This program.

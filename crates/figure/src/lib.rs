@@ -20,6 +20,7 @@ pub mod loads;
 pub mod ranking;
 pub mod reading;
 pub mod record;
+pub mod secrets;
 pub mod series;
 pub mod stats;
 pub mod unit;

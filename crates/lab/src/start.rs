@@ -55,6 +55,13 @@ impl Program {
         let name = self.file.file_name().unwrap_or(self.file.as_os_str());
         figure::format::plain_to(&name.to_string_lossy(), 60)
     }
+
+    /// The command on one line, without its secrets; untrusted.
+    pub fn command_line(&self) -> String {
+        let words: Vec<String> =
+            self.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        figure::secrets::command(&words).join(" ")
+    }
 }
 
 /// What every start has in common.

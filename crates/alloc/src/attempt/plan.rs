@@ -76,7 +76,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         .collect();
     let mut figures: Vec<Figure> = installed.iter().map(|one| planned(&one.name)).collect();
     for (name, how) in &options.allocators.missing {
-        figures.push(planned(name).not_available(format!("not installed: {how}")));
+        figures.push(planned(name).not_available(how.clone()));
     }
     let asked = options.rules.max_time;
     let patience = if asked < f64::MAX { asked.max(PATIENCE) } else { PATIENCE };
@@ -90,11 +90,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         tasks,
     };
     let names: Vec<&str> = installed.iter().map(|one| one.name.as_str()).collect();
-    let words: Vec<String> =
-        options.program.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let notes = vec![
         ("allocators", names.join(", ")),
-        ("program", figure::format::plain_to(&words.join(" "), 200)),
+        ("program", figure::format::plain_to(&options.program.command_line(), 200)),
         ("file", figure::format::plain_to(&options.program.file.to_string_lossy(), 200)),
     ];
     let suite = SuitePlan {

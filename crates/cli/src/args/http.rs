@@ -14,6 +14,9 @@ use crate::values::http::{Header, Slo};
 
 pub mod null;
 
+/// The variable that says the agent's token, which a command line would show to every user of the machine.
+pub const TOKEN: &str = "TRUEBENCH_TOKEN";
+
 pub use null::Null;
 
 /// `truebench http`.
@@ -51,8 +54,8 @@ pub struct Serve {
     /// The agent's port; 0 is any that is free. Servers take any
     #[arg(long, value_name = "PORT", default_value_t = 7411)]
     pub agent: u16,
-    /// What clients must say to be served [default: a random one, which is printed]
-    #[arg(long, value_name = "TOKEN", env = "TRUEBENCH_TOKEN", hide_env_values = true, value_parser = of_http::token)]
+    /// What clients must say to be served, at least 32 hexadecimal digits or 22 letters [default: a random one, which is printed]
+    #[arg(long, value_name = "TOKEN", env = TOKEN, hide_env_values = true, value_parser = of_http::token)]
     pub token: Option<String>,
     /// Serve anybody
     #[arg(long)]
@@ -105,7 +108,7 @@ pub struct Servers {
     #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address, conflicts_with = "Target")]
     pub remote: Option<std::net::SocketAddr>,
     /// What the agent wants to be told
-    #[arg(long, value_name = "TOKEN", env = "TRUEBENCH_TOKEN", hide_env_values = true, value_parser = of_http::token)]
+    #[arg(long, value_name = "TOKEN", env = TOKEN, hide_env_values = true, value_parser = of_http::token)]
     pub token: Option<String>,
     /// A variable of the servers' environment, such as GOGC=200
     #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable, conflicts_with = "Target")]
@@ -116,7 +119,7 @@ pub struct Servers {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "A server of your own")]
 pub struct Target {
-    /// What is loaded, such as http://127.0.0.1:8080/path
+    /// What is loaded, such as http://127.0.0.1:8080/path; user:password@ is sent as Basic authorization
     #[arg(long, value_name = "URL", value_parser = of_http::url)]
     pub url: Option<url::Url>,
     /// A command that starts the server of --url; it ends with the run
@@ -174,7 +177,7 @@ pub struct Target {
     /// Compare bodies with the first one: the first on each connection and some 1 in 1000 after it
     #[arg(long, requires = "url")]
     pub expect_same_body: bool,
-    /// The authorities, or the certificate, that are believed for https, in a PEM file [default: the system's]
+    /// The authorities, or the server's own certificate, that are believed for https, in a PEM file [default: the system's]
     #[arg(long, value_name = "FILE", requires = "url")]
     pub cacert: Option<PathBuf>,
     /// Believe anybody's certificate

@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
+use figure::secrets;
 use http::modes::options::Slo as Held;
 use url::Url;
 
@@ -66,7 +67,8 @@ pub fn rate(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A sentence with an example.
 pub fn header(text: &str) -> Result<Header, String> {
-    let wrong = |why: &str| Err(format!("{text:?} is no header line, {why}: write 'Accept: text/html'"));
+    // The line may be a secret: it is not quoted.
+    let wrong = |why: &str| Err(format!("it is no header line, {why}: write 'Accept: text/html'"));
     let Some((name, value)) = text.split_once(':') else { return wrong("it has no colon") };
     let (name, value) = (name.trim_matches(' '), value.trim_matches([' ', '\t']));
     // RFC 9110, 5.6.2 (token) and 5.5 (field-value).
@@ -87,7 +89,7 @@ pub fn header(text: &str) -> Result<Header, String> {
 pub fn variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(format!("'{text}' is no variable: write GOGC=200")),
+        _ => Err("it is no variable: write GOGC=200".to_owned()),
     }
 }
 
@@ -96,13 +98,51 @@ pub fn variable(text: &str) -> Result<(String, String), String> {
 /// # Errors
 /// A sentence with an example.
 pub fn url(text: &str) -> Result<Url, String> {
+    let shown = secrets::url(text);
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     match Url::parse(&whole) {
-        Ok(url) if url.port() == Some(0) => Err(format!("'{text}': no server is at port 0")),
+        Ok(url) if url.port() == Some(0) => Err(format!("'{shown}': no server is at port 0")),
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        Ok(url) => Err(format!("'{text}': {} is not served here: write http://host:port/path", url.scheme())),
-        Err(error) => Err(format!("'{text}' is no URL ({error}): write http://host:port/path")),
+        Ok(url) => {
+            Err(format!("'{shown}': {} is not served here: write http://host:port/path", url.scheme()))
+        }
+        Err(error) => Err(format!("'{shown}' is no URL ({error}): write http://host:port/path")),
     }
+}
+
+/// A URL without its user and password, and what says them in an Authorization line (RFC 7617), if it has them.
+pub fn without_credentials(url: &Url) -> (Url, Option<String>) {
+    let mut bare = url.clone();
+    // A URL with a host can be without them.
+    let _ = bare.set_username("").and_then(|()| bare.set_password(None));
+    let password = url.password().unwrap_or_default();
+    let has_any = !url.username().is_empty() || url.password().is_some();
+    let pair = [decoded(url.username()), vec![b':'], decoded(password)].concat();
+    (bare, has_any.then(|| format!("Basic {}", base64(&pair))))
+}
+
+/// Bytes behind percent signs (RFC 3986, section 2.1).
+fn decoded(text: &str) -> Vec<u8> {
+    let (mut bytes, mut left) = (Vec::new(), text.as_bytes());
+    while let Some((&first, rest)) = left.split_first() {
+        let code =
+            rest.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        left = if byte.is_some() { &rest[2..] } else { rest };
+    }
+    bytes
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |part: &[u8]| {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | usize::from(*part.get(at).unwrap_or(&0)));
+        let letter = |at: usize| char::from(LETTERS[bits >> (18 - 6 * at) & 63]);
+        (0..4).map(|at| if at <= part.len() { letter(at) } else { '=' }).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
 }
 
 /// A host and a port: `127.0.0.1:6060`, or as a URL.
@@ -154,6 +194,29 @@ mod unit {
         for wrong in ["", "k", "0", "-1", "1.5", "many", "2M"] {
             assert!(count(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn credentials_go_into_a_line_of_their_own() {
+        let of = |text: &str| without_credentials(&url(text).unwrap());
+        for (given, bare, line) in [
+            ("http://h/a", "http://h/a", None),
+            // RFC 7617, section 2.
+            (
+                "http://Aladdin:open%20sesame@h/a?b",
+                "http://h/a?b",
+                Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
+            ),
+            ("u@h", "http://h/", Some("Basic dTo=")),
+            ("http://:p@h/", "http://h/", Some("Basic OnA=")),
+            ("http://%C3%A9:100%25@h/", "http://h/", Some("Basic w6k6MTAwJQ==")),
+        ] {
+            let (url, authorization) = of(given);
+            assert_eq!((url.as_str(), authorization.as_deref()), (bare, line), "{given}");
+        }
+        // RFC 4648, section 10.
+        let texts = ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes()));
+        assert_eq!(texts, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
     }
 
     #[test]

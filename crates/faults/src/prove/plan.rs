@@ -111,10 +111,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let patience = if asked < f64::MAX { asked.max(PATIENCE) } else { PATIENCE };
     let name = options.program.name();
     let names: Vec<String> = tasks.iter().skip(1).map(|task| task.id[CPU.len() + 1..].to_owned()).collect();
-    let words: Vec<String> =
-        options.program.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut notes = vec![
-        ("program", figure::format::plain_to(&words.join(" "), 200)),
+        ("program", figure::format::plain_to(&options.program.command_line(), 200)),
         ("file", figure::format::plain_to(&options.program.file.to_string_lossy(), 200)),
         ("memory", format!("managed by {}", options.manager.told())),
         ("levers", names.join(", ")),

@@ -4,7 +4,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use figure::CpuList;
+use figure::format::{plain_to, system_error};
+use figure::{CpuList, secrets};
 use serde::{Deserialize, Serialize};
 
 use crate::servers::{self, Server, Setup, Started};
@@ -108,7 +109,12 @@ impl Subject {
                 let address = line.strip_prefix("http://").map(|rest| rest.trim_end_matches('/').parse());
                 match address {
                     Some(Ok(address)) => held.address = address,
-                    _ => return Err(format!("the null responder did not start: {line:?}")),
+                    _ => {
+                        return Err(format!(
+                            "the null responder did not start: it printed '{}'",
+                            plain_to(&line, 100)
+                        ));
+                    }
                 }
                 Ok(held)
             }
@@ -118,7 +124,7 @@ impl Subject {
                         "something listens at {address} already: it would be measured in place of --server"
                     ));
                 }
-                let mut shell = Command::new("sh");
+                let mut shell = Command::new("/bin/sh");
                 shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
                 let mut child = spawn(shell, cpus)?;
                 let listening = wait_for(&mut child, *address);
@@ -126,7 +132,7 @@ impl Subject {
                 let child = Some(child);
                 let sidecar = *sidecar;
                 let held = Subjects { address: *address, pid, sidecar, started: None, _server: None, child };
-                listening.map_err(|why| format!("{command}: {why}"))?;
+                listening.map_err(|why| format!("{}: {why}", secrets::text(command)))?;
                 Ok(held)
             }
             Subject::Running { address, pid, sidecar } => Ok(Subjects {
@@ -154,15 +160,15 @@ impl Subject {
         }
     }
 
-    /// Its own flags, as one text.
+    /// Its own flags, as one text, without secrets.
     pub fn flags(&self) -> String {
         match self {
             Subject::Go { flags, environment, .. } => {
-                let set = environment.iter().map(|(name, value)| format!("{name}={value}"));
+                let set = environment.iter().map(|(name, value)| secrets::assignment(name, value));
                 set.chain(flags.iter().cloned()).collect::<Vec<_>>().join(" ")
             }
             Subject::Null(options) => options.join(" "),
-            Subject::Command { command, .. } => command.clone(),
+            Subject::Command { command, .. } => secrets::text(command),
             Subject::Running { .. } => String::new(),
         }
     }
@@ -172,7 +178,8 @@ impl Subject {
 fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> {
     use std::os::unix::process::CommandExt;
     command.process_group(0);
-    servers::spawn(command, cpus).map_err(|error| format!("the server could not be started: {error}"))
+    servers::spawn(command, cpus)
+        .map_err(|error| format!("the server could not be started: {}", system_error(&error)))
 }
 
 /// Waits until it listens.

@@ -101,10 +101,10 @@ fn say(histogram: &Histogram, path: &Path) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// The command on one line.
+/// The command on one line, without its secrets.
 fn shown(command: &[OsString]) -> String {
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    words.join(" ")
+    figure::secrets::command(&words).join(" ")
 }
 
 /// The code that a shell would give: of a program that was killed, 128 and the signal.

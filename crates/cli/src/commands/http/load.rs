@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use figure::format::plain;
-use figure::{Machine, loads};
+use figure::format::{plain, system_error};
+use figure::{Machine, loads, secrets};
 use http::bench::setup::Remote;
 use http::engine::{Carrier, Expect, Trust, uring};
 use http::modes::{ASKED, Asked, Client, Options, STUDY, Study};
@@ -20,7 +20,7 @@ use url::Url;
 use crate::args::http::{Arrival, Engine, Load};
 use crate::failure::Failure;
 use crate::plans::{Part, Times, carry_out, parts, plans};
-use crate::values::http::Header;
+use crate::values::http::{Header, without_credentials};
 
 /// With --quick the study takes less than three minutes.
 const OF_STUDY: Times = Times { thorough: 3600.0, quick: 0.21 };
@@ -126,8 +126,15 @@ fn known(asked: &[String], names: &[String]) -> Result<Vec<String>, Failure> {
     }
 }
 
-fn asked(arguments: &Load, url: &Url, machine: &Machine) -> Result<Vec<Part>, Failure> {
+fn asked(arguments: &Load, given: &Url, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let target = &arguments.target;
+    let (url, authorization) = without_credentials(given);
+    let url = &url;
+    let mut lines: Vec<(String, String)> =
+        target.headers.iter().map(|Header(name, value)| (name.clone(), value.clone())).collect();
+    if !lines.iter().any(|(name, _)| name.eq_ignore_ascii_case("Authorization")) {
+        lines.extend(authorization.map(|value| ("Authorization".to_owned(), value)));
+    }
     let connections = match arguments.client.connections[..] {
         [] => ASKED_FOR,
         [one] => one,
@@ -157,7 +164,7 @@ fn asked(arguments: &Load, url: &Url, machine: &Machine) -> Result<Vec<Part>, Fa
         host: if is_default { host.to_owned() } else { format!("{host}:{}", address.port()) },
         path: url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
         tls: is_encrypted.then_some((name, trust)),
-        url: url.to_string(),
+        url: secrets::url(url.as_str()),
         interface: interface::towards(address).into_value(),
         command: target.server.clone(),
         pid: target.server_pid,
@@ -168,7 +175,7 @@ fn asked(arguments: &Load, url: &Url, machine: &Machine) -> Result<Vec<Part>, Fa
         duration: Duration::from_secs_f64(target.duration.unwrap_or(DURATION)),
         requests: target.requests,
         method: target.method.clone(),
-        lines: target.headers.iter().map(|Header(name, value)| (name.clone(), value.clone())).collect(),
+        lines,
         body,
         expect: Expect {
             status: target.expect_status,
@@ -219,7 +226,10 @@ fn client(arguments: &Load) -> Result<Client, Failure> {
 /// The address of a URL's host; of several IPv4 goes first, as most servers in a test listen there.
 fn resolve(url: &Url) -> Result<SocketAddr, Failure> {
     let told = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!("--url {}: the address of its host is not known: {why}", plain(url.as_str())))
+        Failure::usage(format!(
+            "--url {}: the address of its host is not known: {why}",
+            plain(&secrets::url(url.as_str()))
+        ))
     };
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let port = url.port_or_known_default().unwrap_or(80);
@@ -230,6 +240,10 @@ fn resolve(url: &Url) -> Result<SocketAddr, Failure> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(path).map_err(|error| {
-        Failure::usage(format!("--body-file {}: {error}", plain(&path.display().to_string())))
+        Failure::usage(format!(
+            "--body-file {}: {}",
+            plain(&path.display().to_string()),
+            system_error(&error)
+        ))
     })
 }
