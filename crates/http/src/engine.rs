@@ -2,12 +2,14 @@
 //!
 //! - [`parse`] finds where responses end, whatever pieces they come in.
 //! - [`io`] is what carries bytes: [`epoll`] or [`uring`], encrypted by [`secure`] where [`tls`] is asked for.
+//! - [`errors`] says in sentences what went wrong on a connection.
 //! - [`load`] is what is asked for; [`run`](run::run) does it, on threads that share nothing ([`thread`]).
 
 mod chunk;
 mod client;
 mod conn;
 pub mod epoll;
+pub mod errors;
 pub mod io;
 pub mod load;
 pub mod parse;

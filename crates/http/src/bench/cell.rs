@@ -106,7 +106,7 @@ impl Cell {
         }
         let missing = spec.connections - all.ramped.established;
         if missing > 0 && !setup.may_refuse {
-            let failures = probe::failures(&all.ramped.failures);
+            let failures = all.ramped.failures(&spec.expect);
             return Err(format!(
                 "{missing} of {} connections could not be made to {address}: {failures}",
                 spec.connections

@@ -5,10 +5,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use figure::format::system_error;
+use figure::secrets;
+
 use crate::client::Spec;
-use crate::engine::Load;
 use crate::engine::parse::{End, Outcome, Parser};
-use crate::record::Failure;
+use crate::engine::{Load, errors};
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -16,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const MOST: usize = 64 << 20;
 /// Lines of a head that are compared.
 const MOST_LINES: usize = 64;
+
+/// How a record of TLS begins that holds an alert.
+const ALERT: [u8; 2] = [21, 3];
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,26 +36,24 @@ pub struct Answer {
 /// # Errors
 /// In words for the user.
 pub fn ask(spec: &Spec) -> Result<Answer, String> {
-    let told = |error: std::io::Error| format!("http://{}{}: {error}", spec.target, spec.path);
-    let load = spec.load()?;
-    let mut socket = TcpStream::connect_timeout(&spec.target, PATIENCE).map_err(told)?;
-    socket.set_read_timeout(Some(PATIENCE)).map_err(told)?;
+    let scheme = if spec.tls.is_some() { "https" } else { "http" };
+    let failed = |why: String| format!("{scheme}://{}{}: {why}", spec.target, secrets::url(&spec.path));
+    let load = spec.load().map_err(failed)?;
+    let connected = TcpStream::connect_timeout(&spec.target, PATIENCE);
+    let mut socket = connected.map_err(|error| failed(errors::of_connect(&error)))?;
+    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| failed(system_error(&error)))?;
     match &load.tls {
-        None => exchange(&mut socket, &load)
-            .map_err(|error| format!("http://{}{}: {error}", spec.target, spec.path)),
-        Some(tls) => {
-            let failed =
-                |error: &dyn std::fmt::Display| format!("https://{}{}: {error}", spec.target, spec.path);
-            let mut connection = tls.session().map_err(|error| failed(&error))?;
-            let mut stream = rustls::Stream::new(&mut connection, &mut socket);
-            exchange(&mut stream, &load).map_err(|error| failed(&error))
-        }
+        None => exchange(&mut socket, &load),
+        Some(tls) => tls.session().map_err(|error| errors::of_tls(&error)).and_then(|mut connection| {
+            exchange(&mut rustls::Stream::new(&mut connection, &mut socket), &load)
+        }),
     }
+    .map_err(failed)
 }
 
 /// Sends the request and reads its answer.
 fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, String> {
-    let told = |error: std::io::Error| error.to_string();
+    let told = |error: std::io::Error| errors::of_io(&error, load.tls.is_some(), PATIENCE);
     stream.write_all(&load.request.bytes).map_err(told)?;
     let mut parser = Parser::new(load.request.is_head);
     let (mut all, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
@@ -59,16 +62,25 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
         if count == 0 {
             return match parser.end(&mut carry) {
                 End::Complete(_) => Ok(answer(&all)),
-                _ => Err("the answer ends too early".to_owned()),
+                End::NoAnswer => Err("the server ended the connection without an answer".to_owned()),
+                End::Truncated => {
+                    Err("the server ended the connection in the middle of its answer".to_owned())
+                }
             };
         }
         all.extend(&buffer[..count]);
+        // What a server of TLS answers is an alert (RFC 8446, section 5.1).
+        if all.starts_with(&ALERT) {
+            return Err("the server speaks TLS: use https:// in --url".to_owned());
+        }
         match parser.advance(&buffer[..count], &mut carry, &mut ()) {
             Outcome::Complete { .. } => return Ok(answer(&all)),
             Outcome::More if all.len() < MOST => {}
-            Outcome::More => return Err("the answer is too long".to_owned()),
+            Outcome::More => {
+                return Err(format!("the answer has more than {}", figure::format::bytes(MOST as f64)));
+            }
             Outcome::Malformed(kind) => {
-                return Err(format!("not HTTP/1.1: {kind:?}"));
+                return Err(format!("the answer is not HTTP/1.1: {}", kind.text()));
             }
         }
     }
@@ -88,19 +100,12 @@ fn answer(bytes: &[u8]) -> Answer {
     }
     for line in response.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case("date")) {
         let value: String = String::from_utf8_lossy(line.value).chars().take(100).collect();
-        text += &format!("\n{}: {value}", line.name);
+        text += &format!("\n{}", secrets::header(&format!("{}: {value}", line.name)));
     }
     let mut hash = DefaultHasher::new();
     hash.write(&bytes[head..]);
     text += &format!("\nbody {:016x}", hash.finish());
     Answer { text, bytes: bytes.len() }
-}
-
-/// Failures by kind, in words.
-pub fn failures(counts: &[u64]) -> String {
-    let named = Failure::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
-    let told: Vec<String> = named.map(|(kind, count)| format!("{} ({count})", kind.text())).collect();
-    if told.is_empty() { "no reason was told".to_owned() } else { told.join(", ") }
 }
 
 #[cfg(test)]
@@ -113,6 +118,8 @@ mod unit {
         let two = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
         assert_eq!(one, two);
         assert!(one.text.starts_with("200 OK\nContent-Length: 2\nbody "), "{}", one.text);
+        let cookie = answer(b"HTTP/1.1 200 OK\r\nSet-Cookie: id=S3CRET\r\nContent-Length: 2\r\n\r\nab");
+        assert!(cookie.text.contains("Set-Cookie") && !cookie.text.contains("S3CRET"), "{}", cookie.text);
         let other = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nac");
         assert_ne!(one.text, other.text);
     }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use figure::Reading;
+use figure::format::system_error;
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,16 @@ enum Answer {
     Connected(Box<Connected>),
     Done(Box<Outcome>),
     Failed(String),
+}
+
+impl Answer {
+    fn out_of_turn(self) -> String {
+        match self {
+            Answer::Connected(_) => "the client connected again".to_owned(),
+            Answer::Done(_) => "the client ended a window that it was not asked for".to_owned(),
+            Answer::Failed(why) => why,
+        }
+    }
 }
 
 /// What a client has when it is connected.
@@ -122,7 +133,9 @@ impl Generator {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("a process of the client could not be started: {error}"))?;
+            .map_err(|error| {
+                format!("a process of the client could not be started: {}", system_error(&error))
+            })?;
         let orders = child.stdin.take();
         let (sender, answers) = channel();
         let output = child.stdout.take().ok_or("no pipe from the client")?;
@@ -137,7 +150,7 @@ impl Generator {
         generator.tell(&Order::Connect(Box::new(spec.clone())))?;
         match generator.answer(spec.patience + spec.timeout)? {
             Answer::Connected(connected) => generator.connected = *connected,
-            other => return Err(format!("the client answered out of turn: {other:?}")),
+            other => return Err(other.out_of_turn()),
         }
         Ok(generator)
     }
@@ -162,7 +175,7 @@ impl Generator {
     pub fn end(&mut self, within: Duration) -> Result<Outcome, String> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
-            other => Err(format!("the client answered out of turn: {other:?}")),
+            other => Err(other.out_of_turn()),
         }
     }
 
@@ -170,7 +183,7 @@ impl Generator {
         let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let pipe = self.orders.as_mut().ok_or("the client is gone")?;
-        pipe.write_all(&line).map_err(|error| format!("the client is gone: {error}"))
+        pipe.write_all(&line).map_err(|error| format!("the client is gone: {}", system_error(&error)))
     }
 
     fn answer(&mut self, within: Duration) -> Result<Answer, String> {

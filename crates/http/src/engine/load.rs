@@ -138,7 +138,7 @@ impl Request {
         }
         for (name, value) in lines {
             if !is_word(name) || name.contains(':') || value.contains(['\r', '\n', '\0']) {
-                return Err(format!("{name:?}: {value:?} is no header line"));
+                return Err(format!("the header line '{name}' has a name or a value that would end it"));
             }
             text += &format!("{name}: {value}\r\n");
         }
@@ -167,6 +167,20 @@ pub struct Expect {
 }
 
 impl Expect {
+    /// What is wrong with a status that is not as expected, and what to do.
+    pub fn deviation(&self, status: u16) -> String {
+        let wanted = match self.status {
+            Some(status) => status.to_string(),
+            None => "200 to 299".to_owned(),
+        };
+        let advice = match status {
+            300..=399 => "redirects are not followed: name the final URL",
+            401 | 407 => "give credentials in the URL or by -H Authorization",
+            _ => "correct the URL",
+        };
+        format!("{status}, where {wanted} was expected; {advice}, or accept it by --expect-status {status}")
+    }
+
     /// Whether an answer is as expected, but for what its body holds.
     ///
     /// # Errors

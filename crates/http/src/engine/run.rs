@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::client::Client;
 use super::load::{Load, PORTS_OF_SOURCE, Pacing};
 use super::thread::{Ramped, Usage};
-use crate::record::{Book, Failure};
+use crate::record::Book;
 
 /// File descriptors that a process needs besides connections.
 const OTHER_FILES: u64 = 64;
@@ -56,7 +56,7 @@ pub enum Error {
         limit: u64,
     },
     /// A thread could not be had, or set up.
-    #[error("{what}: {error}")]
+    #[error("{what}: {}", figure::format::system_error(error))]
     System {
         /// What was tried.
         what: &'static str,
@@ -206,12 +206,7 @@ pub(super) fn with_sources(load: &Load) -> Load {
 }
 
 pub(super) fn nothing(load: &Load, ramped: &Ramped) -> Error {
-    let kinds = Failure::ALL.iter().zip(ramped.failures).filter(|(_, count)| *count > 0);
-    let told: Vec<String> = kinds.map(|(kind, count)| format!("{} ({count})", kind.text())).collect();
-    let mut failures = if told.is_empty() { "no answer".to_owned() } else { told.join(", ") };
-    if let Some(trouble) = &ramped.trouble {
-        failures += &format!("; the first of TLS: {trouble}");
-    }
+    let failures = ramped.failures(&load.expect);
     Error::Nothing { target: load.target, seconds: ramped.length as f64 * 1e-9, failures }
 }
 

@@ -7,8 +7,10 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, IoSlice, Write};
 use std::sync::Arc;
 
+use figure::format::system_error;
 use rustls::ClientConnection;
 
+use super::errors;
 use super::io::{Io, Raw, What, Wire};
 use super::tls::Tls;
 use crate::record::Failure;
@@ -93,7 +95,7 @@ impl Session {
     fn read(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<bool, String> {
         let mut has_ended = false;
         while !bytes.is_empty() {
-            let taken = self.tls.read_tls(&mut bytes).map_err(|error| error.to_string())?;
+            let taken = self.tls.read_tls(&mut bytes).map_err(|error| system_error(&error))?;
             let processed = self.tls.process_new_packets();
             let mut reader = self.tls.reader();
             while let Ok(piece) = reader.fill_buf() {
@@ -104,7 +106,7 @@ impl Session {
                 plain.extend_from_slice(piece);
                 reader.consume(length);
             }
-            has_ended = processed.map_err(|error| error.to_string())?.peer_has_closed();
+            has_ended = processed.map_err(|error| errors::of_tls(&error))?.peer_has_closed();
             // Behind the end of the session nothing is read.
             if taken == 0 {
                 break;
@@ -135,7 +137,7 @@ impl<I: Raw> Secure<I> {
     /// Sends what a session has to say. If it cannot, the connection is lost.
     fn go_on(&mut self, connection: u32) {
         if let Err(error) = self.flush(connection) {
-            self.lose(connection, What::Failed(Failure::Reset), &error.to_string());
+            self.lose(connection, What::Failed(Failure::Reset), &system_error(&error));
         }
     }
 
@@ -173,7 +175,11 @@ impl<I: Raw> Secure<I> {
                 self.told.push_back((connection, What::Failed(Failure::Tls)));
             }
             Ok(true) if is_open => self.told.push_back((connection, What::Closed)),
-            Ok(true) => self.lose(connection, What::Closed, "the server ended the session"),
+            Ok(true) => self.lose(
+                connection,
+                What::Closed,
+                "the server ended TLS; if it does not speak it, use http:// in --url",
+            ),
             Ok(false) => {}
         }
     }
@@ -197,7 +203,7 @@ impl<I: Raw> Io for Secure<I> {
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
         let tls = self.tls.session().map_err(|error| {
-            self.trouble.get_or_insert(error.to_string());
+            self.trouble.get_or_insert(errors::of_tls(&error));
             Failure::Tls
         })?;
         let session = Session { tls, stage: Stage::Connecting, unsent: 0, has_answer: false };
@@ -247,7 +253,11 @@ impl<I: Raw> Io for Secure<I> {
                         self.go_on(connection);
                     }
                 }
-                What::Closed => self.lose(connection, what, "the server ended the connection"),
+                What::Closed => self.lose(
+                    connection,
+                    what,
+                    "the server ended the connection; if it does not speak TLS, use http:// in --url",
+                ),
                 What::Failed(_) => self.lose(connection, what, "the connection broke"),
             }
         }

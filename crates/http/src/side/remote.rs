@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use figure::evidence::http as key;
+use figure::format::system_error;
 use machine::Tree;
 
 use super::local::Wanted;
@@ -39,8 +40,9 @@ impl Session {
                 agent.ip()
             )
         };
-        let stream = TcpStream::connect_timeout(&agent, CONNECT).map_err(|error| told(&error))?;
-        let mut wire = Wire::new(stream).map_err(|error| told(&error))?;
+        let stream = TcpStream::connect_timeout(&agent, CONNECT)
+            .map_err(|error| told(&crate::engine::errors::of_connect(&error)))?;
+        let mut wire = Wire::new(stream).map_err(|error| told(&system_error(&error)))?;
         wire.send(&Hello { protocol: PROTOCOL, token: token.to_owned() }).map_err(|error| told(&error))?;
         match wire.receive(PATIENCE, MOST_OF_ANSWER) {
             Ok(Answer::Welcome(host)) => {
@@ -92,7 +94,11 @@ impl Session {
     }
 
     fn out_of_turn(&self, answer: &Answer) -> String {
-        format!("the agent at {} answers out of turn: {answer:?}", self.agent)
+        let kind = answer.kind();
+        format!(
+            "the agent at {} answers out of turn ({kind}): run the same truebench on both machines",
+            self.agent
+        )
     }
 }
 

@@ -96,6 +96,20 @@ pub enum Answer {
     Failed(String),
 }
 
+impl Answer {
+    /// What it is, in words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Answer::Welcome(_) => "a welcome",
+            Answer::Refused(_) => "a refusal",
+            Answer::Started(_) => "a server",
+            Answer::Done => "done",
+            Answer::Seen(_) => "a window",
+            Answer::Failed(_) => "a failure",
+        }
+    }
+}
+
 /// Why nothing came.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
@@ -112,7 +126,7 @@ pub enum WireError {
     #[error("what came is no message of truebench's")]
     Garbage,
     /// What the system answered.
-    #[error("{0}")]
+    #[error("{}", figure::format::system_error(.0))]
     System(#[from] std::io::Error),
 }
 
@@ -158,7 +172,29 @@ impl Wire {
     /// # Errors
     /// [`WireError`]; after any of them the connection is of no use.
     pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, most: usize) -> Result<T, WireError> {
-        let whole = if self.received.is_empty() { patience } else { WHOLE };
+        self.line(patience, WHOLE, most)
+    }
+
+    /// The first line, which is whole within `patience` and has at most so many bytes.
+    ///
+    /// # Errors
+    /// As [`receive`](Wire::receive).
+    pub fn receive_whole<T: DeserializeOwned>(
+        &mut self,
+        patience: Duration,
+        most: usize,
+    ) -> Result<T, WireError> {
+        self.line(patience, Duration::ZERO, most)
+    }
+
+    /// A line that begins within `patience`, and is whole then or so long after its first byte.
+    fn line<T: DeserializeOwned>(
+        &mut self,
+        patience: Duration,
+        more: Duration,
+        most: usize,
+    ) -> Result<T, WireError> {
+        let whole = if self.received.is_empty() { patience } else { more };
         let (mut deadline, mut within) = (Instant::now() + whole, whole);
         let mut looked = 0;
         loop {
@@ -187,8 +223,8 @@ impl Wire {
                     _ => return Err(error.into()),
                 },
             }
-            if looked == 0 {
-                (deadline, within) = (Instant::now() + WHOLE, WHOLE);
+            if looked == 0 && !more.is_zero() {
+                (deadline, within) = (Instant::now() + more, more);
             }
         }
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use crate::engine::errors;
 use crate::engine::parse::{End, Framing, Malformed, Outcome, Parser, Sink};
 
 /// The most bytes of a head.
@@ -23,7 +24,7 @@ pub struct Bounds {
 #[derive(Debug, thiserror::Error)]
 pub enum GetError {
     /// The system would not have it, or the peer did not answer in time.
-    #[error("http://{0}{1}: {2}")]
+    #[error("http://{}{}: {}", .0, .1, errors::of_connect(.2))]
     System(SocketAddr, String, io::Error),
     /// What came is not HTTP/1.1, or too long.
     #[error("http://{0}{1}: {2}")]

@@ -109,11 +109,53 @@ fn whom_not_to_believe_is_named_and_insecure_believes_all() {
     let with = |tls: Tls| Load { tls: Some(tls), ..secure(&server, 2, 20) };
     let file = |server: &Server| Trust::File(server.file.path().to_owned());
     let name = refused(with(Tls::new("other.test", &file(&server)).unwrap()));
-    assert!(name.contains(Failure::Tls.text()) && name.contains("not valid for name"), "{name}");
+    assert!(
+        name.contains(Failure::Tls.text()) && name.contains("for bench.test, not for other.test"),
+        "{name}"
+    );
     let issuer = refused(with(other.tls()));
-    assert!(issuer.contains(Failure::Tls.text()) && issuer.contains("invalid peer certificate"), "{issuer}");
+    assert!(issuer.contains(Failure::Tls.text()) && issuer.contains("--cacert"), "{issuer}");
     let all = run(&with(Tls::new("other.test", &Trust::Insecure).unwrap()));
     assert_eq!((all.book.counts.answered, all.book.counts.failures()), (20, 0));
+}
+
+/// As `openssl req -x509` makes one: an authority's.
+fn authority(certificate: &mut rcgen::CertificateParams) {
+    certificate.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+}
+
+/// The same, expired.
+fn expired(certificate: &mut rcgen::CertificateParams) {
+    authority(certificate);
+    certificate.not_before = rcgen::date_time_ymd(2020, 1, 1);
+    certificate.not_after = rcgen::date_time_ymd(2020, 2, 1);
+}
+
+#[test]
+fn a_certificate_that_is_listed_itself_is_believed_and_still_checked() {
+    let no_authority = |certificate: &mut rcgen::CertificateParams| {
+        certificate.is_ca = rcgen::IsCa::ExplicitNoCa;
+    };
+    let start = |certificate, version| {
+        let setup = Setup { version, certificate, ..Setup::default() };
+        Server::start(&setup, answers(request(), answer(BODY), false))
+    };
+    for version in [&TLS12, &TLS13] {
+        for certificate in [authority, no_authority as fn(&mut rcgen::CertificateParams)] {
+            let counts = run(&secure(&start(certificate, version), 2, 20)).book.counts;
+            assert_eq!((counts.answered, counts.failures()), (20, 0));
+        }
+        // Another host, another certificate of the same kind, one that has expired.
+        let server = start(authority, version);
+        let file = Trust::File(server.file.path().to_owned());
+        let with = |tls: Tls| Load { tls: Some(tls), ..secure(&server, 1, 1) };
+        let name = refused(with(Tls::new("other.test", &file).unwrap()));
+        assert!(name.contains("not for other.test"), "{name}");
+        let other = refused(with(start(authority, version).tls()));
+        assert!(other.contains("--cacert") && other.contains("--insecure"), "{other}");
+        let past = refused(secure(&start(expired, version), 1, 1));
+        assert!(past.contains("expired") && past.contains("days"), "{past}");
+    }
 }
 
 #[test]
@@ -121,7 +163,7 @@ fn what_the_server_will_not_have_is_named() {
     let setup = Setup { protocol: "h2", ..Setup::default() };
     let server = Server::start(&setup, answers(request(), answer(BODY), false));
     let protocol = refused(secure(&server, 1, 1));
-    assert!(protocol.contains(Failure::Tls.text()) && protocol.contains("Protocol"), "{protocol}");
+    assert!(protocol.contains(Failure::Tls.text()) && protocol.contains("ALPN"), "{protocol}");
     // With TLS 1.3 the client's handshake is done when the server refuses its certificate, or that it has none.
     for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
         let setup = Setup { version, asks_clients: true, ..Setup::default() };

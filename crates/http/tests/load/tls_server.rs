@@ -24,11 +24,13 @@ pub struct Setup {
     pub protocol: &'static str,
     /// Whether clients must show a certificate of their own.
     pub asks_clients: bool,
+    /// What its certificate, which it signed itself, says.
+    pub certificate: fn(&mut rcgen::CertificateParams),
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { version: &version::TLS13, protocol: "http/1.1", asks_clients: false }
+        Setup { version: &version::TLS13, protocol: "http/1.1", asks_clients: false, certificate: |_| () }
     }
 }
 
@@ -47,11 +49,14 @@ impl Server {
         setup: &Setup,
         serve: impl Fn(&mut Stream) -> io::Result<()> + Clone + Send + 'static,
     ) -> Server {
-        let own = rcgen::generate_simple_self_signed([NAME.to_owned()]).unwrap();
+        let mut own = rcgen::CertificateParams::new([NAME.to_owned()]).unwrap();
+        (setup.certificate)(&mut own);
+        let signing_key = rcgen::KeyPair::generate().unwrap();
+        let certificate = own.self_signed(&signing_key).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(own.cert.pem().as_bytes()).unwrap();
-        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
-        let config = config(setup, own.cert.der().clone(), key);
+        file.write_all(certificate.pem().as_bytes()).unwrap();
+        let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
+        let config = config(setup, certificate.der().clone(), key);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stop = Arc::new(AtomicBool::new(false));

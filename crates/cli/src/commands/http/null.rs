@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use figure::format::system_error;
 use http::null::{Answer, Faults, Null};
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -42,8 +43,9 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
             is_endless: faults.endless,
         },
     };
-    let responder =
-        null.start().map_err(|error| Failure::usage(format!("--bind {}: {error}", arguments.bind)))?;
+    let responder = null
+        .start()
+        .map_err(|error| Failure::usage(format!("--bind {}: {}", arguments.bind, system_error(&error))))?;
     output::print(format!("http://{}/\n", responder.address()).as_bytes())?;
     let signal = interrupt.descriptor();
     let input = std::io::stdin();
@@ -54,15 +56,21 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
     while interrupt.requested().is_none() {
         match poll(&mut sources, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(Failure::measuring(format!("waiting for Ctrl-C: {error}"))),
+            Err(error) => {
+                return Err(Failure::measuring(format!(
+                    "waiting for Ctrl-C: {}",
+                    system_error(&error.into())
+                )));
+            }
         }
         let is_told = sources.get(1).is_some_and(|input| !input.revents().is_empty());
         if is_told && rustix::io::read(&input, &mut [0; 64]).is_ok_and(|count| count == 0) {
             break;
         }
     }
-    let requests =
-        responder.stop().map_err(|error| Failure::measuring(format!("it ended before: {error}")))?;
+    let requests = responder
+        .stop()
+        .map_err(|error| Failure::measuring(format!("it ended before: {}", system_error(&error))))?;
     // Whoever started it for a measurement does not ask.
     if !arguments.until_eof {
         eprintln!("truebench: {requests} requests read");

@@ -85,6 +85,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             }
             Outcome::Malformed(kind) => {
                 self.record.malformed(kind);
+                self.ramped.malformed.get_or_insert_with(|| kind.text().to_owned());
                 self.fail(connection, Failure::Malformed, now);
             }
         }
@@ -100,6 +101,9 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         if state.state == State::Proving {
             self.busy -= 1;
             state.state = State::Free;
+            if answer == Err(Failure::Status) {
+                self.ramped.status.get_or_insert(response.status);
+            }
             if !self.proved(connection, answer, now) {
                 return;
             }

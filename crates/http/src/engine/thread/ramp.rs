@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Kept, Phase, Thread, Usage};
 use crate::engine::conn::State;
 use crate::engine::io::Io;
+use crate::engine::load::Expect;
 use crate::engine::time;
 use crate::pace::Pace;
 use crate::record::{Failure, Histogram, Record};
@@ -31,6 +32,12 @@ pub struct Ramped {
     /// What the first failure of kind [`Failure::Tls`] was, for people.
     #[serde(default)]
     pub trouble: Option<String>,
+    /// The status of the first answer with another one than expected.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// What was wrong with the first answer that is none.
+    #[serde(default)]
+    pub malformed: Option<String>,
     /// Connections that wait to be tried again.
     #[serde(skip)]
     down: u32,
@@ -55,6 +62,26 @@ impl Ramped {
         self.connect.merge(&other.connect);
         self.length = self.length.max(other.length);
         self.trouble = self.trouble.take().or_else(|| other.trouble.clone());
+        self.status = self.status.or(other.status);
+        self.malformed = self.malformed.take().or_else(|| other.malformed.clone());
+    }
+
+    /// What failed, how often, and what the first of a kind was.
+    pub fn failures(&self, expect: &Expect) -> String {
+        let kinds = Failure::ALL.iter().zip(self.failures).filter(|(_, count)| *count > 0);
+        let text = |(kind, count): (&Failure, u64)| {
+            let detail = match kind {
+                Failure::Status => self.status.map(|status| expect.deviation(status)),
+                Failure::Tls => self.trouble.clone(),
+                Failure::Malformed => self.malformed.clone(),
+                _ => None,
+            };
+            let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+            let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
+            format!("{} ({times}){detail}", kind.text())
+        };
+        let all: Vec<String> = kinds.map(text).collect();
+        if all.is_empty() { "no answer".to_owned() } else { all.join("; ") }
     }
 }
 
