@@ -180,11 +180,15 @@ fn what_an_agent_cannot_do_is_told() {
         (&["nethttp"], "--bind"),
         (&["--bind", "192.0.2.1", "--agent", "0"], "--bind 192.0.2.1 --agent 0: "),
         (&["--bind", "127.0.0.1", "--token", "a b"], "no spaces"),
+        (&["--bind", "127.0.0.1", "--token", "x"], "openssl rand -hex 16"),
     ] {
         let output = run(&[&["http", "serve"], options].concat());
         assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(told), "{options:?}: {}", stderr(&output));
     }
+    let output = run(&["http", "--token", "x", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--remote"), "{}", stderr(&output));
     let output = run(&["http", "--remote", "127.0.0.1:1", "--dry-run"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("truebench http serve --bind 127.0.0.1"), "{}", stderr(&output));

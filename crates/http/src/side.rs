@@ -3,10 +3,11 @@
 //! [`subject`] is which server; [`local`] starts it here and watches it; [`facts`] turns what was seen into evidence.
 //!
 //! The server's side may be another machine: there an [`agent`] does for a client what [`local`] does here, within the rules of [`served`];
-//! [`remote`] is the client's end, and [`wire`] what they say to each other.
+//! [`guests`] are its connections, [`remote`] is the client's end, and [`wire`] what they say to each other.
 
 pub mod agent;
 pub mod facts;
+mod guests;
 pub mod local;
 pub mod remote;
 pub mod served;

@@ -1,20 +1,23 @@
 //! The agent: on the server's machine it starts servers for a client on another one, and watches them.
 //!
 //! It starts what is in the list of Go servers and the null responder, with the flags that it knows, and nothing else: whoever can talk to
-//! it can have these run, and no command. One client is served at a time; when it goes, for whatever reason, its servers end.
+//! it can have these run, and no command. One client is served at a time; when it goes, for whatever reason, its servers end. Connections
+//! without the token never keep one out that has it ([`guests`]).
 
 use std::io::{ErrorKind, Read};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use figure::format::system_error;
 use figure::{CpuList, Machine, Reading};
 use machine::Tree;
 use machine::counters::Watch;
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::guests::{self, Guests, Proof, Strikes};
 use super::served::Served;
 use super::wire::{Answer, Hello, Host, MOST_OF_HELLO, MOST_OF_ORDER, PROTOCOL, Wire, WireError};
 
@@ -26,8 +29,10 @@ const IDLE: Duration = Duration::from_secs(24 * 3600);
 const TURN: Duration = Duration::from_secs(15);
 /// Between two looks whether it is.
 const LOOK: Duration = Duration::from_millis(10);
-/// Connections at the same time: one is served, others wait or are refused.
+/// Clients with the token at the same time: one is served, others wait for their turn or are refused.
 const MOST: usize = 8;
+/// Bits of a token that nobody guesses.
+const TOKEN_BITS: u32 = 128;
 
 /// An agent that listens.
 #[derive(Debug)]
@@ -47,6 +52,18 @@ pub struct Rules {
     pub watch: Watch,
     /// Held by the client that is served.
     turn: Mutex<()>,
+    /// Clients with the token: the one that is served, and those that wait.
+    clients: AtomicUsize,
+    strikes: Strikes,
+}
+
+/// Counts a client with the token as long as it lives.
+struct Admitted<'a>(&'a AtomicUsize);
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl Rules {
@@ -56,7 +73,8 @@ impl Rules {
         let boot = tree.line("/proc/sys/kernel/random/boot_id").into_value().unwrap_or_default();
         let watch = Watch::new(&tree, machine, &machine.topology.usable());
         let host = Host { machine: sentence(machine), boot, servers };
-        Rules { token, host, watch, turn: Mutex::new(()) }
+        let (turn, clients, strikes) = (Mutex::new(()), AtomicUsize::new(0), Strikes::default());
+        Rules { token, host, watch, turn, clients, strikes }
     }
 }
 
@@ -86,6 +104,12 @@ pub fn random_token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Whether a token can hold 128 random bits, by its length and letters: 32 hexadecimal digits, or 22 letters, digits and signs.
+pub fn is_long(token: &str) -> bool {
+    let bits = if token.bytes().all(|letter| letter.is_ascii_hexdigit()) { 4 } else { 6 };
+    token.len() as u32 * bits >= TOKEN_BITS
 }
 
 /// Whether two secrets are the same, in a time that does not tell where they differ.
@@ -123,7 +147,7 @@ impl Agent {
         told: impl Fn(&str) + Send + Sync + 'static,
     ) -> std::io::Result<()> {
         let told = Arc::new(told);
-        let mut guests: Vec<Guest> = Vec::new();
+        let mut guests = Guests::default();
         let ended = loop {
             let mut sources = [PollFd::new(&self.listener, PollFlags::IN), PollFd::new(&stop, PollFlags::IN)];
             match poll(&mut sources, None) {
@@ -134,30 +158,22 @@ impl Agent {
             if !sources[1].revents().is_empty() {
                 break Ok(());
             }
-            guests.retain(|(_, thread)| !thread.is_finished());
             match self.listener.accept() {
-                // One too many finds its connection ended.
-                Ok(_) if guests.len() >= MOST => {}
-                Ok((stream, peer)) => match receive(stream, peer, &self.rules, &told) {
-                    Ok(guest) => guests.push(guest),
-                    Err(error) => told(&format!("{peer}: {error}")),
-                },
+                Ok((stream, peer)) => {
+                    guests.make_room(peer);
+                    if let Err(error) = receive(stream, peer, &self.rules, &told, &mut guests) {
+                        told(&format!("{peer}: {}", system_error(&error)));
+                    }
+                }
                 // It left before it was accepted, or there are no descriptors for a moment.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(_) => std::thread::sleep(LOOK),
             }
         };
-        for (stream, thread) in guests {
-            // Whoever waits for an order sees the end of its connection, and ends its servers.
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-            let _ = thread.join();
-        }
+        guests.end();
         ended
     }
 }
-
-/// Somebody who is connected: the connection, and the thread that serves it.
-type Guest = (TcpStream, JoinHandle<()>);
 
 /// Has a thread serve a connection.
 fn receive(
@@ -165,37 +181,67 @@ fn receive(
     peer: SocketAddr,
     rules: &Arc<Rules>,
     told: &Arc<impl Fn(&str) + Send + Sync + 'static>,
-) -> std::io::Result<Guest> {
-    let (rules, told, other) = (rules.clone(), told.clone(), stream.try_clone()?);
+    guests: &mut Guests,
+) -> std::io::Result<()> {
+    // The listener's flag is not its connections' on Linux, and is on others.
+    stream.set_nonblocking(false)?;
+    let (rules, told, other, proof) = (rules.clone(), told.clone(), stream.try_clone()?, Proof::default());
+    let proven = proof.clone();
     let serving = move || {
-        if let Err(why) = serve_one(other, &rules, |word| told(&format!("{peer} {word}"))) {
+        if let Err(why) = serve_one(other, peer, &rules, &proven, |word| told(&format!("{peer} {word}")))
+            && !why.is_empty()
+        {
             told(&format!("{peer}: {why}"));
         }
     };
     let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(serving)?;
-    Ok((stream, thread))
+    guests.add(stream, peer, proof, thread);
+    Ok(())
 }
 
 /// One client, from its hello to its end.
 ///
 /// # Errors
-/// Why it was not served to the end, in words for whoever runs the agent.
-pub fn serve_one(stream: TcpStream, rules: &Rules, told: impl Fn(&str)) -> Result<(), String> {
-    let address = stream.local_addr().map_err(|error| error.to_string())?.ip();
-    let mut wire = Wire::new(stream).map_err(|error| error.to_string())?;
-    let hello = wire.receive::<Hello>(HELLO, MOST_OF_HELLO);
-    let turn = hello.map_err(|error| format!("no client of truebench's: {error}")).and_then(|hello| {
-        greet(&hello, rules)?;
-        turn(rules)
-    });
-    let turn = match turn {
-        Ok(turn) => turn,
-        Err(why) => {
-            // Whoever does not read it has gone.
-            let _ = wire.send(&Answer::Refused(why.clone()));
-            return Err(why);
+/// Why it was not served to the end, in words for whoever runs the agent; empty if that was reported often enough.
+fn serve_one(
+    stream: TcpStream,
+    peer: SocketAddr,
+    rules: &Rules,
+    proof: &Proof,
+    told: impl Fn(&str),
+) -> Result<(), String> {
+    let address = stream.local_addr().map_err(|error| system_error(&error))?.ip();
+    let connection = stream.try_clone().map_err(|error| system_error(&error))?;
+    let mut wire = Wire::new(stream).map_err(|error| system_error(&error))?;
+    let hello = wire.receive_whole::<Hello>(HELLO, MOST_OF_HELLO);
+    let mut refuse = |why: &str| {
+        // Whoever does not read it has gone.
+        let _ = wire.send(&Answer::Refused(why.to_owned()));
+        why.to_owned()
+    };
+    let hello = match hello {
+        Ok(hello) => hello,
+        Err(error) => {
+            let why = refuse(&format!("no client of truebench's: {error}"));
+            return Err(reported(why, rules.strikes.count(peer.ip()).0));
         }
     };
+    if let Err(Refusal { why, is_token }) = greet(&hello, rules) {
+        let (count, delay) = match is_token {
+            true => rules.strikes.count(peer.ip()),
+            false => (1, Duration::ZERO),
+        };
+        guests::wait(&connection, delay);
+        return Err(reported(refuse(&why), count));
+    }
+    proof.store(true, Ordering::Release);
+    rules.strikes.forget(peer.ip());
+    let before = rules.clients.fetch_add(1, Ordering::AcqRel);
+    let admitted = Admitted(&rules.clients);
+    if before >= MOST {
+        return Err(refuse(&format!("busy: 1 client is served and {} wait; try again", before - 1)));
+    }
+    let turn = turn(rules).map_err(|why| refuse(&why))?;
     let sent = wire.send(&Answer::Welcome(rules.host.clone()));
     sent.map_err(|error| error.to_string())?;
     told("is served");
@@ -217,26 +263,45 @@ pub fn serve_one(stream: TcpStream, rules: &Rules, told: impl Fn(&str)) -> Resul
     // The next client's turn comes when these servers are gone.
     drop(served);
     drop(turn);
+    drop(admitted);
     if ended.is_ok() {
         told("is gone, and its servers with it");
     }
     ended
 }
 
-/// Whether somebody may come in.
-fn greet(hello: &Hello, rules: &Rules) -> Result<(), String> {
+/// A reason that came so often from one address, if it is worth a line.
+fn reported(why: String, count: u32) -> String {
+    match count {
+        1 => why,
+        _ if guests::is_reported(count) => format!("{why}; {count} refusals of this address"),
+        _ => String::new(),
+    }
+}
+
+/// Why a client is not served.
+struct Refusal {
+    why: String,
+    /// For its token.
+    is_token: bool,
+}
+
+/// Whether a client is served.
+fn greet(hello: &Hello, rules: &Rules) -> Result<(), Refusal> {
     if hello.protocol != PROTOCOL {
         let theirs = hello.protocol;
-        return Err(format!(
+        let why = format!(
             "the agent speaks protocol {PROTOCOL}, and its client protocol {theirs}: run the same truebench on both machines"
-        ));
+        );
+        return Err(Refusal { why, is_token: false });
     }
     match &rules.token {
         Some(token) if !is_same(token, &hello.token) => {
             let what = if hello.token.is_empty() { "a token" } else { "another token" };
-            Err(format!(
+            let why = format!(
                 "the agent wants {what}: give the one that `truebench http serve` printed, by --token or TRUEBENCH_TOKEN"
-            ))
+            );
+            Err(Refusal { why, is_token: true })
         }
         _ => Ok(()),
     }
@@ -252,10 +317,10 @@ fn turn(rules: &Rules) -> Result<std::sync::MutexGuard<'_, ()>, String> {
             Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(LOOK),
             Err(TryLockError::WouldBlock) => {
-                return Err(
-                    "the agent serves another client, and one at a time: try again when that one is done"
-                        .to_owned(),
-                );
+                let others = rules.clients.load(Ordering::Acquire).saturating_sub(2);
+                return Err(format!(
+                    "busy: the agent serves another client, and {others} more wait; try again when that one is done"
+                ));
             }
         }
     }

@@ -10,6 +10,11 @@ use crate::side::wire::Order;
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A token of 128 bits.
+const TOKEN: &str = "00112233445566778899aabbccddeeff";
+/// A line of an order may take as long from its first byte on.
+const WHOLE_OF_ORDERS: Duration = Duration::from_secs(20);
+
 /// An agent at work in a thread; it ends with this value.
 struct Working {
     address: SocketAddr,
@@ -125,6 +130,75 @@ fn an_agent_that_ends_ends_its_client() {
     };
     let why = session.start(&wanted).map(|(_, about)| about).unwrap_err();
     assert!(why.contains("is lost"), "{why}");
+}
+
+#[test]
+fn silent_connections_make_room_for_a_client_and_are_refused_in_words() {
+    let agent = working(Some(TOKEN));
+    let idle: Vec<TcpStream> =
+        (0..3 * guests::MAX_STRANGERS_OF_PEER).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
+    let began = Instant::now();
+    // None of them waited for a hello until the end.
+    assert_eq!(Session::open(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
+    assert!(began.elapsed() < HELLO, "{:?}", began.elapsed());
+    let mut refusals = 0;
+    for stream in idle {
+        match Wire::new(stream).unwrap().receive(PATIENCE, MOST_OF_ORDER) {
+            Ok(Answer::Refused(why)) => refusals += usize::from(why.starts_with("busy: ")),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(refusals >= 2 * guests::MAX_STRANGERS_OF_PEER, "{refusals}");
+}
+
+#[test]
+fn clients_that_are_too_many_hear_that_the_agent_is_busy() {
+    let agent = working(Some(TOKEN));
+    let hello = || {
+        let mut wire = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
+        wire.send(&Hello { protocol: PROTOCOL, token: TOKEN.to_owned() }).unwrap();
+        wire
+    };
+    let mut served = hello();
+    assert!(matches!(served.receive(PATIENCE, MOST_OF_ORDER), Ok(Answer::Welcome(_))));
+    let mut waiting: Vec<Wire> = (0..MOST + 2).map(|_| hello()).collect();
+    let mut answers = waiting.iter_mut().map(|wire| wire.receive::<Answer>(PATIENCE, MOST_OF_ORDER));
+    assert!(answers.all(|answer| matches!(answer, Ok(Answer::Refused(why)) if why.starts_with("busy: "))));
+}
+
+#[test]
+fn wrong_tokens_are_slow_and_keep_nobody_out() {
+    let agent = working(Some(TOKEN));
+    let wrong = format!("{{\"protocol\":{PROTOCOL},\"token\":\"{}\"}}\n", "0".repeat(32));
+    let began = Instant::now();
+    for _ in 0..4 {
+        assert!(refusal(&agent, wrong.as_bytes()).contains("wants another token"));
+    }
+    // 100, 200, 400, 800 ms.
+    assert!(began.elapsed() >= Duration::from_millis(1500), "{:?}", began.elapsed());
+    // While others wait for their refusal, the right one is served.
+    let mut waiting: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
+    waiting.iter_mut().for_each(|stream| stream.write_all(wrong.as_bytes()).unwrap());
+    assert_eq!(Session::open(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
+}
+
+#[test]
+fn a_hello_in_pieces_has_no_more_time() {
+    let agent = working(None);
+    let mut slow = TcpStream::connect(agent.address).unwrap();
+    let (began, mut refused) = (Instant::now(), false);
+    slow.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    while began.elapsed() < PATIENCE && !refused {
+        let _ = slow.write_all(b"{");
+        refused = matches!(slow.read(&mut [0; 16]), Ok(count) if count > 0);
+    }
+    assert!(refused && began.elapsed() < WHOLE_OF_ORDERS, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_token_has_as_many_letters_as_128_bits_need() {
+    assert!(is_long(&random_token().unwrap()) && is_long("abcdefghijklmnopqrstuv") && is_long(TOKEN));
+    assert!(!is_long("x") && !is_long(&"0".repeat(31)) && !is_long("abcdefghijklmnopqrstu") && !is_long(""));
 }
 
 #[test]

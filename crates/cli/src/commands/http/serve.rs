@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use figure::format::plain;
-use http::side::agent::{Agent, Rules, random_token};
+use figure::format::{plain, system_error};
+use http::side::agent::{Agent, Rules, is_long, random_token};
 use machine::{Asked as Known, Tree};
 
-use crate::args::http::Serve;
+use crate::args::http::{Serve, TOKEN};
 use crate::failure::Failure;
 use crate::output;
 use crate::run::interrupt;
@@ -16,6 +16,11 @@ use crate::run::interrupt;
 /// # Errors
 /// The servers cannot be had, or the address.
 pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
+    if arguments.token.as_deref().is_some_and(|token| !is_long(token)) {
+        return Err(Failure::usage(
+            "--token: a token of less than 128 bits can be guessed: take `openssl rand -hex 16`, or leave it out and have one made",
+        ));
+    }
     let interrupt = interrupt()?;
     let (_, listed) = super::servers()?;
     let all: Vec<String> = listed.into_iter().map(|listed| listed.server).collect();
@@ -30,16 +35,23 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     let token = match (&arguments.token, arguments.no_token) {
         (_, true) => None,
         (Some(token), false) => Some(token.clone()),
-        (None, false) => {
-            Some(random_token().map_err(|error| Failure::measuring(format!("/dev/urandom: {error}")))?)
-        }
+        (None, false) => Some(
+            random_token()
+                .map_err(|error| Failure::measuring(format!("/dev/urandom: {}", system_error(&error))))?,
+        ),
     };
     // The null responder takes a descriptor for each connection, as the servers do.
     lab::worker::raise_descriptor_limit();
     let machine = machine::describe(&Tree::live(), &Known { dimms: None });
     let rules = Rules::new(&machine, names.clone(), token.clone());
-    let told =
-        |error| Failure::usage(format!("--bind {} --agent {}: {error}", arguments.bind, arguments.agent));
+    let told = |error: std::io::Error| {
+        Failure::usage(format!(
+            "--bind {} --agent {}: {}",
+            arguments.bind,
+            arguments.agent,
+            system_error(&error)
+        ))
+    };
     let agent = Agent::bind(arguments.bind, arguments.agent, rules).map_err(told)?;
     let address = agent.address().map_err(told)?;
     let mut command = format!("truebench http --remote {address}");
@@ -49,8 +61,10 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     if arguments.server.is_some() {
         command += &format!(" --servers {}", names.join(","));
     }
-    if let Some(token) = &token {
-        command += &format!(" --token {token}");
+    match (&token, &arguments.token) {
+        (Some(token), None) => command += &format!(" --token {token}"),
+        (Some(_), Some(_)) => command += &format!("\n\nwith the same token in {TOKEN} there"),
+        (None, _) => {}
     }
     let servers = names.join(", ");
     output::print(
@@ -61,6 +75,6 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     )?;
     agent
         .serve(interrupt.descriptor(), |what| eprintln!("truebench: {}", plain(what)))
-        .map_err(|error| Failure::measuring(format!("waiting for clients: {error}")))?;
+        .map_err(|error| Failure::measuring(format!("waiting for clients: {}", system_error(&error))))?;
     Ok(ExitCode::SUCCESS)
 }
