@@ -32,11 +32,11 @@ pub fn of_tls(error: &Error) -> String {
             | AlertDescription::UnknownCA
             | AlertDescription::CertificateUnknown),
         ) => {
-            let alert = words(&format!("{alert:?}"));
+            let alert = of_alert(*alert);
             format!("the server wants a certificate of its client ({alert}), and truebench has none to show")
         }
         Error::AlertReceived(alert) => {
-            format!("the server ended TLS by an alert: {}", words(&format!("{alert:?}")))
+            format!("the server ended TLS by an alert: {}", of_alert(*alert))
         }
         Error::PeerIncompatible(why) => format!(
             "the server has no version or cipher of TLS 1.2 or 1.3 in common with truebench: {}",
@@ -62,6 +62,9 @@ fn of_certificate(error: &CertificateError) -> String {
         ),
         CertificateError::Other(error) if is_authority(error) => format!(
             "the certificate is self-signed, an authority's own: --cacert FILE accepts it if it is in that file; {INSECURE}"
+        ),
+        CertificateError::BadSignature => format!(
+            "the certificate is not signed by the authority of its name that is known here: --cacert FILE names another, or the server's own certificate; {INSECURE}"
         ),
         CertificateError::Expired => format!("the certificate has expired: renew it; {INSECURE}"),
         CertificateError::ExpiredContext { time, not_after } => {
@@ -94,6 +97,10 @@ fn of_certificate(error: &CertificateError) -> String {
             format!("the certificate is not accepted ({why}): replace it; {INSECURE}")
         }
     }
+}
+
+fn of_alert(alert: AlertDescription) -> String {
+    alert.as_str().map_or_else(|| format!("number {}", u8::from(alert)), words)
 }
 
 /// Whether a certificate was refused as a server's because it is an authority's.
@@ -223,7 +230,7 @@ mod unit {
             (for_names(&[]), "subjectAltName"),
             (for_names(&["a", "b", "c", "d"]), "and others"),
             (CertificateError::BadEncoding, "bad encoding"),
-            (CertificateError::BadSignature, "bad signature"),
+            (CertificateError::BadSignature, "--cacert"),
             (CertificateError::Revoked, "revoked"),
             (CertificateError::InvalidPurpose, "invalid purpose"),
             (CertificateError::UnhandledCriticalExtension, "unhandled critical extension"),
@@ -242,7 +249,7 @@ mod unit {
             (Error::AlertReceived(AlertDescription::NoApplicationProtocol), "http/1.1"),
             (Error::AlertReceived(AlertDescription::HandshakeFailure), "handshake failure"),
             (Error::AlertReceived(AlertDescription::CertificateRequired), "certificate required"),
-            (Error::AlertReceived(AlertDescription::Unknown(99)), "unknown"),
+            (Error::AlertReceived(AlertDescription::Unknown(99)), "number 99"),
             (Error::PeerIncompatible(PeerIncompatible::Tls12NotOffered), "tls12 not offered"),
             (Error::PeerMisbehaved(PeerMisbehaved::MissingKeyShare), "missing key share"),
             (

@@ -1,5 +1,6 @@
 use std::io::Write;
 use std::net::Ipv4Addr;
+use std::thread::JoinHandle;
 
 use rustix::pipe::{PipeFlags, pipe_with};
 
