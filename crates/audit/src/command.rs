@@ -3,21 +3,17 @@
 //! A line is a command only where the tool stands as the command word and an option or an operand of its own follows. Its defaults
 //! count only where every word of it was understood.
 
-use crate::shell::{Word, commands};
+use crate::binding::is_one_cpu;
+use crate::prompt::without_prompt;
+use crate::shell::{Word, basename, commands};
 use crate::text::{Run, number, thousands};
 
 /// Lines before a run in which its command may stand.
 const COMMAND_WITHIN: usize = 16;
 /// The most lines of one command: those that a backslash or an open quote continues.
-const MOST_LINES: usize = 32;
+const MOST_LINES: usize = 16;
 /// The longest command that is read, in bytes.
-const MOST_BYTES: usize = 16 << 10;
-/// The most words of a prompt (`[user@host dir]$`), and of a label (`Command:`).
-const PROMPT_WORDS: usize = 4;
-/// What a prompt ends in.
-const PROMPT_ENDS: &[char] = &['$', '#', '%', '>', '❯', '➜', '»', 'λ', '+', '-', '*', '•'];
-/// The most prompts and labels before a command.
-const PROMPTS: usize = 3;
+const MOST_BYTES: usize = 8 << 10;
 /// What the name of a variable holds whose value is a secret.
 const SECRETS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "AUTH"];
 /// Programs and shell words that start another program. What stands between them and it are options of theirs.
@@ -204,49 +200,11 @@ impl Command {
         start.chain(options).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether what starts the program binds it to one CPU: `taskset -c 3`, `taskset 0x8`, `numactl -C 3`, `--cpuset-cpus=3`.
+    /// Whether what starts the program binds it to one CPU.
     pub fn is_on_one_cpu(&self) -> bool {
         let words: Vec<&str> = self.before.iter().map(|word| word.text.as_str()).collect();
-        let after = |program: &str| {
-            let at = words.iter().rposition(|word| basename(word) == program)?;
-            Some(&words[at + 1..])
-        };
-        let taskset = after("taskset").is_some_and(|words| {
-            let options = words.iter().take_while(|word| word.starts_with('-')).count();
-            let is_list = words[..options]
-                .iter()
-                .any(|word| word.starts_with("--cpu-list") || !word.starts_with("--") && word.contains('c'));
-            let inline = words[..options].iter().find_map(|word| word.strip_prefix("--cpu-list="));
-            match inline.or(words.get(options).copied()) {
-                Some(list) if is_list => is_one(list),
-                Some(mask) => {
-                    let digits = mask.trim_start_matches("0x").trim_start_matches("0X").replace(',', "");
-                    u128::from_str_radix(&digits, 16).is_ok_and(|mask| mask.count_ones() == 1)
-                }
-                None => false,
-            }
-        });
-        let named = |program: &str, names: &[&str]| {
-            after(program).is_some_and(|words| {
-                names.iter().any(|name| {
-                    let at = words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
-                    let inline = words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-                    let short =
-                        words.iter().find_map(|word| word.strip_prefix(name).filter(|_| name.len() == 2));
-                    [at.copied(), inline, short].into_iter().flatten().any(is_one)
-                })
-            })
-        };
-        taskset
-            || named("numactl", &["-C", "--physcpubind"])
-            || ["docker", "podman", "nerdctl"].iter().any(|program| named(program, &["--cpuset-cpus"]))
+        is_one_cpu(&words)
     }
-}
-
-/// Whether a list of CPUs is one CPU: `3`, `3-3`.
-fn is_one(list: &str) -> bool {
-    let (first, last) = list.split_once('-').unwrap_or((list, list));
-    first == last && !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The last command before a run that calls the program. One before the tool's run before it belongs to that, unless a loop repeats it.
@@ -286,9 +244,12 @@ pub fn find(run: &Run, grammar: &Grammar) -> Option<Command> {
     found
 }
 
-/// Whether the program stands among the first words of a line whose quotes do not close.
+/// Whether the program stands before the first quote of a line, which begins a word: not as in `hey's`.
 fn names_first(line: &str, grammar: &Grammar) -> bool {
     let head = line.split(['\'', '"']).next().unwrap_or_default();
+    if !head.ends_with(|c: char| c.is_whitespace() || c == '=') {
+        return false;
+    }
     commands(head).is_some_and(|all| all.iter().flatten().any(|word| is_called(&word.text, grammar)))
 }
 
@@ -310,47 +271,6 @@ fn of_text(text: &str, line: usize, grammar: &Grammar, depth: usize) -> Option<C
     command.whole &= found.next().is_none();
     command.repeats |= repeats;
     Some(command)
-}
-
-/// A line behind its prompts (`# $ hey`) and labels. `##` begins a heading.
-fn without_prompt(text: &str) -> &str {
-    let mut rest = text;
-    for _ in 0..PROMPTS {
-        match behind_prompt(rest) {
-            Some(behind) => rest = behind,
-            None => break,
-        }
-    }
-    rest
-}
-
-/// What follows the first prompt or label; `None` where there is none.
-fn behind_prompt(text: &str) -> Option<&str> {
-    let is_labelled = text.contains(": ");
-    let mut rest = text.trim_start();
-    for _ in 0..PROMPT_WORDS {
-        let (word, after) = rest.split_at(rest.find(char::is_whitespace)?);
-        let after = after.trim_start();
-        let is_end = word.ends_with(PROMPT_ENDS) && !word.starts_with("##") && !word.contains('=');
-        let is_item = word.trim_end_matches(['.', ')']).bytes().all(|byte| byte.is_ascii_digit());
-        if is_end || is_item || word.ends_with(':') {
-            return Some(after);
-        }
-        // Only what looks like a part of a prompt or a label may stand before its end.
-        let is_part =
-            word.contains(['@', '~', '[', ']', ':', '/', '(']) && !word.contains("://") || word == "PS";
-        let is_label = is_labelled && word.chars().all(char::is_alphabetic);
-        if !is_part && !is_label {
-            return None;
-        }
-        rest = after;
-    }
-    None
-}
-
-/// The last part of a path.
-fn basename(word: &str) -> &str {
-    word.rsplit(['/', '\\']).next().unwrap_or(word)
 }
 
 /// Whether a word calls the program: by its path, as an image or module with a version, or as it is named for one system.

@@ -3,10 +3,12 @@
 //! A figure from a text has the conditions and the evidence keys of a measured one, so that the same checks judge it. What the text
 //! does not tell is unknown, and the reason names the option of `truebench audit` that would supply it. Pure: text in, figures out.
 
+mod binding;
 mod command;
 pub mod formats;
 mod load;
 mod merge;
+mod prompt;
 mod shell;
 mod statistics;
 mod text;

@@ -40,6 +40,11 @@ pub fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
     Some(all)
 }
 
+/// The last part of a path.
+pub fn basename(word: &str) -> &str {
+    word.rsplit(['/', '\\']).next().unwrap_or(word)
+}
+
 struct Reader<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
     word: Option<Word>,

@@ -147,6 +147,7 @@ fn a_command_is_read_however_it_is_started_and_written() {
         "bash -c 'hey -c 100 http://localhost'",
         "docker exec client sh -c \"hey -c 100 http://localhost\"",
         "for i in 1 2 3; do hey -c 100 http://localhost; done",
+        "hey's numbers, and it's late:\n$ hey -c 100 http://localhost\nhere's what it printed:",
         "hey_linux_amd64 -c 100 http://localhost",
         "hey.exe -c 100 http://localhost",
         "hey -c 50 -c 100 http://localhost",
