@@ -62,6 +62,10 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
         if count == 0 {
             return match parser.end(&mut carry) {
                 End::Complete(_) => Ok(answer(&all)),
+                End::NoAnswer if load.tls.is_none() => Err(
+                    "the server ended the connection without an answer; if it speaks TLS, use https:// in --url"
+                        .to_owned(),
+                ),
                 End::NoAnswer => Err("the server ended the connection without an answer".to_owned()),
                 End::Truncated => {
                     Err("the server ended the connection in the middle of its answer".to_owned())

@@ -136,7 +136,8 @@ pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> Strin
 pub fn of_connect(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => {
-            "nothing listens there: start the server, or correct the port".to_owned()
+            "the connection was refused: nothing listens there; start the server, or correct the port"
+                .to_owned()
         }
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {
             "no answer in time: it is busy, or a firewall drops packets".to_owned()
