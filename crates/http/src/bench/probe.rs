@@ -81,7 +81,10 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
             Outcome::Complete { .. } => return Ok(answer(&all)),
             Outcome::More if all.len() < MOST => {}
             Outcome::More => {
-                return Err(format!("the answer has more than {}", figure::format::bytes(MOST as f64)));
+                return Err(format!(
+                    "the answer is too long: more than {}",
+                    figure::format::bytes(MOST as f64)
+                ));
             }
             Outcome::Malformed(kind) => {
                 return Err(format!("the answer is not HTTP/1.1: {}", kind.text()));
