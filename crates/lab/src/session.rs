@@ -203,6 +203,14 @@ impl Session<'_> {
 
     fn take(&mut self, index: usize, mut round: Round, gate: Gate) {
         let value = round.value();
+        if !round.kept {
+            let reason = round.reason.clone().unwrap_or_default();
+            self.record(index, round);
+            if !self.schedule.may_repeat(index, self.elapsed()) {
+                self.fail(index, &reason);
+            }
+            return;
+        }
         if value.is_none() {
             // Never counted, it would be measured again for ever.
             self.fail(index, "a round gave no sample");
@@ -214,10 +222,14 @@ impl Session<'_> {
             round.kept = false;
             round.reason = Some(reason);
         }
-        let kept = round.kept;
-        if let (true, Some(value)) = (kept, value) {
+        if let (true, Some(value)) = (round.kept, value) {
             self.schedule.kept(index, value);
         }
+        self.record(index, round);
+    }
+
+    fn record(&mut self, index: usize, round: Round) {
+        let (value, kept) = (round.value(), round.kept);
         let figure = &mut self.figures[index];
         figure.rounds.push(round);
         let (done, seconds_left) = self.schedule.progress(self.begun.elapsed().as_secs_f64());
@@ -249,7 +261,10 @@ impl Session<'_> {
                 figure.evidence.put(TARGET, self.plan.rules.target);
             }
             figure.summarise();
-            if figure.value.is_none() && stop == "time" {
+            let found_nothing = figure.rounds.last().and_then(|round| round.reason.clone());
+            if let (None, "time", Some(reason)) = (figure.value, stop, &found_nothing) {
+                (figure.status, figure.reason) = (Status::Failed, Some(reason.clone()));
+            } else if figure.value.is_none() && stop == "time" {
                 figure.reason = Some(format!(
                     "the time was spent before its first round (preparing took {}): raise --max-time",
                     seconds(self.prepared)

@@ -75,7 +75,8 @@ pub struct Facts {
 
 /// A suite's side of the pipe.
 pub trait Bench {
-    /// Measures one round of the figure.
+    /// Measures one round of the figure. One that is not kept, and says why, showed something and has no value: it is repeated as often as a
+    /// disturbed one may be, and then its reason is the figure's.
     ///
     /// # Errors
     /// Why it could not; other figures may still work.

@@ -29,6 +29,10 @@ const TESTS: &[(&str, Test)] = &[
     ("preparing takes no more than all the time there is", slow_preparation),
     ("a worker that does not read holds nothing up", a_deaf_worker),
     ("a disturbed round is repeated and kept in the record", a_disturbance),
+    (
+        "a round that found nothing is repeated, kept in the record, and ends its figure at last",
+        nothing_found,
+    ),
     ("rounds are interleaved and events sent", interleaving),
     ("a worker that wants it is replaced after each turn", replacement),
     ("one that cannot be replaced in time costs the rounds to come alone", no_time_for_another),
@@ -97,14 +101,11 @@ impl Bench for Actor {
             }
             _ => {}
         }
-        Ok(Round {
-            started: lab::timestamp(),
-            duration: 0.0,
-            samples: vec![f64::from(self.rounds)],
-            evidence: Evidence::default(),
-            kept: true,
-            reason: None,
-        })
+        if figure == "empty" || figure == "empty at first" && self.rounds <= 2 {
+            let reason = Some(format!("nothing held, {}", self.rounds));
+            return Ok(Round { samples: Vec::new(), kept: false, reason, ..nothing() });
+        }
+        Ok(Round { samples: vec![f64::from(self.rounds)], ..nothing() })
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
@@ -112,6 +113,9 @@ impl Bench for Actor {
     }
 }
 
+fn nothing() -> Round {
+    Round::new(lab::timestamp(), 0.0, Vec::new(), Evidence::default())
+}
 fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
     SuitePlan {
         suite: "actor",
@@ -246,6 +250,19 @@ fn a_disturbance(interrupt: &Interrupt) {
     assert_eq!(figure.kept().count(), 6);
     assert!(figure.rounds[..2].iter().all(|round| round.reason.as_deref() == Some("noise")));
     assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("rounds"));
+}
+
+fn nothing_found(interrupt: &Interrupt) {
+    let outcome = measure(&plan("", &["empty at first"]), interrupt);
+    let figure = &outcome.figures[0];
+    assert_eq!((figure.status, &figure.reason), (Status::Measured, &None));
+    assert_eq!((figure.rounds.len(), figure.kept().count()), (8, 6));
+    assert_eq!(figure.rounds[1].reason.as_deref(), Some("nothing held, 2"));
+    let outcome = measure(&plan("", &["empty"]), interrupt);
+    let figure = &outcome.figures[0];
+    assert_eq!((figure.status, figure.value), (Status::Failed, None));
+    assert_eq!(figure.reason.as_deref(), Some("nothing held, 3"));
+    assert!(figure.rounds.len() == 3 && figure.rounds.iter().all(|round| !round.kept));
 }
 
 fn interleaving(interrupt: &Interrupt) {
