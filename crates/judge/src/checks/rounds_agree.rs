@@ -18,6 +18,9 @@ const MIN_WARN: f64 = 0.07;
 /// A figure known to a quarter is not known.
 const FAIL: f64 = 0.25;
 
+/// Rounds of which the highest is so many times the lowest.
+const TENFOLD: f64 = 10.0;
+
 /// The 95 % interval of the median over rounds.
 ///
 /// With 6 to 8 rounds that interval is their whole range, and a single outlier makes it wide while it leaves
@@ -37,7 +40,7 @@ fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
     let values = figure.kept_values();
     let (Some(value), Some(interval)) = (figure.value, &figure.interval) else {
-        return Answer::unknown(format!("{} rounds give no interval", values.len()));
+        return by_range(subject, &values);
     };
     let target = figure.evidence.get(TARGET).into_value().unwrap_or(USUAL_TARGET);
     // A share of time that was lost is as uncertain as what it may hide, whatever part of itself that is. Noise that comes
@@ -69,6 +72,41 @@ fn rule(subject: &Subject) -> Answer {
         "look for what changes from round to round; more rounds make the interval narrower: --rounds N, \
          --max-time",
     )
+}
+
+/// Of too few rounds for an interval the range: at 95 % it would be wider still. So much scatter is warned of whatever more rounds
+/// would show; less is left to them.
+fn by_range(subject: &Subject, values: &[f64]) -> Answer {
+    let count = values.len();
+    let none = format!("{count} round{} give{} no interval", plural(count, "s", ""), plural(count, "", "s"));
+    let (Some(value), Some((low, high))) = (subject.figure.value, stats::range(values)) else {
+        return Answer::unknown(none);
+    };
+    if count < 2 || subject.condition(NOISE).is_some() {
+        return Answer::unknown(none);
+    }
+    let quartile = |q| stats::quantile(values, q).unwrap_or(value);
+    let whole = value.abs() + taken_off(subject);
+    let spread = ((high - low) / 2.0 / whole).min((quartile(0.75) - quartile(0.25)) / whole);
+    let detail = format!(
+        "{none}, and they are from {} to {} {}",
+        format::number(low),
+        format::number(high),
+        subject.figure.unit
+    );
+    // An order of magnitude apart they did not measure the same, however many of them are alike.
+    if spread >= FAIL || (low > 0.0 && high >= TENFOLD * low) {
+        Answer::warn(
+            detail,
+            "look for what changes from round to round; give it more rounds: --rounds N, --max-time",
+        )
+    } else {
+        Answer::unknown(detail)
+    }
+}
+
+fn plural<'a>(count: usize, many: &'a str, one: &'a str) -> &'a str {
+    if count == 1 { one } else { many }
 }
 
 /// What was taken off from what was timed, in the figure's unit: a difference is as uncertain as its parts, however small it is.

@@ -59,6 +59,20 @@ fn rounds_agree_but_for_an_outlier() {
 }
 
 #[test]
+fn too_few_rounds_for_an_interval_are_held_by_their_range() {
+    let agree = |values: &[f64]| quiet_vm().values(values).says("rounds-agree");
+    // Of a search for the largest rate that holds a latency.
+    assert_eq!(agree(&[2676.0, 2198.0, 2591.0, 2818.0, 41_716.0]), Warn, "ten-fold");
+    assert_eq!(agree(&[2676.0, 2198.0, 2591.0, 2818.0, 2716.0]), Unknown);
+    assert_eq!(agree(&[20.0, 20.2, 19.9, 20.1, 9.0]), Unknown, "one of five");
+    assert_eq!(agree(&[20.0, 31.0, 12.0, 28.0, 10.0]), Warn);
+    assert_eq!((agree(&[20.0, 36.0]), agree(&[20.0, 22.0]), agree(&[20.0])), (Warn, Unknown, Unknown));
+    let parts = quiet_vm().values(&[20.0, 90.0, 30.0]).with(PRICE_AGAIN, 1400.0);
+    assert_eq!(parts.says("rounds-agree"), Unknown, "of times that agree");
+    assert_eq!(quiet_vm().values(&[2676.0, 2198.0, 2591.0, 2818.0, 41_716.0]).judged().0, Verdict::Suspect);
+}
+
+#[test]
 fn drift_that_is_real_and_matters() {
     let falling = |step: f64| -> Outcome {
         let values: Vec<f64> = (0..10).map(|round| 100.0 - step * f64::from(round)).collect();
