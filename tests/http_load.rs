@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::Stdio;
 
 use figure::evidence::http as key;
+use figure::loads::tries;
 use figure::{Record, Status};
 
 use crate::bench::{run, stderr, stdout, truebench};
@@ -13,7 +14,7 @@ use crate::record::assert_valid;
 use crate::responder::{Responder, answer, free_port, head, load, measured, over_rounds};
 
 /// Two rounds of a quarter of a second.
-const BRIEF: &[&str] = &["-d", "500ms", "--rounds", "2", "-c", "4"];
+pub const BRIEF: &[&str] = &["-d", "500ms", "--rounds", "2", "-c", "4"];
 /// Rounds that no test waits for.
 const ENDLESS: &[&str] = &["--no-ceiling", "--format", "json", "-c", "4", "-d", "3000s", "--rounds", "9999"];
 
@@ -93,14 +94,16 @@ fn what_is_expected_is_held_against_every_answer() {
     assert_eq!((good, kinds[1]), (900.0, 100.0));
 }
 
+/// Whether a program is installed.
+pub fn is_there(name: &str) -> bool {
+    let tried = std::process::Command::new("sh").args(["-c", &format!("command -v {name}")]).output();
+    tried.is_ok_and(|output| output.status.success())
+}
+
 /// A command that serves at this port, whatever of the kind is installed, and files that it needs.
-fn any_server(port: u16) -> Option<(String, tempfile::TempDir)> {
+pub fn any_server(port: u16) -> Option<(String, tempfile::TempDir)> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().display();
-    let is_there = |name: &str| {
-        let tried = std::process::Command::new("sh").args(["-c", &format!("command -v {name}")]).output();
-        tried.is_ok_and(|output| output.status.success())
-    };
     if is_there("nginx") {
         let conf = format!(
             "daemon off; worker_processes 2; pid {path}/pid; error_log {path}/error.log;\n\
@@ -193,7 +196,7 @@ fn measuring(child: &mut std::process::Child) {
 }
 
 /// Seconds since a process began.
-fn lived(pid: u32) -> f64 {
+pub fn lived(pid: u32) -> f64 {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let stat = read(&format!("/proc/{pid}/stat"));
     let began =
@@ -246,6 +249,50 @@ fn a_rate_that_holds_a_latency_is_searched() {
     let rate = head(&record).value.unwrap();
     assert!(rate > 1.0 && rate < 150.0, "{rate}");
     assert!(matches!(answer(head(&record), "errors-as-work").0, figure::Outcome::Pass));
+    let tried = tries(&head(&record).rounds[0].evidence);
+    assert!(tried.iter().any(|one| one.held && one.asked < 150.0), "{tried:?}");
+    let top = tried.iter().filter(|one| one.held).max_by(|a, b| a.asked.total_cmp(&b.asked)).unwrap();
+    assert_eq!(top.answered, rate, "the round is the highest rate that held");
+}
+
+#[test]
+fn a_search_in_which_no_rate_held_shows_what_it_tried() {
+    let server = Responder::start(&["--delay", "30ms/1"]);
+    let pid = server.pid().to_string();
+    let url = server.url();
+    let options =
+        ["http", "--url", &url, "--server-pid", &pid, "--no-ceiling", "-d", "500ms", "--rounds", "1"];
+    let slo = ["-c", "4", "--slo", "p99<1ms"];
+    let output = run(&[&options[..], &slo, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_valid(&output.stdout);
+    let record: Record = serde_json::from_slice(&output.stdout).unwrap();
+    let load = &record.figures[0];
+    assert_eq!((load.status, load.value, load.rounds.len()), (Status::Failed, None, 1));
+    let tried = tries(&load.rounds[0].evidence);
+    assert!(tried.len() > 4 && !load.rounds[0].kept, "{tried:?}");
+    assert!(
+        tried.windows(2).all(|pair| pair[1].asked < pair[0].asked),
+        "each lower than the one before: {tried:?}"
+    );
+    // Each answer waits for 30 ms, less a timer's coarseness.
+    assert!(tried.iter().all(|one| !one.held && one.latency > 0.025), "{tried:?}");
+    let lowest = tried.iter().map(|one| one.latency).fold(f64::INFINITY, f64::min);
+    let reason = load.reason.as_deref().unwrap();
+    for part in ["p99<1.00 ms", &format!("tried {} rates", tried.len()), &figure::format::seconds(lowest)] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+    // What was tried is in every report, from the record alone.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("record.json");
+    std::fs::write(&file, &output.stdout).unwrap();
+    for format in ["text", "markdown", "html"] {
+        let shown = run(&["report", &file.display().to_string(), "--format", format]);
+        assert_eq!(shown.status.code(), Some(0), "{format}: {}", stderr(&shown));
+        let asked: Vec<String> = tried.iter().map(|one| format!("{:.0}", one.asked)).collect();
+        let text = stdout(&shown);
+        assert!(asked.iter().all(|rate| text.contains(rate.as_str())), "{format}: {asked:?}: {text}");
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod http_list;
 mod http_load;
 mod http_long;
 mod http_null;
+mod http_processes;
 mod http_remote;
 #[cfg(target_arch = "x86_64")]
 mod idle;

@@ -4,7 +4,16 @@
 use crate::evidence::audit::TOOL;
 use crate::evidence::{FactType, Key, ROLE, http as key};
 use crate::stats::{self, Ratio};
-use crate::{Figure, Reading, Record, Verdict, format};
+use crate::{Figure, Reading, Record, Verdict};
+
+mod bound;
+mod limit;
+mod memory;
+mod search;
+
+pub use bound::{Bound, FULL, HEADROOM, Used, cpus, is_apart, list, server_cpus, server_used};
+pub use memory::{MemoryGrowth, memory_of};
+pub use search::{Try, summary, tries};
 
 /// [`key::GOAL`] of a load that finds what the servers can do.
 pub const SATURATION: &str = "saturation";
@@ -110,35 +119,12 @@ impl Quantity {
                     each.map(|((user, system), answered)| (user + system) / answered.max(1.0) * 1e6).collect()
                 })
             }
-            Quantity::Memory => memory(rate),
+            Quantity::Memory => memory::memory(rate),
             Quantity::Goroutines => each(rate, key::GOROUTINES, Some),
             Quantity::Runnable => {
                 each(rate, key::GO_RUNNABLE, |waits| waits.get(1).map(|seconds| seconds * 1e3))
             }
         }
-    }
-}
-
-/// The least that connections must have added to a server's memory for it to be divided by them, as a share of what it had before. That
-/// is another by some per cent at each start, which no round of one start shows: of 50 connections of net/http three starts of 14 MB told 4.1,
-/// 4.6 and 16.1 KB each (docs/methods/http.md).
-const RESOLVED: f64 = 0.25;
-
-fn memory(rate: &Figure) -> Reading<Vec<f64>> {
-    let known = rate.evidence.get(key::RESIDENT_BEFORE).and(rate.evidence.get(key::ESTABLISHED));
-    let (before, connections) = match known {
-        Reading::Value(known) => known,
-        Reading::Unknown(reason) => return Reading::Unknown(reason),
-    };
-    let grown = each(rate, key::SERVER_RESIDENT, |resident| Some(resident - before));
-    let typical = grown.value().and_then(|grown| stats::median(grown));
-    match typical.filter(|typical| *typical < RESOLVED * before) {
-        Some(typical) => Reading::unknown(format!(
-            "{connections:.0} connections added {} to the server's {}, as a heap does by itself; give more (-c), until they add a quarter",
-            format::bytes(typical.max(0.0)),
-            format::bytes(before)
-        )),
-        None => grown.map(|grown| grown.into_iter().map(|grown| grown / connections.max(1.0)).collect()),
     }
 }
 
@@ -200,6 +186,11 @@ impl<'a> Load<'a> {
             quantity.values(load.rate).into_value().filter(|values| values.iter().all(|value| *value > 0.0))
         };
         stats::paired_ratio(&values(self)?, &values(other)?)
+    }
+
+    /// What bounds its rate, as far as its evidence tells.
+    pub fn bound(&self) -> Bound {
+        limit::of(self)
     }
 
     /// [`profiled`] of the load.

@@ -11,6 +11,8 @@ pub mod interface;
 pub mod listen;
 pub mod network;
 pub mod process;
+pub mod process_growth;
+pub mod process_set;
 #[cfg(test)]
 mod process_tests;
 pub mod sample;

@@ -4,22 +4,18 @@
 //! are judged by it, and by what concerns only them.
 
 use figure::evidence::http::{
-    AGENT, CARRIER, CLIENT_BUSIEST, CLIENT_CPUS, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS,
-    SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT, WHAT,
+    CARRIER, CLIENT_BUSIEST, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS, SUBJECT, WHAT,
 };
 use figure::evidence::{Key, http};
-use figure::{CpuList, Figure, Reading, stats};
+use figure::{CpuList, Figure, Reading, loads, stats};
 
 use crate::check::{Subject, measured};
 
 /// `http.subject` of our null responder, which does nothing but answer: what the client reaches with it is the most that it can.
 const CEILING: &str = "null";
-pub use figure::loads::{ASKED, CLOSED, DOUBLED, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION};
-
-/// The client must be able to do this many times what it is to measure.
-pub const HEADROOM: f64 = 1.5;
-/// From this share of a CPU on a thread is at its limit (locust warns of its own at 90 %: locust #1161).
-pub const FULL: f64 = 0.90;
+pub use figure::loads::{
+    ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, Used, list,
+};
 
 /// For [`Check::applies`](crate::check::Check::applies): loads (reads [`WHAT`]).
 pub fn of_load(subject: &Subject) -> bool {
@@ -105,25 +101,14 @@ pub fn together<T, const N: usize>(readings: [Reading<T>; N]) -> Reading<[T; N]>
     Reading::or_unknown(values.try_into().ok(), "not all were read")
 }
 
-/// CPU numbers as a list.
-pub fn list(cpus: &[f64]) -> CpuList {
-    cpus.iter().filter(|cpu| **cpu >= 0.0).map(|cpu| *cpu as u32).collect()
-}
-
-/// All CPUs of client and server, as far as we place them (reads [`CLIENT_CPUS`] and [`SERVER_CPUS`]).
+/// [`loads::cpus`] of a load (reads [`CLIENT_CPUS`](http::CLIENT_CPUS) and [`SERVER_CPUS`](http::SERVER_CPUS)).
 pub fn cpus(subject: &Subject) -> CpuList {
-    let of = |key: Key<Vec<f64>>| list(&subject.condition(key).unwrap_or_default());
-    of(CLIENT_CPUS).iter().chain(of(SERVER_CPUS).iter()).collect()
+    loads::cpus(subject.figure)
 }
 
-/// The CPUs that the server may use: those that we gave it, else those of its threads' masks (reads [`SERVER_CPUS`] and
-/// [`SERVER_ALLOWED`]).
+/// [`loads::server_cpus`] of a load (reads [`SERVER_CPUS`](http::SERVER_CPUS) and [`SERVER_ALLOWED`](http::SERVER_ALLOWED)).
 pub fn server_cpus(subject: &Subject) -> Reading<CpuList> {
-    let given = list(&subject.condition(SERVER_CPUS).unwrap_or_default());
-    if !given.is_empty() {
-        return Reading::Value(given);
-    }
-    subject.figure.over_rounds(SERVER_ALLOWED).map(|rounds| list(&rounds.concat()))
+    loads::server_cpus(subject.figure)
 }
 
 /// CPU seconds that the server's CPUs had in the windows, which is what the server's side watches (reads what [`server_cpus`] reads, and
@@ -133,44 +118,15 @@ pub fn server_time(subject: &Subject) -> Reading<f64> {
     cpus.and(subject.figure.sum(SECONDS)).map(|(cpus, seconds)| cpus * seconds.max(f64::MIN_POSITIVE))
 }
 
-/// Whether the server is on a machine of its own, of which the record's machine, which is the client's, tells nothing (reads [`AGENT`] and
-/// [`SERVER_APART`]).
+/// [`loads::is_apart`] of a load (reads [`AGENT`](http::AGENT) and [`SERVER_APART`](http::SERVER_APART)).
 pub fn is_apart(subject: &Subject) -> bool {
-    subject.condition(AGENT).is_some()
-        && subject.figure.evidence.get(SERVER_APART).into_value() != Some(false)
+    loads::is_apart(subject.figure)
 }
 
-/// How much of its CPUs' time a server used.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Used {
-    /// Its own threads.
-    pub own: f64,
-    /// With what soft interrupts may have taken of the same CPUs: on the loopback interface they are the server's and the client's
-    /// network traffic, which the kernel may book to nobody.
-    pub with_network: f64,
-    /// CPUs that it may use.
-    pub cpus: f64,
-}
-
-/// What the server used of its CPUs' time over the windows (reads what [`server_cpus`] and [`cpus`] read, [`SERVER_USER`],
-/// [`SERVER_SYSTEM`], [`SECONDS`] and [`SOFTIRQ`], and [`is_apart`]).
+/// [`loads::server_used`] of a load (reads what [`server_cpus`], [`cpus`] and [`is_apart`] read,
+/// [`SERVER_USER`](http::SERVER_USER), [`SERVER_SYSTEM`](http::SERVER_SYSTEM), [`SECONDS`] and [`SOFTIRQ`](http::SOFTIRQ)).
 pub fn server_used(subject: &Subject) -> Reading<Used> {
-    let figure = subject.figure;
-    let cpus = server_cpus(subject).map(|cpus| cpus.len() as f64);
-    let times = together([SERVER_USER, SERVER_SYSTEM, SECONDS].map(|key| figure.sum(key)));
-    let (cpus, [user, system, seconds]) = match (cpus, times) {
-        (Reading::Value(cpus), Reading::Value(times)) => (cpus, times),
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => return Reading::Unknown(reason),
-    };
-    let whole = cpus * seconds;
-    if whole <= 0.0 {
-        return Reading::unknown("no CPU of the server is shown");
-    }
-    // Of the server's whole host: its CPUs have their part, by their number. The client's are of that host where both are on one.
-    let all = if is_apart(subject) { cpus } else { (self::cpus(subject).len() as f64).max(cpus) };
-    let network = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0) * cpus / all;
-    let own = (user + system) / whole;
-    Reading::Value(Used { own, with_network: own + network / whole, cpus })
+    loads::server_used(subject.figure)
 }
 
 /// The null responder under the same load: so many connections, kept or not, by the same carrier, in a closed loop.

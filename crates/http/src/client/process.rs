@@ -106,10 +106,7 @@ fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, Connected), 
 
 /// Bytes that this process has in memory.
 fn resident() -> Reading<f64> {
-    match process::read(&Tree::live(), std::process::id()) {
-        Reading::Value(process) => process.resident,
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    process::resident(&Tree::live(), std::process::id())
 }
 
 /// A client's process, from the outside. It ends with this value.

@@ -1,10 +1,12 @@
 //! What was seen of a server, as evidence.
 
 use std::borrow::Cow;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use figure::evidence::http as key;
 use figure::series::Timeline;
-use figure::{CpuList, Evidence, Reading};
+use figure::{CpuList, Evidence, Reading, stats};
 use machine::Tree;
 
 use super::subject::Subjects;
@@ -13,12 +15,22 @@ use crate::profile::{buckets, coverage, cumulative};
 use crate::watch::go::{
     GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
 };
+use crate::watch::process_set::ProcessSet;
 use crate::watch::sample::{Sample, value};
-use crate::watch::watcher::Seen as Watched;
-use crate::watch::{network, process};
+use crate::watch::watcher::{Places, Seen as Watched};
+use crate::watch::{network, process, process_growth};
 
 /// The server's processes in the timeline.
-const SERVER: &str = "server";
+pub const SERVER: &str = "server";
+/// Looks at a server's memory before the first connection: the spread of these is what it moves by itself.
+const LOOKS: usize = 6;
+/// Between two of them.
+const BETWEEN: Duration = Duration::from_millis(20);
+/// A server has started when its processes stay the same for so long, and their memory within [`STEADY`]; it is waited for at most
+/// [`STARTED`].
+const SAME: Duration = Duration::from_millis(100);
+const STEADY: f64 = 0.01;
+const STARTED: Duration = Duration::from_secs(3);
 
 /// What its books said of a window.
 #[derive(Debug)]
@@ -31,14 +43,55 @@ pub struct Around {
     pub throttled: Reading<f64>,
     /// What the watcher saw.
     pub watched: Watched,
-    /// Processes of the server.
-    pub servers: usize,
+    /// What [`memory`] tells of the server's processes at its end, all connections still open.
+    pub memory: [Reading<f64>; 2],
 }
 
-/// The name of the server's process number `at` in the timeline.
-pub fn server_name(at: usize) -> String {
-    if at == 0 { SERVER.to_owned() } else { format!("{SERVER}.{}", at + 1) }
+/// Bytes of memory of a server's processes: RSS, in which pages that they share count for each, and PSS, in which they count once.
+pub fn memory(processes: Option<&ProcessSet>) -> [Reading<f64>; 2] {
+    let sum = |measure| match processes {
+        Some(processes) => processes.sum(measure),
+        None => Reading::unknown(UNSEEN),
+    };
+    [sum(process::resident), sum(process::proportional)]
 }
+
+/// A server's memory before the first connection.
+pub fn of_memory(processes: Option<&ProcessSet>) -> Evidence {
+    if let Some(processes) = processes {
+        let look = || (processes.running(), processes.sum(process::resident).into_value().unwrap_or(0.0));
+        let (begun, mut before) = (Instant::now(), look());
+        while begun.elapsed() < STARTED {
+            sleep(SAME);
+            let now = look();
+            let is_steady = now.0 == before.0 && (now.1 - before.1).abs() <= STEADY * before.1;
+            before = now;
+            if is_steady {
+                break;
+            }
+        }
+    }
+    let looks: Vec<_> = (0..if processes.is_some() { LOOKS } else { 1 })
+        .map(|at| {
+            if at > 0 {
+                sleep(BETWEEN);
+            }
+            memory(processes)
+        })
+        .collect();
+    let all = |which: usize| {
+        let each = looks.iter().map(|look| look[which].clone().map(|bytes| vec![bytes]));
+        each.reduce(|all, one| all.and(one).map(|(all, one)| [all, one].concat())).unwrap_or_default()
+    };
+    let mut facts = Evidence::default();
+    let median = |looks: Vec<f64>| stats::median(&looks).unwrap_or(f64::NAN);
+    facts.put_reading(key::RESIDENT_BEFORE, all(0).map(median));
+    facts.put_reading(key::PSS_BEFORE, all(1));
+    facts
+}
+
+/// Why nothing is known of a server's process.
+const UNSEEN: &str = "the server's process is not known: give it by --server-pid";
 
 /// What is known of a server before the first request, besides what was found already.
 pub fn of_server(running: &Subjects, mut facts: Evidence) -> Evidence {
@@ -59,20 +112,12 @@ pub fn of_server(running: &Subjects, mut facts: Evidence) -> Evidence {
         }
     }
     let tree = Tree::live();
-    let unseen = "the server's process is not known: give it by --server-pid";
-    let at_start = running.pid.map(|pid| process::read(&tree, pid));
-    let resident = match at_start {
-        Some(Reading::Value(process)) => process.resident,
-        Some(Reading::Unknown(reason)) => Reading::Unknown(reason),
-        None => Reading::unknown(unseen),
-    };
-    facts.put_reading(key::RESIDENT_BEFORE, resident);
     let arguments = running.pid.map(|pid| tree.text(format!("/proc/{pid}/cmdline")));
-    let arguments = arguments.unwrap_or_else(|| Reading::unknown(unseen));
+    let arguments = arguments.unwrap_or_else(|| Reading::unknown(UNSEEN));
     let words =
         |text: String| text.trim_end_matches('\0').replace('\0', " ").chars().take(400).collect::<String>();
     facts.put_reading(key::SERVER_ARGUMENTS, arguments.map(words));
-    let limit = running.pid.map(|pid| files_limit(&tree, pid)).unwrap_or_else(|| Reading::unknown(unseen));
+    let limit = running.pid.map(|pid| files_limit(&tree, pid)).unwrap_or_else(|| Reading::unknown(UNSEEN));
     facts.put_reading(key::FILES_LIMIT, limit);
     let settings = network::Settings::read(&tree);
     facts.put_reading(key::SOMAXCONN, settings.somaxconn.clone().map(|number| number as f64));
@@ -121,46 +166,34 @@ pub fn of_window(
     (facts, around.watched.timeline)
 }
 
-/// The sum of a column over all of the server's processes.
-fn sum(around: &Around, what: &str) -> Reading<f64> {
-    let mut all = Reading::Value(0.0);
-    for at in 0..around.servers {
-        let one = value(&around.watched.totals, &format!("{}.{what}", server_name(at)));
-        all = all.and(one).map(|(all, one)| all + one);
-    }
-    if around.servers == 0 { Reading::unknown("the server's process is not known") } else { all }
-}
-
 fn of_processes(facts: &mut Evidence, around: &Around) {
-    let [user, system, voluntary, involuntary, waited, threads, resident, files] = process::NAMES;
+    let of = |what: &str| value(&around.watched.totals, &format!("{SERVER}.{what}"));
+    let [user, system, voluntary, involuntary, waited, threads, _, files, processes] = process_growth::NAMES;
     // The kernel books user and system time by samples and their sum exactly: the sum is spread by the samples.
-    let booked = sum(around, user).and(sum(around, system));
+    let booked = of(user).and(of(system));
     let split = booked.and(around.cpu.clone()).map(|((user, system), cpu)| {
         let share = if user + system > 0.0 { user / (user + system) } else { 0.5 };
         (cpu * share, cpu * (1.0 - share))
     });
     facts.put_reading(key::SERVER_USER, split.clone().map(|(user, _)| user));
     facts.put_reading(key::SERVER_SYSTEM, split.map(|(_, system)| system));
-    facts.put_reading(key::SERVER_DELAY, sum(around, waited));
+    facts.put_reading(key::SERVER_DELAY, of(waited));
     facts.put_reading(key::SERVER_THROTTLED, around.throttled.clone());
-    let switches = sum(around, voluntary).and(sum(around, involuntary));
+    let switches = of(voluntary).and(of(involuntary));
     facts.put_reading(key::SERVER_SWITCHES, switches.map(|(one, other)| vec![one, other]));
-    facts.put_reading(key::SERVER_THREADS, sum(around, threads));
-    facts.put_reading(key::SERVER_RESIDENT, sum(around, resident));
-    facts.put_reading(key::SERVER_FILES, sum(around, files));
-    let places = || around.watched.places.iter().take(around.servers);
-    let union = |of: fn(&crate::watch::watcher::Places) -> &Reading<CpuList>| {
-        let mut all = Reading::Value(Vec::new());
-        for place in places() {
-            all = all.and(of(place).clone()).map(|(mut all, cpus): (Vec<f64>, CpuList)| {
-                all.extend(cpus.iter().map(f64::from));
-                all
-            });
-        }
-        if around.servers == 0 { Reading::unknown("the server's process is not known") } else { all }
+    facts.put_reading(key::SERVER_PROCESSES, of(processes));
+    facts.put_reading(key::SERVER_THREADS, of(threads));
+    facts.put_reading(key::SERVER_FILES, of(files));
+    let [resident, proportional] = around.memory.clone();
+    facts.put_reading(key::SERVER_RESIDENT, resident);
+    facts.put_reading(key::SERVER_PSS, proportional);
+    let places = around.watched.places.iter().find(|places| places.name == SERVER);
+    let cpus = |of: fn(&Places) -> &Reading<CpuList>| match places {
+        Some(places) => of(places).clone().map(|cpus| cpus.iter().map(f64::from).collect::<Vec<f64>>()),
+        None => Reading::unknown(UNSEEN),
     };
-    facts.put_reading(key::SERVER_ALLOWED, union(|place| &place.allowed));
-    facts.put_reading(key::SERVER_SEEN, union(|place| &place.seen));
+    facts.put_reading(key::SERVER_ALLOWED, cpus(|places| &places.allowed));
+    facts.put_reading(key::SERVER_SEEN, cpus(|places| &places.seen));
 }
 
 fn of_network(facts: &mut Evidence, totals: &[Sample], answered: f64) {

@@ -17,7 +17,8 @@ use super::{About, Seen, Side};
 use crate::profile::pprof::CpuProfile;
 use crate::servers;
 use crate::watch::go::{self, Runtime};
-use crate::watch::process;
+use crate::watch::process_growth::{CpuTimes, cpu_spent};
+use crate::watch::process_set::{ENDED, ProcessSet};
 use crate::watch::watcher::{Plan, SECOND, Watcher};
 
 /// How long a profile may be late.
@@ -40,17 +41,20 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct Local {
     running: Subjects,
-    beside: Vec<(String, u32)>,
+    /// Other processes in the timeline.
+    beside: Vec<(String, ProcessSet)>,
     /// The CPUs that the server was given, and whether to watch from there.
     cpus: Option<CpuList>,
     is_watched_there: bool,
-    /// The server's process and all below it: a server may be many.
-    processes: Vec<u32>,
+    /// The server's processes; `None` where none is known.
+    processes: Option<ProcessSet>,
+    /// One of them that ran when it was ready.
+    first: Option<u32>,
     before: Reading<Runtime>,
     watcher: Option<Watcher>,
-    /// CPU seconds of its processes when it was ready, and when the window began.
-    cpu_ready: Reading<f64>,
-    cpu: Reading<f64>,
+    /// CPU times of its processes when it was ready, and when the window began.
+    cpu_ready: CpuTimes,
+    cpu: CpuTimes,
     /// The control groups of the server, found when it was ready, and what they had counted when the window began.
     groups: Option<Groups>,
     counted: Option<Numbers>,
@@ -72,6 +76,8 @@ impl Local {
             facts.put(key::CONFORMS, passed);
             facts.put(key::CONFORMANCE, said);
         }
+        let processes = running.processes();
+        facts.merge(facts::of_memory(processes.as_ref()));
         let about = About {
             address: running.address,
             cost_rounds: running.started.as_ref().map_or(0, |started| started.cost.rounds),
@@ -79,14 +85,15 @@ impl Local {
         };
         let local = Local {
             running,
-            beside: wanted.beside.clone(),
+            beside: alone(&wanted.beside),
             cpus: wanted.cpus.clone(),
             is_watched_there: false,
-            processes: Vec::new(),
+            processes,
+            first: None,
             before: Reading::default(),
             watcher: None,
-            cpu_ready: Reading::default(),
-            cpu: Reading::default(),
+            cpu_ready: CpuTimes::new(),
+            cpu: CpuTimes::new(),
             groups: None,
             counted: None,
             begun: Instant::now(),
@@ -103,9 +110,22 @@ impl Local {
         }
     }
 
-    fn cpu_since(&self, before: &Reading<f64>) -> Reading<f64> {
-        process::cpu_of(&self.processes).and(before.clone()).map(|(after, before)| after - before)
+    fn cpu_times(&self) -> CpuTimes {
+        self.processes.as_ref().map(ProcessSet::times).unwrap_or_default()
     }
+
+    fn cpu_since(&self, before: &CpuTimes) -> Reading<f64> {
+        match &self.processes {
+            Some(processes) => Reading::Value(cpu_spent(before, &processes.times())),
+            None => Reading::unknown("no process is known"),
+        }
+    }
+}
+
+/// Each of these processes as a set of its own.
+fn alone(processes: &[(String, u32)]) -> Vec<(String, ProcessSet)> {
+    let one = |(name, pid): &(String, u32)| (name.clone(), ProcessSet::new(Tree::live(), &[*pid], None));
+    processes.iter().map(one).collect()
 }
 
 impl Drop for Local {
@@ -119,7 +139,7 @@ impl Drop for Local {
 
 impl Side for Local {
     fn watch_beside(&mut self, processes: Vec<(String, u32)>) {
-        self.beside = processes;
+        self.beside = alone(&processes);
     }
 
     fn watch_from_server(&mut self, whether: bool) {
@@ -127,25 +147,23 @@ impl Side for Local {
     }
 
     fn ready(&mut self) -> Result<(), String> {
-        if let Some(pid) = self.running.pid {
-            self.processes = [pid].into_iter().chain(lab::tree::processes_below(pid)).collect();
-            if process::read(&Tree::live(), pid).value().is_none() {
-                return Err("the server has ended".to_owned());
-            }
-            self.groups = Some(Groups::of(&Tree::live(), pid));
+        if let Some(processes) = &self.processes {
+            processes.discover();
+            let first = *processes.running().first().ok_or(ENDED)?;
+            self.first = Some(first);
+            self.groups = Some(Groups::of(&Tree::live(), first));
         }
         self.before = self.runtime();
-        self.cpu_ready = process::cpu_of(&self.processes);
+        self.cpu_ready = self.cpu_times();
         Ok(())
     }
 
     fn begin(&mut self, length: Duration, profile: Option<u32>) -> Result<(), String> {
-        let named = self.processes.iter().enumerate();
-        let named = named.map(|(at, pid)| (facts::server_name(at), *pid));
+        let server = self.processes.iter().map(|set| (facts::SERVER.to_owned(), set.clone()));
         let plan = Plan {
             tree: Tree::live(),
-            processes: named.chain(self.beside.iter().cloned()).collect(),
-            network_of: self.running.pid,
+            processes: server.chain(self.beside.iter().cloned()).collect(),
+            network_of: self.first,
             sidecar: self.running.sidecar,
             listener: Some(self.running.address),
             // Once a second, and at least once within the window.
@@ -164,7 +182,7 @@ impl Side for Local {
             _ => None,
         };
         self.counted = self.groups.as_ref().map(|groups| groups.read(&Tree::live()));
-        self.cpu = process::cpu_of(&self.processes);
+        self.cpu = self.cpu_times();
         self.begun = Instant::now();
         let watcher = Watcher::start(plan, |_, _| {});
         self.watcher = Some(watcher.map_err(|error| format!("the server cannot be watched: {error}"))?);
@@ -180,7 +198,8 @@ impl Side for Local {
         };
         let watched = self.watcher.take().ok_or("the server was not watched")?;
         let watched = watched.stop().ok_or("what watched the server was lost")?;
-        self.around = Some(Around { seconds, cpu, throttled, watched, servers: self.processes.len() });
+        let memory = facts::memory(self.processes.as_ref());
+        self.around = Some(Around { seconds, cpu, throttled, watched, memory });
         Ok(())
     }
 

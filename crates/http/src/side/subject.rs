@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 
 use figure::format::{plain_to, system_error};
 use figure::{CpuList, secrets};
+use machine::Tree;
 use serde::{Deserialize, Serialize};
 
 use crate::servers::{self, Server, Setup, Started};
+use crate::watch::process_set::{self, ProcessSet};
 
 /// How long a server of the user's may take until it listens.
 const LISTEN: Duration = Duration::from_secs(30);
+/// How long a daemon may take until it listens, after the command that started it has ended.
+const DAEMON: Duration = Duration::from_secs(2);
 /// Between two attempts to connect.
 const AGAIN: Duration = Duration::from_millis(10);
 /// How long it may take to end once it was told to.
@@ -57,8 +61,10 @@ pub enum Subject {
 pub struct Subjects {
     /// Where it serves.
     pub address: SocketAddr,
-    /// Its process, if it is known.
+    /// Its process, if it is known: the one that was started or given, else one that listens.
     pub pid: Option<u32>,
+    /// Processes that belong to it besides those below `pid`: those that listen at its address.
+    pub listening: Vec<u32>,
     /// The port beside it.
     pub sidecar: Option<SocketAddr>,
     /// What a Go server said of itself.
@@ -84,6 +90,7 @@ impl Subject {
                 Ok(Subjects {
                     address: started.address,
                     pid: Some(started.pid),
+                    listening: Vec::new(),
                     sidecar: Some(started.sidecar),
                     started: Some(started),
                     _server: Some(Box::new(server)),
@@ -100,6 +107,7 @@ impl Subject {
                 let mut held = Subjects {
                     address: SocketAddr::from(([127, 0, 0, 1], 0)),
                     pid: Some(child.id()),
+                    listening: Vec::new(),
                     sidecar: None,
                     started: None,
                     _server: None,
@@ -127,17 +135,31 @@ impl Subject {
                 let mut shell = Command::new("/bin/sh");
                 shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
                 let mut child = spawn(shell, cpus)?;
-                let listening = wait_for(&mut child, *address);
-                let pid = Some(child.id());
-                let child = Some(child);
-                let sidecar = *sidecar;
-                let held = Subjects { address: *address, pid, sidecar, started: None, _server: None, child };
-                listening.map_err(|why| format!("{}: {why}", secrets::text(command)))?;
+                let waited = wait_for(&mut child, *address);
+                let is_daemon = !matches!(child.try_wait(), Ok(None));
+                let mut held = Subjects {
+                    address: *address,
+                    pid: Some(child.id()),
+                    listening: Vec::new(),
+                    sidecar: *sidecar,
+                    started: None,
+                    _server: None,
+                    child: Some(child),
+                };
+                waited.map_err(|why| format!("{}: {why}", secrets::text(command)))?;
+                held.listening = process_set::listening(&Tree::live(), None, *address);
+                if is_daemon {
+                    held.pid = held.listening.first().copied();
+                }
                 Ok(held)
             }
             Subject::Running { address, pid, sidecar } => Ok(Subjects {
                 address: *address,
                 pid: *pid,
+                listening: match pid {
+                    Some(pid) => process_set::listening(&Tree::live(), Some(*pid), *address),
+                    None => Vec::new(),
+                },
                 sidecar: *sidecar,
                 started: None,
                 _server: None,
@@ -174,6 +196,15 @@ impl Subject {
     }
 }
 
+impl Subjects {
+    /// All its processes; `None` where none is known.
+    pub fn processes(&self) -> Option<ProcessSet> {
+        let roots: Vec<u32> = self.pid.into_iter().chain(self.listening.iter().copied()).collect();
+        let group = self.child.as_ref().map(Child::id);
+        (!roots.is_empty()).then(|| ProcessSet::new(Tree::live(), &roots, group))
+    }
+}
+
 /// Starts a child on these CPUs. It is of a group of its own, so that it can be ended with all that it started.
 fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> {
     use std::os::unix::process::CommandExt;
@@ -182,15 +213,19 @@ fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> 
         .map_err(|error| format!("the server could not be started: {}", system_error(&error)))
 }
 
-/// Waits until it listens.
+/// Waits until it listens. A command may end well before, and leave a daemon.
 fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
-    let deadline = Instant::now() + LISTEN;
+    let mut deadline = Instant::now() + LISTEN;
     loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Err(format!("it ended before it listened at {address}: {status}"));
-        }
+        let ended = child.try_wait().ok().flatten();
         if TcpStream::connect_timeout(&address, AGAIN).is_ok() {
             return Ok(());
+        }
+        if let Some(status) = ended {
+            deadline = deadline.min(Instant::now() + DAEMON);
+            if !status.success() || Instant::now() > deadline {
+                return Err(format!("it ended before it listened at {address}: {status}"));
+            }
         }
         if Instant::now() > deadline {
             return Err(format!("it does not listen at {address} after {} s", LISTEN.as_secs()));
@@ -203,7 +238,7 @@ impl Drop for Subjects {
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
             let group = rustix::process::Pid::from_child(child);
-            // One that has ended already is only waited for.
+            // One that has ended already is only waited for; a daemon that left the group ends with the guardian.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
             let deadline = Instant::now() + END;
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {

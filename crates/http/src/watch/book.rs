@@ -5,13 +5,14 @@ use std::time::Instant;
 use figure::{CpuList, Reading};
 
 use super::go::{self, Histogram, Runtime};
-use super::process::{self, Process};
+use super::process::Process;
+use super::process_growth::{self, Members};
 use super::sample::{Kind, Sample, changes};
 
-/// Where the threads of a process were, over all looks.
+/// Where the threads of a set of processes were, over all looks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
-    /// The name of the process.
+    /// The name of the processes.
     pub name: String,
     /// CPUs that they might run on.
     pub allowed: Reading<CpuList>,
@@ -22,7 +23,7 @@ pub struct Places {
 /// Everything at one moment.
 pub(super) struct Look {
     pub at: Instant,
-    pub processes: Vec<Reading<Process>>,
+    pub sets: Vec<Reading<Members>>,
     pub host: Vec<Sample>,
     pub network: Vec<Sample>,
     /// `None`: not asked, as there is nobody to ask or no time left to.
@@ -30,11 +31,11 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Growths and levels since an earlier look, of processes of these names.
-    pub fn since(&self, before: &Look, named: &[(String, u32)]) -> Vec<Sample> {
+    /// Growths and levels since an earlier look, of sets of processes of these names.
+    pub fn since(&self, before: &Look, names: &[String]) -> Vec<Sample> {
         let mut all = Vec::new();
-        for ((name, _), (then, now)) in named.iter().zip(before.processes.iter().zip(&self.processes)) {
-            all.extend(process::samples(name, then, now));
+        for (name, (then, now)) in names.iter().zip(before.sets.iter().zip(&self.sets)) {
+            all.extend(process_growth::samples(name, then, now));
         }
         all.extend(changes(&before.host, &self.host));
         all.extend(changes(&before.network, &self.network));
@@ -55,13 +56,13 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Begins with the first look at processes of these names.
-    pub fn new(named: &[(String, u32)], first: &Look) -> Book {
-        let place = |((name, _), process): (&(String, u32), &Reading<Process>)| {
-            let (allowed, seen) = places(process);
+    /// Begins with the first look at sets of processes of these names.
+    pub fn new(names: &[String], first: &Look) -> Book {
+        let place = |(name, members): (&String, &Reading<Members>)| {
+            let (allowed, seen) = places(members);
             Places { name: name.clone(), allowed, seen }
         };
-        let places = named.iter().zip(&first.processes).map(place).collect();
+        let places = names.iter().zip(&first.sets).map(place).collect();
         Book { totals: Vec::new(), places, first: answer(first).cloned(), last: None }
     }
 
@@ -80,8 +81,8 @@ impl Book {
                 Some(_) => self.last = Some(runtime.clone()),
             }
         }
-        for (places_so_far, process) in self.places.iter_mut().zip(&now.processes) {
-            let (allowed, seen) = places(process);
+        for (places_so_far, members) in self.places.iter_mut().zip(&now.sets) {
+            let (allowed, seen) = places(members);
             places_so_far.allowed = union(&places_so_far.allowed, &allowed);
             places_so_far.seen = union(&places_so_far.seen, &seen);
         }
@@ -128,11 +129,14 @@ fn joined(kind: Kind, so_far: &Reading<f64>, now: &Reading<f64>) -> Reading<f64>
     }
 }
 
-fn places(process: &Reading<Process>) -> (Reading<CpuList>, Reading<CpuList>) {
-    match process {
-        Reading::Value(process) => (process.allowed(), process.last()),
-        Reading::Unknown(reason) => (Reading::unknown(reason), Reading::unknown(reason)),
-    }
+fn places(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {
+    let of = |cpus: fn(&Process) -> Reading<CpuList>| match members {
+        Reading::Value(members) => {
+            members.values().map(cpus).fold(Reading::Value(CpuList::new()), |all, one| union(&all, &one))
+        }
+        Reading::Unknown(reason) => Reading::unknown(reason),
+    };
+    (of(Process::allowed), of(Process::last))
 }
 
 fn union(one: &Reading<CpuList>, other: &Reading<CpuList>) -> Reading<CpuList> {

@@ -39,6 +39,8 @@ pub struct Listener {
     queue: u32,
     /// Connections that may wait: what was asked of listen(2), bounded by net.core.somaxconn. One more finds room.
     backlog: u32,
+    /// The number of its inode, by which its holders show it: `socket:[N]`.
+    inode: u32,
 }
 
 /// Reads queue and limit of all sockets that listen at an address or for it, together: a server may have one for each thread
@@ -51,6 +53,12 @@ pub fn read(tree: &Tree, process: Option<u32>, address: SocketAddr) -> [Sample; 
         Sample::level("sockets.listen.queue", Unit::ONE, sum(|each| each.queue)),
         Sample::level("sockets.listen.backlog", Unit::ONE, sum(|each| each.backlog)),
     ]
+}
+
+/// Inodes of the sockets that listen at an address or for it; none where the kernel does not tell.
+pub fn inodes(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Vec<u32> {
+    let found = found(tree, process, address).into_value().unwrap_or_default();
+    found.into_iter().map(|listener| listener.inode).collect()
 }
 
 fn found(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<Vec<Listener>> {
@@ -158,8 +166,8 @@ fn listener(message: &[u8]) -> Option<Option<Listener>> {
         _ => return Some(None),
     };
     let address = SocketAddr::new(ip, u16::from_be_bytes([message[4], message[5]]));
-    let (queue, backlog) = (number(message, 56)?, number(message, 60)?);
-    Some((state == LISTEN).then_some(Listener { address, queue, backlog }))
+    let (queue, backlog, inode) = (number(message, 56)?, number(message, 60)?, number(message, 68)?);
+    Some((state == LISTEN).then_some(Listener { address, queue, backlog, inode }))
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -187,7 +195,7 @@ mod unit {
     }
 
     fn at(address: &str) -> Listener {
-        Listener { address: address.parse().unwrap(), queue: 1, backlog: 7 }
+        Listener { address: address.parse().unwrap(), queue: 1, backlog: 7, inode: 0x08_26_05 }
     }
 
     #[test]

@@ -5,27 +5,44 @@
 
 use std::collections::BTreeMap;
 
-use figure::{CpuList, Reading, Unit};
+use figure::{CpuList, Reading};
 use machine::Tree;
 use rustix::param::clock_ticks_per_second;
-
-use super::sample::{Sample, grown};
 
 /// The most threads that are looked at, one by one. A Go program ends itself at 10 000.
 const MOST_TASKS: usize = 10_000;
 
-/// A process at one moment.
+/// What the kernel booked for a process so far.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Process {
+pub struct Times {
+    /// Its parent.
+    pub parent: u32,
+    /// Its process group.
+    pub group: u32,
     /// When it started, in ticks since the boot: with its number it names it for good.
     pub started: u64,
+    /// Whether it has ended, and its parent has not yet waited for it.
+    pub has_ended: bool,
+    /// CPU seconds of all its threads, also of those that have ended: to the nanosecond where the kernel tells, else in ticks.
+    pub cpu: f64,
     /// CPU seconds in user code, of all its threads, also of those that have ended; in steps of the clock's tick.
     pub user: f64,
     /// The same in the kernel.
     pub system: f64,
+    /// CPU seconds in user code of its children that have ended and that it waited for, and of theirs; in ticks.
+    pub reaped_user: f64,
+    /// The same in the kernel.
+    pub reaped_system: f64,
     /// Threads.
     pub threads: u64,
-    /// Bytes that it has in memory.
+}
+
+/// A process at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Process {
+    /// Its books.
+    pub times: Times,
+    /// Bytes that it has in memory, pages that it shares with others included (RSS).
     pub resident: Reading<f64>,
     /// Files and sockets that it has open.
     pub descriptors: Reading<f64>,
@@ -53,49 +70,96 @@ pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
     if processes.is_empty() {
         return Reading::unknown("no process is known");
     }
-    let one = |pid: &u32| {
-        let mut clock = 0;
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: both calls write to the place they are given, which outlives them.
-        let failed = unsafe {
-            libc::clock_getcpuclockid(*pid as libc::pid_t, &mut clock) != 0
-                || libc::clock_gettime(clock, &mut time) != 0
-        };
-        (!failed).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
-    };
-    let all: Option<f64> = processes.iter().map(one).sum();
+    let all: Option<f64> = processes.iter().map(|pid| cpu_clock(*pid)).sum();
     Reading::or_unknown(all, "a process is gone")
 }
 
-/// Reads a process.
-///
-/// # Errors
-/// Unknown if there is no such process, or if its books cannot be read.
-pub fn read(tree: &Tree, process: u32) -> Reading<Process> {
-    let directory = format!("/proc/{process}");
-    let fields = match stat(tree, &directory) {
-        Reading::Value(fields) => fields,
-        Reading::Unknown(reason) => return Reading::Unknown(reason),
+/// CPU seconds of a process, to the nanosecond.
+fn cpu_clock(pid: u32) -> Option<f64> {
+    let mut clock = 0;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: both calls write to the place they are given, which outlives them.
+    let failed = unsafe {
+        libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) != 0
+            || libc::clock_gettime(clock, &mut time) != 0
     };
+    (!failed).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
+/// Reads what the kernel booked for a process; `None` if there is none of that number, or in no known format.
+pub fn times(tree: &Tree, process: u32) -> Option<Times> {
+    let fields = stat(tree, &format!("/proc/{process}")).into_value()?;
     // Numbers of proc_pid_stat(5).
     let field = |number: usize| fields.get(number - 3).and_then(|word| word.parse::<u64>().ok());
-    let (Some(user), Some(system), Some(threads), Some(started)) =
-        (field(14), field(15), field(20), field(22))
-    else {
-        return Reading::Unknown(format!("{directory}/stat: not in the known format"));
-    };
     let tick = clock_ticks_per_second() as f64;
-    let status = tree.text(format!("{directory}/status"));
-    Reading::Value(Process {
-        started,
-        user: user as f64 / tick,
-        system: system as f64 / tick,
-        threads,
-        // In kB, which are 1024 bytes.
-        resident: line(&status, &directory, "VmRSS").map(|kilobytes| kilobytes * 1024.0),
+    let seconds = |number: usize| field(number).map(|ticks| ticks as f64 / tick);
+    let (user, system) = (seconds(14)?, seconds(15)?);
+    let has_ended = matches!(fields.first().map(String::as_str), Some("Z" | "X"));
+    // The clock of another machine's process is not here.
+    let precise = if tree.is_live() && !has_ended { cpu_clock(process) } else { None };
+    Some(Times {
+        parent: field(4)? as u32,
+        group: field(5)? as u32,
+        started: field(22)?,
+        has_ended,
+        cpu: precise.unwrap_or(user + system),
+        user,
+        system,
+        reaped_user: seconds(16)?,
+        reaped_system: seconds(17)?,
+        threads: field(20)?,
+    })
+}
+
+/// The children of a process; `None` where the kernel keeps no list of them (CONFIG_PROC_CHILDREN).
+pub fn children(tree: &Tree, process: u32) -> Option<Vec<u32>> {
+    let directory = format!("/proc/{process}/task");
+    let lists = tree.numbered(&directory, "").into_iter().take(MOST_TASKS);
+    let lists: Vec<String> =
+        lists.filter_map(|task| tree.text(format!("{directory}/{task}/children")).into_value()).collect();
+    let children = lists.iter().flat_map(|list| list.split_ascii_whitespace());
+    (!lists.is_empty()).then(|| children.filter_map(|word| word.parse().ok()).collect())
+}
+
+/// Reads all of a process whose books are these; `None` of one that ended meanwhile.
+pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
+    let directory = format!("/proc/{process}");
+    if times.has_ended {
+        let none = || Reading::Value(0.0);
+        return Some(Process {
+            times,
+            resident: none(),
+            descriptors: none(),
+            tasks: Reading::Value(BTreeMap::new()),
+        });
+    }
+    let read = Process {
+        resident: resident(tree, process),
         descriptors: descriptors(tree, &directory),
         tasks: tasks(tree, &directory),
-    })
+        times,
+    };
+    let lacks = read.resident.value().is_none() || read.descriptors.value().is_none();
+    if (lacks || read.tasks.value().is_none())
+        && self::times(tree, process).is_none_or(|now| now.started != read.times.started || now.has_ended)
+    {
+        return None;
+    }
+    Some(read)
+}
+
+/// Bytes that a process has in memory, pages that it shares with others included (RSS).
+pub fn resident(tree: &Tree, process: u32) -> Reading<f64> {
+    let directory = format!("/proc/{process}");
+    // In kB, which are 1024 bytes.
+    line(&tree.text(format!("{directory}/status")), &format!("{directory}/status"), "VmRSS")
+        .map(|kilobytes| kilobytes * 1024.0)
+}
+
+/// Bytes that a process has in memory, of shared pages its part (PSS). The kernel walks its page tables for it.
+pub fn proportional(tree: &Tree, process: u32) -> Reading<f64> {
+    let path = format!("/proc/{process}/smaps_rollup");
+    line(&tree.text(&path), &path, "Pss").map(|kilobytes| kilobytes * 1024.0)
 }
 
 /// The fields of a stat file from the third on: the second, the name, may hold anything, brackets and spaces too.
@@ -107,12 +171,12 @@ fn stat(tree: &Tree, directory: &str) -> Reading<Vec<String>> {
     tree.text(format!("{directory}/stat")).map(fields)
 }
 
-/// The number of a line of a status file: `VmRSS:     5216 kB`.
-fn line(status: &Reading<String>, directory: &str, name: &str) -> Reading<f64> {
+/// The number of a line of a file: `VmRSS:     5216 kB`.
+fn line(status: &Reading<String>, path: &str, name: &str) -> Reading<f64> {
     match status {
         Reading::Value(text) => {
             let number = word(text, name).and_then(|word| word.parse::<u64>().ok());
-            Reading::or_unknown(number.map(|number| number as f64), &format!("{directory}/status: no {name}"))
+            Reading::or_unknown(number.map(|number| number as f64), &format!("{path}: no {name}"))
         }
         Reading::Unknown(reason) => Reading::unknown(reason),
     }
@@ -154,11 +218,12 @@ fn tasks(tree: &Tree, directory: &str) -> Reading<BTreeMap<u32, Task>> {
 fn task(tree: &Tree, directory: &str, number: u32) -> Option<Task> {
     let directory = format!("{directory}/task/{number}");
     let stat = stat(tree, &directory).into_value()?;
-    let status = tree.text(format!("{directory}/status"));
+    let path = format!("{directory}/status");
+    let status = tree.text(&path);
     let allowed = match &status {
         Reading::Value(text) => Reading::or_unknown(
             word(text, "Cpus_allowed_list").and_then(|list| list.parse().ok()),
-            &format!("{directory}/status: no Cpus_allowed_list"),
+            &format!("{path}: no Cpus_allowed_list"),
         ),
         Reading::Unknown(reason) => Reading::unknown(reason),
     };
@@ -168,8 +233,8 @@ fn task(tree: &Tree, directory: &str, number: u32) -> Option<Task> {
             stat.get(39 - 3).and_then(|word| word.parse().ok()),
             &format!("{directory}/stat: no field 39"),
         ),
-        voluntary: line(&status, &directory, "voluntary_ctxt_switches"),
-        involuntary: line(&status, &directory, "nonvoluntary_ctxt_switches"),
+        voluntary: line(&status, &path, "voluntary_ctxt_switches"),
+        involuntary: line(&status, &path, "nonvoluntary_ctxt_switches"),
         waited: waited(tree, &directory),
     })
 }
@@ -189,61 +254,7 @@ fn waited(tree: &Tree, directory: &str) -> Reading<f64> {
     }
 }
 
-/// What a process did between two looks at it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    /// CPU seconds in user code.
-    pub user: Reading<f64>,
-    /// CPU seconds in the kernel.
-    pub system: Reading<f64>,
-    /// How often its threads gave their CPU up. Here and below: what a thread did that ended in between is not in it.
-    pub voluntary: Reading<f64>,
-    /// How often their CPU was taken from them.
-    pub involuntary: Reading<f64>,
-    /// Seconds in which threads could have run and had no CPU, of all together.
-    pub waited: Reading<f64>,
-}
-
 impl Process {
-    /// What it did since an earlier look. All is unknown if another process has its number by now.
-    pub fn since(&self, before: &Process) -> Change {
-        if self.started != before.started {
-            let other = || Reading::unknown("the process has ended; another has its number");
-            return Change {
-                user: other(),
-                system: other(),
-                voluntary: other(),
-                involuntary: other(),
-                waited: other(),
-            };
-        }
-        let spent = |what, then, now| grown(what, &Reading::Value(then), &Reading::Value(now));
-        Change {
-            user: spent("utime", before.user, self.user),
-            system: spent("stime", before.system, self.system),
-            voluntary: self.summed(before, "voluntary_ctxt_switches", |task| &task.voluntary),
-            involuntary: self.summed(before, "nonvoluntary_ctxt_switches", |task| &task.involuntary),
-            waited: self.summed(before, "schedstat", |task| &task.waited),
-        }
-    }
-
-    fn summed(&self, before: &Process, what: &str, of: fn(&Task) -> &Reading<f64>) -> Reading<f64> {
-        let (then, now) = match (&before.tasks, &self.tasks) {
-            (Reading::Value(then), Reading::Value(now)) => (then, now),
-            (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => return Reading::unknown(reason),
-        };
-        let mut sum = 0.0;
-        for (number, task) in now {
-            // A thread that is new began at 0.
-            let zero = Reading::Value(0.0);
-            match grown(what, then.get(number).map_or(&zero, of), of(task)) {
-                Reading::Value(growth) => sum += growth,
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
-            }
-        }
-        Reading::Value(sum)
-    }
-
     /// CPUs that its threads may run on, all together; unknown if that of one is.
     pub fn allowed(&self) -> Reading<CpuList> {
         self.gathered(|task| task.allowed.clone().map(|list| list.iter().collect()))
@@ -268,40 +279,4 @@ impl Process {
         }
         Reading::Value(cpus)
     }
-}
-
-/// Names of the samples of a process, after its own: `server.user`.
-pub const NAMES: [&str; 8] =
-    ["user", "system", "voluntary", "involuntary", "waited", "threads", "resident", "descriptors"];
-
-/// What happened to a process between two looks, as samples whose counters hold their growth.
-pub fn samples(whose: &str, before: &Reading<Process>, after: &Reading<Process>) -> Vec<Sample> {
-    let change = match (before, after) {
-        (Reading::Value(before), Reading::Value(after)) => Reading::Value(after.since(before)),
-        (_, Reading::Unknown(reason)) | (Reading::Unknown(reason), _) => Reading::unknown(reason),
-    };
-    let counter = |name: &str, unit: Unit, of: fn(&Change) -> &Reading<f64>| {
-        let value = match &change {
-            Reading::Value(change) => of(change).clone(),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
-        Sample::counter(format!("{whose}.{name}"), unit, value)
-    };
-    let level = |name: &str, unit: Unit, of: fn(&Process) -> Reading<f64>| {
-        let value = match after {
-            Reading::Value(after) => of(after),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
-        Sample::level(format!("{whose}.{name}"), unit, value)
-    };
-    vec![
-        counter(NAMES[0], Unit::SECONDS, |change| &change.user),
-        counter(NAMES[1], Unit::SECONDS, |change| &change.system),
-        counter(NAMES[2], Unit::ONE, |change| &change.voluntary),
-        counter(NAMES[3], Unit::ONE, |change| &change.involuntary),
-        counter(NAMES[4], Unit::SECONDS, |change| &change.waited),
-        level(NAMES[5], Unit::ONE, |process| Reading::Value(process.threads as f64)),
-        level(NAMES[6], Unit::BYTES, |process| process.resident.clone()),
-        level(NAMES[7], Unit::ONE, |process| process.descriptors.clone()),
-    ]
 }

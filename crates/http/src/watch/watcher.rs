@@ -16,9 +16,10 @@ use rustix::time::{ClockId, clock_gettime};
 pub use super::book::Places;
 use super::book::{Book, Look};
 use super::go::{self, Histogram, LATENCIES, PAUSES, Runtime};
+use super::process_set::ProcessSet;
 use super::sample::Sample;
 use super::timeline::Columns;
-use super::{host, listen, network, process};
+use super::{host, listen, network};
 
 /// Between two looks.
 pub const SECOND: Duration = Duration::from_secs(1);
@@ -31,8 +32,8 @@ const NICENESS: i32 = 10;
 pub struct Plan {
     /// Where /proc is.
     pub tree: Tree,
-    /// Processes, with the names that their columns begin with: `("server", 4711)`.
-    pub processes: Vec<(String, u32)>,
+    /// Sets of processes, with the names that their columns begin with: `server`.
+    pub processes: Vec<(String, ProcessSet)>,
     /// The process whose network namespace counts; `None`: this one's.
     pub network_of: Option<u32>,
     /// Where the server listens, if its queue of connections is to be watched.
@@ -158,7 +159,8 @@ impl Work {
         let mut columns = Columns::new();
         let (first, mut stopped) = self.look(false);
         let start = first.at;
-        let mut book = Book::new(&self.plan.processes, &first);
+        let names: Vec<String> = self.plan.processes.iter().map(|(name, _)| name.clone()).collect();
+        let mut book = Book::new(&names, &first);
         let mut before = first;
         let mut next = start + self.plan.interval;
         let mut looks = 1;
@@ -166,7 +168,7 @@ impl Work {
             stopped = self.sleep_until(next);
             let (now, told_to_stop) = self.look(stopped);
             stopped |= told_to_stop;
-            let changed = now.since(&before, &self.plan.processes);
+            let changed = now.since(&before, &names);
             let (end, width) = ((now.at - start).as_secs_f64(), (now.at - before.at).as_secs_f64());
             if width > 0.0 {
                 columns.push(end, width, &changed);
@@ -222,7 +224,7 @@ impl Work {
         self.is_due |= asked == Some(Ok(()));
         let tree = &self.plan.tree;
         let at = Instant::now();
-        let processes = self.plan.processes.iter().map(|(_, number)| process::read(tree, *number)).collect();
+        let sets = self.plan.processes.iter().map(|(_, set)| set.read()).collect();
         let (host, mut network) = (host::read(tree), network::read(tree, self.plan.network_of));
         network.extend(
             self.plan
@@ -235,7 +237,7 @@ impl Work {
             Some(Err(reason)) => (Some(Reading::unknown(reason)), false),
             None => (None, false),
         };
-        (Look { at, processes, host, network, go }, stopped)
+        (Look { at, sets, host, network, go }, stopped)
     }
 
     fn told(&mut self, until: Instant) -> (Option<Reading<Runtime>>, bool) {

@@ -9,6 +9,7 @@ use figure::Reading;
 use machine::Tree;
 
 use super::go::{self, Histogram};
+use super::process_set::ProcessSet;
 use super::sample::value;
 use super::tests::{tree, write};
 use super::watcher::{Plan, Watcher};
@@ -73,7 +74,8 @@ fn it_stops_at_once_however_long_the_interval() {
 #[test]
 fn a_server_that_ends_is_unknown_from_then_on() {
     let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-    let processes = vec![("server".to_owned(), child.id()), ("client".to_owned(), std::process::id())];
+    let set = |pid| ProcessSet::new(Tree::live(), &[pid], None);
+    let processes = vec![("server".to_owned(), set(child.id())), ("own".to_owned(), set(std::process::id()))];
     let (watcher, told) = start(Plan { processes, ..plan(Tree::live()) });
     after(2, &told);
     child.kill().unwrap();
@@ -84,8 +86,8 @@ fn a_server_that_ends_is_unknown_from_then_on() {
     let of =
         |name: &str| seen.timeline.columns.iter().find(|column| column.name == name).unwrap().values.clone();
     assert_eq!((of("server.threads").first(), of("server.threads").last()), (Some(&Some(1.0)), Some(&None)));
-    assert!(of("client.threads").iter().all(Option::is_some));
-    assert!(value(&seen.totals, "server.user").reason().is_some_and(|reason| reason.contains("/stat: ")));
+    assert!(of("own.threads").iter().all(Option::is_some));
+    assert!(value(&seen.totals, "server.user").reason() == Some("the server has ended"));
     assert!(seen.places[0].seen.reason().is_some() && seen.places[1].seen.value().is_some());
 }
 

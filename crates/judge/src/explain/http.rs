@@ -168,11 +168,15 @@ fn goroutines(subject: &Subject) -> Option<String> {
 fn memory(subject: &Subject) -> Option<String> {
     what(subject).filter(|what| what == "memory")?;
     let head = source(subject)?;
-    let before = head.evidence.get(key::RESIDENT_BEFORE).into_value()?;
+    let growth = figure::loads::memory_of(head).into_value()?;
     let connections = head.evidence.get(key::ESTABLISHED).into_value()?;
+    let kind = match growth.is_proportional {
+        true => "PSS: pages that its processes share count once",
+        false => "RSS: pages that its processes share count for each",
+    };
     Some(format!(
-        "What the server has under load beyond the {} before the first connection, over {connections:.0} connections; the kernel's \
-         sockets are not in it.",
-        format::bytes(before)
+        "What all processes of the server have under load beyond the {} before the first connection ({kind}), over {connections:.0} \
+         connections; the kernel's sockets are not in it.",
+        format::bytes(growth.before)
     ))
 }

@@ -24,7 +24,8 @@ const LONGEST: usize = 4;
 const SEEN: &[(&str, &str)] = &[
     ("server.user", "server CPU, user"),
     ("server.system", "server CPU, system"),
-    ("server.resident", "server memory"),
+    ("server.resident", "server memory, RSS"),
+    ("server.processes", "server processes"),
     ("server.threads", "server threads"),
     ("go.goroutines", "goroutines"),
     ("client.user", "client CPU, user"),

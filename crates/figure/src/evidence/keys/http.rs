@@ -48,7 +48,8 @@ keys! {
     RAMP_SECONDS: f64 = "http.ramp.seconds", "s", Figure, "How long making all connections took.";
     RAMP_LONGEST: f64 = "http.ramp.longest", "s", Figure, "The longest that making one connection took.";
     RAMP_OVERFLOWS: f64 = "http.ramp.overflows", "1", Figure, "Overflows of listening queues on the server's host while connections were made (ListenOverflows).";
-    RESIDENT_BEFORE: f64 = "http.resident.before", "B", Figure, "Memory of the server before the first connection of the load; the conformance test and a first request came before.";
+    RESIDENT_BEFORE: f64 = "http.resident.before", "B", Figure, "Memory of all processes of the server before the first connection of the load (RSS, shared pages counted for each); the conformance test came before.";
+    PSS_BEFORE: Vec<f64> = "http.pss.before", "B", Figure, "The same with shared pages counted once (PSS of smaps_rollup), looked at several times.";
     CLIENT_MEMORY: f64 = "http.client.memory", "B", Figure, "What the client's memory grew by while all connections were made.";
     SOMAXCONN: f64 = "http.somaxconn", "1", Figure, "The largest listening queue that the server's host allows (net.core.somaxconn).";
     BACKLOG: f64 = "http.backlog", "1", Figure, "The listening queue that the server asked for, as sock_diag tells.";
@@ -84,6 +85,16 @@ keys! {
     MODE_40MS: f64 = "http.delayed_ack_mode", "1", Round, "The share of latencies from the sending between 38 and 46 ms, where delayed acknowledgements put them, beyond what lies in the 8 ms before or behind.";
     TREND: Vec<f64> = "http.trend", "1", Round, "The 95 % interval of how much the rate changed over the window, as a share of it: low, high.";
 
+    // The search for the largest rate that holds a latency: a number for each rate that was tried, in the order in which it was.
+    TRIED: Vec<f64> = "http.slo.tried", "1/s", Round, "Rates that were tried.";
+    TRIED_ANSWERED: Vec<f64> = "http.slo.answered", "1/s", Round, "Answers as expected each second at each rate tried.";
+    TRIED_LATENCY: Vec<f64> = "http.slo.latency", "s", Round, "The quantile of the latency at each rate tried; 0 where nothing was answered.";
+    TRIED_MISSED: Vec<f64> = "http.slo.missed", "1", Round, "Requests that failed, were not sent, or had no answer, at each rate tried.";
+    TRIED_HELD: Vec<f64> = "http.slo.held", "", Round, "Whether the latency held at each rate tried: 1 or 0.";
+    TRIED_SERVER: Vec<f64> = "http.slo.server", "1", Round, "Of the time of the server's CPUs, what the server used at each rate tried.";
+    TRIED_LATE: Vec<f64> = "http.slo.late", "s", Round, "How late the client sent or read at each rate tried: quantile 0.99.";
+    TRIED_OTHERS: Vec<f64> = "http.slo.others", "1", Round, "Of the time of the CPUs of client and server, what other processes used at each rate tried.";
+
     // The client.
     CLIENT_BUSIEST: f64 = "http.client.busiest", "1", Round, "CPU time of the client's busiest thread for each second.";
     CLIENT_CPU: f64 = "http.client.cpu", "s", Round, "CPU time of all threads of the client.";
@@ -92,13 +103,15 @@ keys! {
     FULL_WAITS: f64 = "http.client.full_waits", "1", Round, "The share of waits that filled the whole list of events.";
 
     // The server.
-    SERVER_USER: f64 = "http.server.user", "s", Round, "CPU time of the server in user mode.";
-    SERVER_SYSTEM: f64 = "http.server.system", "s", Round, "CPU time of the server in the kernel.";
-    SERVER_DELAY: f64 = "http.server.run_delay", "s", Round, "What the server's threads waited for a CPU.";
-    SERVER_SWITCHES: Vec<f64> = "http.server.switches", "1", Round, "Context switches of the server: voluntary, involuntary.";
-    SERVER_THREADS: f64 = "http.server.threads", "1", Round, "Threads of the server.";
-    SERVER_RESIDENT: f64 = "http.server.resident", "B", Round, "Memory of the server.";
-    SERVER_FILES: f64 = "http.server.files", "1", Round, "Files and sockets that the server has open.";
+    SERVER_USER: f64 = "http.server.user", "s", Round, "CPU time of all processes of the server in user mode, also of those that ended.";
+    SERVER_SYSTEM: f64 = "http.server.system", "s", Round, "CPU time of all processes of the server in the kernel, also of those that ended.";
+    SERVER_PROCESSES: f64 = "http.server.processes", "1", Round, "Processes of the server at the end of the window.";
+    SERVER_DELAY: f64 = "http.server.run_delay", "s", Round, "What the threads of all processes of the server waited for a CPU.";
+    SERVER_SWITCHES: Vec<f64> = "http.server.switches", "1", Round, "Context switches of all processes of the server: voluntary, involuntary.";
+    SERVER_THREADS: f64 = "http.server.threads", "1", Round, "Threads of all processes of the server.";
+    SERVER_RESIDENT: f64 = "http.server.resident", "B", Round, "Memory of all processes of the server at the end of the window (RSS, shared pages counted for each).";
+    SERVER_PSS: f64 = "http.server.pss", "B", Round, "The same with shared pages counted once (PSS of smaps_rollup).";
+    SERVER_FILES: f64 = "http.server.files", "1", Round, "Files and sockets that all processes of the server have open.";
     SERVER_ALLOWED: Vec<f64> = "http.server.allowed", "", Round, "CPUs that the server's threads might run on.";
     SERVER_SEEN: Vec<f64> = "http.server.seen", "", Round, "CPUs that the server's threads were seen on.";
     SERVER_THROTTLED: f64 = "http.server.throttled", "s", Round, "Time that the server's control group or one above it was throttled for its quota.";

@@ -1,0 +1,219 @@
+//! Sets of processes: of small trees, and real ones that fork, end, and are orphaned.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use machine::Tree;
+
+use super::super::process::Times;
+use super::super::process_growth::{cpu_spent, samples};
+use super::super::sample::value;
+use super::super::tests::{tree, write};
+use super::*;
+
+/// A line of stat: its parent, its group, its own ticks, those of children that it waited for, and its start.
+fn stat(state: char, parent: u32, group: u32, own: u64, reaped: u64, started: u64) -> String {
+    format!(
+        "7 (a) {state} {parent} {group} 1 0 -1 0 0 0 0 0 {own} 0 {reaped} 0 20 0 1 0 {started} 0 0{}",
+        " 0".repeat(30)
+    )
+}
+
+/// A tree of processes, by their numbers.
+fn processes(all: &[(u32, String)]) -> (tempfile::TempDir, Tree) {
+    let files: Vec<(String, String)> =
+        all.iter().map(|(pid, stat)| (format!("proc/{pid}/stat"), stat.clone())).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    tree(&files)
+}
+
+fn numbers(set: &ProcessSet) -> Vec<u32> {
+    set.times().into_keys().collect()
+}
+
+#[test]
+fn all_below_belong_and_nobody_else() {
+    let (_kept, tree) = processes(&[
+        (10, stat('S', 1, 10, 0, 0, 100)),
+        (11, stat('S', 10, 10, 0, 0, 101)),
+        (12, stat('S', 11, 12, 0, 0, 102)),
+        (13, stat('S', 1, 10, 0, 0, 103)),
+        (14, stat('S', 1, 14, 0, 0, 104)),
+    ]);
+    assert_eq!(numbers(&ProcessSet::new(tree.clone(), &[10], None)), [10, 11, 12]);
+    assert_eq!(numbers(&ProcessSet::new(tree, &[10], Some(10))), [10, 11, 12, 13], "an orphan of its group");
+}
+
+#[test]
+fn who_belongs_stays_when_it_is_orphaned_and_another_of_its_number_does_not() {
+    let (kept, tree) = processes(&[(10, stat('S', 1, 10, 0, 0, 100)), (11, stat('S', 10, 11, 0, 0, 101))]);
+    let set = ProcessSet::new(tree, &[10], None);
+    std::fs::remove_dir_all(kept.path().join("proc/10")).unwrap();
+    write(&kept, "proc/11/stat", &stat('S', 1, 11, 0, 0, 101));
+    assert_eq!(numbers(&set), [11]);
+    write(&kept, "proc/11/stat", &stat('S', 1, 11, 0, 0, 999));
+    assert!(numbers(&set).is_empty());
+    assert_eq!(set.read().reason(), Some(ENDED));
+}
+
+fn times(parent: u32, started: u64, own: f64, reaped: f64) -> Times {
+    Times {
+        parent,
+        group: 1,
+        started,
+        has_ended: false,
+        cpu: own,
+        user: own,
+        system: 0.0,
+        reaped_user: reaped,
+        reaped_system: 0.0,
+        threads: 1,
+    }
+}
+
+fn spent_from(before: &[(u32, Times)], after: &[(u32, Times)]) -> f64 {
+    let map = |all: &[(u32, Times)]| -> CpuTimes { all.iter().cloned().collect() };
+    cpu_spent(&map(before), &map(after))
+}
+
+#[test]
+fn cpu_time_is_neither_lost_nor_counted_twice_where_processes_end_and_begin() {
+    let master = |reaped| (1, times(0, 100, 1.0, reaped));
+    let before = [master(2.0), (2, times(1, 101, 5.0, 0.0))];
+    let known = [
+        ("nothing happened", vec![master(2.0), (2, times(1, 101, 5.0, 0.0))], 0.0),
+        ("it went on", vec![master(2.0), (2, times(1, 101, 5.5, 0.0))], 0.5),
+        ("it ended after 0.25 s more, and was waited for", vec![master(7.25)], 0.25),
+        ("and another took its place", vec![master(7.25), (3, times(1, 200, 0.5, 0.0))], 0.75),
+        ("and that one has its number", vec![master(7.25), (2, times(1, 200, 0.5, 0.0))], 0.75),
+        ("it ended, and nobody here waited", vec![master(2.0)], 0.0),
+        ("one came and went in between", vec![master(2.5), (2, times(1, 101, 5.0, 0.0))], 0.5),
+        ("the parent ended, its child went on", vec![(2, times(9, 101, 5.5, 0.0))], 0.5),
+    ];
+    for (what, after, seconds) in known {
+        assert!((spent_from(&before, &after) - seconds).abs() < 1e-9, "{what}");
+    }
+    // A child and its own child end, each waited for by the one above: what was counted of both is in the books of the first.
+    let before = [(1, times(0, 1, 0.0, 0.0)), (2, times(1, 2, 3.0, 0.0)), (3, times(2, 3, 4.0, 0.0))];
+    assert!((spent_from(&before, &[(1, times(0, 1, 0.0, 8.0))]) - 1.0).abs() < 1e-9);
+    // Books that go in a circle are nobody's.
+    let circle = [(1, times(2, 1, 1.0, 0.0)), (2, times(1, 1, 1.0, 0.0))];
+    assert_eq!(spent_from(&circle, &[]), 0.0);
+}
+
+/// A shell that starts workers, each busy until it is killed, and starts another where one ended; it tells their numbers, and ends with its
+/// input.
+struct Supervisor(Child, BufReader<std::process::ChildStdout>);
+
+const WORKER: &str = "while :; do :; done & echo $!";
+
+impl Supervisor {
+    fn start() -> Supervisor {
+        let script = format!("{WORKER}; {WORKER}; while read line; do wait %1; {WORKER}; done");
+        let mut child = Command::new("sh")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Supervisor(child, output)
+    }
+
+    fn worker(&mut self) -> u32 {
+        let mut line = String::new();
+        self.1.read_line(&mut line).unwrap();
+        line.trim().parse().unwrap()
+    }
+
+    fn replace(&mut self) -> u32 {
+        self.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        self.worker()
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        lab::tree::kill_below(self.0.id());
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// Until processes have used so many CPU seconds since a look.
+fn until_spent(set: &ProcessSet, since: &CpuTimes, seconds: f64) -> f64 {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        let spent = cpu_spent(since, &set.times());
+        if spent >= seconds {
+            return spent;
+        }
+        assert!(Instant::now() < deadline, "{spent} s of {seconds}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time() {
+    let mut server = Supervisor::start();
+    let set = ProcessSet::new(Tree::live(), &[server.0.id()], None);
+    let (first, second) = (server.worker(), server.worker());
+    let before = set.read();
+    let since = set.times();
+    assert_eq!(since.keys().copied().collect::<Vec<_>>().len(), 3, "{since:?}");
+    let worked = until_spent(&set, &since, 0.2);
+    kill(first);
+    let third = server.replace();
+    let all = set.running();
+    assert!(all.contains(&second) && all.contains(&third) && !all.contains(&first), "{all:?}");
+    let later = until_spent(&set, &since, worked + 0.2);
+    // The exact sum, by the kernel's own books: what runs, and what the shell has waited for.
+    let own = |pid| crate::watch::process::times(&Tree::live(), pid).unwrap();
+    let reaped = |times: &Times| times.reaped_user + times.reaped_system;
+    let shell = server.0.id();
+    let (now, replaced) = (own(shell), own(third));
+    assert!(reaped(&now) > 0.0, "the shell has waited for its worker");
+    let exact = cpu_spent(&since, &set.times());
+    let upper = [second, third].map(|pid| own(pid).cpu).iter().sum::<f64>() + reaped(&now) + own(shell).cpu;
+    let lower = replaced.cpu + later - worked;
+    assert!(exact <= upper + 0.02 && exact + 0.02 >= lower.min(later), "{lower} <= {exact} <= {upper}");
+    let changed = samples("server", &before, &set.read());
+    let of = |name: &str| value(&changed, &format!("server.{name}")).into_value().unwrap();
+    assert_eq!((of("processes"), of("threads")), (3.0, 3.0));
+    assert!((of("user") + of("system") - exact).abs() < 0.2, "{} {exact}", of("user") + of("system"));
+    let resident = set.sum(process::resident).into_value().unwrap();
+    match set.sum(process::proportional) {
+        Reading::Value(proportional) => {
+            assert!(proportional > 0.0 && proportional < resident, "{proportional} {resident}");
+        }
+        Reading::Unknown(reason) => eprintln!("skipped: PSS: {reason}"),
+    }
+    drop(server);
+    // Killed processes end when they next run.
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while set.read().reason() != Some(ENDED) {
+        assert!(Instant::now() < deadline, "{:?}", set.running());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn who_listens_is_found_and_a_stranger_is_not() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let found = listening(&Tree::live(), None, address);
+    if found.is_empty() {
+        eprintln!("skipped: sock_diag is not allowed here");
+        return;
+    }
+    // Other tests of this process may fork at this moment; none of their children lives on with it.
+    assert!(found.contains(&std::process::id()), "{found:?}");
+    drop(listener);
+    assert!(!listening(&Tree::live(), None, address).contains(&std::process::id()));
+}
