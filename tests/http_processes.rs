@@ -34,40 +34,41 @@ fn values(timeline: &Timeline, name: &str) -> Vec<f64> {
     column.values.iter().flatten().copied().collect()
 }
 
-/// Loads a server until one of its workers was killed and another has worked in its place, then ends the load by Ctrl-C.
+/// Loads a server of which a worker is killed meanwhile, and another takes its place.
 fn with_a_worker_killed(command: &str, port: u16, is_worker: IsWorker) -> Record {
     let url = format!("http://127.0.0.1:{port}/");
-    // Rounds of 0.3 s, of which as many are measured as it takes.
-    let options =
-        ["http", "--url", &url, "--server", command, "--no-ceiling", "--format", "json", "-c", "16"];
-    let endless = ["-d", "3000s", "--rounds", "9999"];
-    let mut run: Command = truebench(&[&options[..], &endless].concat());
+    // Rounds of 0.3 s.
+    let options = ["http", "--url", &url, "--server", command, "--no-ceiling", "--format", "json"];
+    let load = ["-c", "16", "-d", "12s", "--rounds", "40"];
+    let mut run: Command = truebench(&[&options[..], &load].concat());
     let child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let own = child.id();
     // Preparing takes 1 s.
     until(|| {
         let all = workers(own, is_worker);
-        all.len() == 2 && all.iter().all(|pid| lived(*pid) > 3.0)
+        all.len() == 2 && all.iter().all(|pid| lived(*pid) > 4.0)
     });
     let killed = workers(own, is_worker)[0];
     signal(killed, libc::SIGKILL);
     until(|| {
         let all = workers(own, is_worker);
-        all.len() == 2 && !all.contains(&killed) && all.iter().all(|pid| lived(*pid) > 2.0)
+        all.len() == 2 && !all.contains(&killed)
     });
     let all = descendants(own);
-    signal(own, libc::SIGINT);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{:?}", output.status);
     assert!(!all.iter().any(|pid| alive(*pid)), "nothing is left behind");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn seen_as_a_whole(record: &Record, processes: f64) {
+/// All of at least so many processes are in the rounds and in the timeline.
+fn seen_as_a_whole(record: &Record, least: f64) {
     let head = head(record);
     assert_eq!(head.status, Status::Measured, "{:?}", head.reason);
     let counts = over_rounds(head, key::SERVER_PROCESSES);
-    assert_eq!((counts.first(), counts.last()), (Some(&processes), Some(&processes)), "{counts:?}");
+    // Some shells stay above the command that they were given, and some become it.
+    let processes = counts[0];
+    assert!(processes >= least && counts.last() == Some(&processes), "{counts:?}");
     // Between a worker's end and its successor's start one is missing.
     assert!(counts.iter().all(|count| *count >= processes - 1.0 && *count <= processes), "{counts:?}");
     for seconds in over_rounds(head, key::SERVER_USER).iter().zip(over_rounds(head, key::SERVER_SYSTEM)) {

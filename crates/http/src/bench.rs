@@ -3,19 +3,21 @@
 //! - [`setup`] is what it is to do.
 //! - [`cell`] is a server with its connections; [`probe`] asks it once.
 //! - [`overtime`] puts what came of the requests beside what was seen of the machine.
-//! - [`rates`] turns shares of capacity into rates, and searches the largest that holds a latency.
+//! - [`rates`] turns shares of capacity into rates, and searches the largest that holds a latency; [`tried`] is what it tried.
 
 pub mod cell;
 pub mod overtime;
 pub mod probe;
 pub mod rates;
 pub mod setup;
+mod tried;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use figure::evidence::{CPU_FOREIGN, http as key};
 use figure::format::{number, percent, seconds};
+use figure::loads;
 use figure::series::{Bucket, Distribution, Quantile, Timeline};
 use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
 use lab::clock::Clock;
@@ -32,6 +34,7 @@ use crate::side::remote::Session;
 use cell::{Cell, Windowed};
 use rates::Rates;
 use setup::{Ask, Setup, Task};
+use tried::Tried;
 
 /// Seconds of a profile, and how long a window is that holds one.
 const PROFILE: u32 = 1;
@@ -211,27 +214,47 @@ impl HttpBench {
         Ok((Round::new(around.started, around.duration, vec![rate], evidence), windowed))
     }
 
-    /// The largest rate that holds a latency: the round is the last window that held, its value that window's rate.
+    /// The largest rate that holds a latency: the round is the last window that held, its value that window's rate. Where none held, it is
+    /// the last window, without a value. All that was tried is in its evidence.
     fn search(&mut self, task: &Task, quantile: f64, limit: f64) -> Result<Round, String> {
         let mut search = self.rates.search(task.cell)?;
-        let (mut held, mut best) = (None, None);
+        let (mut tried, mut best, mut last) = (Tried::default(), None, None);
         while let Some(rate) = search.step() {
             let seed = search.seed();
             let (round, windowed) = self.measured(task, Pacing::Poisson { rate, seed }, false)?;
             let book = &windowed.outcome.book;
-            let latency = book.latency.quantile(quantile).map_or(f64::INFINITY, |ns| ns as f64 * 1e-9);
-            let kept_up = book.counts.unsent + book.counts.in_flight == 0;
-            let holds = latency <= limit && kept_up && book.counts.failures() == 0;
+            let latency = book.latency.quantile(quantile).map(|ns| ns as f64 * 1e-9);
+            let missed = book.counts.unsent + book.counts.in_flight + book.counts.failures();
+            let holds = latency.is_some_and(|latency| latency <= limit) && missed == 0;
             search.told(holds);
+            let server_cpus = self.setup.cells[task.cell].server_cpus.as_ref().map(CpuList::len);
+            tried.push(rate, latency, missed, holds, &round, server_cpus, self.watch.cpus().len());
             if holds {
-                (held, best) = (Some(round), Some(rate));
+                best = Some((rate, round));
+            } else {
+                last = Some(round);
             }
         }
-        if let Some(rate) = best {
-            self.rates.found(task.cell, rate);
+        if let Some((rate, _)) = &best {
+            self.rates.found(task.cell, *rate);
         }
-        held.ok_or_else(|| "no rate held the latency, however low".to_owned())
+        let held = best.is_some();
+        let mut round = best.map(|(_, round)| round).or(last).ok_or("no rate was tried")?;
+        tried.write(&mut round.evidence);
+        if !held {
+            let condition = slo(quantile, limit);
+            let tried = loads::summary(&loads::tries(&round.evidence), &condition);
+            round.samples.clear();
+            round.kept = false;
+            round.reason = Some(format!("no rate held {condition}: {tried}"));
+        }
+        Ok(round)
     }
+}
+
+/// A latency that is to hold, as it is written: `p99<5.00 ms`.
+pub fn slo(quantile: f64, limit: f64) -> String {
+    format!("p{}<{}", quantile * 100.0, seconds(limit))
 }
 
 /// A window in a few words: latency, failures, CPU time of both sides, goroutines.

@@ -347,3 +347,28 @@ fn what_waits_to_be_sent_is_told_at_a_rate() {
         &["30000 requests/s were asked for; the server used 100 %"],
     );
 }
+
+#[test]
+fn a_search_is_told_with_the_range_of_its_rounds_and_what_it_tried_where_none_held() {
+    let searched = |values: &[f64], rest: usize| {
+        let mut head = load("slo", "nethttp", 50.0, 100.0);
+        head.conditions.set(SLO, "p99<5.00 ms".to_owned());
+        let (kept, tried) = (head.rounds[0].clone(), [900.0, 450.0, 225.0]);
+        head.rounds = values.iter().map(|rate| Round { samples: vec![*rate], ..kept.clone() }).collect();
+        let mut none = Round { samples: Vec::new(), kept: false, ..kept };
+        none.evidence.put(TRIED, tried.to_vec());
+        none.evidence.put(TRIED_ANSWERED, tried.to_vec());
+        none.evidence.put(TRIED_LATENCY, vec![0.02, 0.009, 0.0072]);
+        none.evidence.put(TRIED_MISSED, vec![0.0; 3]);
+        none.evidence.put(TRIED_HELD, vec![0.0; 3]);
+        head.rounds.extend(std::iter::repeat_n(none, rest));
+        head.summarise();
+        findings(&record(vec![head]))
+    };
+    let few = searched(&[2676.0, 2198.0, 2591.0, 2818.0, 41_716.0], 2);
+    assert!(few.contains("2676 (5 rounds: 2198 to 41716)") && few.contains("2 more rounds"), "{few}");
+    let many = searched(&[2676.0, 2198.0, 2591.0, 2818.0, 2700.0, 2600.0], 0);
+    assert!(many.contains("[2198, 2818]") && !many.contains("rounds"), "{many}");
+    let none = searched(&[], 1);
+    assert!(none.contains("tried 3 rates, 225 to 900/s; lowest p99 7.20 ms at 225/s"), "{none}");
+}

@@ -8,6 +8,7 @@ use figure::{Figure, Record, Verdict};
 
 mod asked;
 mod goals;
+mod search;
 mod split;
 
 /// The longest name of a server that is shown.
@@ -63,6 +64,7 @@ pub(crate) fn tables(record: &Record) -> Vec<Table<'_>> {
     let loads = loads::loads(record);
     let ceilings = loads::ceilings(record);
     let mut tables = goals::tables(&loads, &ceilings);
+    tables.extend(search::tables(&loads));
     tables.extend(loads.iter().filter(|load| load.goal() == loads::ASKED).flat_map(asked::tables));
     tables.extend(split::buckets(&loads));
     tables.extend(split::study(&loads));

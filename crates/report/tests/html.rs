@@ -93,6 +93,7 @@ fn every_record_gives_a_page() {
         sample::alloc::answer(),
         sample::loads::study(),
         sample::loads::asked(),
+        sample::loads::searched(),
         sample::modes::all(),
         sample::modes::noise(96),
         sample::modes::tried(),

@@ -36,6 +36,7 @@ fn every_record() -> Vec<Record> {
         sample::alloc::answer(),
         sample::loads::study(),
         sample::loads::asked(),
+        sample::loads::searched(),
         sample::modes::tried(),
         sample::modes::hostile(),
         sample::modes::extreme(),
@@ -86,6 +87,11 @@ fn loads_at_80() {
 #[test]
 fn loads_at_200() {
     insta::assert_snapshot!(at(200, &sample::loads::study()));
+}
+
+#[test]
+fn a_search_shows_what_it_tried_at_80() {
+    insta::assert_snapshot!(at(80, &sample::loads::searched()));
 }
 
 #[test]

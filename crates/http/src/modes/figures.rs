@@ -240,8 +240,7 @@ impl Plan {
         match wanted.ask {
             Ask::Share(share) => conditions.set(key::RATE_SHARE, share),
             Ask::Slo { quantile, limit } => {
-                let limit = figure::format::seconds(limit);
-                conditions.set(key::SLO, format!("p{}<{limit}", quantile * 100.0));
+                conditions.set(key::SLO, crate::bench::slo(quantile, limit));
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use figure::evidence::http as key;
 use figure::loads::{self, Load, Quantity};
+use figure::stats;
 
 use super::{Column, Row, Table, cell, half, of_ceiling, server, three, whole};
 
@@ -36,7 +37,7 @@ const KINDS: [&str; 13] = [
 ];
 
 /// What the columns mean, below the last table.
-const LEGEND: &str = "p50, p99, p99.9: latency from the intended start, ms; CPU: of the server, user and system, us for a request; mem.: \
+const LEGEND: &str = "rounds: the lowest and the highest of them; limit: what bounds the rate: the client, the server, both, the rate that was asked for, or unknown; p50, p99, p99.9: latency from the intended start, ms; CPU: of the server, user and system, us for a request; mem.: \
                       what the server grew by, KiB for a connection; gorout.: goroutines under load; wait: 99 % of the waits of goroutines for a CPU \
                       were no longer, ms; of null: of what the client reaches with the null responder (ceiling)";
 const CLOSED: &str = "in a closed loop latency is connections/rate by construction (Little's law): it compares no servers; an equal rate does";
@@ -51,6 +52,8 @@ struct Said {
 const SAID: &[Said] = &[
     Said { head: "req/s", least: 0, says: |load| cell(load, Quantity::Rate, whole) },
     Said { head: "±", least: 60, says: |load| half(load.rate) },
+    Said { head: "rounds", least: 0, says: rounds },
+    Said { head: "limit", least: 60, says: |load| load.bound().word().to_owned() },
     Said { head: "of\nnull", least: 60, says: of_ceiling },
     Said { head: "p50\nms", least: 78, says: |load| cell(load, Quantity::P50, three) },
     Said { head: "p99\nms", least: 0, says: |load| cell(load, Quantity::P99, three) },
@@ -62,7 +65,7 @@ const SAID: &[Said] = &[
         says: |load| cell(load, Quantity::Memory, |bytes| three(bytes / 1024.0)),
     },
     Said { head: "gor-\nout.", least: 78, says: |load| cell(load, Quantity::Goroutines, whole) },
-    Said { head: "wait\nms", least: 78, says: |load| cell(load, Quantity::Runnable, three) },
+    Said { head: "wait\nms", least: 100, says: |load| cell(load, Quantity::Runnable, three) },
 ];
 
 /// The tables, goals in the order of [`GOALS`]; those that are not in it last, under their own words.
@@ -113,6 +116,14 @@ fn table<'a>(goal: &str, all: &[Load<'a>], ceilings: &[Load<'a>]) -> Table<'a> {
     }
     table.notes.extend(own.iter().filter_map(|load| failures(load)));
     table
+}
+
+/// The lowest and the highest round, where no interval tells how far they are apart, and of every search.
+fn rounds(load: &Load) -> String {
+    let values = load.rate.kept_values();
+    let is_told = values.len() > 1 && (load.rate.interval.is_none() || load.goal() == loads::SLO);
+    let range = stats::range(&values).filter(|_| is_told);
+    range.map_or_else(String::new, |(low, high)| format!("{}–{}", whole(low), whole(high)))
 }
 
 /// The server; and what it was told, where that is what is varied.

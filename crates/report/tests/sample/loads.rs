@@ -37,6 +37,8 @@ fn head(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {
         .with(GOAL, goal.into())
         .with(PACING, pacing.into())
         .with(CONNECTIONS, connections)
+        .with(SERVER_CPUS, vec![0.0])
+        .with(CLIENT_CPUS, vec![1.0])
         .with(INTERFACE, "lo".into());
     figure.evidence.put(RESIDENT_BEFORE, 9.5e6);
     figure.evidence.put(ESTABLISHED, connections);
@@ -56,6 +58,8 @@ fn round(server: &str, connections: f64, rate: f64) -> Evidence {
     let mut seen = Evidence::default();
     let latency = connections / rate;
     seen.put(ANSWERED, rate);
+    seen.put(SECONDS, 1.0);
+    seen.put(RATE_ASKED, rate);
     seen.put(SERVER_USER, 0.24);
     seen.put(SERVER_SYSTEM, 0.74);
     seen.put(LATENCY, vec![latency, latency * 1.4, latency * 2.0, latency * 3.0, latency * 4.0]);
@@ -187,5 +191,55 @@ pub fn asked() -> Record {
         ],
     });
     record.figures = all;
+    record
+}
+
+/// What a round's search tried: rates, latencies in ms, and which of them held.
+fn tried(all: &[(f64, f64, bool)]) -> Evidence {
+    let mut seen = Evidence::default();
+    seen.put(TRIED, all.iter().map(|one| one.0).collect());
+    seen.put(TRIED_ANSWERED, all.iter().map(|one| one.0 * 0.99).collect());
+    seen.put(TRIED_LATENCY, all.iter().map(|one| one.1 * 1e-3).collect());
+    seen.put(TRIED_MISSED, all.iter().map(|one| if one.1 > 100.0 { 17.0 } else { 0.0 }).collect());
+    seen.put(TRIED_HELD, all.iter().map(|one| f64::from(u8::from(one.2))).collect());
+    seen.put(TRIED_SERVER, all.iter().map(|one| (one.0 / 40_000.0).min(0.98)).collect());
+    seen.put(TRIED_LATE, vec![1e-5; all.len()]);
+    seen.put(TRIED_OTHERS, vec![0.13; all.len()]);
+    seen
+}
+
+/// A server of which the rate that holds a latency was searched: rounds that scatter, one of which found none; and one that holds none.
+pub fn searched() -> Record {
+    let mut record = super::empty();
+    let search = |connections: f64, rounds: Vec<Round>| {
+        let mut figure = head("slo", "127.0.0.1:8080", connections, 2591.0);
+        figure.conditions.set(SLO, "p99<5.00 ms".into());
+        figure.rounds = rounds;
+        (figure.value, figure.interval, figure.verdict) = (None, None, None);
+        figure.status = Status::Failed;
+        figure.summarise();
+        figure
+    };
+    let round = |rate: Option<f64>, evidence: Evidence| {
+        let mut round = Round::new("2026-03-01T10:20:31Z".into(), 1.0, rate.into_iter().collect(), evidence);
+        round.kept = rate.is_some();
+        round.reason = (!round.kept).then(|| "no rate held p99<5.00 ms".into());
+        round
+    };
+    let first =
+        [(42_000.0, 310.0, false), (21_000.0, 12.0, false), (10_500.0, 6.1, false), (2676.0, 2.2, true)];
+    let none = [(2100.0, 7.2, false), (1050.0, 8.4, false)];
+    let jump = [(2676.0, 2.1, true), (41_716.0, 4.9, true)];
+    let rounds = vec![
+        round(Some(2676.0), tried(&first)),
+        round(None, tried(&none)),
+        round(Some(2198.0), tried(&[(2198.0, 4.2, true), (2400.0, 5.2, false)])),
+        round(Some(41_716.0), tried(&jump)),
+    ];
+    let mut scattered = search(50.0, rounds);
+    (scattered.verdict, scattered.reason) = (Some(Verdict::Suspect), None);
+    let mut failed = search(100.0, vec![round(None, tried(&none))]);
+    failed.reason = Some("no rate held p99<5.00 ms: tried 2 rates".into());
+    record.figures = vec![scattered, failed];
     record
 }

@@ -2,7 +2,7 @@
 
 use figure::evidence::http as key;
 use figure::loads::{self, Load, Quantity};
-use figure::{Figure, Finding, format};
+use figure::{Figure, Finding, Round, format, stats};
 
 use super::{is_of, note, pairs, times};
 use crate::servers::Model;
@@ -89,28 +89,50 @@ pub(super) fn refusal(all: &[Load]) -> Option<Finding> {
     note(text, &[load.rate])
 }
 
-/// The largest rates that hold a latency.
+/// The largest rates that hold a latency, with the range of the rounds; and where none held, what was tried.
 pub(super) fn slo(all: &[Load]) -> Option<Finding> {
-    let held: Vec<&Load> =
-        all.iter().filter(|load| load.goal() == loads::SLO && load.sound(Quantity::Rate).is_some()).collect();
-    let condition = held.first()?.rate.conditions.get(key::SLO)?;
-    let mut numbers: Vec<f64> = held.iter().map(|load| load.connections).collect();
+    let searched: Vec<&Load> = all.iter().filter(|load| load.goal() == loads::SLO).collect();
+    let is_told = |load: &&&Load| load.sound(Quantity::Rate).is_some() || !missed(load).is_empty();
+    let told: Vec<&Load> = searched.iter().filter(is_told).copied().collect();
+    let condition = told.first()?.rate.conditions.get(key::SLO)?;
+    let mut numbers: Vec<f64> = told.iter().map(|load| load.connections).collect();
     numbers.sort_by(f64::total_cmp);
     numbers.dedup();
-    let told = |load: &&&Load| {
-        let rate = load.rate;
-        let interval = rate
-            .interval
-            .as_ref()
-            .map_or_else(String::new, |interval| format!(" [{:.0}, {:.0}]", interval.low, interval.high));
-        format!("{} {:.0}{interval}", load.server(), rate.value.unwrap_or(0.0))
-    };
     let each = numbers.iter().map(|connections| {
-        let servers: Vec<String> =
-            held.iter().filter(|load| load.connections == *connections).map(|load| told(&load)).collect();
+        let own = told.iter().filter(|load| load.connections == *connections);
+        let servers: Vec<String> = own.map(|load| held(load, &condition)).collect();
         format!("with {connections:.0} connections {}", servers.join(", "))
     });
     let each: Vec<String> = each.collect();
-    let figures: Vec<&Figure> = held.iter().map(|load| load.rate).collect();
+    let figures: Vec<&Figure> = told.iter().map(|load| load.rate).collect();
     note(format!("The largest rates, in requests/s, that hold {condition}: {}.", each.join("; ")), &figures)
+}
+
+/// Rounds in which no rate held.
+fn missed<'a>(load: &Load<'a>) -> Vec<&'a Round> {
+    let is_missed = |round: &&Round| round.value().is_none() && !loads::tries(&round.evidence).is_empty();
+    load.rate.rounds.iter().filter(is_missed).collect()
+}
+
+/// What a server holds: the value with its interval, or with the range of its rounds where they are too few for one.
+fn held(load: &Load, condition: &str) -> String {
+    let (rate, missed) = (load.rate, missed(load));
+    let Some(value) = rate.value else {
+        let last = missed.last().map(|round| loads::summary(&loads::tries(&round.evidence), condition));
+        return format!("{} none ({})", load.server(), last.unwrap_or_default());
+    };
+    let rounds = rate.kept_values();
+    let spread = match (&rate.interval, stats::range(&rounds)) {
+        (Some(interval), _) => format!(" [{:.0}, {:.0}]", interval.low, interval.high),
+        (None, Some((low, high))) if rounds.len() > 1 => {
+            format!(" ({} rounds: {low:.0} to {high:.0})", rounds.len())
+        }
+        _ => " (1 round)".to_owned(),
+    };
+    let none = match missed.len() {
+        0 => String::new(),
+        1 => " (in 1 more round none)".to_owned(),
+        many => format!(" (in {many} more rounds none)"),
+    };
+    format!("{} {value:.0}{spread}{none}", load.server())
 }
