@@ -21,6 +21,9 @@ mod sum;
 mod tests;
 mod vmstat;
 
+use std::fmt::Display;
+use std::ops::Sub;
+
 use figure::evidence as key;
 use figure::{CpuList, Evidence, Machine, Reading};
 
@@ -221,9 +224,12 @@ fn both<T, U>(
 
 /// How far a counter that only grows has grown. One that ran backwards was reset (a driver was reloaded, a
 /// counter cleared, a CPU switched off, the guest moved to another host): its change is not known.
-fn grown(what: &str, before: u64, after: u64) -> Reading<u64> {
-    match after.checked_sub(before) {
-        Some(growth) => Reading::Value(growth),
-        None => Reading::Unknown(format!("{what} went backwards: {before}, then {after}")),
+pub fn grown<T>(what: &str, before: T, after: T) -> Reading<T>
+where
+    T: Copy + Display + PartialOrd + Sub<Output = T>,
+{
+    if after < before {
+        return Reading::Unknown(format!("{what} went backwards: {before}, then {after}"));
     }
+    Reading::Value(after - before)
 }

@@ -14,6 +14,8 @@ use crate::describe::cgroup;
 /// What is watched of a process's groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
+    /// Which groups the process is in.
+    membership: String,
     quotas: Limits,
     memory: Limits,
 }
@@ -45,6 +47,7 @@ pub struct Throttling {
 /// What the groups counted, innermost first.
 #[derive(Clone, Debug)]
 pub struct Numbers {
+    membership: Reading<String>,
     throttling: Vec<Reading<Throttling>>,
     memory: Vec<Reading<u64>>,
 }
@@ -52,6 +55,10 @@ pub struct Numbers {
 impl Groups {
     /// Finds the files of our groups that count.
     pub fn new(tree: &Tree, cgroup: &Cgroup) -> Self {
+        Groups::with(tree, cgroup, "self")
+    }
+
+    fn with(tree: &Tree, cgroup: &Cgroup, process: &str) -> Self {
         // A group without bandwidth control (the root of v2, a group without the cpu controller) has no
         // nr_throttled, and cannot have a quota either.
         let throttles = |path: &str| match tree.text(path) {
@@ -62,6 +69,7 @@ impl Groups {
         let events =
             |level: &CgroupLevel| if level.version == 1 { "memory.failcnt" } else { "memory.events" };
         Groups {
+            membership: format!("/proc/{process}/cgroup"),
             quotas: Limits::new(tree, cgroup, "CPU quota", stat, throttles, |level| {
                 level.quota_cpus.is_some()
             }),
@@ -78,12 +86,14 @@ impl Groups {
 
     /// The groups of another process, by its number.
     pub fn of(tree: &Tree, process: u32) -> Self {
-        Groups::new(tree, &cgroup::of(tree, &process.to_string(), &CpuList::default()))
+        let process = process.to_string();
+        Groups::with(tree, &cgroup::of(tree, &process, &CpuList::default()), &process)
     }
 
     /// Reads what they count now.
     pub fn read(&self, tree: &Tree) -> Numbers {
         Numbers {
+            membership: tree.text(&self.membership),
             throttling: self.quotas.read(tree, throttling),
             memory: self.memory.read(tree, memory_events),
         }
@@ -91,16 +101,34 @@ impl Groups {
 
     /// Seconds that a CPU quota held them back between two readings.
     pub fn throttled(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
-        self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.ns).map(|ns| ns / 1e9)
+        let growth = || self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.ns);
+        self.of_one_group(before, after, growth).map(|ns| ns / 1e9)
+    }
+
+    /// A growth between two readings in which the process was in the same groups.
+    fn of_one_group(
+        &self,
+        before: &Numbers,
+        after: &Numbers,
+        growth: impl FnOnce() -> Reading<f64>,
+    ) -> Reading<f64> {
+        match (&before.membership, &after.membership) {
+            (Reading::Value(then), Reading::Value(now)) if then != now => {
+                Reading::Unknown(format!("{}: the process moved to another control group", self.membership))
+            }
+            _ => growth(),
+        }
     }
 
     /// Writes the change.
     pub fn write(&self, evidence: &mut Evidence, before: &Numbers, after: &Numbers) {
-        let periods =
-            self.quotas.growth(&before.throttling, &after.throttling, |stat: &Throttling| stat.periods);
+        let of_one = |growth: &dyn Fn() -> Reading<f64>| self.of_one_group(before, after, growth);
+        let periods = of_one(&|| {
+            self.quotas.growth(&before.throttling, &after.throttling, |stat: &Throttling| stat.periods)
+        });
         evidence.put_reading(CGROUP_THROTTLED, self.throttled(before, after));
         evidence.put_reading(CGROUP_THROTTLED_PERIODS, periods);
-        let events = self.memory.growth(&before.memory, &after.memory, |&events| events);
+        let events = of_one(&|| self.memory.growth(&before.memory, &after.memory, |&events| events));
         evidence.put_reading(CGROUP_MEMORY_EVENTS, events);
     }
 }
@@ -190,4 +218,38 @@ fn memory_events(file: &File, text: &str) -> Reading<u64> {
 /// The number after `name` in a file of lines `name number`.
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_moved_was_held_back_by_nobody_knows_what() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("proc/77/cgroup", "0::/room\n");
+        write("proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
+        write("sys/fs/cgroup/room/cpu.stat", "nr_throttled 7\nthrottled_usec 1000000\n");
+        write("sys/fs/cgroup/room/memory.events", "high 1\nmax 1\n");
+        let tree = Tree::at(root.path());
+        let groups = Groups::of(&tree, 77);
+        let before = groups.read(&tree);
+        write("sys/fs/cgroup/room/cpu.stat", "nr_throttled 9\nthrottled_usec 1400000\n");
+        write("proc/77/cgroup", "0::/other\n");
+        let mut evidence = Evidence::default();
+        groups.write(&mut evidence, &before, &groups.read(&tree));
+        for key in [CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CGROUP_MEMORY_EVENTS] {
+            let reading = evidence.get(key);
+            assert!(
+                reading.reason().is_some_and(|reason| reason.contains("moved")),
+                "{}: {reading:?}",
+                key.name
+            );
+        }
+    }
 }

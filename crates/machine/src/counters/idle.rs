@@ -18,8 +18,8 @@ pub struct Idle {
     files: Reading<Vec<(String, String)>>,
 }
 
-/// How often the CPUs together entered each state.
-pub type Entries = Reading<BTreeMap<String, u64>>;
+/// How often each CPU entered each of its states: name of the state, and count.
+pub type Entries = Reading<Vec<(String, u64)>>;
 
 impl Idle {
     /// Finds the counters of these CPUs.
@@ -50,14 +50,11 @@ impl Idle {
             Reading::Value(files) => files,
             Reading::Unknown(reason) => return Reading::unknown(reason),
         };
-        let mut entries = BTreeMap::new();
+        let mut entries = Vec::new();
         for (name, path) in files {
             match self.tree.text(path) {
                 Reading::Value(text) => match text.trim().parse::<u64>() {
-                    Ok(count) => {
-                        let all: &mut u64 = entries.entry(name.clone()).or_default();
-                        *all = all.saturating_add(count);
-                    }
+                    Ok(count) => entries.push((name.clone(), count)),
                     Err(_) => return Reading::Unknown(format!("{path}: no number")),
                 },
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
@@ -69,15 +66,19 @@ impl Idle {
 
 /// Writes how often idle states were entered between two readings.
 pub fn write(evidence: &mut Evidence, before: &Entries, after: &Entries) {
-    let growth = both(before, after, |before, after| {
-        let mut all = Vec::new();
-        for (name, after) in after {
-            match grown(name, before.get(name).copied().unwrap_or(0), *after) {
-                Reading::Value(count) => all.push((name.clone(), count)),
+    let growth: Entries = both(before, after, |before, after| {
+        let mut all: BTreeMap<&String, u64> = BTreeMap::new();
+        // Each CPU's by itself: one whose counter begins anew is not to hide behind the others.
+        for ((name, before), (_, after)) in before.iter().zip(after) {
+            match grown(name, *before, *after) {
+                Reading::Value(count) => {
+                    let sum = all.entry(name).or_default();
+                    *sum = sum.saturating_add(count);
+                }
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
             }
         }
-        Reading::Value(all)
+        Reading::Value(all.into_iter().map(|(name, count)| (name.clone(), count)).collect::<Vec<_>>())
     });
     let sum = growth.clone().map(|all| all.iter().map(|(_, count)| *count as f64).sum());
     let told = growth.map(|all| {
@@ -119,7 +120,30 @@ mod tests {
     fn counters_beyond_all_measure_are_no_panic() {
         let root = machine(&[(0, 0, u64::MAX), (1, 0, 5)]);
         let read = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap()).read();
-        assert_eq!(read, Reading::Value([("POLL".to_owned(), u64::MAX)].into()));
+        let poll = || "POLL".to_owned();
+        assert_eq!(read, Reading::Value(vec![(poll(), u64::MAX), (poll(), 5)]));
+        let mut evidence = Evidence::default();
+        write(
+            &mut evidence,
+            &Reading::Value(vec![(poll(), 0); 2]),
+            &Reading::Value(vec![(poll(), u64::MAX); 2]),
+        );
+        assert!(evidence.get(IDLE_ENTRIES).value().is_some_and(|sum| *sum > 1e19));
+    }
+
+    #[test]
+    fn a_cpu_whose_counter_begins_anew_is_unknown() {
+        let root = machine(&[(0, 0, 5), (1, 0, 90)]);
+        let idle = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap());
+        let before = idle.read();
+        for (cpu, count) in [(0, "205\n"), (1, "3\n")] {
+            let usage = format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state0/usage");
+            std::fs::write(root.path().join(usage), count).unwrap();
+        }
+        let mut evidence = Evidence::default();
+        write(&mut evidence, &before, &idle.read());
+        assert_eq!(evidence.get(IDLE_ENTRIES).reason(), Some("POLL went backwards: 90, then 3"));
+        assert!(evidence.get(IDLE_STATES).reason().is_some());
     }
 
     #[test]

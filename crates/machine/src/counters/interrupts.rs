@@ -11,7 +11,15 @@ const FILE: &str = "/proc/interrupts";
 /// Interrupts by row label (`24`, `LOC`, `IPI0`), over the CPUs in use, modulo 2^32: the kernel's own counters
 /// are 32 bits wide and wrap (a timer at 1000 Hz does after 50 days), and sums and differences modulo 2^32
 /// come through that unharmed.
-pub type Counts = BTreeMap<String, u32>;
+pub type Counts = BTreeMap<String, Row>;
+
+/// A row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    count: u32,
+    /// The last word of the row, which names the device or the kind: a number that a driver has given back may be another's.
+    device: String,
+}
 
 /// Rows that count errors of the interrupt controller for the whole machine, in the place of CPU 0
 /// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
@@ -47,9 +55,9 @@ pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
 
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
     let mut counts = Counts::new();
-    let read = rows(bytes, cpus, |label, numbers| {
+    let read = rows(bytes, cpus, |label, device, numbers| {
         let sum = numbers.iter().fold(0u32, |sum, number| sum.wrapping_add(*number));
-        add(&mut counts, label, sum);
+        add(&mut counts, label, device, sum);
     });
     match read {
         Ok(()) => Reading::Value(counts),
@@ -59,8 +67,8 @@ fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
 
 fn parse_each(bytes: &[u8], cpus: &CpuList) -> Reading<Vec<Counts>> {
     let mut each = vec![Counts::new(); cpus.len()];
-    let read = rows(bytes, cpus, |label, numbers| {
-        each.iter_mut().zip(numbers).for_each(|(counts, number)| add(counts, label, *number));
+    let read = rows(bytes, cpus, |label, device, numbers| {
+        each.iter_mut().zip(numbers).for_each(|(counts, number)| add(counts, label, device, *number));
     });
     match read {
         Ok(()) => Reading::Value(each),
@@ -69,13 +77,19 @@ fn parse_each(bytes: &[u8], cpus: &CpuList) -> Reading<Vec<Counts>> {
 }
 
 /// Adds to a row; several may have one label.
-fn add(counts: &mut Counts, label: &str, count: u32) {
-    let sum = counts.entry(label.to_owned()).or_default();
-    *sum = sum.wrapping_add(count);
+fn add(counts: &mut Counts, label: &str, device: &str, count: u32) {
+    let sum = counts.entry(label.to_owned()).or_insert_with(|| Row { count: 0, device: device.to_owned() });
+    sum.count = sum.count.wrapping_add(count);
 }
 
-/// Each row's label and its numbers for `cpus`, ascending.
-fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &[u32])) -> Result<(), String> {
+/// The last word of a row, if it is no number.
+fn device(line: &[u8]) -> String {
+    let word = line.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+    if number(word).is_some() { String::new() } else { String::from_utf8_lossy(word).into_owned() }
+}
+
+/// Each row's label, its device, and its numbers for `cpus`, ascending.
+fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &str, &[u32])) -> Result<(), String> {
     // A text that was cut short would pass for fewer interrupts.
     if !bytes.ends_with(b"\n") {
         return Err(format!("{FILE}: the text is cut short"));
@@ -96,7 +110,7 @@ fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &[u32])) -> Res
         if row(&line[colon + 1..], &wanted, &mut numbers).is_none() {
             return Err(format!("{FILE}: row {label} has too few numbers"));
         }
-        take(&label, &numbers);
+        take(&label, &device(line), &numbers);
     }
     Ok(())
 }
@@ -149,8 +163,15 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
         return Reading::Unknown(format!("{FILE}: row {gone} disappeared in between"));
     }
     let mut sum = 0.0;
-    for (label, &after) in after {
-        let growth = after.wrapping_sub(before.get(label).copied().unwrap_or(0));
+    for (label, after) in after {
+        let then = before.get(label);
+        if let Some(then) = then.filter(|then| then.device != after.device) {
+            let (then, now) = (&then.device, &after.device);
+            return Reading::Unknown(format!(
+                "{FILE}: row {label} was {then:?} and is {now:?}: its count began anew"
+            ));
+        }
+        let growth = after.count.wrapping_sub(then.map_or(0, |then| then.count));
         // No row grows by 2^31 within a round; a step back looks like it.
         if growth > u32::MAX / 2 {
             return Reading::Unknown(format!("{FILE}: row {label} went backwards"));
@@ -163,8 +184,8 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
 /// The same for one row.
 pub fn growth_of(label: &str, before: &Counts, after: &Counts) -> Reading<f64> {
     match (before.get(label), after.get(label)) {
-        (Some(&before), Some(&after)) => {
-            let row = |count| Counts::from([(label.to_owned(), count)]);
+        (Some(before), Some(after)) => {
+            let row = |row: &Row| Counts::from([(label.to_owned(), row.clone())]);
             growth(&row(before), &row(after))
         }
         _ => Reading::Unknown(format!("{FILE}: no row {label} (a system of one CPU has none)")),
@@ -226,6 +247,14 @@ ERR:         99
     }
 
     #[test]
+    fn a_row_that_became_another_device_s_is_unknown() {
+        let other = AFTER.replace("ACPI:Ged", "nvme0q1");
+        let reason = between(BEFORE, &other, "2");
+        assert!(reason.reason().is_some_and(|reason| reason.contains("row 24 was")), "{reason:?}");
+        assert_eq!(device(b" 24:  1  2"), "", "a row without a name has no device");
+    }
+
+    #[test]
     fn one_row_alone_by_label_or_by_name() {
         let row = |label: &str, first: u32, second: u32| {
             let text =
@@ -244,7 +273,7 @@ ERR:         99
         let text = "      CPU0  CPU2\n 10:  5  7  GICv3 27 Level  arch_timer\n 11:  1  2  GICv3 26 Level  arch_timer\n\
                     IPI0:  3  4  Rescheduling interrupts\n";
         let each = parse_each(text.as_bytes(), &"0,2".parse().unwrap()).into_value().unwrap();
-        let row = |cpu: usize, label: &str| each[cpu][label];
+        let row = |cpu: usize, label: &str| each[cpu][label].count;
         assert_eq!((row(0, TIMER), row(1, TIMER)), (6, 9));
         assert_eq!((row(0, RESCHEDULE), row(1, RESCHEDULE)), (3, 4));
         assert!(parse_each(text.as_bytes(), &"0-1".parse().unwrap()).reason().unwrap().contains("CPU 1"));

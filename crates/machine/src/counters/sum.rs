@@ -7,27 +7,48 @@ use figure::{CpuList, Machine, Reading};
 use super::{both, grown};
 use crate::Tree;
 
-/// The files of one source, or why there are none.
+/// The files of one source.
 #[derive(Clone, Debug)]
-pub struct Files(Reading<Vec<String>>);
+pub struct Files {
+    /// Counters, or why there are none.
+    counts: Reading<Vec<String>>,
+    /// Seconds since counters were set to zero, where the kernel tells.
+    ages: Vec<String>,
+}
 
 /// What they held, in the same order.
-pub type Numbers = Vec<Reading<u64>>;
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    counts: Vec<Reading<u64>>,
+    ages: Vec<Reading<u64>>,
+}
 
 impl Files {
     /// Reads all of them.
     pub fn read(&self, tree: &Tree) -> Numbers {
-        self.0.value().into_iter().flatten().map(|file| tree.number(file)).collect()
+        let of = |file: &String| tree.number(file);
+        Numbers {
+            counts: self.counts.value().into_iter().flatten().map(of).collect(),
+            ages: self.ages.iter().map(of).collect(),
+        }
     }
 
     /// By how much they grew together.
     pub fn growth(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
-        let files = match &self.0 {
+        let files = match &self.counts {
             Reading::Value(files) => files,
             Reading::Unknown(reason) => return Reading::unknown(reason),
         };
+        // A counter that was set to zero in between, by a user or as its driver was loaded again, may have grown since beyond what it was.
+        for ((file, before), after) in self.ages.iter().zip(&before.ages).zip(&after.ages) {
+            if let (Reading::Value(before), Reading::Value(after)) = (before, after)
+                && let Reading::Unknown(reason) = grown(file, *before, *after)
+            {
+                return Reading::Unknown(reason);
+            }
+        }
         let mut sum = 0.0;
-        for ((file, before), after) in files.iter().zip(before).zip(after) {
+        for ((file, before), after) in files.iter().zip(&before.counts).zip(&after.counts) {
             match both(before, after, |&before, &after| grown(file, before, after)) {
                 Reading::Value(growth) => sum += growth as f64,
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
@@ -68,27 +89,54 @@ pub fn thermal(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Files {
             files.push(file);
         }
     }
-    Files(match without {
+    let counts = match without {
         _ if cpus.is_empty() => Reading::unknown("no CPU is in use"),
         None => Reading::Value(files),
         Some(_) if files.is_empty() => Reading::unknown("no thermal_throttle directory: AMD, Arm or a guest"),
         Some(cpu) => Reading::Unknown(format!("CPU {cpu} has no thermal_throttle directory")),
-    })
+    };
+    Files { counts, ages: Vec::new() }
 }
 
 /// Corrected errors of every memory controller.
 pub fn edac(tree: &Tree) -> Files {
     const DIRECTORY: &str = "/sys/devices/system/edac/mc";
-    let files: Vec<String> = tree
-        .numbered(DIRECTORY, "mc")
-        .into_iter()
-        .map(|controller| format!("{DIRECTORY}/mc{controller}/ce_count"))
-        .collect();
-    Files(if files.is_empty() {
+    let controllers = tree.numbered(DIRECTORY, "mc");
+    let of = |name: &str| -> Vec<String> {
+        controllers.iter().map(|number| format!("{DIRECTORY}/mc{number}/{name}")).collect()
+    };
+    let (files, ages) = (of("ce_count"), of("seconds_since_reset"));
+    let counts = if files.is_empty() {
         Reading::Unknown(format!(
             "{DIRECTORY}: no memory controller: no ECC, no EDAC driver for it, or a guest"
         ))
     } else {
         Reading::Value(files)
-    })
+    };
+    Files { counts, ages }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_was_set_to_zero_is_unknown_however_far_it_has_come_since() {
+        let root = tempfile::tempdir().unwrap();
+        let controller = root.path().join("sys/devices/system/edac/mc/mc0");
+        std::fs::create_dir_all(&controller).unwrap();
+        let write = |count: &str, age: &str| {
+            std::fs::write(controller.join("ce_count"), count).unwrap();
+            std::fs::write(controller.join("seconds_since_reset"), age).unwrap();
+        };
+        write("2\n", "900\n");
+        let tree = Tree::at(root.path());
+        let errors = edac(&tree);
+        let before = errors.read(&tree);
+        write("5\n", "930\n");
+        assert_eq!(errors.growth(&before, &errors.read(&tree)), Reading::Value(3.0));
+        write("5\n", "4\n");
+        let reading = errors.growth(&before, &errors.read(&tree));
+        assert!(reading.reason().is_some_and(|reason| reason.contains("seconds_since_reset")), "{reading:?}");
+    }
 }
