@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
-use lab::tree::{Used, stat};
+use lab::tree::{Account, Identity, Used, identity, stat};
+use procfs_core::process::Stat;
 
 /// One process of the tree, as `ps -o majflt,minflt` shows it: its own faults, without its children's.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,20 +37,23 @@ pub struct Look {
 pub struct Tree {
     root: u32,
     known: Vec<u32>,
-    last: Used,
-    /// The most that each process showed, also of those that have ended.
-    rows: BTreeMap<u32, Row>,
+    account: Account,
+    /// What each process showed last, also of those that have ended.
+    rows: BTreeMap<Identity, Row>,
 }
 
 impl Tree {
     /// The tree that grows from a process.
     pub fn of(root: u32) -> Tree {
-        Tree { root, known: vec![root], last: Used::default(), rows: BTreeMap::new() }
+        Tree { root, known: vec![root], account: Account::default(), rows: BTreeMap::new() }
     }
 
-    /// Looks for processes that are new: all descendants by /proc/PID/task/TID/children.
+    /// Looks for processes that are new: all descendants by /proc/PID/task/TID/children. One whose parent has ended stays.
     pub fn grow(&mut self) {
-        self.known = with_descendants([self.root]);
+        let is_same =
+            |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));
+        let left = self.known.iter().copied().filter(|process| *process != self.root && is_same(process));
+        self.known = with_descendants(std::iter::once(self.root).chain(left));
     }
 
     /// Processes that were found.
@@ -60,22 +64,20 @@ impl Tree {
     /// Looks at the processes that are known.
     pub fn look(&mut self) -> Look {
         let mut look = Look::default();
-        for process in &self.known {
-            let Some(stat) = stat(*process) else { continue };
-            look.totals = look.totals.plus(&Used::of(&stat));
+        let stats: Vec<Stat> = self.known.iter().filter_map(|process| stat(*process)).collect();
+        look.totals = self.account.take(&stats);
+        for stat in stats {
             look.processes += 1;
             look.threads += stat.num_threads.max(0) as usize;
             let row = Row {
-                process: *process,
-                name: stat.comm,
+                process: stat.pid.unsigned_abs(),
+                name: stat.comm.clone(),
                 minor: stat.minflt as f64,
                 major: stat.majflt as f64,
             };
-            self.rows.insert(*process, row.clone());
+            self.rows.insert(identity(&stat), row.clone());
             look.rows.push(row);
         }
-        look.totals = look.totals.at_least(&self.last);
-        self.last = look.totals;
         look
     }
 
@@ -143,6 +145,36 @@ mod unit {
             "one that has ended takes nothing away"
         );
         assert_eq!(tree.rows()[0].name, "sh");
+    }
+
+    #[test]
+    fn one_whose_parent_has_ended_stays() {
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "sh -c 'sleep 600 & read line; exit'; read line"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut tree = Tree::of(child.id());
+        let mut until = |count: usize| {
+            for _ in 0..2000 {
+                tree.grow();
+                tree.look();
+                if tree.processes().len() == count {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            tree.processes().to_vec()
+        };
+        let before = until(3);
+        let last = *before.last().unwrap();
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"\n").unwrap();
+        let after = until(2);
+        let process = rustix::process::Pid::from_raw(last as i32).unwrap();
+        let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((before.len(), after), (3, vec![child.id(), last]));
     }
 
     #[test]

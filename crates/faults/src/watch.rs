@@ -4,6 +4,7 @@
 //! The program is a child of this process, and in its process group: it has the terminal, and its output and input are its own. The
 //! worker is not, so that what it may run into costs the places alone.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
@@ -15,7 +16,7 @@ use figure::CpuList;
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::RecorderError;
 use lab::thread_counters::children_switches;
-use lab::tree::Used;
+use lab::tree::{Identity, Used};
 use lab::worker::{Facts, Reply, Request, Worker};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
@@ -143,7 +144,7 @@ pub fn watch(
         (Whom::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
         _ => None,
     };
-    let mut before = Vec::new();
+    let mut before = BTreeMap::new();
     let (process, mut child, facts) = match &options.whom {
         Whom::Command { file, arguments } => {
             let told = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
@@ -177,7 +178,7 @@ pub fn watch(
             totals = Used::of_children().since(&before).at_least(&totals);
             (Some(status), Some(children_switches() - switches))
         }
-        None => (None, switched(&before, session.tree.processes())),
+        None => (None, switched(&before, &switches(session.tree.processes()))),
     };
     Ok(Watched {
         started,
@@ -193,16 +194,15 @@ pub fn watch(
     })
 }
 
-/// How often the tasks of each of these processes had left their CPU.
-fn switches(processes: &[u32]) -> Vec<(u32, f64)> {
-    processes.iter().filter_map(|process| Some((*process, lab::tree::switches(*process)?))).collect()
+/// How often each task of these processes had left its CPU.
+fn switches(processes: &[u32]) -> BTreeMap<Identity, f64> {
+    processes.iter().flat_map(|process| lab::tree::switches(*process)).collect()
 }
 
 /// How often they did since, of those that are still there.
-fn switched(before: &[(u32, f64)], processes: &[u32]) -> Option<f64> {
-    let then = |process| before.iter().find(|(known, _)| *known == process).map_or(0.0, |(_, count)| *count);
-    let now = switches(processes);
-    (!now.is_empty()).then(|| now.iter().map(|(process, count)| (count - then(*process)).max(0.0)).sum())
+fn switched(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64>) -> Option<f64> {
+    let then = |task| before.get(task).copied().unwrap_or(0.0);
+    (!now.is_empty()).then(|| now.iter().map(|(task, count)| count - then(task)).sum())
 }
 
 /// The worker: suite and name.
@@ -376,5 +376,13 @@ mod unit {
         let group = group_of(stranger.process());
         assert!(matches!(group, Ok(process) if process == stranger.process()), "{group:?}");
         assert!(matches!(group_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));
+    }
+
+    #[test]
+    fn switches_are_those_of_each_task() {
+        // One ended, one began, and one has the number of one that ended.
+        let before = BTreeMap::from([((7, 1), 100.0), ((8, 1), 5000.0), ((9, 1), 900.0)]);
+        let now = BTreeMap::from([((7, 1), 130.0), ((9, 50), 3.0), ((10, 60), 4.0)]);
+        assert_eq!((switched(&before, &now), switched(&before, &BTreeMap::new())), (Some(37.0), None));
     }
 }

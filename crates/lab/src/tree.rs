@@ -10,6 +10,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::proc::{field, text};
 use crate::thread_counters::{seconds, usage};
+pub use account::{Account, Identity, identity};
+
+mod account;
 
 /// What processes together used so far. Those that have ended count, where somebody below waited for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,14 +33,30 @@ impl Used {
     /// What a process used, and its children that it waited for.
     pub fn of(stat: &Stat) -> Used {
         let tick = clock_ticks_per_second() as f64;
-        let seconds = |own: u64, waited: i64| (own as f64 + waited.max(0) as f64) / tick;
-        Used {
-            user: seconds(stat.utime, stat.cutime),
-            system: seconds(stat.stime, stat.cstime),
-            minor: stat.minflt as f64 + stat.cminflt as f64,
-            major: stat.majflt as f64 + stat.cmajflt as f64,
+        let own = Used {
+            user: stat.utime as f64 / tick,
+            system: stat.stime as f64 / tick,
+            minor: stat.minflt as f64,
+            major: stat.majflt as f64,
             resident: stat.rss as f64 * page_size() as f64,
+        };
+        own.plus(&Used::of_waited(stat))
+    }
+
+    /// What the children of a process used that it waited for; nothing is in memory of them.
+    pub fn of_waited(stat: &Stat) -> Used {
+        let tick = clock_ticks_per_second() as f64;
+        Used {
+            user: stat.cutime.max(0) as f64 / tick,
+            system: stat.cstime.max(0) as f64 / tick,
+            minor: stat.cminflt as f64,
+            major: stat.cmajflt as f64,
+            resident: 0.0,
         }
+    }
+
+    fn without_memory(self) -> Used {
+        Used { resident: 0.0, ..self }
     }
 
     /// What all children of this process used that it has waited for; nothing is in memory of them.
@@ -89,25 +108,25 @@ pub fn stat(process: u32) -> Option<Stat> {
     Stat::from_read(std::fs::File::open(format!("/proc/{process}/stat")).ok()?).ok()
 }
 
-/// How often the tasks of a process that are there left their CPU (/proc/PID/task/TID/status); `None` of one that is gone.
-pub fn switches(process: u32) -> Option<f64> {
-    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
+/// How often each task of a process that is there left its CPU (/proc/PID/task/TID/status); none of one that is gone.
+pub fn switches(process: u32) -> BTreeMap<Identity, f64> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let of = |task: std::fs::DirEntry| {
+        let stat = Stat::from_read(std::fs::File::open(task.path().join("stat")).ok()?).ok()?;
         let status = text(task.path().join("status")).ok()?;
         let count = |name: &str| field(&status, name)?.parse::<f64>().ok();
-        Some(count("voluntary_ctxt_switches")? + count("nonvoluntary_ctxt_switches")?)
+        Some((identity(&stat), count("voluntary_ctxt_switches")? + count("nonvoluntary_ctxt_switches")?))
     };
-    let counts: Vec<f64> = tasks.filter_map(of).collect();
-    (!counts.is_empty()).then(|| counts.iter().sum())
+    tasks.filter_map(of).collect()
 }
 
-/// What all processes below `root` used, itself left out.
-pub fn used(root: u32) -> Reading<Used> {
+/// What all processes below `root` used since the account was opened, itself left out.
+pub fn used(root: u32, account: &mut Account) -> Reading<Used> {
     let below = below(root);
     if below.is_empty() {
         return Reading::unknown("no process is there");
     }
-    Reading::Value(below.iter().map(Used::of).fold(Used::default(), |all, one| all.plus(&one)))
+    Reading::Value(account.take(&below))
 }
 
 /// Kills all processes below `root`, and not itself.
@@ -152,7 +171,7 @@ mod unit {
     fn what_is_called_strangely_counts() {
         let stranger = crate::proc::unit::Stranger::new();
         let (switches, below) = (switches(stranger.process()), processes_below(std::process::id()));
-        assert!(switches.is_some(), "of its only task");
+        assert_eq!(switches.len(), 1, "of its only task");
         assert!(below.contains(&stranger.process()));
     }
 
@@ -168,11 +187,12 @@ mod unit {
         let own = std::process::id();
         assert!(processes_below(own).contains(&shell.id()));
         assert_eq!(processes_below(shell.id()).len(), 1);
-        let used = used(own).into_value().unwrap();
+        let used = used(own, &mut Account::default()).into_value().unwrap();
         assert!(used.minor > 0.0 && used.resident > 0.0, "{used:?}");
         kill_below(shell.id());
         // It ends because its child did.
         assert!(shell.wait().unwrap().code().is_some());
-        assert_eq!(super::used(shell.id()).reason(), Some("no process is there"));
+        let none = super::used(shell.id(), &mut Account::default());
+        assert_eq!(none.reason(), Some("no process is there"));
     }
 }

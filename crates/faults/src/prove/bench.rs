@@ -12,7 +12,7 @@ use lab::ours::find_cell;
 use lab::pool::Pool;
 use lab::preload::{self, Proof};
 use lab::start::{Ended, Stage, Start, open_files};
-use lab::tree;
+use lab::tree::{self, Account};
 use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
@@ -207,9 +207,10 @@ impl ProveBench {
 /// when it was told to end.
 fn until_steady(start: Start, time: f64) -> Result<(Ended, Option<Rates>, f64), String> {
     let (begun, mut watch, mut seen) = (Instant::now(), rates::Watch::default(), 0.0);
+    let mut account = Account::default();
     let ended = start.run_until(LOOK, |cell| {
         let now = begun.elapsed().as_secs_f64();
-        if let Reading::Value(used) = tree::used(cell) {
+        if let Reading::Value(used) = tree::used(cell, &mut account) {
             seen = used.cpu();
             watch.take(now, used);
         }
