@@ -58,6 +58,14 @@ impl<T> Reading<T> {
         }
     }
 
+    /// What follows from a value, which may be unknown in turn.
+    pub fn and_then<U>(self, f: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
+        match self {
+            Reading::Value(value) => f(value),
+            Reading::Unknown(reason) => Reading::Unknown(reason),
+        }
+    }
+
     /// The observed value as an `Option`.
     pub fn into_value(self) -> Option<T> {
         match self {

@@ -7,6 +7,7 @@ use figure::evidence::http as key;
 use figure::series::Timeline;
 use figure::{Evidence, Reading};
 use machine::Tree;
+use machine::counters::grown;
 use rustix::io::Errno;
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::Timespec;
@@ -202,7 +203,9 @@ impl Queue {
         let now = Queue::at(address);
         facts.put_reading(
             key::RAMP_OVERFLOWS,
-            now.overflows.and(self.overflows).map(|(now, then)| now - then),
+            now.overflows
+                .and(self.overflows)
+                .and_then(|(now, then)| grown("listen queue overflows", then, now)),
         );
         let listening = listen::read(&Tree::live(), None, address);
         facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));

@@ -8,6 +8,7 @@ use figure::evidence::http as key;
 use figure::series::Timeline;
 use figure::{CpuList, Evidence, Reading, stats};
 use machine::Tree;
+use machine::counters::grown;
 
 use super::subject::Subjects;
 use crate::profile::pprof::CpuProfile;
@@ -223,7 +224,8 @@ fn of_go(facts: &mut Evidence, go: (Reading<Runtime>, Reading<Runtime>), watched
     let both = before.and(after);
     let growth = |name: &str| match &both {
         Reading::Value((before, after)) => {
-            before.number(name).and(after.number(name)).map(|(before, after)| after - before)
+            // One that fell is a restarted server's.
+            before.number(name).and(after.number(name)).and_then(|(before, after)| grown(name, before, after))
         }
         Reading::Unknown(reason) => Reading::unknown(reason),
     };
