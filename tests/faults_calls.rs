@@ -158,3 +158,56 @@ fn who_may_not_is_told_so() {
     let both = run(&["faults", "--calls", "--rates", "--", "true"]);
     assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
 }
+
+/// The mean bytes of a kind of call, of those whose sizes are known, and how many there were.
+fn each(record: &Record, id: &str) -> Option<(f64, f64)> {
+    let calls = record.figures.iter().find(|figure| figure.id == id)?;
+    let of = |key| calls.evidence.get(key).into_value();
+    let known = of(CALL_COUNT)? - of(CALL_SIZE_UNKNOWN)?;
+    Some((of(CALL_BYTES)? * of(CALL_SECONDS)? / known, known))
+}
+
+/// Scripts that version managers put before a program execute it, or fork and wait; each has a heap of its own.
+#[test]
+fn a_heap_is_that_of_one_program() {
+    if !cfg!(target_env = "gnu") {
+        return;
+    }
+    let (file, arguments) = command(&find("two-blocks").unwrap(), Amount::Iterations(300)).unwrap();
+    let mut words = vec![file.to_str().unwrap().to_owned()];
+    words.extend(arguments[1..].iter().map(|argument| argument.to_str().unwrap().to_owned()));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let there = |shim: &[&'static str]| {
+        let is_there = Command::new(shim[0]).args(["-c", "1"]).output().is_ok();
+        if !is_there {
+            eprintln!("not tried: no {}", shim[0]);
+        }
+        if is_there { shim.to_vec() } else { Vec::new() }
+    };
+    let bash = r#"list=(); for i in {1..2000}; do list+=("$i"); done; exec "$@""#;
+    let executes =
+        [there(&["bash", "-c", bash, "bash"]), there(&["perl", "-e", "my @list = (1..100000); exec(@ARGV)"])];
+    let forks = [r#"sh -c '"$@"; exit $?' sh "$@"; exit $?"#, r#"exec "$@""#]
+        .map(|script| ["sh", "-c", script, "sh"]);
+    let ways = [
+        words.clone(),
+        [executes.concat(), forks[1].to_vec(), words.clone()].concat(),
+        [forks.concat(), words].concat(),
+    ];
+    let mut direct: Option<[Option<(f64, f64)>; 2]> = None;
+    for way in ways {
+        let record = watched(way[0], &way[1..]);
+        if !can_count(&record) {
+            return;
+        }
+        let now = ["faults.calls.brk-up", "faults.calls.brk-down"].map(|id| each(&record, id));
+        let then = *direct.get_or_insert(now);
+        for (kind, (now, then)) in ["up", "down"].into_iter().zip(now.into_iter().zip(then)) {
+            let (Some((bytes, calls)), Some((expected, _))) = (now, then) else {
+                panic!("{way:?}: brk {kind}: {now:?}, directly {then:?}")
+            };
+            assert!(calls > 50.0, "{way:?}: brk {kind}: {calls} calls");
+            assert!(bytes < expected * 1.5, "{way:?}: {bytes} bytes each brk {kind}, directly {expected}");
+        }
+    }
+}

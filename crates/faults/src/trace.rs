@@ -3,7 +3,8 @@
 //! [`events`] opens and reads the kernel's events, [`record`] is what they hold. `order` brings them into the order of their times, and
 //! [`collect`] puts them together, by [`tasks`] (processes, and in [`space`] what they have mapped), [`pages`] (which are faulted in
 //! again), `fronts` (who wrote first to a mapping), [`runs`] (how large blocks are) and [`unwind`] (who called); [`symbols`] names it
-//! all. [`calls`] are the calls for memory, by the tracepoints that [`tracefs`] tells of, and [`book`] where they are put together.
+//! all. [`calls`] are the calls for memory, by the tracepoints that [`tracefs`] tells of, and [`book`] where they are put together, with the
+//! [`heap`] of each address space.
 //! Where a recorder is preloaded, its [`ring`] tells of large [`blocks`], and each fault is joined to its own. [`looked`] is what is
 //! read of processes besides, and [`kept`] keeps everything in a file, to be judged again elsewhere. `turns` is the loop, which drains the
 //! rings.
@@ -34,6 +35,7 @@ pub mod collect;
 mod control;
 pub mod events;
 mod fronts;
+pub mod heap;
 pub mod kept;
 pub mod looked;
 mod order;

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::faults::Call;
 use figure::format::plain_to;
 use figure::series::Part;
-use figure::{Better, Figure, Interval, Status, Unit, stats};
+use figure::{Better, Figure, Interval, Reading, Status, Unit, stats};
 
 use super::owners::divided;
 use super::shares::{found, rank};
@@ -23,6 +23,9 @@ const LEAST: f64 = 0.02;
 
 /// A kind with fewer calls has no figure of its own: nothing follows from so few. It is a part of the whole.
 const SOME: f64 = 6.0;
+
+/// Why there are no bytes of calls.
+const NO_SIZE: &str = "the size of none of these calls is known";
 
 /// All of them; one that says why, where there are none.
 pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {
@@ -71,7 +74,9 @@ fn rate(mut figure: Figure, book: &Book, sum: Sum) -> Figure {
     found(&mut figure, sum.calls / seconds, interval);
     let evidence = &mut figure.evidence;
     evidence.put(CALL_COUNT, sum.calls);
-    evidence.put(CALL_BYTES, sum.bytes / seconds);
+    evidence.put(CALL_SIZE_UNKNOWN, sum.unknown_size);
+    let bytes = sum.each().map(|_| sum.bytes / seconds);
+    evidence.put_reading(CALL_BYTES, Reading::or_unknown(bytes, NO_SIZE));
     evidence.put(CALL_SECONDS, seconds);
     evidence.put(CALL_LOST, book.lost);
     figure
@@ -135,7 +140,7 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
         if let Some(program) = collector.tasks.programs.get(*program as usize) {
             figure.conditions.set(WATCHED, plain_to(&program.name, 60));
         }
-        figure.evidence.put(CALL_EACH, seen.sum.bytes / seen.sum.calls);
+        figure.evidence.put_reading(CALL_EACH, Reading::or_unknown(seen.sum.each(), NO_SIZE));
         figure.evidence.put(CALL_SAMPLES, seen.samples);
         figures.push(figure);
     }

@@ -19,19 +19,34 @@ const DONTNEED: [i32; 3] = [4, 24, 21];
 pub struct Sum {
     /// How many.
     pub calls: f64,
-    /// Bytes that they were about.
+    /// Bytes that they were about, as far as that is known.
     pub bytes: f64,
+    /// Calls of which it is unknown.
+    pub unknown_size: f64,
 }
 
 impl Sum {
     /// Both together.
     pub fn plus(self, other: Sum) -> Sum {
-        Sum { calls: self.calls + other.calls, bytes: self.bytes + other.bytes }
+        Sum {
+            calls: self.calls + other.calls,
+            bytes: self.bytes + other.bytes,
+            unknown_size: self.unknown_size + other.unknown_size,
+        }
     }
 
-    fn add(&mut self, weight: f64, bytes: u64) {
+    /// Bytes of the average call; `None` where no call's are known.
+    pub fn each(self) -> Option<f64> {
+        let known = self.calls - self.unknown_size;
+        (known > 0.0).then(|| self.bytes / known)
+    }
+
+    fn add(&mut self, weight: f64, bytes: Option<u64>) {
         self.calls += weight;
-        self.bytes += weight * bytes as f64;
+        match bytes {
+            Some(bytes) => self.bytes += weight * bytes as f64,
+            None => self.unknown_size += weight,
+        }
     }
 }
 
@@ -69,56 +84,47 @@ pub struct Book {
     /// When the moment that is on began.
     begun: Option<u64>,
     counted: HashMap<Call, Sum>,
-    /// Where the heap of a process ends, and where it ended before.
-    ends: HashMap<u32, (u64, u64)>,
+    /// When counting ended last.
+    ended: Option<u64>,
+}
+
+/// What kind of call it is, and of how many bytes; `None` for what gives or takes no memory, and for brk, whose bytes it does not say
+/// ([`Heap`](super::heap::Heap)).
+pub fn kind(asked: Asked) -> Option<(Call, u64)> {
+    Some(match asked {
+        Asked::Map { is_file: true, .. } | Asked::Break { .. } => return None,
+        Asked::Map { bytes, .. } => (Call::Mmap, bytes),
+        Asked::Unmap { bytes } => (Call::Munmap, bytes),
+        Asked::Remap { bytes } => (Call::Mremap, bytes),
+        Asked::Advise { bytes, advice: FREE } => (Call::Free, bytes),
+        Asked::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
+        Asked::Advise { bytes, .. } => (Call::Advice, bytes),
+    })
 }
 
 impl Book {
-    /// Calls are counted from now on, or not any more.
-    pub fn counting(&mut self, on: bool, time: u64) {
+    /// Calls are counted from now on, or not any more. Whether there was a time before in which they were not.
+    pub fn counting(&mut self, on: bool, time: u64) -> bool {
+        let is_gap = on && self.begun.is_none() && self.ended != Some(time);
         let counted = std::mem::take(&mut self.counted);
         if let Some(begun) = self.begun.take() {
             let seconds = time.saturating_sub(begun) as f64 * 1e-9;
             self.moments.push(Moment { seconds, calls: counted });
+            self.ended = Some(time);
         }
         self.begun = on.then_some(time);
-    }
-
-    /// What kind of call it is, and of how many bytes; `None` for what gives or takes no memory. `heap`: where the heap of the
-    /// process ends, as far as it is known otherwise.
-    pub fn kind(&mut self, process: u32, asked: Asked, heap: Option<u64>) -> Option<(Call, u64)> {
-        Some(match asked {
-            Asked::Map { is_file: true, .. } | Asked::Break { end: 0 } => return None,
-            Asked::Map { bytes, .. } => (Call::Mmap, bytes),
-            Asked::Unmap { bytes } => (Call::Munmap, bytes),
-            Asked::Remap { bytes } => (Call::Mremap, bytes),
-            Asked::Break { end } => {
-                let (now, before) = self.ends.entry(process).or_insert((end, heap.unwrap_or(0)));
-                if *now != end {
-                    (*now, *before) = (end, *now);
-                }
-                // The same call is told twice, once with its stack.
-                match before {
-                    0 => (Call::BrkUp, 0),
-                    before if end < *before => (Call::BrkDown, *before - end),
-                    before => (Call::BrkUp, end - *before),
-                }
-            }
-            Asked::Advise { bytes, advice: FREE } => (Call::Free, bytes),
-            Asked::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
-            Asked::Advise { bytes, .. } => (Call::Advice, bytes),
-        })
+        is_gap
     }
 
     /// Counts a call.
-    pub fn count(&mut self, call: Call, bytes: u64, weight: f64) {
+    pub fn count(&mut self, call: Call, bytes: Option<u64>, weight: f64) {
         if self.begun.is_some() {
             self.counted.entry(call).or_default().add(weight, bytes);
         }
     }
 
     /// Notes from where one came that was sampled.
-    pub fn caller(&mut self, caller: Caller, bytes: u64, weight: f64) {
+    pub fn caller(&mut self, caller: Caller, bytes: Option<u64>, weight: f64) {
         if self.callers.len() < MOST_STACKS || self.callers.contains_key(&caller) {
             let (sum, samples) = self.callers.entry(Rc::new(caller)).or_default();
             sum.add(weight, bytes);
@@ -143,42 +149,32 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_heap_goes_up_and_down() {
-        let mut book = Book::default();
-        let mut at = |end| book.kind(1, Asked::Break { end }, None);
-        assert_eq!(at(0), None, "it asks where it is");
-        assert_eq!(at(0x10_0000), Some((Call::BrkUp, 0)), "from where nobody knows");
-        assert_eq!(at(0x30_0000), Some((Call::BrkUp, 0x20_0000)));
-        assert_eq!(at(0x30_0000), Some((Call::BrkUp, 0x20_0000)), "the same one, with its stack");
-        assert_eq!(at(0x10_0000), Some((Call::BrkDown, 0x20_0000)));
-        assert_eq!(
-            book.kind(2, Asked::Break { end: 5 }, Some(9)),
-            Some((Call::BrkDown, 4)),
-            "another process"
-        );
-    }
-
-    #[test]
     fn advice_is_told_apart() {
-        let mut book = Book::default();
-        let mut of = |advice| book.kind(1, Asked::Advise { bytes: 7, advice }, None).unwrap().0;
+        let of = |advice| kind(Asked::Advise { bytes: 7, advice }).unwrap().0;
         assert_eq!(
-            [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(&mut of),
+            [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(of),
             [Call::Dontneed, Call::Free, Call::Advice]
         );
-        assert_eq!(book.kind(1, Asked::Map { bytes: 1, is_file: true }, None), None, "no memory of its own");
+        assert_eq!(kind(Asked::Map { bytes: 1, is_file: true }), None, "no memory of its own");
     }
 
     #[test]
     fn moments_are_told_one_by_one() {
         let mut book = Book::default();
-        book.count(Call::Munmap, 4096, 1.0);
-        book.counting(true, 1_000_000_000);
-        book.count(Call::Munmap, 4096, 3.0);
-        book.counting(false, 1_500_000_000);
-        book.count(Call::Munmap, 4096, 1.0);
-        let sum = Sum { calls: 3.0, bytes: 3.0 * 4096.0 };
+        book.count(Call::Munmap, Some(4096), 1.0);
+        assert!(book.counting(true, 1_000_000_000));
+        book.count(Call::Munmap, Some(4096), 3.0);
+        book.count(Call::Munmap, None, 2.0);
+        assert!(!book.counting(false, 1_500_000_000));
+        book.count(Call::Munmap, Some(4096), 1.0);
+        let sum = Sum { calls: 5.0, bytes: 3.0 * 4096.0, unknown_size: 2.0 };
+        assert_eq!(sum.each(), Some(4096.0));
         let moment = Moment { seconds: 0.5, calls: HashMap::from([(Call::Munmap, sum)]) };
         assert_eq!((book.moments.as_slice(), book.seconds()), ([moment].as_slice(), 0.5));
+        let mut again = |from, to| (book.counting(true, from), book.counting(false, to)).0;
+        assert!(
+            !again(1_500_000_000, 2_000_000_000) && again(2_500_000_000, 3_000_000_000),
+            "none, and a gap"
+        );
     }
 }

@@ -26,24 +26,27 @@ use reader::Reader;
 
 pub mod reader;
 
-/// The calls that are traced.
-const TRACED: [&str; 5] = ["mmap", "munmap", "mremap", "brk", "madvise"];
+/// Where each call is traced: as it begins, for then it says how many bytes it is about. brk is traced as it ends: then it says where the
+/// heap ends.
+const TRACED: [&str; 5] =
+    ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
 /// The first moment, so that a program of some tenths of a second is seen whole; each later one; from one to the next.
 const FIRST: Duration = Duration::from_millis(200);
 const MOMENT: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_secs(1);
 /// Stacks of each call that are aimed at, for each second in which calls are counted: in moments, and all the time.
 const AIM: (f64, f64) = (1000.0, 60.0);
-/// Of so many of each call in a second every one is written down; beyond, one in so many.
-const ALL: f64 = 5000.0;
+/// Of so many of each call in a second every one is written down; beyond, one in so many. Of brk more: its bytes are a difference to the call
+/// before.
+const ALL: [f64; TRACED.len()] = [5000.0, 5000.0, 5000.0, 50_000.0, 5000.0];
 /// The first period of stacks.
 const FIRST_PERIOD: u64 = 7;
 /// A CPU is to write down so many stacks, and calls, of each moment, however long the period should be.
 const LEAST: (f64, f64) = (4.0, 20.0);
 /// Between two looks at the numbers of calls.
 const CONTROL: Duration = Duration::from_millis(20);
-/// Pages of a CPU's rings for stacks, for calls, and for faults; and bytes of stack that are copied.
-const PAGES: [usize; 3] = [64, 64, 64];
+/// Pages of a CPU's rings, by set; and bytes of stack that are copied.
+const PAGES: [usize; 4] = [64, 64, 64, 8];
 const STACK: u32 = 8 << 10;
 /// Whether what a fault's error code says is known: bits of x86.
 const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
@@ -57,6 +60,8 @@ pub enum Set {
     Counts,
     /// What faults say of the page that they met.
     Codes,
+    /// Which new processes share their parent's address space.
+    Forks,
 }
 
 /// Calls of the machine, as they come.
@@ -70,6 +75,9 @@ pub struct Calls {
     /// When it ends; or, between two, when the next begins.
     next: Instant,
     faults: Vec<Ring>,
+    /// Of task_newtask, and its rings: open all the time, for a process is forked before its calls are counted. None where this kernel has
+    /// no such tracepoint.
+    forks: (Option<Format>, Vec<Ring>),
     /// Periods of stacks and of counts, by call.
     periods: [[u64; TRACED.len()]; 2],
 }
@@ -98,7 +106,7 @@ impl Calls {
     pub fn open(cpus: &CpuList, is_always: bool) -> Result<Calls, String> {
         let tracefs = Tracefs::open()?;
         let formats: Result<Vec<Format>, String> =
-            TRACED.iter().map(|name| tracefs.format(&format!("syscalls/sys_enter_{name}"))).collect();
+            TRACED.iter().map(|name| tracefs.format(&format!("syscalls/{name}"))).collect();
         let codes = if KNOWS_CODES {
             tracefs.format("exceptions/page_fault_user")
         } else {
@@ -112,12 +120,17 @@ impl Calls {
             open: None,
             next: Instant::now() + FIRST,
             faults: Vec::new(),
+            forks: (tracefs.format("task/task_newtask").ok(), Vec::new()),
             periods: [[FIRST_PERIOD; TRACED.len()], [1; TRACED.len()]],
         };
         // Two rings for each CPU, with an event for each call.
         let mut files = getrlimit(Resource::Nofile);
         files.current = files.maximum;
         let _ = setrlimit(Resource::Nofile, files);
+        if let Some(format) = &calls.forks.0 {
+            calls.forks.1 =
+                calls.rings(Set::Forks, std::slice::from_ref(format)).map_err(|error| told(&error))?;
+        }
         calls.open = Some(calls.moment().map_err(|error| told(&error))?);
         Ok(calls)
     }
@@ -208,7 +221,7 @@ impl Calls {
     }
 
     fn drain(&mut self, entries: &mut Vec<Entry>) {
-        let Calls { formats, codes, open, faults, periods, .. } = self;
+        let Calls { formats, codes, open, faults, forks, periods, .. } = self;
         if let Some(moment) = open {
             for (set, rings) in [(Set::Stacks, &mut moment.stacks), (Set::Counts, &mut moment.counts)] {
                 let before = entries.len();
@@ -224,6 +237,10 @@ impl Calls {
         if let Ok(format) = codes {
             let reader = Reader { set: Set::Codes, formats: std::slice::from_ref(format), periods: &[1] };
             faults.iter_mut().for_each(|ring| ring.drain(reader, entries));
+        }
+        if let (Some(format), rings) = forks {
+            let reader = Reader { set: Set::Forks, formats: std::slice::from_ref(format), periods: &[1] };
+            rings.iter_mut().for_each(|ring| ring.drain(reader, entries));
         }
     }
 
@@ -242,7 +259,7 @@ impl Calls {
         for (call, calls) in seen.iter().enumerate() {
             let rate = calls / seconds.as_secs_f64();
             let on_one = rate / cpus * length;
-            let wanted = [(rate / aim).min(on_one / LEAST.0), (rate / ALL).min(on_one / LEAST.1)];
+            let wanted = [(rate / aim).min(on_one / LEAST.0), (rate / ALL[call]).min(on_one / LEAST.1)];
             for (set, (rings, wanted)) in
                 [&mut moment.stacks, &mut moment.counts].into_iter().zip(wanted).enumerate()
             {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use figure::faults::Memory;
 
 use super::blocks::Blocks;
-use super::book::{Book, Caller};
+use super::book::{Book, Caller, kind};
 use super::events::Set;
 use super::fronts::Fronts;
 use super::kept::Writer;
 use super::looked::{Looked, Source};
 use super::pages::Pages;
-use super::record::{Call, Entry, Fault, What};
+use super::record::{Asked, Call, Entry, Fault, What};
 use super::ring::Told;
 use super::runs::Runs;
 use super::tasks::{Process, Tasks};
@@ -201,14 +201,28 @@ impl Collector {
             What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
             What::Exit { process, thread } => self.tasks.exit(process, thread),
             What::Call(call) => self.call(&call, time),
-            What::Counting(on) => self.book.counting(on, time),
-            What::Uncounted(calls) => self.book.lost += calls as f64,
+            What::Counting(on) => {
+                if self.book.counting(on, time) {
+                    self.tasks.forget_heaps();
+                }
+            }
+            What::Uncounted(calls) => {
+                self.book.lost += calls as f64;
+                self.tasks.forget_heaps();
+            }
+            What::Shares(parent) => self.tasks.share(parent),
             What::Code { process, address, code } => self.code(process, address, code),
             What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
             What::Mappings(on) => self.is_blind = !on,
             What::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
             What::Lost { set: Set::Burst, .. } => self.runs.end(),
-            What::Lost { records, .. } => self.news.1 += records as f64,
+            What::Lost { records, .. } => {
+                self.news.1 += records as f64;
+                // A fork or an exec may be among them.
+                if records > 0 {
+                    self.tasks.forget_heaps();
+                }
+            }
         }
     }
 
@@ -329,8 +343,22 @@ impl Collector {
             return;
         }
         let process = self.tasks.get(number, time).clone();
-        let heap = process.space.areas().find(|(_, area)| &*area.name == "[heap]").map(|(_, area)| area.end);
-        let Some((kind, bytes)) = self.book.kind(number, call.asked, heap) else { return };
+        let step = match call.asked {
+            Asked::Break { end } => {
+                let mut heap = process.heap.get();
+                let step = match (call.has_stack, call.by.weight) {
+                    (true, _) => heap.seen_twice(end),
+                    (false, 1) => heap.moved(end),
+                    (false, _) => heap.sampled(end),
+                };
+                process.heap.set(heap);
+                step
+            }
+            asked => kind(asked).map(|(kind, bytes)| {
+                (kind, Some(bytes).filter(|bytes| self.tasks.had_mapped(number, *bytes, time)))
+            }),
+        };
+        let Some((kind, bytes)) = step else { return };
         let weight = call.by.weight as f64;
         if !call.has_stack {
             return self.book.count(kind, bytes, weight);

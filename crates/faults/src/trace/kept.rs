@@ -151,7 +151,12 @@ impl Writer {
         let time = minus(micros, self.last.time);
         let line = match &entry.what {
             // What not everybody has is not kept: calls for memory, error codes, blocks.
-            What::Call(_) | What::Counting(_) | What::Uncounted(_) | What::Code { .. } | What::Block(_) => {
+            What::Call(_)
+            | What::Counting(_)
+            | What::Uncounted(_)
+            | What::Shares(_)
+            | What::Code { .. }
+            | What::Block(_) => {
                 return;
             }
             What::Fault(fault) => self.fault(time, fault),

@@ -52,6 +52,16 @@ pub enum Source {
 }
 
 impl Source {
+    /// The most bytes that a process had mapped at once so far (VmPeak); `None` of one that is gone, and where nothing was noted of it.
+    pub fn most_mapped(&self, process: u32) -> Option<u64> {
+        match self {
+            Source::Machine | Source::Noted(_) => {
+                lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmPeak")
+            }
+            Source::Kept(_) => None,
+        }
+    }
+
     /// Looks at a process at this time; nothing is there of one that is gone.
     pub fn look(&mut self, process: u32, time: u64) -> Looked {
         match self {
@@ -74,6 +84,15 @@ impl Source {
 /// The most bytes that a process had in memory so far; `None` of one that is gone.
 pub fn peak_of(process: u32) -> Option<u64> {
     lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmHWM")
+}
+
+/// The name of a process that the kernel says has ended, and that goes on all the same: it executed a program with rights that whoever watches
+/// it may not have, and its events were closed (begin_new_exec in fs/exec.c).
+pub fn goes_on(process: u32) -> Option<String> {
+    /// It is on its way to its end (include/linux/sched.h).
+    const PF_EXITING: u32 = 4;
+    let stat = lab::tree::stat(process)?;
+    (!"ZXx".contains(stat.state) && stat.flags & PF_EXITING == 0).then_some(stat.comm)
 }
 
 /// As the kernel names a mapping in its records.

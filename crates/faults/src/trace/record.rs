@@ -68,6 +68,8 @@ pub enum What {
     Counting(bool),
     /// Calls that were not counted: their records found no room.
     Uncounted(u64),
+    /// The last process that this one forked shares its address space, as after vfork (CLONE_VM).
+    Shares(u32),
     /// What a fault says of the page that it met.
     Code {
         /// The process.
@@ -164,9 +166,9 @@ pub enum Asked {
         /// How many bytes it is to have.
         bytes: u64,
     },
-    /// That the heap ends here (brk); 0 asks where it ends.
+    /// That the heap ends elsewhere (brk).
     Break {
-        /// Where.
+        /// Where it ends now, moved or not.
         end: u64,
     },
     /// That the kernel knows how pages are used (madvise).

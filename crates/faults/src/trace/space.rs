@@ -185,6 +185,11 @@ impl Space {
         self.areas.iter().map(|(start, area)| (*start, area))
     }
 
+    /// Bytes that are mapped.
+    pub fn mapped(&self) -> u64 {
+        self.areas.iter().fold(0, |sum, (start, area)| sum.saturating_add(area.end.saturating_sub(*start)))
+    }
+
     /// What kind of memory an address is, in a task whose stack pointer is given.
     pub fn memory(&self, address: u64, sp: Option<u64>) -> Memory {
         let Some((start, area)) = self.find(address) else {

@@ -1,10 +1,11 @@
 //! Processes as they come and go: what each has mapped, which program it runs, and since when it shares pages with another.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use super::heap::Heap;
 use super::looked::{Looked, Source};
 use super::record::Map;
 use super::space::Space;
@@ -13,6 +14,8 @@ use crate::manager::Told;
 
 /// Nanoseconds between two readings of a process's map because of addresses that are not in it.
 const AGAIN: u64 = 200_000_000;
+/// The same for how much it has mapped, because of calls about more.
+const AGAIN_MAPPED: u64 = 20_000_000;
 
 /// A process.
 #[derive(Clone)]
@@ -29,6 +32,12 @@ pub struct Process {
     pub child_since: Option<u64>,
     /// When it last forked.
     pub parent_since: Option<u64>,
+    /// Where its heap ends; shared by those that share the address space.
+    pub heap: Rc<Cell<Heap>>,
+    /// The most bytes that it is known to have had mapped at once, and when that was read last.
+    most_mapped: (u64, u64),
+    /// The process that it forked last.
+    forked: Option<u32>,
     /// When its map was read last.
     read: u64,
     /// Faults by which it took memory of its own, by weight.
@@ -165,10 +174,13 @@ impl Tasks {
         }
         let from = self.get(parent, time);
         from.parent_since = Some(time);
+        from.forked = Some(process);
         from.sharers = (from.sharers.0 + 1, true);
         let child = Process {
             child_since: Some(time),
             parent_since: None,
+            heap: Rc::new(Cell::new(from.heap.get())),
+            forked: None,
             touched: 0.0,
             noted: Default::default(),
             shares_with: Some(parent),
@@ -180,6 +192,39 @@ impl Tasks {
             program.forks += 1;
         }
         self.processes.insert(process, child);
+    }
+
+    /// The last process that this one forked shares its address space, until it executes another program. Of these only the end of the heap is
+    /// shared: not everybody can see who shares what, and nothing else is to depend on it.
+    pub fn share(&mut self, parent: u32) {
+        let Some(from) = self.processes.get(&parent) else { return };
+        let (child, heap) = (from.forked, from.heap.clone());
+        if let Some(child) = child.and_then(|child| self.processes.get_mut(&child)) {
+            child.heap = heap;
+        }
+    }
+
+    /// Calls of brk may have been missed, of whichever process.
+    pub fn forget_heaps(&mut self) {
+        for heap in self.processes.values().map(|process| &process.heap) {
+            let mut known = heap.get();
+            known.forget();
+            heap.set(known);
+        }
+    }
+
+    /// Whether a process had so many bytes mapped at once at any time so far: else a call about so many has failed, or was mostly about what
+    /// is not mapped.
+    pub fn had_mapped(&mut self, process: u32, bytes: u64, time: u64) -> bool {
+        let Some(found) = self.processes.get_mut(&process) else { return false };
+        let (most, read) = found.most_mapped;
+        if bytes > most {
+            let is_due = read == 0 || time >= read.saturating_add(AGAIN_MAPPED);
+            let now = if is_due { self.source.most_mapped(process) } else { None };
+            let most = most.max(now.unwrap_or(0)).max(found.space.mapped());
+            found.most_mapped = (most, if is_due { time } else { read });
+        }
+        bytes <= found.most_mapped.0
     }
 
     /// A task has a name, or executes another program by this name.
@@ -255,6 +300,9 @@ impl Process {
             program,
             child_since: None,
             parent_since: None,
+            heap: Rc::default(),
+            most_mapped: (0, 0),
+            forked: None,
             read: 0,
             touched: 0.0,
             noted: Default::default(),

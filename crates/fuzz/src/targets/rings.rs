@@ -25,12 +25,13 @@ pub const TARGET: Target = Target { name: "rings", one, seeds, longest: 8 << 10 
 
 const PAGE: u64 = 4096;
 const SETS: [events::Set; 4] = [events::Set::Rare, events::Set::Minor, events::Set::Burst, events::Set::Maps];
-const CALLS: [calls::Set; 3] = [calls::Set::Stacks, calls::Set::Counts, calls::Set::Codes];
+const CALLS: [calls::Set; 4] = [calls::Set::Stacks, calls::Set::Counts, calls::Set::Codes, calls::Set::Forks];
 
 /// Tracepoints of five calls, and of faults.
 static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
     let of = |id: u64| {
-        let fields = ["len", "flags", "new_len", "brk", "len_in", "behavior", "address", "error_code"];
+        let fields =
+            ["len", "flags", "new_len", "ret", "len_in", "behavior", "address", "error_code", "clone_flags"];
         let lines = fields.iter().enumerate().map(|(at, name)| {
             format!("\tfield:unsigned long {name};\toffset:{};\tsize:8;\tsigned:0;\n", 8 + 8 * at)
         });
@@ -135,7 +136,14 @@ fn traced(entries: Vec<Entry>) {
         blocks.end();
     }
     let totals = Totals { counted: 1000, period: 101, seconds: 1.0, ..Totals::default() };
-    let found = shown(Traced { collector, totals, trouble: None, calls: Ok(()), codes: Ok(()) });
+    let found = shown(Traced {
+        collector,
+        totals,
+        trouble: None,
+       
+        calls: Ok(()),
+        codes: Ok(()),
+    });
     looks::judged(found.figures, Machine::default());
 }
 

@@ -38,7 +38,10 @@ pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Finding> {
     };
     let rate = format::number(counted(figure) / seconds.max(1e-9));
     let volume = figure.evidence.get(CALL_BYTES).into_value().filter(|bytes| *bytes > 0.0);
-    let volume = volume.map_or_else(String::new, |bytes| format!(" ({} a second)", format::bytes(bytes)));
+    let is_least = figure.evidence.get(CALL_SIZE_UNKNOWN).into_value().is_some_and(|calls| calls > 0.0);
+    let least = if is_least { "at least " } else { "" };
+    let volume =
+        volume.map_or_else(String::new, |bytes| format!(" ({least}{} a second)", format::bytes(bytes)));
     let by = caller(record, call).map_or_else(String::new, |by| format!(", {by}"));
     let whose = whose(mechanism).map_or_else(String::new, |whose| format!("; {whose}"));
     let text = format!("The calls bear that out: {} {rate} times a second{volume}{by}{whose}.", call.told());

@@ -33,15 +33,18 @@ pub(super) fn calls(page: &mut Page, record: &Record) {
         .filter(|(_, figure)| mean(figure).is_some_and(|rate| rate >= LEAST))
         .collect();
     let of = |key| all.evidence.get(key).into_value().unwrap_or(0.0);
-    let lost = if of(CALL_LOST) > 0.0 {
-        format!("; {} were not counted, for want of room", number(of(CALL_LOST)))
-    } else {
-        String::new()
-    };
+    let missing: String = [
+        (CALL_LOST, "{} were not counted, for want of room"),
+        (CALL_SIZE_UNKNOWN, "the size of {} is unknown: bytes are those of the others"),
+    ]
+    .into_iter()
+    .filter(|(key, _)| of(*key) > 0.0)
+    .map(|(key, text)| format!("; {}", text.replace("{}", &number(of(key)))))
+    .collect();
     let whole =
         record.figure("faults.minor").and_then(|figure| figure.evidence.get(PROGRAM_SECONDS).into_value());
     let whole = whole.map_or_else(String::new, |time| format!(" of {}", seconds(time)));
-    page.title(&format!("Calls for memory (counted for {}{whole}{lost})", seconds(of(CALL_SECONDS))));
+    page.title(&format!("Calls for memory (counted for {}{whole}{missing})", seconds(of(CALL_SECONDS))));
     if kinds.is_empty() {
         page.aside("next to none");
         return;

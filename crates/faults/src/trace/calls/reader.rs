@@ -26,17 +26,18 @@ impl Reader<'_> {
     }
 }
 
-/// What was asked for, by the fields of the call's tracepoint.
-fn asked(call: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked> {
-    Some(match call {
-        "mmap" => {
+/// What was asked for, by the fields of a tracepoint.
+fn asked(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked> {
+    Some(match tracepoint {
+        "sys_enter_mmap" => {
             Asked::Map { bytes: field("len")?, is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0 }
         }
-        "munmap" => Asked::Unmap { bytes: field("len")? },
-        "mremap" => Asked::Remap { bytes: field("new_len")? },
-        "brk" => Asked::Break { end: field("brk")? },
+        "sys_enter_munmap" => Asked::Unmap { bytes: field("len")? },
+        "sys_enter_mremap" => Asked::Remap { bytes: field("new_len")? },
+        // What it returns is where the heap ends, also if it could not be moved; but not where a signal interrupted it.
+        "sys_exit_brk" => Asked::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
         // The length was called `len` in former kernels.
-        "madvise" => Asked::Advise {
+        "sys_enter_madvise" => Asked::Advise {
             bytes: field("len_in").or_else(|| field("len"))?,
             advice: field("behavior")? as i32,
         },
@@ -57,6 +58,10 @@ impl<'r> Visitor<'r> for Reader<'_> {
             let format = self.formats.first()?;
             let (address, code) = (format.read("address", raw)?, format.read("error_code", raw)?);
             What::Code { process, address, code }
+        } else if self.set == Set::Forks {
+            let flags = self.formats.first()?.read("clone_flags", raw)?;
+            let shares = flags & (libc::CLONE_VM | libc::CLONE_THREAD) as u64 == libc::CLONE_VM as u64;
+            shares.then_some(What::Shares(process))?
         } else {
             let asked = self.asked(raw)?;
             let chain = sample.callchain().unwrap_or_default();
@@ -85,10 +90,15 @@ impl<'r> Visitor<'r> for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Calls that found no room; stacks and faults may, for they are samples.
+    /// Calls and forks that found no room; stacks and faults may, for they are samples.
     fn lost(self, records: u64, metadata: &RecordMetadata) -> Option<Entry> {
         let time = metadata.sample_id().time()?;
-        (self.set == Set::Counts).then_some(Entry { time, what: What::Uncounted(records) })
+        let calls = match self.set {
+            Set::Counts => records,
+            Set::Forks => 0,
+            Set::Stacks | Set::Codes => return None,
+        };
+        Some(Entry { time, what: What::Uncounted(calls) })
     }
 }
 
@@ -103,14 +113,19 @@ mod unit {
         };
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
         assert_eq!(
-            of("mmap", &[("len", 4096), ("flags", anonymous)]),
+            of("sys_enter_mmap", &[("len", 4096), ("flags", anonymous)]),
             Some(Asked::Map { bytes: 4096, is_file: false })
         );
-        assert_eq!(of("mmap", &[("len", 1), ("flags", 2)]), Some(Asked::Map { bytes: 1, is_file: true }));
-        assert_eq!(of("brk", &[("brk", 7)]), Some(Asked::Break { end: 7 }));
+        assert_eq!(
+            of("sys_enter_mmap", &[("len", 1), ("flags", 2)]),
+            Some(Asked::Map { bytes: 1, is_file: true })
+        );
+        assert_eq!(of("sys_exit_brk", &[("ret", 7)]), Some(Asked::Break { end: 7 }));
+        let interrupted = -i64::from(libc::EINTR) as u64;
+        assert_eq!(of("sys_exit_brk", &[("ret", interrupted)]), None);
         let advice = Some(Asked::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
-        assert_eq!(of("madvise", &[("len_in", 5), ("behavior", 4)]), advice);
-        assert_eq!(of("madvise", &[("len", 5), ("behavior", 4)]), advice);
-        assert_eq!((of("munmap", &[]), of("read", &[])), (None, None));
+        assert_eq!(of("sys_enter_madvise", &[("len_in", 5), ("behavior", 4)]), advice);
+        assert_eq!(of("sys_enter_madvise", &[("len", 5), ("behavior", 4)]), advice);
+        assert_eq!((of("sys_enter_munmap", &[]), of("sys_enter_read", &[])), (None, None));
     }
 }
