@@ -20,6 +20,7 @@ mod faults_demo;
 mod faults_prices;
 mod faults_prove;
 mod faults_real;
+mod faults_setuid;
 mod faults_walk;
 mod faults_watch;
 mod group;

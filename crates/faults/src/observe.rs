@@ -1,9 +1,11 @@
 //! The worker that looks where a program's faults come from. It begins when it is prepared and ends when it is to finish; what it gives
 //! are figures that nobody could plan. Rounds are not its business: rates are taken by whoever started it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use figure::evidence::*;
+use figure::format::plain_to;
 use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::worker::{Bench, Facts};
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,9 @@ mod owners;
 mod shares;
 mod sites;
 mod stacks;
+
+/// Programs that could not be watched are told so many.
+const MOST_UNSEEN: usize = 5;
 
 /// The name of the worker.
 pub const NAME: &str = "observe";
@@ -122,6 +127,7 @@ pub fn found(kept: Kept) -> Found {
         collector,
         totals: tail.totals,
         trouble: None,
+        unseen: BTreeSet::new(),
         calls: Err(NOT_KEPT.to_owned()),
         codes: Err(NOT_KEPT.to_owned()),
     })
@@ -150,6 +156,11 @@ pub fn shown(traced: Traced) -> Found {
     evidence.put(FAULT_BURST, traced.collector.burst);
     evidence.put(FAULT_PERIOD, traced.totals.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
+    if !traced.unseen.is_empty() {
+        let names: Vec<String> =
+            traced.unseen.iter().take(MOST_UNSEEN).map(|name| plain_to(name, 40)).collect();
+        evidence.put(WATCH_UNSEEN, names.join(", "));
+    }
     evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
     let groups = shares::groups(&traced, &names);

@@ -9,6 +9,7 @@
 //! read of processes besides, and [`kept`] keeps everything in a file, to be judged again elsewhere. `turns` is the loop, which drains the
 //! rings.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,6 +76,8 @@ pub struct Traced {
     pub collector: Collector,
     /// What is known in the end alone.
     pub totals: Totals,
+    /// Names of programs of which nothing was seen, for they have rights that we have not; untrusted.
+    pub unseen: BTreeSet<String>,
     /// Why it ended before it should have.
     pub trouble: Option<String>,
     /// Why calls for memory were not counted, if so.

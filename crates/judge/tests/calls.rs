@@ -111,6 +111,17 @@ fn too_little_to_tell_is_not_told() {
 }
 
 #[test]
+fn bytes_of_some_calls_are_a_least() {
+    let text = |unknown: f64| {
+        let mut munmap = calls("faults.calls.munmap", 8000.0);
+        munmap.evidence.put(CALL_SIZE_UNKNOWN, unknown);
+        let record = watched(vec![calls("faults.calls", 9000.0), munmap], "glibc");
+        told(&record).expect("a sentence").0.to_owned()
+    };
+    assert!(text(5.0).contains("(at least ") && !text(0.0).contains("at least"), "{}", text(5.0));
+}
+
+#[test]
 fn without_calls_nothing_is_said_of_them() {
     let planned = Figure::planned("faults.calls", "faults", "calls", Unit::PER_S, Better::Lower);
     let record = watched(vec![planned.not_available("calls for memory: run truebench as root")], "glibc");

@@ -132,6 +132,8 @@ pub struct Events {
     room: usize,
     /// Whether counters tell how many of their records found no room.
     tells_lost: bool,
+    /// Whether it is known what we may: a task that is forbidden then has other rights than ours.
+    is_open: bool,
     sets: Vec<Opened>,
     period: u64,
     /// Minor faults counted by events that are closed by now.
@@ -146,7 +148,8 @@ impl Events {
     pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
-        let mut events = Events { cpus, sees_kernel: true, room, tells_lost: true, sets, period, counted: 0 };
+        let (sees_kernel, tells_lost, is_open, counted) = (true, true, false, 0);
+        let mut events = Events { cpus, sees_kernel, room, tells_lost, is_open, sets, period, counted };
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
@@ -161,6 +164,7 @@ impl Events {
             };
             events.sets.push(opened);
         }
+        events.is_open = true;
         Ok(events)
     }
 
@@ -191,6 +195,31 @@ impl Events {
         self.period = period;
         let opened = self.open_set(Set::Minor, &Target::Running(tasks.to_vec()))?;
         self.sets.push(opened);
+        Ok(())
+    }
+
+    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for them.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn follow(&mut self, tasks: &[u32]) -> io::Result<()> {
+        let mut followed = Vec::new();
+        for (place, opened) in self.sets.iter().enumerate() {
+            for (cpu, Ring(ring)) in self.cpus.iter().zip(&opened.rings) {
+                let mut builder = self.builder(opened.set, cpu);
+                for task in tasks {
+                    let mut counter = builder.observe_pid(*task as i32).build()?;
+                    join(&counter, ring)?;
+                    if opened.set != Set::Burst {
+                        counter.enable()?;
+                    }
+                    followed.push((place, counter));
+                }
+            }
+        }
+        for (place, counter) in followed {
+            self.sets[place].others.push(counter);
+        }
         Ok(())
     }
 
@@ -227,29 +256,21 @@ impl Events {
     fn open_set(&self, set: Set, target: &Target) -> io::Result<Opened> {
         let (mut rings, mut others): (Vec<Ring>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
-            let mut builder = builder(set, self.sees_kernel, self.period_of(set));
-            if self.tells_lost {
-                let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
-                builder.read_format(times | ReadFormat::LOST);
-            }
+            let mut builder = self.builder(set, cpu);
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
-            builder.one_cpu(cpu as usize);
             let mut ring: Option<Sampler> = None;
             for &task in target.tasks() {
                 let counter = match builder.observe_pid(task as i32).build() {
                     Ok(counter) => counter,
                     // It has ended since.
                     Err(error) if error.raw_os_error() == Some(libc::ESRCH) => continue,
+                    Err(error) if self.is_open && is_forbidden(&error) => continue,
                     Err(error) => return Err(error),
                 };
                 match &ring {
                     None => ring = Some(counter.sampled(self.bytes(set))?),
                     Some(ring) => {
-                        // SAFETY: two open events; no memory is passed.
-                        let done = unsafe { ioctls::SET_OUTPUT(counter.as_raw_fd(), ring.as_raw_fd()) };
-                        if done < 0 {
-                            return Err(io::Error::last_os_error());
-                        }
+                        join(&counter, ring)?;
                         others.push(counter);
                     }
                 }
@@ -269,6 +290,17 @@ impl Events {
         Ok(opened)
     }
 
+    /// An event of a set on a CPU, of no task as yet.
+    fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
+        let mut builder = builder(set, self.sees_kernel, self.period_of(set));
+        if self.tells_lost {
+            let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
+            builder.read_format(times | ReadFormat::LOST);
+        }
+        builder.one_cpu(cpu as usize);
+        builder
+    }
+
     fn period_of(&self, set: Set) -> u64 {
         if set == Set::Minor { self.period } else { 1 }
     }
@@ -278,6 +310,13 @@ impl Events {
         let pages = PAGES.iter().find(|(known, _)| *known == set).map_or(8, |(_, pages)| *pages);
         pages * rustix::param::page_size() * self.room
     }
+}
+
+/// Lets an event write into the ring of another one.
+fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
+    // SAFETY: two open events; no memory is passed.
+    let done = unsafe { ioctls::SET_OUTPUT(counter.as_raw_fd(), ring.as_raw_fd()) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// How many times the pages that are everybody's rings may have on so many CPUs: a power of two.

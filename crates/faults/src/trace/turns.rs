@@ -61,6 +61,8 @@ pub struct Loop {
     rate: f64,
     bursts: Bursts,
     sees_all_maps: bool,
+    /// Names of programs that may not be watched.
+    unseen: BTreeSet<String>,
     trouble: Option<String>,
     /// Calls for memory, or why there are none.
     calls: Result<Calls, String>,
@@ -121,6 +123,7 @@ impl Loop {
             rate: 0.0,
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
+            unseen: BTreeSet::new(),
             trouble: None,
             happened: looked::machine_events(),
             first,
@@ -168,6 +171,7 @@ impl Loop {
                 cpu_seconds: nanoseconds(used) as f64 * 1e-9,
                 seconds: self.begun.elapsed().as_secs_f64(),
             },
+            unseen: self.unseen,
             trouble: self.trouble,
             codes: self.calls.as_ref().map_err(Clone::clone).and_then(Calls::codes),
             calls: self.calls.map(drop),
@@ -189,8 +193,10 @@ impl Loop {
         {
             self.calls = Err(reason);
         }
+        let mut left = Vec::new();
         for entry in &read[before..] {
             match &entry.what {
+                What::Exit { process, thread } if process == thread => left.push(*process),
                 What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
                 What::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
                 What::Lost { set: Set::Minor, records, .. } => {
@@ -202,8 +208,24 @@ impl Loop {
             }
             self.maps.count(&entry.what);
         }
+        left.into_iter().for_each(|process| self.follow(process));
         self.order.settle(begins);
         self.put_together(if self.order.waiting() > MOST_WAITING { Duration::MAX } else { TURN });
+    }
+
+    /// Watches a process on of which the kernel has closed the events, or notes that we may not.
+    fn follow(&mut self, process: u32) {
+        let Some(name) = looked::goes_on(process) else { return };
+        let tasks: Vec<u32> = with_descendants([process]).into_iter().flat_map(looked::tasks_of).collect();
+        match self.events.follow(&tasks) {
+            Ok(()) if !self.sees_all_maps && self.bursts.ends.is_none() => self.events.turn(Set::Maps, false),
+            Ok(()) => {}
+            // It has ended by now.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+            Err(_) => {
+                self.unseen.insert(name);
+            }
+        }
     }
 
     /// Puts together what is in order, for so long.

@@ -72,7 +72,14 @@ fn unwound(bytes: &[u8]) {
     }
     let totals = Totals { counted: 4, period: 1, seconds: 1.0, ..Totals::default() };
     let none = || Err("not counted".to_owned());
-    let found = shown(Traced { collector, totals, trouble: None, calls: none(), codes: none() });
+    let found = shown(Traced {
+        collector,
+        totals,
+        trouble: None,
+        unseen: Default::default(),
+        calls: none(),
+        codes: none(),
+    });
     looks::judged(found.figures, Machine::default());
 }
 

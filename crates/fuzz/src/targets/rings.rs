@@ -140,7 +140,7 @@ fn traced(entries: Vec<Entry>) {
         collector,
         totals,
         trouble: None,
-       
+        unseen: Default::default(),
         calls: Ok(()),
         codes: Ok(()),
     });

@@ -2,6 +2,7 @@
 
 use figure::evidence::{
     FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_NEWS_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL,
+    WATCH_UNSEEN,
 };
 use figure::{Outcome, format};
 
@@ -28,6 +29,7 @@ pub const CHECK: Check = Check {
         FAULT_NEWS_LOST.name,
         FAULT_SAMPLES.name,
         FAULT_IN_KERNEL.name,
+        WATCH_UNSEEN.name,
     ],
     page: include_str!("../../../../docs/checks/fault-coverage.md"),
     applies: |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_SEEN.name),
@@ -45,6 +47,7 @@ fn rule(subject: &Subject) -> Answer {
     let sees_kernel = observed!(evidence.get(FAULT_IN_KERNEL));
     // Older records have none.
     let news_lost = evidence.get(FAULT_NEWS_LOST).into_value().unwrap_or(0.0);
+    let unseen = evidence.get(WATCH_UNSEEN).into_value();
     if total <= 0.0 {
         return Answer::pass("there was no fault to see");
     }
@@ -63,15 +66,17 @@ fn rule(subject: &Subject) -> Answer {
     let uncounted = share((total - counted).max(0.0));
     let short = share((counted - seen - lost).max(0.0));
     let mut gaps = Vec::new();
+    let other = if sees_kernel {
+        "populated ahead, or before the watch began"
+    } else {
+        "in system calls, which only root may see, or populated ahead"
+    };
+    let rights = unseen.as_ref().map(|names| {
+        let names = format::plain_to(names, 200);
+        format!("in {names} (set-user-ID or the like: the kernel lets only root watch it on), or {other}")
+    });
     for (gap, what) in [
-        (
-            uncounted,
-            if sees_kernel {
-                "populated ahead, or before the watch began"
-            } else {
-                "in system calls, which only root may see, or populated ahead"
-            },
-        ),
+        (uncounted, rights.as_deref().unwrap_or(other)),
         (share(lost), "of samples that found no room"),
         (short, "of tasks that ended before their next sample"),
     ] {
@@ -92,5 +97,10 @@ fn rule(subject: &Subject) -> Answer {
         format::percent(share(seen).min(1.0)),
         format::number(total)
     );
-    Answer::of(outcome, text, "watch longer; as root faults within system calls are seen as well")
+    let fix = if unseen.is_some() {
+        "run truebench itself as root: sudo truebench faults -- COMMAND"
+    } else {
+        "watch longer; as root faults within system calls are seen as well"
+    };
+    Answer::of(outcome, text, fix)
 }

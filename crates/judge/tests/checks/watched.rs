@@ -47,6 +47,8 @@ fn gaps_are_named() {
     );
     assert!(text.contains("5.0 % of tasks that ended"), "{text}");
     assert!(!text.contains("mappings"), "{text}");
+    let rights = told(blind.clone().with(WATCH_UNSEEN, "sudo, ping".into()));
+    assert!(rights.contains("20 % in sudo, ping (set-user-ID"), "{rights}");
     let lost = told(watched().with(FAULT_NEWS_LOST, 0.01));
     assert!(
         lost.contains("1.0 % of what the kernel tells of processes and mappings found no room"),
