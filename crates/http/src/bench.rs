@@ -77,7 +77,9 @@ pub fn prepare(
     let mut setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
     let clock = Clock::of(machine);
-    let mut facts = Facts::default();
+    let is_here = setup.remote.is_none();
+    let running = setup.cells.iter().filter_map(|cell| cell.subject.running().filter(|_| is_here));
+    let mut facts = Facts { processes: running.collect(), ..Facts::default() };
     clock.write(&mut facts.evidence);
     let cpus = cpus_of(&setup);
     let watch = Watch::new(&Tree::live(), machine, &cpus);

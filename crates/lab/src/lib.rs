@@ -14,6 +14,7 @@
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
 //! - [`mount`] is the file system on which a directory lies; [`proc`](mod@proc) reads files of /proc in which names
 //!   stand, [`maps`] what a process has mapped.
+//! - [`others`] notes which other processes used CPU time while rounds ran.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
 //!   that nothing outlives the run.
 //! - [`trust`] decides which files are run, preloaded or taken up: those that other users cannot change.
@@ -32,6 +33,7 @@ pub mod maps;
 pub mod measure;
 pub mod mode;
 pub mod mount;
+pub mod others;
 pub mod ours;
 pub mod pairs;
 pub mod placement;

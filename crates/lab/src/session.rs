@@ -8,6 +8,7 @@ use figure::{Event, Figure, Round, Status};
 
 use crate::events::Events;
 use crate::interrupt::Interrupt;
+use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
 use crate::worker::{Facts, Reply, Request, Trouble, Worker};
 
@@ -62,6 +63,7 @@ struct Session<'a> {
     /// The only turn of this worker, where it wants to be replaced after each ([`Facts::anew`]).
     only: Option<usize>,
     restarts: usize,
+    others: Others,
     /// Seconds that preparing took, restarts included.
     prepared: f64,
 }
@@ -99,6 +101,7 @@ pub fn run_watched(
         worker: None,
         only: None,
         restarts: 0,
+        others: Others::new(machine::Tree::live(), vec![std::process::id()]),
         prepared: 0.0,
     };
     events.send(Event::SuiteStarted {
@@ -128,6 +131,7 @@ impl Session<'_> {
             let id = self.figures[index].id.clone();
             let number = self.figures[index].kept().count() + 1;
             self.events.send(Event::RoundStarted { figure: id.clone(), round: number });
+            self.others.before();
             let begun = Instant::now();
             let answer = self.ask(&Request::Round(id), self.plan.round_deadline);
             self.schedule.took(index, begun.elapsed().as_secs_f64());
@@ -155,6 +159,7 @@ impl Session<'_> {
         if self.only.is_none() {
             self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
         }
+        self.others.write(&mut self.figures);
         let begun = Instant::now();
         let answer = match Worker::spawn(self.plan.worker) {
             Ok(worker) => {
@@ -241,9 +246,11 @@ impl Session<'_> {
             done,
             seconds_left,
         });
+        self.others.after(index, &mut self.figures);
     }
 
     fn finish(&mut self) {
+        self.others.write(&mut self.figures);
         if self.worker.is_some() && self.interrupt.requested().is_none() {
             self.events.send(Event::Preparing { what: "checking the results".to_owned() });
             match self.ask(&Request::Finish, self.plan.prepare_deadline) {
@@ -294,6 +301,7 @@ impl Session<'_> {
     }
 
     fn learn(&mut self, facts: Facts) {
+        facts.processes.iter().for_each(|process| self.others.belongs(*process));
         for figure in self.figures.iter_mut().filter(|figure| figure.status != Status::NotAvailable) {
             figure.evidence.merge(facts.evidence.clone());
             figure.conditions.merge(facts.conditions.clone());

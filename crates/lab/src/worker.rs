@@ -71,6 +71,9 @@ pub struct Facts {
     /// its address space, which is elsewhere in each. Only the last of them is asked to finish.
     #[serde(default)]
     pub anew: bool,
+    /// Processes that are measured, though the run did not start them: they and their children are no other processes.
+    #[serde(default)]
+    pub processes: Vec<u32>,
 }
 
 /// A suite's side of the pipe.

@@ -9,6 +9,7 @@ mod describe;
 pub mod dimms;
 mod mislead;
 pub mod perf;
+pub mod processes;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 mod tree;

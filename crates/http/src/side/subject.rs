@@ -173,6 +173,14 @@ impl Subject {
         matches!(self, Subject::Running { address, pid: None, .. } if address.ip().is_loopback())
     }
 
+    /// The process of a server on this machine that runs already, if it is known.
+    pub fn running(&self) -> Option<u32> {
+        match self {
+            Subject::Running { pid, .. } => *pid,
+            _ => None,
+        }
+    }
+
     /// What it is called.
     pub fn name(&self) -> String {
         match self {

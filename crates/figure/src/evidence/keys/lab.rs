@@ -271,6 +271,10 @@ keys! {
     CPU_STEAL: f64 = "cpu.steal", "s", Round, "Time that the hypervisor kept from the CPUs in use (/proc/stat field 8).";
     CPU_FOREIGN: f64 = "cpu.foreign", "s", Round, "Busy time of the CPUs in use that was not ours (their busy time less our own CPU time).";
     CPU_FOREIGN_RESOLUTION: f64 = "cpu.foreign_resolution", "s", Round, "What that difference can resolve: one clock tick for each CPU in use.";
+    OTHERS_NAMES: String = "others.names", "", Round, "Other processes that used CPU time in the seconds around the round, one a line, those that used most first; names of kernel threads in brackets; untrusted.";
+    OTHERS_PIDS: Vec<f64> = "others.pids", "", Round, "Their process IDs, in the same order.";
+    OTHERS_CPUS: Vec<f64> = "others.cpus", "1", Round, "CPUs in use that each of them kept busy on average (/proc/PID/stat utime and stime); of one that may run on other CPUs too, and did not run on ours last, the part by its affinity.";
+    OTHERS_HIDDEN: String = "others.hidden", "", Round, "Why /proc may not show all other processes; empty if it shows all.";
     CPU_SIBLING: f64 = "cpu.sibling", "s", Round, "Busy time of SMT siblings of the CPUs in use that we do not use ourselves.";
     IRQ_COUNT: f64 = "irq.count", "1", Round, "Interrupts taken by the CPUs in use (/proc/interrupts).";
     SOFTIRQ_TIME: f64 = "irq.time", "s", Round, "Time of the CPUs in use in hard and soft interrupts (/proc/stat).";
