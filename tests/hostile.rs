@@ -27,6 +27,7 @@ fn record() -> Value {
             detail: "some was stolen".into(),
             fix: Some("another host".into()),
             essential: false,
+            cause: None,
         }];
         figure.verdict = Some(figure::Verdict::Suspect);
     }

@@ -73,6 +73,7 @@ fn small() -> Record {
             detail: "some of the CPU time was stolen".into(),
             fix: None,
             essential: false,
+            cause: None,
         }];
         figure.verdict = Some(Verdict::of(&figure.checks, 6));
         figure

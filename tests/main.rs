@@ -43,6 +43,7 @@ mod ladders;
 mod loads;
 mod noise;
 mod numa;
+mod others;
 mod record;
 mod responder;
 mod sandbox;

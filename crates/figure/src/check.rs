@@ -37,6 +37,15 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// The check that another one only passes on, and the figure that it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// The check's name, or [`ROUNDS`].
+    pub check: String,
+    /// The id of the figure.
+    pub figure: String,
+}
+
 /// One check applied to one figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
@@ -52,9 +61,17 @@ pub struct CheckResult {
     /// Whether this figure may be called valid only if this check could be answered.
     #[serde(default)]
     pub essential: bool,
+    /// Where the answer only passes on what is wrong with a figure that this one was computed from: the first cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
 }
 
 impl CheckResult {
+    /// The name of the first cause: of the check itself, unless it only passes on that of another figure.
+    pub fn root(&self) -> &str {
+        self.cause.as_ref().map_or(&self.id, |cause| &cause.check)
+    }
+
     /// Whether it keeps its figure from being valid.
     pub fn is_reason(&self) -> bool {
         match self.outcome {
@@ -72,6 +89,7 @@ impl CheckResult {
             detail: format!("{kept} of the {MIN_ROUNDS} rounds that an interval needs"),
             fix: Some(format!("give it more time: --rounds {MIN_ROUNDS} or a larger --max-time")),
             essential: true,
+            cause: None,
         })
     }
 }
@@ -124,7 +142,7 @@ mod tests {
     use super::*;
 
     fn check(outcome: Outcome, essential: bool) -> CheckResult {
-        CheckResult { id: "x".into(), outcome, detail: String::new(), fix: None, essential }
+        CheckResult { id: "x".into(), outcome, detail: String::new(), fix: None, essential, cause: None }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! All other crates meet in these types.
 
 pub mod allocators;
+pub mod causes;
 pub mod check;
 pub mod conditions;
 pub mod cpulist;

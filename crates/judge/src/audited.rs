@@ -47,9 +47,9 @@ pub const CHECKS: &[&Check] = &[
 
 /// What the checks say of an audited figure. An answer that is unknown and of which no option could make more is not worth a line, unless the
 /// verdict hangs on it.
-pub(crate) fn answers(subject: &Subject) -> Vec<CheckResult> {
-    let all = CHECKS.iter().filter_map(|check| check.apply(subject));
-    all.filter(|answer| {
+pub(crate) fn answers(subject: &Subject) -> Vec<(CheckResult, Option<f64>)> {
+    let all = CHECKS.iter().filter_map(|check| check.weigh(subject));
+    all.filter(|(answer, _)| {
         answer.outcome != Outcome::Unknown || answer.essential || answer.detail.contains("--")
     })
     .collect()

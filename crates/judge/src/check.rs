@@ -1,5 +1,6 @@
 //! What a check is.
 
+use figure::check::Cause;
 use figure::evidence::{
     ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK,
     TEST_CLASS, THREADS, TIMELESS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
@@ -99,13 +100,17 @@ pub struct Answer {
     pub detail: String,
     /// What to do about it.
     pub fix: Option<String>,
+    /// How much of the figure this is about, as a share of it: time lost, or how far it is off. `None` where no number says so.
+    pub share: Option<f64>,
+    /// What is wrong with another figure, where the answer only passes that on.
+    pub cause: Option<Cause>,
 }
 
 impl Answer {
     /// An answer of this outcome. The fix is kept where there is something to fix.
     pub fn of(outcome: Outcome, detail: impl Into<String>, fix: impl Into<String>) -> Self {
         let fix = matches!(outcome, Outcome::Warn | Outcome::Fail).then(|| fix.into());
-        Answer { outcome, detail: detail.into(), fix }
+        Answer { outcome, detail: detail.into(), fix, share: None, cause: None }
     }
 
     /// The condition held.
@@ -152,7 +157,7 @@ impl Levels {
 
     /// What `value` amounts to, as an answer.
     pub fn answer(&self, value: f64, detail: impl Into<String>, fix: impl Into<String>) -> Answer {
-        Answer::of(self.outcome(value), detail, fix)
+        Answer { share: Some(value), ..Answer::of(self.outcome(value), detail, fix) }
     }
 }
 
@@ -170,17 +175,24 @@ pub(crate) use observed;
 impl Check {
     /// Applies the check; `None` if it does not apply or the figure has no value.
     pub fn apply(&self, subject: &Subject) -> Option<CheckResult> {
+        self.weigh(subject).map(|(result, _)| result)
+    }
+
+    /// The same, and how much of the figure the answer is about ([`Answer::share`]).
+    pub(crate) fn weigh(&self, subject: &Subject) -> Option<(CheckResult, Option<f64>)> {
         if subject.figure.value.is_none() || !(self.applies)(subject) {
             return None;
         }
         let answer = (self.rule)(subject);
-        Some(CheckResult {
+        let result = CheckResult {
             id: self.id.to_owned(),
             outcome: answer.outcome,
             detail: answer.detail,
             fix: answer.fix,
             essential: (self.essential)(subject),
-        })
+            cause: answer.cause,
+        };
+        Some((result, answer.share))
     }
 }
 

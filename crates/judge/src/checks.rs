@@ -126,7 +126,6 @@ pub const ALL: &[&Check] = &[
     // Memory: there is enough, it is large enough, it is there, it is where it should be.
     &memory_limit::CHECK,
     &array_size::CHECK,
-    &advertised_cache::CHECK,
     &swap::CHECK,
     &first_touch::CHECK,
     &page_size::CHECK,
@@ -142,7 +141,6 @@ pub const ALL: &[&Check] = &[
     &gomaxprocs::CHECK,
     &files_and_memory::CHECK,
     &ports::CHECK,
-    &listen_overflow::CHECK,
     &loopback::CHECK,
     // Time: what it is measured with.
     &clock_jump::CHECK,
@@ -152,9 +150,9 @@ pub const ALL: &[&Check] = &[
     &placement_held::CHECK,
     &switches_per_hop::CHECK,
     &steal::CHECK,
-    &interrupts::CHECK,
     &off_cpu::CHECK,
     &foreign_load::CHECK,
+    &interrupts::CHECK,
     &sibling_load::CHECK,
     &placement_dependent::CHECK,
     &run_queue_delay::CHECK,
@@ -162,8 +160,10 @@ pub const ALL: &[&Check] = &[
     &thermal::CHECK,
     &frequency::CHECK,
     &unequal_cores::CHECK,
+    &advertised_cache::CHECK,
     // HTTP: what became of the requests, who was at the limit, and what follows for rate and latency.
     &pipelining::CHECK,
+    &listen_overflow::CHECK,
     &keep_alive_lost::CHECK,
     &delayed_ack::CHECK,
     &connections_served::CHECK,

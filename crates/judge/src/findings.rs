@@ -18,9 +18,9 @@ pub(crate) use http::servers as study_of_servers;
 
 use std::collections::BTreeMap;
 
-use figure::evidence::http::WHAT;
+use figure::causes;
 use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
-use figure::{CheckResult, Figure, Finding, Reading, Record, Severity, Status, Unit, Verdict, format};
+use figure::{Figure, Finding, Reading, Record, Severity, Status, Unit, Verdict, format};
 
 use crate::check::Subject;
 use crate::explain;
@@ -78,55 +78,37 @@ fn finding(severity: Severity, text: String, figures: &[&Figure]) -> Finding {
 
 /// Figures of one verdict by their first cause, the commonest first.
 fn causes(record: &Record, verdict: Verdict) -> Vec<Finding> {
-    let judged: Vec<&Figure> = record.figures.iter().filter(|figure| figure.verdict.is_some()).collect();
-    let mut by_cause: BTreeMap<&str, Vec<&Figure>> = BTreeMap::new();
-    for figure in judged.iter().filter(|figure| figure.verdict == Some(verdict)) {
-        by_cause.entry(first_cause(figure).map_or("", |check| &check.id)).or_default().push(figure);
-    }
-    // What was computed from a load is no better than the load, of which it is told.
-    let is_echo = |figures: &Vec<&Figure>| figures.iter().all(|figure| is_computed_from_load(figure));
-    if by_cause.len() > 1 && by_cause.get("sources").is_some_and(is_echo) {
-        by_cause.remove("sources");
-    }
-    let mut groups: Vec<_> = by_cause.into_iter().collect();
-    groups.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.len()));
-    groups
-        .into_iter()
-        .take(MOST_CAUSES)
-        .map(|(_, figures)| {
-            let are = if figures.len() == 1 { "is" } else { "are" };
-            let count = format!("{} of {} figures {are} {verdict}", figures.len(), judged.len());
-            let (severity, text) = match (first_cause(figures[0]), verdict) {
-                (Some(check), Verdict::Unverified) => {
-                    (Severity::Note, format!("{count}: {} ({}).", sentence(&check.detail), check.id))
-                }
-                (Some(check), _) => {
-                    let fix = check
-                        .fix
-                        .as_deref()
-                        .map_or_else(String::new, |fix| format!(" Fix: {}.", sentence(fix)));
-                    let severity =
-                        if verdict == Verdict::Invalid { Severity::Error } else { Severity::Warning };
-                    (severity, format!("{count}: {} ({}).{fix}", sentence(&check.detail), check.id))
-                }
-                (None, _) => (
-                    Severity::Note,
-                    format!("{count}: fewer than {} rounds were kept.", figure::check::MIN_ROUNDS),
-                ),
+    let judged = record.figures.iter().filter(|figure| figure.verdict.is_some()).count();
+    let groups = causes::groups(record.figures.iter().filter(|figure| figure.verdict == Some(verdict)));
+    let others: Vec<String> =
+        groups.iter().skip(MOST_CAUSES).map(|group| format!("{} {}", group.cause, group.count())).collect();
+    let last = groups.len().min(MOST_CAUSES).saturating_sub(1);
+    let shown = groups.iter().take(MOST_CAUSES).enumerate();
+    shown
+        .filter_map(|(at, group)| {
+            let figures: Vec<&Figure> = group.figures().collect();
+            let reason = causes::first_reason(figures.first()?)?;
+            let are = if group.count() == 1 { "is" } else { "are" };
+            let computed = match group.following.len() {
+                0 => String::new(),
+                following => format!(", {following} of them computed from others"),
             };
-            finding(severity, text, &figures)
+            let count = format!("{} of {judged} figures {are} {verdict}{computed}", group.count());
+            let severity = match verdict {
+                Verdict::Invalid => Severity::Error,
+                Verdict::Suspect => Severity::Warning,
+                Verdict::Unverified | Verdict::Valid => Severity::Note,
+            };
+            let fix = reason.fix.as_deref().filter(|_| severity > Severity::Note);
+            let fix = fix.map_or_else(String::new, |fix| format!(" Fix: {}.", sentence(fix)));
+            let more = match others.is_empty() || at < last {
+                true => String::new(),
+                false => format!(" For other reasons: {}.", others.join(", ")),
+            };
+            let text = format!("{count}: {} ({}).{fix}{more}", sentence(&reason.detail), group.cause);
+            Some(finding(severity, text, &figures))
         })
         .collect()
-}
-
-fn is_computed_from_load(figure: &Figure) -> bool {
-    figure.conditions.get(WHAT).is_some() && !figure.derived_from.is_empty()
-}
-
-/// The check that decided the verdict: the first of the worst outcome.
-fn first_cause(figure: &Figure) -> Option<&CheckResult> {
-    let worst = crate::reasons(figure).map(|check| check.outcome).max()?;
-    crate::reasons(figure).find(|check| check.outcome == worst)
 }
 
 fn sentence(text: &str) -> &str {
@@ -283,30 +265,4 @@ fn pages(record: &Record) -> Option<Finding> {
 
 fn huge_share(figure: &Figure) -> f64 {
     figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use figure::Outcome;
-
-    use super::*;
-
-    #[test]
-    fn the_first_of_the_worst_decides() {
-        let mut figure = Figure::planned("a", "memory", "a", Unit::GB_PER_S, figure::Better::Higher);
-        let check = |id: &str, outcome| CheckResult {
-            id: id.into(),
-            outcome,
-            detail: String::new(),
-            fix: None,
-            essential: true,
-        };
-        figure.checks = vec![
-            check("unknown", Outcome::Unknown),
-            check("warn", Outcome::Warn),
-            check("first", Outcome::Fail),
-            check("second", Outcome::Fail),
-        ];
-        assert_eq!(first_cause(&figure).unwrap().id, "first");
-    }
 }

@@ -7,6 +7,7 @@ use figure::evidence::{
 use figure::{Round, format};
 
 use crate::checks::jump;
+use crate::others::of_cpus;
 
 /// Share of a round's CPU time that must be lost before the round is repeated: half of what makes a figure
 /// invalid. Below that the median over rounds bears it.
@@ -44,11 +45,18 @@ pub fn gate(round: &Round) -> Option<String> {
     if stolen >= LOST {
         return Some(format!("the hypervisor took {} of the CPU time", format::percent(stolen)));
     }
-    // The packets of a load are not others' work.
-    let packets = known(http::SECONDS).and(known(SOFTIRQ_TIME)).unwrap_or(0.0);
-    let foreign = (known(CPU_FOREIGN).unwrap_or(0.0) - packets - resolution).max(0.0);
+    let interrupts = known(SOFTIRQ_TIME).unwrap_or(0.0);
+    // The packets of a load are its own work.
+    let is_load = known(http::SECONDS).is_some();
+    if !is_load && (interrupts - resolution) / cpu_seconds >= LOST {
+        return Some(format!("interrupts took {}", of_cpus(interrupts / cpu_seconds, cpu_seconds / seconds)));
+    }
+    let foreign = (known(CPU_FOREIGN).unwrap_or(0.0) - interrupts - resolution).max(0.0);
     if foreign / cpu_seconds >= LOST {
-        return Some(format!("others used {} of the CPU time", format::percent(foreign / cpu_seconds)));
+        return Some(format!(
+            "other processes used {}",
+            of_cpus(foreign / cpu_seconds, cpu_seconds / seconds)
+        ));
     }
     // Waiting is worth a repetition only where others caused it; our own threads will wait again.
     let waited = known(RUN_DELAY_WORST).unwrap_or(0.0);

@@ -3,7 +3,7 @@
 //! A [`Check`](check::Check) answers one question about one figure; those in `checks/` look at the figure
 //! alone (and the machine), those in `relations/` compare it with other figures of the record. The list in
 //! [`checks::ALL`] is in causal order: what causes stands before what it causes, so that the first answer
-//! that is not a pass names the cause.
+//! that is not a pass names the cause; `order` says which check can follow from which.
 
 pub mod audited;
 pub mod check;
@@ -12,9 +12,13 @@ pub mod explain;
 mod findings;
 mod gate;
 mod load;
+mod order;
+mod others;
 pub mod relations;
 mod servers;
 pub mod terms;
+
+use std::collections::HashMap;
 
 use figure::evidence::WATCHED;
 use figure::{Figure, Record, Verdict};
@@ -27,27 +31,43 @@ pub fn judge(record: &mut Record) {
     for figure in &mut record.figures {
         (figure.verdict, figure.checks) = (None, Vec::new());
     }
-    // Figures that were computed from others last: they are judged by their sources' verdicts.
-    let (derived, measured): (Vec<usize>, Vec<usize>) =
-        (0..record.figures.len()).partition(|&index| !record.figures[index].derived_from.is_empty());
-    for index in measured.into_iter().chain(derived) {
+    for index in sources_first(&record.figures) {
         let figure = &record.figures[index];
         if figure.value.is_none() {
             continue;
         }
         let subject = check::Subject { figure, record };
-        let mut checks: Vec<_> = match audited::is_audited(&subject) {
+        let checks = order::causes_first(match audited::is_audited(&subject) {
             true => audited::answers(&subject),
-            false => all().filter_map(|check| check.apply(&subject)).collect(),
-        };
-        // Stable: within one outcome the causal order of the list stays.
-        checks.sort_by_key(|check| std::cmp::Reverse(check.outcome));
+            false => all().filter_map(|check| check.weigh(&subject)).collect(),
+        });
         let verdict = Verdict::of(&checks, rounds_behind(figure, record));
         let figure = &mut record.figures[index];
         (figure.verdict, figure.checks) = (Some(verdict), checks);
     }
     explain::explain(record);
     record.findings = findings::findings(record);
+}
+
+/// Figures that are computed from computed ones, from these again, and so on: no suite has more of such steps.
+const MOST_STEPS: usize = 4;
+
+/// The figures by their indices, each behind those that it was computed from, whose verdicts judge it.
+fn sources_first(figures: &[Figure]) -> Vec<usize> {
+    let by_id: HashMap<&str, usize> =
+        figures.iter().enumerate().rev().map(|(index, figure)| (figure.id.as_str(), index)).collect();
+    let mut steps = vec![0; figures.len()];
+    for _ in 0..MOST_STEPS {
+        for (index, figure) in figures.iter().enumerate() {
+            let of_sources =
+                figure.derived_from.iter().map(|id| by_id.get(id.as_str()).map_or(0, |at| steps[*at]));
+            // A record that was tampered with may have figures that were computed from one another.
+            steps[index] = of_sources.max().map_or(0, |most| (most + 1).min(MOST_STEPS));
+        }
+    }
+    let mut order: Vec<usize> = (0..figures.len()).collect();
+    order.sort_by_key(|index| steps[*index]);
+    order
 }
 
 /// What a study of HTTP servers answers: sentences from figures as they are judged, among the findings of [`judge`].

@@ -385,6 +385,7 @@ fn what_no_rule_explains_says_what_was_ruled_out() {
         detail: String::new(),
         fix: None,
         essential: false,
+        cause: None,
     };
     record.figures[0].checks = vec![pass("steal"), pass("verified"), pass("frequency")];
     says(&record, "memory.add.regular", &["Unexplained; ruled out: steal, frequency."]);

@@ -87,9 +87,9 @@ fn an_unknown_peak_is_said_with_its_reason() {
 #[test]
 fn too_few_rounds_are_a_cause_where_no_check_is() {
     let mut record = cores::matrix(2, |_, _| "llc", |_, _| 48.0);
-    lacks(&record, "rounds were kept");
+    lacks(&record, "(rounds)");
     record.figures[0].rounds.truncate(2);
-    has(&record, Severity::Note, "fewer than 6 rounds were kept.");
+    has(&record, Severity::Note, "2 of the 6 rounds that an interval needs (rounds).");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn a_hidden_cache_keeps_the_tasks_on_one_cpu() {
     for round in &mut busy.figures[0].rounds {
         round.evidence.put(CPU_FOREIGN, 0.5 * round.duration);
     }
-    says(&busy, FREE, &["others used 25 % of the CPUs' time, so that it may have found none"]);
+    says(&busy, FREE, &["other processes used 0.5 of 2 CPUs (25 %), so that it may have found none"]);
     let mut blind = guest(false, 400e3, 0.99);
     blind.machine.caches.instances.clear();
     says(&blind, FREE, &["is not shown"]);
@@ -207,6 +207,7 @@ fn the_cache_is_named_whatever_the_rate_and_the_verdict() {
                 detail: "the rounds differ".to_owned(),
                 fix: None,
                 essential: true,
+                cause: None,
             };
             invalid.figures[0].verdict = Some(Verdict::Invalid);
             invalid.figures[0].checks = vec![check.clone()];

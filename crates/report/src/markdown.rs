@@ -228,7 +228,10 @@ fn causes(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\n### Why not valid\n")?;
     for cause in &causes {
-        let ids: Vec<String> = cause.figures.iter().map(|figure| escaped(&figure.id)).collect();
+        let mut ids: Vec<String> = cause.figures.iter().map(|figure| escaped(&figure.id)).collect();
+        if cause.following > 0 {
+            ids.push(format!("{} computed from such", cause.following));
+        }
         let mark = mark::of(cause.verdict);
         let (id, detail) = (escaped(&cause.reason.id), escaped(&cause.reason.detail));
         let fix =

@@ -1,9 +1,11 @@
 //! Why a figure is not valid, and which figures share a cause.
 
+use figure::causes::{self, Group};
+use figure::check::ROUNDS;
 use figure::format::{plain, plain_to};
 use figure::{CheckResult, Figure, Outcome, Record, Verdict};
 
-use crate::{loads, outline};
+use crate::outline;
 
 /// The longest name of a check that is printed.
 const MAX_ID: usize = 40;
@@ -11,7 +13,8 @@ const MAX_ID: usize = 40;
 /// Why a figure is not valid.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reason {
-    /// The check's name; `rounds` where the rule of [`Verdict::of`] on their number decided.
+    /// The name of the check that is the cause, of this figure or of one that it was computed from; `rounds` where the rule of
+    /// [`Verdict::of`] on their number decided.
     pub id: String,
     /// What was seen.
     pub detail: String,
@@ -28,7 +31,7 @@ pub(crate) fn of(figure: &Figure) -> Vec<Reason> {
     if figure.verdict == Some(Verdict::Unverified)
         && let Some(rounds) = CheckResult::too_few_rounds(figure.kept().count())
     {
-        reasons.push(Reason { has_page: false, ..Reason::of(&rounds) });
+        reasons.push(Reason::of(&rounds));
     }
     reasons
 }
@@ -36,68 +39,67 @@ pub(crate) fn of(figure: &Figure) -> Vec<Reason> {
 impl Reason {
     fn of(check: &CheckResult) -> Self {
         Reason {
-            id: plain_to(&check.id, MAX_ID),
+            id: plain_to(check.root(), MAX_ID),
             detail: plain(&check.detail),
             fix: check.fix.as_deref().map(plain).filter(|fix| !fix.is_empty()),
-            has_page: true,
+            has_page: check.root() != ROUNDS,
         }
     }
 }
 
-/// Figures whose first reason is the same check.
+/// Figures whose first cause is the same check.
 #[derive(Debug)]
 pub(crate) struct Cause<'a> {
     /// Their verdict.
     pub verdict: Verdict,
     /// The reason of the first of them.
     pub reason: Reason,
-    /// Whether all of them give the same detail.
+    /// Whether all that have it themselves give the same detail.
     pub alike: bool,
-    /// The figures, in the record's order.
+    /// The figures that have it themselves, in the record's order; where none has, those that follow.
     pub figures: Vec<&'a Figure>,
+    /// How many further figures only were computed from such.
+    pub following: usize,
     /// Names of their further reasons, most frequent first.
     pub further: Vec<String>,
 }
 
 /// The causes behind all figures that are not valid: worst verdict first, then the one with most figures.
 pub(crate) fn causes<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<Cause<'a>> {
-    let mut causes: Vec<(Cause, Vec<(String, usize)>)> = Vec::new();
-    for figure in figures {
-        let Some(verdict) = figure.verdict.filter(|verdict| *verdict != Verdict::Valid) else { continue };
+    causes::groups(figures).into_iter().filter_map(cause).collect()
+}
+
+fn cause(group: Group) -> Option<Cause> {
+    let Group { verdict, own, following, .. } = group;
+    let (figures, following) = if own.is_empty() { (following, 0) } else { (own, following.len()) };
+    let reason = of(figures.first()?).into_iter().next()?;
+    let mut further: Vec<(String, usize)> = Vec::new();
+    let mut alike = true;
+    for figure in &figures {
         let mut reasons = of(figure).into_iter();
-        let Some(first) = reasons.next() else { continue };
-        let known = causes.iter().position(|(c, _)| c.verdict == verdict && c.reason.id == first.id);
-        let at = known.unwrap_or_else(|| {
-            let cause =
-                Cause { verdict, reason: first.clone(), alike: true, figures: vec![], further: vec![] };
-            causes.push((cause, Vec::new()));
-            causes.len() - 1
-        });
-        let (cause, further) = &mut causes[at];
-        cause.alike &= cause.reason.detail == first.detail;
-        cause.figures.push(figure);
-        for reason in reasons {
-            match further.iter_mut().find(|(id, _)| *id == reason.id) {
+        alike &= reasons.next().is_some_and(|first| first.detail == reason.detail);
+        for other in reasons {
+            match further.iter_mut().find(|(id, _)| *id == other.id) {
                 Some((_, count)) => *count += 1,
-                None => further.push((reason.id, 1)),
+                None => further.push((other.id, 1)),
             }
         }
     }
-    let mut causes: Vec<Cause> = causes
-        .into_iter()
-        .map(|(mut cause, mut further)| {
-            further.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-            cause.further = further.into_iter().map(|(id, _)| id).collect();
-            cause
-        })
-        .collect();
-    causes.sort_by_key(|cause| std::cmp::Reverse((cause.verdict, cause.figures.len())));
-    causes
+    further.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let further = further.into_iter().map(|(id, _)| id).collect();
+    Some(Cause { verdict, reason, alike, figures, following, further })
 }
 
-/// Whether figures that were computed from loads are only no better than these.
-pub(crate) fn is_echo(cause: &Cause) -> bool {
-    cause.reason.id == SOURCES && cause.figures.iter().all(|figure| loads::is_computed(figure))
+/// The figures of a cause in words: `triad, copy and 3 computed from such`.
+pub(crate) fn named(record: &Record, cause: &Cause) -> String {
+    let own = outline::listed(record, &cause.figures);
+    match cause.following {
+        0 => own,
+        following => format!(
+            "{own}, and {following} computed from {}",
+            if cause.figures.len() == 1 { "it" } else { "them" }
+        ),
+    }
 }
 
 /// What was seen; where each figure has numbers of its own, those of the first.
@@ -109,9 +111,6 @@ pub(crate) fn told(record: &Record, cause: &Cause) -> String {
         _ => cause.reason.detail.clone(),
     }
 }
-
-/// The check that says only that others are to blame.
-const SOURCES: &str = "sources";
 
 /// Checks that could not be answered for some figure and do not count for its verdict: each check once, with
 /// the first reason given.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use figure::causes::{self, Tally};
 use figure::evidence::{
     ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CPUS, FactType, Key, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE,
     PLACES, SIMD, THREADS,
@@ -179,23 +180,26 @@ pub(crate) fn cpu_list(cpus: &[f64]) -> CpuList {
 }
 
 /// How many figures there are of each verdict, best verdict first.
-pub(crate) fn verdicts(record: &Record) -> Vec<(Verdict, usize)> {
-    let count = |verdict| record.figures.iter().filter(|figure| figure.verdict == Some(verdict)).count();
-    VERDICTS.into_iter().map(|verdict| (verdict, count(verdict))).filter(|(_, count)| *count > 0).collect()
+pub(crate) fn verdicts(record: &Record) -> Vec<(Verdict, Tally)> {
+    let tallies = VERDICTS.into_iter().map(|verdict| (verdict, causes::tally(record, verdict)));
+    tallies.filter(|(_, tally)| tally.all > 0).collect()
 }
 
-/// `14 measured in 48 s: 11 valid, 3 suspect; 2 not available`.
+/// `14 measured in 48 s: 11 valid, 3 suspect (1 computed from others); 2 not available`.
 pub(crate) fn counts(record: &Record) -> String {
     let of = |status| record.figures.iter().filter(|figure| figure.status == status).count();
     let measured = of(Status::Measured);
     let mut text = format!("{measured} measured in {}", seconds(record.duration));
     let verdicts: Vec<String> = verdicts(record)
         .iter()
-        .map(
-            |(verdict, count)| {
-                if *count == measured { format!("all {verdict}") } else { format!("{count} {verdict}") }
-            },
-        )
+        .map(|(verdict, tally)| {
+            let count = if tally.all == measured { "all".to_owned() } else { tally.all.to_string() };
+            let following = match tally.following {
+                0 => String::new(),
+                following => format!(" ({following} computed from others)"),
+            };
+            format!("{count} {verdict}{following}")
+        })
         .collect();
     if !verdicts.is_empty() {
         text.push_str(&format!(": {}", verdicts.join(", ")));

@@ -98,6 +98,7 @@ fn what_may_not_be_compared_is_refused_and_stamped_when_forced() {
             detail: "too small".into(),
             fix: None,
             essential: true,
+            cause: None,
         };
         record.figures[0].checks.push(fail);
         record.figures[0].verdict = Some(Verdict::Invalid);
@@ -117,6 +118,7 @@ fn a_disturbed_figure_is_compared_and_told() {
         detail: "10 % steal".into(),
         fix: None,
         essential: false,
+        cause: None,
     });
     let comparison = compare(&[&base, &other]);
     assert_eq!(one(&comparison).standing, Standing::Faster);

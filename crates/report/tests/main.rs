@@ -1,6 +1,7 @@
 //! The tests of this crate in one program, which is linked once.
 
 mod alloc_test;
+mod causes;
 mod compare;
 mod compare_html;
 mod compare_records;

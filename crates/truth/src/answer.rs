@@ -119,15 +119,10 @@ fn figure_of<'a>(record: &'a Record, expect: &Expect) -> Option<&'a Figure> {
     record.figure(&expect.figure).or_else(measured).or_else(|| alike().next())
 }
 
-/// The first reason for the verdict. One that fails stands before one that warns, whatever their order.
+/// The first reason for the verdict, as reports name it.
 fn first<'a>(figure: &Figure, checks: &'a [CheckResult]) -> Option<&'a CheckResult> {
-    let outcome = match figure.verdict? {
-        Verdict::Invalid => Outcome::Fail,
-        Verdict::Suspect => Outcome::Warn,
-        Verdict::Unverified => Outcome::Unknown,
-        Verdict::Valid => return None,
-    };
-    checks.iter().find(|check| check.outcome == outcome && check.is_reason())
+    figure.verdict.filter(|verdict| *verdict != Verdict::Valid)?;
+    checks.iter().find(|check| check.is_reason())
 }
 
 /// What a figure is called, and why.
@@ -135,7 +130,7 @@ fn state(figure: &Figure) -> String {
     let checks = checks(figure);
     match (figure.verdict, &figure.reason) {
         (Some(verdict), _) => match first(figure, &checks) {
-            Some(check) => format!("{verdict} ({})", check.id),
+            Some(check) => format!("{verdict} ({})", check.root()),
             None => verdict.to_string(),
         },
         (None, Some(reason)) => format!("without a value: {reason}"),
@@ -176,6 +171,7 @@ pub(crate) mod tests {
                 detail: "others used it".to_owned(),
                 fix: None,
                 essential: true,
+                cause: None,
             })
             .collect();
         figure.verdict = Some(Verdict::of(&figure.checks, 10));
@@ -194,14 +190,15 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_first_of_the_worst_is_the_cause() {
+    fn the_first_reason_is_the_cause() {
         let is_caught = |said: &[(&str, Outcome)]| match planted(&defect("invalid"), &record(said)) {
             Answer::Caught(_) => "first",
             Answer::NotFirst(_) => "behind another",
             Answer::Missed(_) => "missed",
         };
         assert_eq!(is_caught(&[("foreign-load", Outcome::Fail), ("drift", Outcome::Fail)]), "first");
-        assert_eq!(is_caught(&[("steal", Outcome::Warn), ("foreign-load", Outcome::Fail)]), "first");
+        assert_eq!(is_caught(&[("foreign-load", Outcome::Fail), ("steal", Outcome::Warn)]), "first");
+        assert_eq!(is_caught(&[("steal", Outcome::Warn), ("foreign-load", Outcome::Fail)]), "behind another");
         assert_eq!(is_caught(&[("steal", Outcome::Fail), ("foreign-load", Outcome::Fail)]), "behind another");
         assert_eq!(is_caught(&[("foreign-load", Outcome::Warn)]), "missed");
         assert_eq!(is_caught(&[("steal", Outcome::Fail)]), "missed");

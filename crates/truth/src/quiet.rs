@@ -218,8 +218,8 @@ impl Clean {
                 Verdict::Invalid => &mut count.invalid,
             } += 1;
             if verdict == Verdict::Invalid && self.invalid.len() < MAX_INVALID {
-                let reason = figure.checks.iter().find(|check| check.outcome == Outcome::Fail);
-                let reason = reason.map(|check| format!("{}: {}", check.id, check.detail));
+                let reason = figure::causes::first_reason(figure);
+                let reason = reason.map(|check| format!("{}: {}", check.root(), check.detail));
                 self.invalid.push(format!("{}: {}", figure.id, reason.unwrap_or_default()));
             }
             for check in figure.checks.iter().filter(answers) {

@@ -1,18 +1,19 @@
 //! Did others run on our CPUs?
 
+use figure::Reading;
 use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, NOISE, PLACES, PRICE_CLOCK, PSI_CPU,
-    RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN,
-    THREADS, http,
+    COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, NOISE, OTHERS_CPUS, OTHERS_HIDDEN,
+    OTHERS_NAMES, OTHERS_PIDS, PLACES, PRICE_CLOCK, PSI_CPU, RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME,
+    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
 };
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, loss_of_one, tick_noise};
 use crate::check::{Answer, Check, Subject, never, observed, wants_its_cpus};
-use crate::load::is_load;
+use crate::others::{self, Others};
 
-/// Busy time of the CPUs in use (/proc/stat) less our own CPU time. Pressure (/proc/pressure/cpu,
-/// Documentation/accounting/psi.rst) stands in the detail only: it speaks of the whole machine and of our own
+/// Busy time of the CPUs in use (/proc/stat) less our own CPU time, and less the time in interrupts, of which another check asks. Pressure
+/// (/proc/pressure/cpu, Documentation/accounting/psi.rst) stands in the detail only: it speaks of the whole machine and of our own
 /// waiting too.
 pub const CHECK: Check = Check {
     id: "foreign-load",
@@ -20,6 +21,10 @@ pub const CHECK: Check = Check {
     reads: &[
         CPU_FOREIGN.name,
         CPU_FOREIGN_RESOLUTION.name,
+        OTHERS_NAMES.name,
+        OTHERS_PIDS.name,
+        OTHERS_CPUS.name,
+        OTHERS_HIDDEN.name,
         SOFTIRQ_TIME.name,
         PSI_CPU.name,
         CPUS.name,
@@ -34,7 +39,6 @@ pub const CHECK: Check = Check {
         COPY_SYSTEM.name,
         NOISE.name,
         PRICE_CLOCK.name,
-        http::WHAT.name,
         http::CLIENT_CPUS.name,
         http::SERVER_CPUS.name,
     ],
@@ -45,22 +49,24 @@ pub const CHECK: Check = Check {
 };
 
 /// What to do: not every suite places threads.
-fn fix(subject: &Subject) -> String {
+fn fix(subject: &Subject, others: &Reading<Others>) -> String {
     let free = match subject.condition(PLACES) {
         Some(_) => "--places LIST",
         None => "taskset -c LIST truebench …",
     };
-    format!("stop what else runs here (top, sorted by CPU), or measure on CPUs that are free: {free}")
+    let stop = match others.value().and_then(Others::main) {
+        Some(main) => format!("stop {main}"),
+        None => "stop the other programs (top, sorted by CPU)".to_owned(),
+    };
+    format!("{stop}, or measure on CPUs that are free: {free}")
 }
 
 fn rule(subject: &Subject) -> Answer {
     let foreign = observed!(subject.figure.sum(CPU_FOREIGN));
     observed!(subject.figure.sum(CPU_FOREIGN_RESOLUTION));
     let noise = tick_noise(subject);
-    // What the kernel did for the packets of a load is its own, and may be booked to nobody.
-    let packets =
-        if is_load(subject) { subject.figure.sum(SOFTIRQ_TIME).into_value().unwrap_or(0.0) } else { 0.0 };
-    let foreign = (foreign - packets).max(0.0);
+    let interrupts = subject.figure.sum(SOFTIRQ_TIME).into_value().unwrap_or(0.0);
+    let foreign = (foreign - interrupts).max(0.0);
     let surely = loss(subject, (foreign - noise).max(0.0));
     // In a short time clock ticks tell that others were there, and hardly how much they took. How long a thread waited is known to the
     // nanosecond: once they were there, all of that may be theirs.
@@ -73,18 +79,21 @@ fn rule(subject: &Subject) -> Answer {
         ));
     }
     let share = foreign / subject.cpu_seconds();
-    let mut detail = format!(
-        "others used {} of our CPUs' time ({}; clock ticks resolve {})",
-        format::percent(share),
-        format::seconds(foreign),
-        format::percent(blur)
-    );
+    let mut detail = format!("other processes used {}", others::of_cpus(share, subject.cpu_count()));
+    let others = others::others(subject, foreign / subject.seconds());
+    if lost >= LOST_TIME.warn {
+        match &others {
+            Reading::Value(others) => detail += &format!(": {others}"),
+            Reading::Unknown(reason) => detail += &format!("; which is not known: {reason}"),
+        }
+    }
+    detail += &format!("; clock ticks resolve {}", format::percent(blur));
     if lost > 1.5 * share {
-        detail += &format!(", and one thread fell behind by {}", format::percent(lost));
+        detail += &format!("; one thread fell behind by {}", format::percent(lost));
     }
     if let Some(pressure) = subject.figure.sum(PSI_CPU).into_value() {
         let share = pressure / subject.seconds();
         detail += &format!("; some task waited for a CPU {} of the time", format::percent(share));
     }
-    LOST_TIME.answer(lost, detail, fix(subject))
+    LOST_TIME.answer(lost, detail, fix(subject, &others))
 }

@@ -8,6 +8,7 @@ use figure::format::percent;
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Levels, Subject, never, observed};
 use crate::load::{of_load, server_time, together};
+use crate::others::of_cpus;
 
 /// What others may use of that machine, in times of what the server's CPUs could: on which of its CPUs they ran is not known, so that it is never
 /// more than a reason to look.
@@ -38,6 +39,7 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
     let of_all = observed!(server_time(subject));
+    let cpus = of_all / figure.sum(SECONDS).into_value().unwrap_or(of_all).max(f64::MIN_POSITIVE);
     let lost = [HOST_STEAL, HOST_THROTTLED, HOST_FOREIGN].map(|key| figure.sum(key));
     let [stolen, throttled, foreign] = observed!(together(lost));
     let packets = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0);
@@ -46,10 +48,11 @@ fn rule(subject: &Subject) -> Answer {
     Answer::of(
         LOST_TIME.outcome(stolen.max(throttled)).max(OTHERS.outcome(foreign)),
         format!(
-            "of the time of the server's CPUs {} was stolen and {} throttled; others used {} as much on that machine",
+            "of the time of the server's CPUs {} was stolen and {} throttled; other processes \
+             of that machine used {}",
             percent(stolen),
             percent(throttled),
-            percent(foreign)
+            of_cpus(foreign, cpus)
         ),
         "stop what else runs on the server's machine, or repeat when its host is less loaded",
     )

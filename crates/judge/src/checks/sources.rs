@@ -1,5 +1,7 @@
 //! Are the figures that this one was computed from sound?
 
+use figure::causes::{first_reason, reason_for};
+use figure::check::Cause;
 use figure::evidence::TIMELESS;
 use figure::evidence::http::WHAT;
 use figure::{CheckResult, Figure, Outcome, Verdict};
@@ -67,45 +69,57 @@ const OF_THE_SERVER: &[&str] = &["cpu", "memory", "goroutines", "run-queue"];
 /// Of these, what would be the same had the rounds been slower.
 const HELD: &[&str] = &["memory", "goroutines"];
 
-/// The verdict of a source, as far as it concerns this figure.
-fn verdict_for(subject: &Subject, source: &Figure) -> Option<Verdict> {
+/// The verdict of a source, as far as it concerns this figure, and its first reason. `None` where the source was not judged.
+fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<CheckResult>)> {
     let verdict = source.verdict?;
     let what = subject.condition(WHAT);
     let is_one = |of: &[&str]| what.as_deref().is_some_and(|what| of.contains(&what));
     let (timeless, of_server) =
         (subject.condition(TIMELESS) == Some(true) || is_one(HELD), is_one(OF_THE_SERVER));
     if !timeless && !of_server {
-        return Some(verdict);
+        return Some((verdict, first_reason(source)));
     }
     let concerns = |check: &&CheckResult| {
         let id = check.id.as_str();
         !(timeless && OF_TIME.contains(&id) || of_server && OF_THE_CLIENT.contains(&id))
     };
     let checks: Vec<CheckResult> = source.checks.iter().filter(concerns).cloned().collect();
-    Some(Verdict::of(&checks, source.kept().count()))
+    let verdict = Verdict::of(&checks, source.kept().count());
+    Some((verdict, reason_for(verdict, checks.iter(), source.kept().count())))
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let mut worst = (Verdict::Valid, String::new());
+    let mut worst = (Verdict::Valid, None, String::new());
     for id in &subject.figure.derived_from {
         let Some(source) = subject.record.figure(id) else {
             return Answer::unknown(format!("{id} is not in the record"));
         };
         let Some(verdict) = verdict_for(subject, source) else {
-            return Answer::unknown(format!("{id} was not measured or not judged"));
+            let why = source.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+            return Answer::unknown(format!("{id} was not measured or not judged{why}"));
         };
-        if verdict > worst.0 {
-            worst = (verdict, id.clone());
+        if verdict.0 > worst.0 {
+            worst = (verdict.0, verdict.1, id.clone());
         }
     }
-    let (verdict, id) = worst;
+    let (verdict, reason, id) = worst;
     let outcome = match verdict {
         Verdict::Valid => return Answer::pass(format!("valid: {}", subject.figure.derived_from.join(", "))),
         Verdict::Unverified => Outcome::Unknown,
         Verdict::Suspect => Outcome::Warn,
         Verdict::Invalid => Outcome::Fail,
     };
-    Answer::of(outcome, format!("{id} is {verdict}"), format!("see the reasons of {id}"))
+    let Some(reason) = reason else {
+        return Answer::of(outcome, format!("{id} is {verdict}"), format!("see the reasons of {id}"));
+    };
+    // What a source only passes on itself, it tells as its own source does.
+    let detail = match reason.cause {
+        Some(_) => reason.detail,
+        None => format!("{}; through {id}", reason.detail.trim_end_matches('.')),
+    };
+    let cause = reason.cause.unwrap_or(Cause { check: reason.id, figure: id });
+    let fix = reason.fix.unwrap_or_else(|| format!("see the reasons of {}", cause.figure));
+    Answer { cause: Some(cause), ..Answer::of(outcome, detail, fix) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What made a figure invalid or suspect, and what that does to the number.
 
-use figure::{Better, CheckResult, Figure, Outcome, Verdict};
+use figure::{Better, CheckResult, Figure, Verdict};
 
 use crate::check::Subject;
 
@@ -25,7 +25,7 @@ const EFFECTS: &[Effect] = &[
     },
     Effect { consequence: "the figure is no latency between two cores", checks: &["line-transfer"] },
     Effect { consequence: "the number cannot be right", checks: &["above-limit"] },
-    Effect { consequence: "the figure is no better than they are", checks: &["sources"] },
+    Effect { consequence: "the figure is no better", checks: &["sources"] },
     Effect { consequence: "the figure is of this build and not of the machine", checks: &["debug-build"] },
     Effect { consequence: "rates and times are the emulator's", checks: &["emulated"] },
     Effect {
@@ -118,19 +118,19 @@ pub(super) fn is(subject: &Subject, id: &str) -> bool {
 }
 
 fn first(figure: &Figure) -> Option<(&'static str, &CheckResult)> {
-    let (word, decides) = match figure.verdict? {
-        Verdict::Invalid => ("Invalid", Outcome::Fail),
-        Verdict::Suspect => ("Suspect", Outcome::Warn),
+    let word = match figure.verdict? {
+        Verdict::Invalid => "Invalid",
+        Verdict::Suspect => "Suspect",
         Verdict::Valid | Verdict::Unverified => return None,
     };
-    figure.checks.iter().find(|check| check.outcome == decides).map(|check| (word, check))
+    crate::reasons(figure).next().map(|check| (word, check))
 }
 
 fn sentence(word: &str, check: &CheckResult, better: Better) -> String {
     let detail = check.detail.trim_end_matches('.');
     match consequence(&check.id, better) {
-        Some(consequence) => format!("{word} ({}): {detail}, so that {consequence}.", check.id),
-        None => format!("{word} ({}): {detail}.", check.id),
+        Some(consequence) => format!("{word} ({}): {detail}, so that {consequence}.", check.root()),
+        None => format!("{word} ({}): {detail}.", check.root()),
     }
 }
 

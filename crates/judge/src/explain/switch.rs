@@ -16,6 +16,7 @@ use figure::{CpuList, Figure, Record, format};
 use super::{Rule, near, usable, value};
 use crate::check::Subject;
 use crate::checks::placement_dependent::{FREE as FREELY, MOSTLY, together};
+use crate::others::of_cpus;
 use crate::relations::partner::{self, Side, UNTOLD, side};
 
 /// `placement` of both tasks on one CPU.
@@ -240,9 +241,8 @@ fn why_together(subject: &Subject, caches: Caches) -> String {
     let foreign = foreign / (subject.seconds() * cpus as f64);
     if foreign >= FOREIGN {
         format!(
-            "{seen}, where the wake-up looks for an idle CPU; others used {} of the CPUs' time, so that it may have \
-             found none",
-            format::percent(foreign)
+            "{seen}, where the wake-up looks for an idle CPU; other processes used {}, so that it may have found none",
+            of_cpus(foreign, cpus as f64)
         )
     } else {
         format!("{seen}, so that the wake-up could have gone elsewhere: why it did not is not explained")

@@ -13,6 +13,7 @@ use crate::cpus::hybrid;
 use crate::edges::{edge, unadvertised};
 use crate::loads;
 use crate::noise::noise;
+use crate::others::with_others;
 use crate::prices::price;
 use crate::programs::{lever, levers, program};
 use crate::watched::watched;
@@ -184,6 +185,8 @@ fn situations() -> Vec<Case> {
         counted().with(TRAFFIC_DISTINCT, false),
         counted().unknown(TRAFFIC_READ, "together").moved(9e9, 9e9).unknown(TRAFFIC_READ, "together"),
     ]);
+    let named = [("cargo", 7.0, 0.5), ("rustc", 8.0, 0.2)];
+    all.push(with_others(quiet_vm().of_cpu_time(CPU_FOREIGN, 0.7), &named, "this PID namespace"));
     for lost in [CPU_STEAL, CGROUP_THROTTLED, CPU_FOREIGN, SOFTIRQ_TIME, CPU_SIBLING] {
         let troubled = |case: Case| {
             let case = case.machine(|machine| {

@@ -17,6 +17,7 @@ mod lines;
 mod loads;
 mod noise;
 mod numbers;
+mod others;
 mod prices;
 mod programs;
 mod requests;

@@ -151,3 +151,69 @@ fn computed_figures_are_worth_what_their_sources_are() {
     lost.figure().derived_from = vec!["suite.none".into()];
     assert_eq!(lost.judged().0, Verdict::Unverified);
 }
+
+/// What is computed from what is computed: the first cause is that of the figure that was measured, whatever the order of figures.
+#[test]
+fn the_cause_of_a_source_is_carried_up() {
+    let mut case = quiet_vm().of_cpu_time(CPU_FOREIGN, 0.5);
+    let from = |case: &Case, id: &str, source: &str| {
+        let mut figure = case.0.figures.last().unwrap().clone();
+        (figure.id, figure.derived_from) = (id.into(), vec![source.into()]);
+        figure.rounds.clear();
+        figure
+    };
+    let (ratio, share) =
+        (from(&case, "suite.ratio", "suite.triad.nt"), from(&case, "suite.share", "suite.ratio"));
+    case.0.figures.insert(0, ratio);
+    case.0.figures.insert(0, share);
+    judge::judge(&mut case.0);
+    let reason = |id: &str| judge::reasons(case.0.figure(id).unwrap()).next().unwrap();
+    let source = reason("suite.triad.nt");
+    assert_eq!((source.root(), &source.cause), ("foreign-load", &None));
+    for id in ["suite.ratio", "suite.share"] {
+        let (reason, cause) = (reason(id), reason(id).cause.as_ref().unwrap());
+        assert_eq!(
+            (reason.id.as_str(), reason.root(), cause.figure.as_str()),
+            ("sources", "foreign-load", "suite.triad.nt")
+        );
+        assert!(reason.detail.starts_with(&source.detail), "{}", reason.detail);
+        assert_eq!(reason.fix, source.fix);
+        assert_eq!(case.0.figure(id).unwrap().verdict, Some(Verdict::Invalid));
+    }
+    // All three are told of together, and by no other name.
+    let of_cause: Vec<_> =
+        case.0.findings.iter().filter(|finding| finding.severity == figure::Severity::Error).collect();
+    assert_eq!(of_cause.len(), 1);
+    assert_eq!(of_cause[0].figures, ["suite.triad.nt", "suite.share", "suite.ratio"]);
+    assert!(
+        of_cause[0].text.contains("3 of 3 figures are invalid, 2 of them computed"),
+        "{}",
+        of_cause[0].text
+    );
+}
+
+/// Too few rounds of a source are the cause, and no check.
+#[test]
+fn too_few_rounds_of_a_source_are_the_cause() {
+    let mut case = quiet_vm().values(&[20.0; 5]);
+    let mut ratio = case.0.figures[0].clone();
+    (ratio.id, ratio.derived_from) = ("suite.ratio".into(), vec!["suite.triad.nt".into()]);
+    ratio.rounds.clear();
+    case.0.figures.insert(0, ratio);
+    judge::judge(&mut case.0);
+    let reason = judge::reasons(&case.0.figures[0]).next().unwrap();
+    assert_eq!((reason.id.as_str(), reason.root()), ("sources", figure::check::ROUNDS));
+}
+
+#[test]
+fn figures_that_are_computed_from_one_another_are_judged_too() {
+    let mut case = quiet_vm();
+    for (id, source) in [("suite.a", "suite.b"), ("suite.b", "suite.a"), ("suite.c", "suite.c")] {
+        let mut figure = case.0.figures[0].clone();
+        (figure.id, figure.derived_from) = (id.into(), vec![source.into()]);
+        figure.rounds.clear();
+        case.0.figures.push(figure);
+    }
+    judge::judge(&mut case.0);
+    assert!(case.0.figures[1..].iter().all(|figure| figure.verdict == Some(Verdict::Unverified)));
+}

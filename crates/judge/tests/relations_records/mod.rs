@@ -162,6 +162,7 @@ pub fn judged(record: &mut Record, id: &str, verdict: Verdict, check: &str, answ
         detail: answer.detail,
         fix: answer.fix,
         essential: true,
+        cause: None,
     }];
 }
 

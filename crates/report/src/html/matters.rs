@@ -37,19 +37,17 @@ pub(super) fn findings(record: &Record, links: &Links) -> Markup {
 
 pub(super) fn causes(record: &Record, links: &Links) -> Markup {
     let causes = reasons::causes(record.figures.iter());
-    let (own, echoes): (Vec<_>, Vec<_>) = causes.into_iter().partition(|cause| !reasons::is_echo(cause));
-    if own.is_empty() {
+    if causes.is_empty() {
         return html! {};
     }
-    let echoes: usize = echoes.iter().map(|cause| cause.figures.len()).sum();
     html! {
         section aria-labelledby="causes" {
             h2 #causes { "Why figures are not valid" }
             ul.causes {
-                @for cause in own.iter().take(MOST) {
+                @for cause in causes.iter().take(MOST) {
                     li {
                         span class={ "verdict " (cause.verdict) } { (mark::of(cause.verdict)) " " (cause.verdict) }
-                        ": " strong { (plain_to(&cause.reason.id, 40)) } ", " (outline::listed(record, &cause.figures))
+                        ": " strong { (plain_to(&cause.reason.id, 40)) } ", " (reasons::named(record, cause))
                         p { (reasons::told(record, cause)) }
                         @if let Some(fix) = &cause.reason.fix { p.fix { "Do: " code { (fix) } } }
                         p { small {
@@ -57,9 +55,6 @@ pub(super) fn causes(record: &Record, links: &Links) -> Markup {
                             @if !cause.further.is_empty() { "; also: " (cause.further.join(", ")) }
                         } }
                     }
-                }
-                @if echoes > 0 {
-                    li { (echoes) " latencies, costs and counts are no better than the loads that they were computed from" }
                 }
             }
         }

@@ -27,8 +27,8 @@ pub(super) fn head(record: &Record, figures: usize) -> Markup {
             }
         }
         ul.verdicts aria-label="verdicts" {
-            @for (verdict, count) in summary::verdicts(record) {
-                li class=(verdict) { b { (count) } " " (mark::of(verdict)) " " (verdict) small { (mark::meaning(verdict)) } }
+            @for (verdict, tally) in summary::verdicts(record) {
+                li class=(verdict) { b { (tally.all) } " " (mark::of(verdict)) " " (verdict) small { (mark::meaning(verdict)) } }
             }
         }
         dl.run {

@@ -7,7 +7,6 @@ use figure::{Figure, Record, Verdict};
 
 use super::page::{INDENT, Page};
 use super::walk;
-use crate::reasons::Cause;
 use crate::{loads, mark, outline, reasons, summary};
 
 /// The most reasons for repeated rounds that are listed.
@@ -27,15 +26,14 @@ pub(super) fn findings(page: &mut Page, record: &Record) {
 
 /// Why figures are not valid: each cause once, with the figures it spoils and what to do.
 pub(super) fn causes(page: &mut Page, record: &Record) {
-    let (own, echoes): (Vec<Cause>, Vec<Cause>) =
-        reasons::causes(record.figures.iter()).into_iter().partition(|cause| !reasons::is_echo(cause));
-    if own.is_empty() && echoes.is_empty() {
+    let causes = reasons::causes(record.figures.iter());
+    if causes.is_empty() {
         return;
     }
     page.title("Why not valid");
-    for cause in &own {
+    for cause in &causes {
         let style = mark::style(mark::colour(cause.verdict));
-        let head = format!("{}: {}", cause.reason.id, outline::listed(record, &cause.figures));
+        let head = format!("{}: {}", cause.reason.id, reasons::named(record, cause));
         page.item(mark::of(cause.verdict), style, &head);
         let pad = " ".repeat(INDENT + 2);
         page.paragraph(&pad, &pad, &reasons::told(record, cause));
@@ -46,13 +44,6 @@ pub(super) fn causes(page: &mut Page, record: &Record) {
             page.paragraph(&format!("{pad}also: "), &format!("{pad}      "), &cause.further.join(", "));
         }
     }
-    let count: usize = echoes.iter().map(|cause| cause.figures.len()).sum();
-    if count > 0 {
-        let text = format!(
-            "{count} latencies, costs and counts are no better than the loads that they were computed from"
-        );
-        page.item("-", Style::new(), &text);
-    }
 }
 
 /// Why the figures are what they are: each sentence once, and of a curve's points one for each sort of sentence.
@@ -62,7 +53,10 @@ pub(super) fn explanations(page: &mut Page, record: &Record) {
     let standing = |figure: &&Figure| figure.verdict != Some(Verdict::Invalid);
     // What only its load is to blame for has been told with the load.
     let echoes = |figure: &Figure| {
-        loads::is_computed(figure) && figure.why.as_deref().is_some_and(|why| why.contains("(sources)"))
+        let follows = figure::causes::first_reason(figure).is_some_and(|reason| reason.cause.is_some());
+        follows
+            && loads::is_computed(figure)
+            && figure.why.as_deref().is_some_and(|why| why.starts_with("Suspect ("))
     };
     let told_elsewhere = |figure: &Figure| walk::is_drawn(figure) || echoes(figure);
     for figure in record.figures.iter().filter(standing).filter(|figure| !told_elsewhere(figure)) {
@@ -157,10 +151,7 @@ pub(super) fn rounds(page: &mut Page, record: &Record) {
 pub(super) fn next(page: &mut Page, record: &Record, saved_to: Option<&str>) {
     page.gap();
     let causes = reasons::causes(record.figures.iter());
-    let topic = causes
-        .iter()
-        .find(|cause| cause.reason.has_page && !reasons::is_echo(cause))
-        .map_or("verdict", |cause| &cause.reason.id);
+    let topic = causes.iter().find(|cause| cause.reason.has_page).map_or("verdict", |cause| &cause.reason.id);
     page.paragraph("", "  ", &format!("More: truebench explain {topic}"));
     match saved_to {
         Some(path) => page.paragraph("", "  ", &format!("Record, with all rounds and evidence: {path}")),

@@ -69,11 +69,11 @@ pub fn answer() -> Record {
     }
     let disturbed = record.figures.iter_mut().find(|figure| figure.id == "alloc.pair.scudo.t2").unwrap();
     disturbed.verdict = Some(Verdict::Suspect);
-    disturbed.checks = vec![super::check(
-        "sources",
-        figure::Outcome::Warn,
-        "alloc.steady.scudo.t2 is suspect",
-        Some("see its reasons"),
-    )];
+    let (source, detail) =
+        ("alloc.steady.scudo.t2", "2.3 % of the CPU time was stolen; through alloc.steady.scudo.t2");
+    disturbed.checks = vec![figure::CheckResult {
+        cause: Some(figure::check::Cause { check: "steal".into(), figure: source.into() }),
+        ..super::check("sources", figure::Outcome::Warn, detail, Some("measure on a dedicated host"))
+    }];
     record
 }

@@ -1,11 +1,13 @@
 //! HTTP servers under load: saturated with a ceiling, at an equal rate, a limit that refuses, and a load that was asked for.
 
+use figure::check::Cause;
 use figure::evidence::http::*;
 use figure::evidence::*;
 use figure::loads::{DUTY, EQUAL_RATE, POOL as SWEEP, Quantity, REFUSAL, SATURATION, STUDY_ROWS};
 use figure::series::{Bucket, Column, Coordinate, CoordinateValue, Distribution, Part, Quantile, Timeline};
 use figure::{
-    Better, Conditions, Evidence, Figure, Limit, Outcome, Reading, Record, Round, Status, Unit, Verdict,
+    Better, CheckResult, Conditions, Evidence, Figure, Limit, Outcome, Reading, Record, Round, Status, Unit,
+    Verdict,
 };
 
 /// Server, requests a second with few connections, KiB a connection, goroutines a connection.
@@ -146,12 +148,21 @@ pub fn study() -> Record {
         "2.3 % of the CPU time was stolen",
         Some("measure on a dedicated host"),
     );
-    let sources = super::check("sources", Outcome::Warn, "http.saturation.nethttp.c200 is suspect", None);
+    let (source, detail) = (
+        "http.saturation.nethttp.c200",
+        "2.3 % of the CPU time was stolen; through http.saturation.nethttp.c200",
+    );
+    let cause = Some(Cause { check: "steal".into(), figure: source.into() });
+    let sources = CheckResult { cause, ..super::check("sources", Outcome::Warn, detail, None) };
     for figure in record.figures.iter_mut().filter(|f| f.id.starts_with("http.saturation.nethttp.c200")) {
         figure.verdict = Some(Verdict::Suspect);
         let is_load = figure.derived_from.is_empty();
         figure.checks = vec![if is_load { steal.clone() } else { sources.clone() }];
-        let why = if is_load { "Suspect (steal): time was stolen." } else { "Suspect (sources): see it." };
+        let why = if is_load {
+            "Suspect (steal): time was stolen."
+        } else {
+            "Suspect (steal): time was stolen; through it."
+        };
         figure.why = Some(why.into());
     }
     let blind = "http.saturation.multiplexed.c16000.goroutines";

@@ -56,6 +56,7 @@ pub fn check(id: &str, outcome: Outcome, detail: &str, fix: Option<&str>) -> Che
         detail: detail.into(),
         fix: fix.map(str::to_owned),
         essential: false,
+        cause: None,
     }
 }
 

@@ -47,6 +47,7 @@ pub fn watched() -> Record {
         id: "fault-coverage".to_owned(),
         outcome: Outcome::Pass,
         essential: true,
+        cause: None,
         detail: "2400 samples stand for 99 % of 40040 minor faults".to_owned(),
         fix: None,
     });

@@ -1,0 +1,134 @@
+//! Figures that are not valid, by their first cause. Every count of them, in findings and in reports, comes from here.
+
+use crate::check::CheckResult;
+use crate::{Figure, Record, Verdict};
+
+/// Figures of one verdict that share their first cause, in the order of the record.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// Their verdict.
+    pub verdict: Verdict,
+    /// The name of the check that is the first cause, or [`ROUNDS`](crate::check::ROUNDS).
+    pub cause: String,
+    /// Figures that have this cause themselves.
+    pub own: Vec<&'a Figure>,
+    /// Figures that only were computed from such figures.
+    pub following: Vec<&'a Figure>,
+}
+
+impl<'a> Group<'a> {
+    /// All figures, those that have the cause themselves first.
+    pub fn figures(&self) -> impl Iterator<Item = &'a Figure> {
+        self.own.iter().chain(&self.following).copied()
+    }
+
+    /// How many figures there are; at least 1.
+    pub fn count(&self) -> usize {
+        self.own.len() + self.following.len()
+    }
+}
+
+/// How many figures have a verdict, and how many of these only follow from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub all: usize,
+    /// Those whose first reason is a figure that they were computed from.
+    pub following: usize,
+}
+
+/// Why a figure is not valid: its first reason, which is the cause, or that too few rounds were kept. `None` for a valid one.
+pub fn first_reason(figure: &Figure) -> Option<CheckResult> {
+    reason_for(figure.verdict?, figure.checks.iter(), figure.kept().count())
+}
+
+/// The first reason for a verdict, by these checks and so many kept rounds.
+pub fn reason_for<'a>(
+    verdict: Verdict,
+    mut checks: impl Iterator<Item = &'a CheckResult>,
+    kept_rounds: usize,
+) -> Option<CheckResult> {
+    let rounds = || CheckResult::too_few_rounds(kept_rounds).filter(|_| verdict == Verdict::Unverified);
+    let first = checks.find(|check| check.is_reason()).cloned().or_else(rounds);
+    first.filter(|_| verdict != Verdict::Valid)
+}
+
+/// The figures that are not valid, by verdict and first cause: the worst verdict first, then the most figures.
+pub fn groups<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for figure in figures {
+        let Some((verdict, reason)) = figure.verdict.zip(first_reason(figure)) else { continue };
+        let known = groups.iter().position(|group| group.verdict == verdict && group.cause == reason.root());
+        let at = known.unwrap_or_else(|| {
+            let cause = reason.root().to_owned();
+            groups.push(Group { verdict, cause, own: Vec::new(), following: Vec::new() });
+            groups.len() - 1
+        });
+        match reason.cause {
+            Some(_) => groups[at].following.push(figure),
+            None => groups[at].own.push(figure),
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse((group.verdict, group.count())));
+    groups
+}
+
+/// How many figures of the record have this verdict.
+pub fn tally(record: &Record, verdict: Verdict) -> Tally {
+    let mut tally = Tally::default();
+    for figure in record.figures.iter().filter(|figure| figure.verdict == Some(verdict)) {
+        tally.all += 1;
+        tally.following += usize::from(first_reason(figure).is_some_and(|reason| reason.cause.is_some()));
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Cause;
+    use crate::{Better, Outcome, Unit};
+
+    fn figure(id: &str, check: &str, outcome: Outcome, cause: Option<&str>) -> Figure {
+        let mut figure = Figure::planned(id, "s", id, Unit::ONE, Better::Higher);
+        figure.value = Some(1.0);
+        let cause = cause.map(|cause| Cause { check: cause.to_owned(), figure: "a".to_owned() });
+        figure.checks = vec![CheckResult {
+            id: check.to_owned(),
+            outcome,
+            detail: String::new(),
+            fix: None,
+            essential: true,
+            cause,
+        }];
+        figure.verdict = Some(Verdict::of(&figure.checks, 10));
+        figure
+    }
+
+    #[test]
+    fn what_was_computed_belongs_to_the_first_cause() {
+        let figures = [
+            figure("computed", "sources", Outcome::Fail, Some("steal")),
+            figure("a", "steal", Outcome::Fail, None),
+            figure("b", "drift", Outcome::Warn, None),
+            figure("good", "steal", Outcome::Pass, None),
+        ];
+        let groups = groups(figures.iter());
+        let told: Vec<_> = groups
+            .iter()
+            .map(|group| (group.verdict, group.cause.as_str(), group.own.len(), group.following.len()))
+            .collect();
+        assert_eq!(told, [(Verdict::Invalid, "steal", 1, 1), (Verdict::Suspect, "drift", 1, 0)]);
+        assert_eq!(
+            groups[0].figures().map(|figure| figure.id.as_str()).collect::<Vec<_>>(),
+            ["a", "computed"]
+        );
+    }
+
+    #[test]
+    fn too_few_rounds_are_a_cause_of_their_own() {
+        let mut few = figure("few", "steal", Outcome::Pass, None);
+        few.verdict = Some(Verdict::Unverified);
+        assert_eq!(groups([&few].into_iter())[0].cause, crate::check::ROUNDS);
+    }
+}
