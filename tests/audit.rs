@@ -139,3 +139,68 @@ fn what_is_of_no_known_tool_is_refused_with_the_list() {
     assert_eq!(large.status.code(), Some(2));
     assert!(stderr(&large).contains("8"), "{}", stderr(&large));
 }
+
+/// What each command says of a record or a text in standard input, by the name `-`.
+fn dash(arguments: &[&str], text: &[u8]) -> Output {
+    let mut command = truebench(arguments);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("truebench starts");
+    let _ = child.stdin.take().expect("a pipe").write_all(text);
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn a_dash_is_standard_input_and_marks_of_the_byte_order_are_no_text() {
+    let text = std::fs::read_to_string(data("wrk-119")).unwrap();
+    let judged = run(&["audit", &data("wrk-119"), "--format", "json"]);
+    let json = stdout(&judged);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("record.json");
+    std::fs::write(&path, &json).unwrap();
+    let path = path.to_str().unwrap();
+    let utf16 = |text: &str| -> Vec<u8> {
+        format!("\u{FEFF}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    let marked = |text: &str| [b"\xEF\xBB\xBF", text.as_bytes()].concat();
+    for text in [text.clone().into_bytes(), marked(&text), utf16(&text)] {
+        let again = record(&dash(&["audit", "-", "--format", "json"], &text));
+        assert_eq!(again.figures, record(&judged).figures);
+    }
+    for json in [json.clone().into_bytes(), marked(&json), utf16(&json)] {
+        let again = dash(&["report", "-", "--format", "json"], &json);
+        assert_eq!(record(&again).figures, record(&judged).figures, "{}", stderr(&again));
+        let compared = dash(&["compare", "-", path, "--force", "--format", "json"], &json);
+        assert_eq!(stderr(&compared), stderr(&run(&["compare", path, path, "--force", "--format", "json"])));
+        let host = dash(&["audit", &data("wrk-119"), "--host", "-"], &json);
+        assert_ne!(host.status.code(), Some(2), "{}", stderr(&host));
+    }
+    for arguments in [&["compare", "-", "-"][..], &["audit", "-", "-"], &["audit", "-", "--host", "-"]] {
+        let refused = dash(arguments, json.as_bytes());
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&refused).contains("once"), "{arguments:?}: {}", stderr(&refused));
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_is_refused_before_it_is_read() {
+    // Less memory than a record may have bytes.
+    const KIB: u64 = 230_000;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("large.json");
+    std::fs::File::create(&path).unwrap().set_len(2 << 30).unwrap();
+    let path = path.to_str().unwrap();
+    for arguments in
+        [&["report", path][..], &["compare", path, path], &["audit", path], &["audit", "x", "--host", path]]
+    {
+        let program = truebench(&[]).get_program().to_owned();
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(format!("ulimit -v {KIB}; exec \"$@\"")).arg("sh").arg(program).args(arguments);
+        let refused = command.output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("larger"), "{arguments:?}: {}", stderr(&refused));
+    }
+}

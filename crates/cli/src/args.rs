@@ -403,7 +403,7 @@ impl StoresChoice {
 /// `truebench report`.
 #[derive(Debug, ClapArgs)]
 pub struct Report {
-    /// A record that truebench wrote
+    /// A record that truebench wrote; - is standard input
     #[arg(value_name = "RECORD.json")]
     pub record: PathBuf,
     /// Without what identifies the machine or its user: host name, paths, addresses, arguments of the command

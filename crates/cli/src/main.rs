@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod effect;
 mod failure;
+mod input;
 mod output;
 mod plans;
 mod program;

@@ -1,19 +1,16 @@
 //! `truebench audit`: figures of other tools, judged by the same checks.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-use audit::{Known, MAX_BYTES, Source};
-use figure::format::{plain, system_error};
+use audit::{Known, Source};
 use figure::{Machine, Reading};
 
 use crate::args::audit::Audit;
 use crate::failure::{self, Failure};
 use crate::output::Destination;
-use crate::{commands, run};
+use crate::{commands, input, run};
 
 /// Reads texts, judges the figures in them, and prints the record.
 ///
@@ -72,25 +69,16 @@ fn known(options: &Audit, machine: &Machine) -> Known {
     }
 }
 
-/// The texts with their names.
+/// The texts with their names: of standard input where no file is named.
 fn texts(options: &Audit) -> Result<Vec<(String, String)>, Failure> {
-    if options.files.is_empty() {
-        return Ok(vec![("stdin".to_owned(), text("standard input", io::stdin().lock())?)]);
-    }
     let open = |path: &Path| {
-        let name = plain(&path.display().to_string());
-        let file = File::open(path)
-            .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", system_error(&error))))?;
-        Ok((name.clone(), text(&name, file)?))
+        let name = input::name(path);
+        let text =
+            input::contents(path, input::TEXT).map_err(|why| Failure::usage(format!("{name}: {why}")))?;
+        Ok((name, String::from_utf8_lossy(&text).into_owned()))
     };
+    if options.files.is_empty() {
+        return Ok(vec![open(Path::new("-"))?]);
+    }
     options.files.iter().map(|path| open(path)).collect()
-}
-
-/// What can be read, as text; one byte more than is accepted, so that what is too large is seen to be.
-fn text(name: &str, from: impl Read) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    from.take(MAX_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::usage(format!("{name}: cannot be read: {}", system_error(&error))))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

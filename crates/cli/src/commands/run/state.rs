@@ -1,7 +1,7 @@
 //! The directory of a run: its record, and how far it came.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::report::read_opened;
 use crate::failure::Failure;
+use crate::input;
 use crate::output::Target;
 use crate::run::{Keep, command, tool};
 
@@ -75,9 +76,7 @@ impl Kept {
     pub fn resume(directory: &Path, machine: &Machine) -> Result<(Kept, Vec<String>, Vec<Figure>), Failure> {
         let shown = directory.display();
         let file = directory.join(STATE);
-        let mut text = Vec::new();
-        opened(&file)?
-            .and_then(|mut file| file.read_to_end(&mut text))
+        let text = input::of_file(opened(&file)?, input::RECORD)
             .map_err(|error| Failure::usage(format!("--resume {shown}: no run was begun there: {error}")))?;
         let mut state: State = serde_json::from_slice(&text)
             .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", file.display())))?;
