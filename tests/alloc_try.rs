@@ -3,13 +3,25 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use figure::{Reading, Record, Status, evidence};
+use figure::{Outcome, Reading, Record, Status, Verdict, evidence};
 
 use crate::alloc::library;
-use crate::bench::{figure, record, run, stderr, truebench};
+use crate::bench::{Hog, figure, record, run, stderr, truebench};
 
 /// Allocates blocks and keeps half of them: enough to be seen in its memory.
 const PROGRAM: &str = include_str!("allocators/blocks.c");
+
+/// As long as clock ticks need to tell who else was there.
+const LONG: &str = "
+#include <stdlib.h>
+int main(void)
+{
+	for (volatile long work = 0; work < 100000000; work++)
+		if (work % 1000 == 0)
+			free(malloc(100));
+	return 0;
+}
+";
 
 /// A program of this source.
 fn program(directory: &Path, name: &str, source: &str, options: &[&str]) -> PathBuf {
@@ -44,6 +56,25 @@ fn served(record: &Record, name: &str) -> Reading<String> {
     let figure = figure(record, &format!("alloc.try.cpu.{name}"));
     assert_eq!(figure.status, Status::Measured, "{name}: {:?}", figure.reason);
     figure.evidence.get(evidence::LIBRARY)
+}
+
+#[test]
+fn under_load_there_is_a_conclusion() {
+    let directory = tempfile::tempdir().unwrap();
+    let library = library(directory.path(), "valid");
+    let program = program(directory.path(), "program", LONG, &[]);
+    let _hogs = Hog::on_all();
+    let record = record(&attempt(&library, &[program.to_str().unwrap()]));
+    let first = figure(&record, "alloc.try.cpu.glibc");
+    assert_eq!(first.verdict, Some(Verdict::Invalid), "{:?}", first.checks);
+    let ratio = figure(&record, "alloc.try.ratio.mine");
+    let treated = ratio.checks.iter().find(|check| check.id == "equal-treatment").unwrap();
+    assert!(treated.outcome >= Outcome::Warn && ratio.interval.is_some(), "{ratio:?}");
+    // Either a winner or that there is none: never nothing.
+    let is_one = |finding: &&figure::Finding| finding.figures.len() == 2 && finding.text.contains("CPU time");
+    let text = &record.findings.iter().find(is_one).expect("a conclusion").text;
+    let is_sure = treated.outcome == Outcome::Warn && ratio.value.unwrap() < 0.99;
+    assert_eq!(text.contains("takes least CPU time"), is_sure, "{text}: {treated:?}");
 }
 
 #[test]

@@ -77,6 +77,12 @@ impl Hog {
         hog.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
         Hog(hog.spawn().expect("taskset (util-linux) starts"))
     }
+
+    /// Keeps every CPU busy that we may use.
+    pub fn on_all() -> Vec<Hog> {
+        let machine = machine::describe(&machine::Tree::live(), &machine::Asked { dimms: None });
+        machine.topology.usable().iter().map(Hog::on).collect()
+    }
 }
 
 impl Drop for Hog {

@@ -196,7 +196,7 @@ fn what_every_suite_writes() {
     assert!(can_trace(), "strace (Debian package strace), and the right to trace");
     for command in [
         "memory --array-size 200000 --rounds 1 --kernel triad -q -o report.json",
-        "memory --counters --numa --c2c --max-time 3s -q -o report.json",
+        "memory --counters --numa --c2c --array-size 200000 --max-time 3s -q -o report.json",
         "system pipe execl spawn fstime fsdisk shell1 shell8 --rounds 1 --duration 100ms -c 1 -q -o report.json",
         "system switch --max-time 2s -q -o report.csv",
         "system noise --max-time 2s -q -o report.md",

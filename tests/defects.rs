@@ -98,5 +98,6 @@ fn unspoilt(record: &Record) -> Vec<&Figure> {
     let spoilt = |reason: &String| {
         DISTURBANCES.contains(&reason.as_str()) || ["debug-build", "sources"].contains(&reason.as_str())
     };
-    record.figures.iter().filter(|figure| !reasons(record, &figure.id).iter().any(spoilt)).collect()
+    let measured = record.figures.iter().filter(|figure| figure.value.is_some());
+    measured.filter(|figure| !reasons(record, &figure.id).iter().any(spoilt)).collect()
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use figure::levers::{Effect, Took, Trial, trial};
-use figure::{Outcome, Record, Status, evidence};
+use figure::{Outcome, Record, Status, Verdict, evidence};
 
-use crate::bench::{figure, record, run, stderr, stdout, truebench};
+use crate::bench::{Hog, figure, record, run, stderr, stdout, truebench};
 
 /// Three live blocks of 2 MiB, touched, and given back: what glibc alone does worst.
 const THREE: &str = "
@@ -71,6 +71,28 @@ fn program(directory: &Path, source: &str, options: &[&str]) -> PathBuf {
     assert!(built.expect("a C compiler").success());
     program
 }
+
+/// Three live blocks of 2 MiB, of which a byte of each page is written: most of its time is page faults, and the rest lasts as long as clock ticks
+/// need to tell who else was there.
+const FAULTING: &str = "
+#include <stdlib.h>
+int main(void)
+{
+	for (volatile long work = 0; work < 30000000; work++)
+		;
+	for (int turn = 0; turn < 80; turn++) {
+		volatile char *blocks[3];
+		for (int i = 0; i < 3; i++) {
+			blocks[i] = malloc(2 << 20);
+			for (int at = 0; at < 2 << 20; at += 4096)
+				blocks[i][at] = 1;
+		}
+		for (int i = 0; i < 3; i++)
+			free((void *)blocks[i]);
+	}
+	return 0;
+}
+";
 
 /// Runs the proof with these options.
 fn proof(options: &[&str], command: &[&str]) -> Output {
@@ -153,6 +175,27 @@ fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
     let tried = figure(&seen, "faults.levers");
     assert_eq!(tried.status, Status::NotAvailable);
     assert!(tried.reason.is_some() && seen.figure("faults.minor").is_some(), "{tried:?}");
+}
+
+#[test]
+fn under_load_a_large_effect_has_a_direction_and_counts_hold() {
+    let _hogs = Hog::on_all();
+    let record = proved(FAULTING, &[], &["--lever", "both"]);
+    let base = figure(&record, "faults.prove.cpu.base");
+    assert_eq!(base.verdict, Some(Verdict::Invalid), "{:?}", base.checks);
+    let faults = figure(&record, "faults.levers.faults.both");
+    assert_eq!(faults.verdict, Some(Verdict::Valid), "{:?}", faults.checks);
+    assert!(faults.value.unwrap() < 0.1, "{:?}", faults.value);
+    let ratio = figure(&record, "faults.levers.cpu.both");
+    let treated = ratio.checks.iter().find(|check| check.id == "equal-treatment").unwrap();
+    assert_eq!((ratio.verdict, treated.outcome), (Some(Verdict::Suspect), Outcome::Warn), "{treated:?}");
+    assert_eq!(trial(&record).unwrap().arms[0].effect, Some(Effect::Helps), "{ratio:?}");
+    let advice = |finding: &&figure::Finding| finding.figures.iter().any(|id| *id == "faults.prove.cpu.both");
+    let advice: Vec<&str> = record.findings.iter().filter(advice).map(|one| one.text.as_str()).collect();
+    assert!(
+        advice.iter().any(|text| text.contains("both helps") && text.contains("irection sure")),
+        "{advice:?}"
+    );
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod loads;
 mod noise;
 mod numa;
 mod others;
+mod plans;
 mod record;
 mod responder;
 mod sandbox;

@@ -23,7 +23,7 @@ use crate::mode::PlanError;
 pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
     name: "try",
     title: "a program of yours under each allocator",
-    seconds: 600.0,
+    seconds: 120.0,
     plan: plan::plan,
     prepare: bench::prepare,
     complete: |figures, _| complete::complete(figures),

@@ -8,6 +8,7 @@ use figure::format::{percent, seconds};
 use figure::{Figure, Machine, Status, evidence};
 use lab::mode::{Mode, Planned};
 use lab::schedule::Rules;
+use lab::session::needed;
 
 use crate::args::{Measuring, Output};
 use crate::failure::{self, Failure};
@@ -68,7 +69,43 @@ pub fn plans<O, E: Error>(
     let busy: f64 = plans.iter().filter(|(_, plan)| works(plan)).map(|(mode, _)| mode.seconds).sum();
     let again =
         |(mode, first): (_, Planned)| if works(&first) { plan(mode, busy) } else { Ok((mode, first)) };
-    if busy < all { plans.into_iter().map(again).collect() } else { Ok(plans) }
+    let plans: Vec<Ready<O, E>> =
+        if busy < all { plans.into_iter().map(again).collect::<Result<_, _>>()? } else { plans };
+    in_time(plans, measuring)
+}
+
+/// Plans that fit their time. Time that was asked for and cannot be enough is refused; time that nobody asked for becomes enough.
+///
+/// # Errors
+/// What needs more time than was asked for, and how much would do.
+fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<Ready<O, E>>, Failure> {
+    let works =
+        |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
+    // How many times the time that a plan has it needs.
+    let lack = |plan: &Planned| match works(plan) {
+        true => needed(plan.suite.least_seconds) / plan.suite.rules.max_time,
+        false => 0.0,
+    };
+    let worst = plans.iter().map(|(mode, plan)| (mode, plan, lack(plan))).max_by(|a, b| a.2.total_cmp(&b.2));
+    match (worst, measuring.max_time) {
+        (Some((mode, plan, lack)), Some(asked)) if lack > 1.0 => Err(Failure::usage(format!(
+            "--max-time {asked}s: {} needs about {} ({}), of which it gets {}; use --max-time {:.0}s or more",
+            mode.title,
+            seconds(needed(plan.suite.least_seconds)),
+            plan.suite.preparing,
+            seconds(plan.suite.rules.max_time),
+            (asked * lack).ceil()
+        ))),
+        (Some((.., lack)), None) if lack > 1.0 => Ok(plans
+            .into_iter()
+            .map(|(mode, mut plan)| {
+                let rules = &mut plan.suite.rules;
+                rules.max_time = rules.max_time.max(needed(plan.suite.least_seconds));
+                (mode, plan)
+            })
+            .collect()),
+        _ => Ok(plans),
+    }
 }
 
 /// Does what is planned: measures, judges, reports; with `--dry-run` it prints the plans alone.

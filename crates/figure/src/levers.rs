@@ -11,7 +11,8 @@ use crate::evidence::{
 };
 use crate::faults::Manager;
 use crate::stats::{self, Ratio};
-use crate::{Figure, Reading, Record, Verdict};
+use crate::treatment::{self, Clock, Direction, Standing};
+use crate::{Figure, Machine, Reading, Record};
 
 /// [`LEVER`] of the arm without one.
 pub const BASE: &str = "base";
@@ -148,8 +149,10 @@ pub struct Arm<'a> {
     pub figure: &'a Figure,
     /// Whether it took.
     pub took: Took,
-    /// Whether it, or the base, is invalid for another reason than that: nothing can be said of it then.
+    /// Whether it, or the base, is invalid for another reason than that, and no direction is certain: nothing can be said of its time.
     pub is_disturbed: bool,
+    /// Where load is the only reason against it or the base: what can be concluded all the same.
+    pub direction: Option<Direction>,
     /// What it does; `None` where it did not take, where it is disturbed, or there are too few rounds.
     pub effect: Option<Effect>,
     /// Whether what it keeps has a bound.
@@ -192,27 +195,26 @@ pub fn trial(record: &Record) -> Option<Trial<'_>> {
     let of = |figure: &Figure| figure.conditions.get(LEVER).unwrap_or_default();
     let base = record.figures.iter().filter(measured).find(|figure| of(figure) == BASE)?;
     let others = record.figures.iter().filter(measured).filter(|figure| of(figure) != BASE);
-    let arms: Vec<Arm> = others.map(|figure| arm(figure, base)).collect();
+    let arms: Vec<Arm> = others.map(|figure| arm(figure, base, &record.machine)).collect();
     (!arms.is_empty()).then_some(Trial { base, arms })
-}
-
-/// Whether something but the lever made the figure invalid.
-fn is_disturbed(figure: &Figure) -> bool {
-    let by_lever = |check: &crate::CheckResult| check.id == TOOK;
-    let fails = |check: &&crate::CheckResult| check.outcome == crate::Outcome::Fail;
-    figure.verdict == Some(Verdict::Invalid)
-        && figure.checks.iter().filter(fails).any(|check| !by_lever(check))
 }
 
 /// The check that answers by [`took`].
 pub const TOOK: &str = "lever-took";
 
-fn arm<'a>(figure: &'a Figure, base: &'a Figure) -> Arm<'a> {
+fn arm<'a>(figure: &'a Figure, base: &'a Figure, machine: &Machine) -> Arm<'a> {
     let ratios = Quantity::ALL.map(|quantity| quantity.ratio(figure, base));
     let took = took(figure, base);
-    let is_disturbed = is_disturbed(figure) || is_disturbed(base);
+    let standing = treatment::standing(figure, TOOK).max(treatment::standing(base, TOOK));
+    let direction = ratios[0]
+        .filter(|_| standing == Standing::Disturbed)
+        .map(|ratio| treatment::direction(&ratio, [figure, base], machine, Clock::of(figure)));
+    let is_sure = matches!(direction, Some(Direction::Sure(_)));
+    let is_disturbed = standing > Standing::Sound && !is_sure;
     let effect = match took {
         _ if is_disturbed => None,
+        // Of CPU time alone: how long it waited for a CPU is no matter of the lever.
+        Took::Yes(_) | Took::Unknown(_) if is_sure => effect(ratios[0], None),
         Took::Yes(_) | Took::Unknown(_) => effect(ratios[0], ratios[2]),
         Took::Unchanged(_) | Took::No(_) => None,
     };
@@ -221,6 +223,7 @@ fn arm<'a>(figure: &'a Figure, base: &'a Figure) -> Arm<'a> {
         figure,
         took,
         is_disturbed,
+        direction,
         effect,
         is_bounded: figure.conditions.get(LEVER_BOUNDED).unwrap_or(false),
         ratios,
@@ -361,7 +364,7 @@ mod unit {
     }
 
     fn effect_of(figure: &Figure) -> Option<Effect> {
-        arm(figure, &base()).effect
+        arm(figure, &base(), &Machine::default()).effect
     }
 
     #[test]

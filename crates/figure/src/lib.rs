@@ -21,9 +21,11 @@ pub mod loads;
 pub mod ranking;
 pub mod reading;
 pub mod record;
+pub mod room;
 pub mod secrets;
 pub mod series;
 pub mod stats;
+pub mod treatment;
 pub mod unit;
 pub mod walk;
 

@@ -12,6 +12,7 @@ mod copy_scale;
 pub(crate) mod core_pairs;
 pub mod curve;
 mod doubling;
+pub(crate) mod equal_treatment;
 mod harness;
 pub mod partner;
 mod saturation;
@@ -25,6 +26,7 @@ use crate::check::Check;
 /// The relations, in causal order: arrays that stay in cache falsify every other comparison.
 pub const ALL: &[&Check] = &[
     &doubling::CHECK,
+    &equal_treatment::CHECK,
     &again::CHECK,
     &copy_scale::CHECK,
     &write_allocate::CHECK,

@@ -24,5 +24,6 @@ mod programs;
 mod relations;
 mod relations_records;
 mod second_instrument;
+mod treatment;
 mod twins;
 mod walk;

@@ -16,7 +16,12 @@ use crate::worker::{Facts, Reply, Request, Trouble, Worker};
 /// deaths mean that it is not the figure.
 const RESTARTS: usize = 2;
 /// The share of the time that is kept back for finishing.
-const FINISHING_SHARE: f64 = 0.05;
+pub const FINISHING_SHARE: f64 = 0.05;
+
+/// The time, in seconds, of which so many are left when finishing has its share.
+pub fn needed(seconds: f64) -> f64 {
+    seconds / (1.0 - FINISHING_SHARE)
+}
 
 /// A pure judgement on one round while the run goes on: a reason to repeat it, if there is one.
 pub type Gate = fn(&Round) -> Option<String>;
@@ -34,6 +39,9 @@ pub struct SuitePlan {
     pub figures: Vec<Figure>,
     /// When there are enough rounds.
     pub rules: Rules,
+    /// Seconds that preparing takes with what at least must follow, by a cautious estimate: with less time there is no figure. 0 where
+    /// that is next to nothing, or not known.
+    pub least_seconds: f64,
     /// What preparing is, in words.
     pub preparing: String,
     /// Seconds after which preparing counts as hung.

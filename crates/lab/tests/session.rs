@@ -127,6 +127,7 @@ fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
             .collect(),
         rules: Rules { repeats: 2, ..Rules::exactly(6, 600.0) },
         preparing: "nothing".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: 60.0,
         round_deadline: 60.0,
     }

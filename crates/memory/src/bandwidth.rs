@@ -8,6 +8,7 @@ pub mod arrays;
 pub mod baseline;
 pub mod bench;
 pub mod expected;
+mod fit;
 pub mod plan;
 
 use crate::mode::Mode;

@@ -1,6 +1,6 @@
 //! What the modes of this suite have in common: options, and what can be wrong with them.
 
-use figure::CpuList;
+use figure::{CpuList, Machine, Reading};
 pub use lab::mode::Planned;
 use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
@@ -9,7 +9,7 @@ use crate::kernels::{KERNELS, Stores};
 use crate::mix::Mix;
 use crate::pages::Pages;
 use crate::simd::Simd;
-use crate::sizes::SizeError;
+use crate::sizes::{self, Room, SizeError};
 
 /// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
 pub type Mode = lab::mode::Mode<Options, PlanError>;
@@ -102,6 +102,15 @@ pub enum PlanError {
 pub fn threads_note(placement: &Placement) -> String {
     let Placement { places, bind, threads } = placement;
     format!("{} ({places}, {bind}): {}", threads.len(), placement::told(threads))
+}
+
+/// The memory that arrays may be of: reserved pages where these are asked for; for a size that is asked for all that is available now;
+/// else what the machine decides ([`sizes::room`]).
+pub fn room(machine: &Machine, options: &Options) -> Reading<Room> {
+    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
+    let is_asked = options.array_size.is_some() || options.sizes.is_some();
+    let own = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
+    reserved.map_or_else(own, Reading::Value)
 }
 
 /// The instruction set that is asked for, or the widest.

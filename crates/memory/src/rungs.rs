@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn memory_bounds_a_ladder() {
-        let room = |bytes| Reading::Value(Room { bytes, bound: "little is left".to_owned() });
+        let room =
+            |bytes| Reading::Value(Room { bytes, bound: "little is left".to_owned(), is_momentary: true });
         assert_eq!(ends(None, 1 << 30, 2, &room(8 << 30)).unwrap(), (FIRST, 1 << 30, String::new()));
         let (_, last, limit) = ends(None, 1 << 30, 2, &room(1 << 30)).unwrap();
         assert!(last * 2 <= (1 << 30) * 85 / 100 && limit.contains("little is left"));

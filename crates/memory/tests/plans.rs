@@ -190,3 +190,90 @@ fn every_machine_can_be_planned_for() {
         }
     }
 }
+
+/// A guest that shows 480 MiB of L3 and has so much memory, of which so much is available.
+fn large_cache(available: u64) -> Machine {
+    let mut machine = machine_of(synthetic::microvm_2cpu);
+    for cache in machine.caches.instances.iter_mut().filter(|cache| cache.level == 3) {
+        cache.size = 480 << 20;
+    }
+    machine.memory.total = figure::Reading::Value(24 << 30);
+    machine.memory.available = figure::Reading::Value(available);
+    machine.virtualisation.hypervisor = figure::Reading::Value("kvm".to_owned());
+    machine.cgroup.levels.clear();
+    machine
+}
+
+fn within(max_time: f64) -> Options {
+    Options { rules: Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 }, ..options() }
+}
+
+fn measured(planned: &Planned) -> Vec<&str> {
+    let figures = planned.suite.figures.iter().filter(|figure| figure.status != Status::NotAvailable);
+    figures.map(|figure| figure.id.as_str()).collect()
+}
+
+#[test]
+fn what_does_not_fit_the_time_is_left_out_beforehand() {
+    let machine = large_cache(20 << 30);
+    let of = |time| plan(&memory::bandwidth::MODE, &machine, &within(time));
+    let whole = of(600.0);
+    let mapped =
+        |planned: &Planned| figure(planned, "memory.triad.nt").conditions.get(ARRAYS_TOTAL_BYTES).unwrap();
+    assert!(measured(&whole).contains(&"memory.triad.nt.doubled"));
+    // 11.3 GiB with doubled arrays; at 0.3 GB/s half a minute is gone before the first round.
+    assert!(mapped(&whole) > 11e9);
+    let mut before = measured(&whole).len();
+    for time in [120.0, 52.0, 35.0, 30.0] {
+        let planned = of(time);
+        let (kept, needs) = (measured(&planned), planned.suite.least_seconds);
+        assert!(kept.contains(&"memory.triad.nt") && kept.len() <= before, "{time}: {kept:?}");
+        assert!(needs <= time, "{time}: {needs}");
+        before = kept.len();
+    }
+    let brief = of(30.0);
+    assert!(!measured(&brief).contains(&"memory.triad.nt.doubled") && mapped(&brief) < 6.5e9);
+    let left = figure(&brief, "memory.scale.nt");
+    assert!(left.reason.as_deref().unwrap().contains("--max-time"), "{:?}", left.reason);
+    // Of no use with less; whoever asks for that is refused before anything is measured.
+    let least = of(15.0).suite.least_seconds;
+    assert!(least > 20.0 && least < 30.0, "{least}");
+    // Small caches leave time for all.
+    let small = plan(&memory::bandwidth::MODE, &machine_of(synthetic::two_socket_smt_server), &within(52.0));
+    assert_eq!(measured(&small).len(), small.suite.figures.len());
+}
+
+#[test]
+fn plans_are_decided_by_the_machine_and_not_by_what_is_free() {
+    let sizes = |mode: &Mode, available: u64| {
+        let planned = plan(mode, &large_cache(available), &within(600.0));
+        let of = |figure: &Figure| {
+            let conditions = &figure.conditions;
+            (
+                figure.id.clone(),
+                figure.status,
+                conditions.get(ARRAY_BYTES),
+                conditions.get(ARRAYS_TOTAL_BYTES),
+            )
+        };
+        planned.suite.figures.iter().map(of).collect::<Vec<_>>()
+    };
+    for mode in memory::MODES.iter().filter(|mode| mode.name != "cross-check") {
+        let free = sizes(mode, 23 << 30);
+        for available in [(18 << 30) + 1, 19 << 30, 21 << 30] {
+            assert_eq!(sizes(mode, available), free, "{}: {available} available", mode.name);
+        }
+    }
+    // Too little now: smaller, and that is on record.
+    let scarce = plan(&memory::bandwidth::MODE, &large_cache(3 << 30), &within(600.0));
+    let triad = figure(&scarce, "memory.triad.nt");
+    assert!(triad.conditions.get(ARRAY_BYTES).unwrap() < 1e9);
+    assert!(
+        triad
+            .evidence
+            .get(MEMORY_LIMITED_BY)
+            .into_value()
+            .unwrap()
+            .contains("3.0 GiB of memory are available")
+    );
+}

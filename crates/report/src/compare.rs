@@ -15,6 +15,7 @@ mod cause;
 mod classes;
 mod gate;
 mod html;
+mod load;
 mod markdown;
 mod pair;
 mod select;
@@ -109,7 +110,8 @@ pub struct Comparison {
 impl Comparison {
     /// Whether a figure of any record is slower than that of the first.
     pub fn is_slower(&self) -> bool {
-        self.pairs.iter().any(|pair| pair.count(Standing::Slower) > 0)
+        let is_slower = |one: &Compared| one.standing == Standing::Slower && !one.is_direction_only;
+        self.pairs.iter().flat_map(|pair| &pair.figures).any(is_slower)
     }
 
     /// Whether any figure could be compared at all.

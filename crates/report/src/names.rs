@@ -95,6 +95,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("faults.prices", "munmap", "one page unmapped"),
     ("faults.prices", "extra", "what the other threads add"),
     ("alloc.try", "cpu", "CPU time, in user code and in the kernel"),
+    ("alloc.try", "ratio", "CPU time, for 1 with the first allocator"),
     ("alloc.try", "peak", "the most that one of its processes had in memory"),
     ("alloc.try", "faults", "minor and major page faults"),
     ("faults.walk", "dynamic", "the thresholds of malloc as a program gets them"),

@@ -1,7 +1,10 @@
 //! Records side by side: what may be compared, verdicts by known answers, hosts by classes, and what is written.
 
 use crate::compare_records::{around, compare, compared, index, record, rounds, value, written};
-use figure::evidence::{ALLOCATOR, ARRAY_BYTES, COPIES, Evidence, FS_TYPE, ROLE, THREADS};
+use figure::evidence::{
+    ALLOCATOR, ARRAY_BYTES, CANARY_BEFORE, COPIES, COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_STEAL, Evidence,
+    FS_TYPE, ROLE, TEST_CLASS, THREADS,
+};
 use figure::{Better, CheckResult, Outcome, Record, Round, Status, Unit, Verdict};
 use report::compare::{Compared, Comparison, Named, Rules, Standing};
 
@@ -360,4 +363,46 @@ fn hostile_names_and_widths_are_harmless() {
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(longest <= width.max(report::MIN_WIDTH), "{longest} of {width}:\n{text}");
     }
+}
+
+/// A program's CPU time of eight rounds, invalid by load: others kept so many CPUs of two busy.
+fn under_load(host: &str, seconds: f64, others: f64) -> Record {
+    let values: Vec<f64> = (0..8).map(|round| seconds * (1.0 + 0.002 * f64::from(round))).collect();
+    let mut figure = rounds("s.x", "x", Unit::SECONDS, Better::Lower, &values);
+    figure.conditions.set(TEST_CLASS, "program".to_owned());
+    for round in &mut figure.rounds {
+        round.duration = 2.0 * seconds;
+        for (key, value) in [(COPY_USER, seconds), (COPY_SYSTEM, 0.0), (CPU_STEAL, 0.0), (CANARY_BEFORE, 3.0)]
+        {
+            round.evidence.put(key, value);
+        }
+        round.evidence.put(CPU_FOREIGN, others * round.duration);
+    }
+    figure.verdict = Some(Verdict::Invalid);
+    figure.checks = vec![CheckResult {
+        id: "foreign-load".into(),
+        outcome: Outcome::Fail,
+        detail: "others".into(),
+        fix: None,
+        essential: false,
+    }];
+    of(host, vec![figure])
+}
+
+#[test]
+fn load_that_both_records_had_leaves_a_large_ratio_its_direction() {
+    let base = under_load("a", 1.0, 0.5);
+    let against = |seconds, others| compare(&[&base, &under_load("b", seconds, others)]);
+    // 0.5 CPUs beside ours explain 1.5x at most.
+    let slower = against(4.0, 0.5);
+    assert_eq!((one(&slower).standing, one(&slower).is_direction_only), (Standing::Slower, true));
+    assert!(one(&slower).suspect.iter().any(|text| text.contains("1.50x")), "{:?}", one(&slower).suspect);
+    assert!(!slower.is_slower() && slower.has_ratios(), "a direction fails no gate");
+    assert_eq!(one(&against(0.25, 0.5)).standing, Standing::Faster);
+    let small = against(1.3, 0.5);
+    assert_eq!((one(&small).standing, one(&small).is_direction_only), (Standing::NotComparable, false));
+    assert_eq!(one(&against(4.0, 0.0)).standing, Standing::NotComparable, "load in one of them alone");
+    let mut void = under_load("b", 4.0, 0.5);
+    void.figures[0].checks[0].id = "verified".into();
+    assert_eq!(one(&compare(&[&base, &void])).standing, Standing::NotComparable, "not by load");
 }

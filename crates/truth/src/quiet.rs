@@ -14,7 +14,7 @@ use crate::tally::Share;
 /// `observer-cost` accuses it rightly: without. Where figures are differences or quantiles the same time is cut into more rounds: of 8 the interval
 /// is their whole range, of 12 the two lowest and the two highest are outside.
 pub const RUNS: &[&str] = &[
-    "memory --kernel triad,copy --stores nt --rounds 8 --max-time 15s",
+    "memory --kernel triad,copy --stores nt --rounds 8 --max-time 45s",
     "system syscall pipe dhry2reg -c 1 --rounds 8 --duration 200ms",
     "alloc glibc -t 1 --rounds 12 --max-time 10s",
     "faults prices minor.write minor.read --rounds 8 --max-time 6s",

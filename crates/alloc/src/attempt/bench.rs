@@ -2,15 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use figure::check::MIN_ROUNDS;
 use figure::evidence::*;
+use figure::format::seconds;
 use figure::{Event, Evidence, Round};
 use lab::clock::Clock;
 use lab::measure;
 use lab::ours::find_cell;
 use lab::pool::Pool;
 use lab::preload::{self, Proof, prove};
+use lab::session::needed;
 use lab::start::{Ended, Stage, Start, assignment, open_files};
 use lab::worker::{Bench, Facts};
 use machine::Tree;
@@ -50,11 +53,18 @@ pub fn prepare(
         .setup
         .tasks
         .iter()
-        .map(|task| {
+        .enumerate()
+        .map(|(number, task)| {
             let name = &task.allocator.name;
             event(Event::Preparing { what: format!("one start with {name}, to see who serves") });
             let asked = task.allocator.library.as_deref();
-            prove(&bench.stage(), asked, &environment(&task.allocator), &bench.setup.directory, None)
+            let begun = Instant::now();
+            let proof =
+                prove(&bench.stage(), asked, &environment(&task.allocator), &bench.setup.directory, None);
+            if number == 0 {
+                event(Event::Note { text: estimate(&bench.setup, begun.elapsed().as_secs_f64()) });
+            }
+            proof
         })
         .collect();
     let fails = bench.fails_alone(&proofs)?;
@@ -75,6 +85,30 @@ pub fn prepare(
         bench.void.push(void(proof, fails.as_deref()));
     }
     Ok((Box::new(bench), facts))
+}
+
+/// How long all starts will take, by the first of them.
+fn estimate(setup: &Setup, start: f64) -> String {
+    let (arms, (least, most)) = (setup.tasks.len(), setup.starts);
+    // With that of the proof.
+    let takes = |starts: usize| start * (arms * (starts + 1)) as f64;
+    let max_time = setup.max_time.unwrap_or(f64::INFINITY);
+    let each = format!("a start takes {}", seconds(start));
+    let allocators = format!("{arms} allocator{}", if arms == 1 { "" } else { "s" });
+    if takes(MIN_ROUNDS) > max_time {
+        return format!(
+            "{each}: {MIN_ROUNDS} starts with each of {allocators}, which a conclusion needs, take {}, and there are {}; \
+             --max-time {:.0}s is enough",
+            seconds(takes(MIN_ROUNDS)),
+            seconds(max_time),
+            needed(takes(MIN_ROUNDS)).ceil()
+        );
+    }
+    let [low, high] = [least, most].map(|starts| seconds(takes(starts).min(max_time)));
+    let time = if low == high { low } else { format!("{low} to {high}") };
+    format!(
+        "{each}: with {allocators} this takes {time}, until the difference is known (--max-time sets another limit)"
+    )
 }
 
 /// Why an allocator's row is void. `fails` is how the program fails with what it is started with anyway.

@@ -1,9 +1,13 @@
-//! What else the starts gave: wall time, memory, faults. Pure.
+//! What else the starts gave: wall time, memory, faults; and the ratio of each allocator's CPU time to the first one's. Pure.
 
 use figure::evidence::{self as key, Key};
+use figure::treatment::Clock;
 use figure::{Better, Figure, Reading, Round, Status, Unit};
 
 use super::plan::{CPU, at};
+
+/// The series of ratios of CPU time, start by start.
+const RATIO: &str = "alloc.try.ratio";
 
 /// A figure that follows from the rounds of the measured one.
 struct Aspect {
@@ -55,7 +59,32 @@ pub fn complete(figures: &mut Vec<Figure>) {
             .filter(|figure| figure.status == Status::Measured && figure.series.as_deref() == Some(CPU));
         added.extend(measured.filter_map(|figure| follow(figure, aspect)));
     }
+    let is_measured =
+        |figure: &&Figure| figure.status == Status::Measured && figure.series.as_deref() == Some(CPU);
+    let mut measured = figures.iter().filter(is_measured);
+    if let Some(first) = measured.next() {
+        added.extend(measured.filter_map(|figure| ratio(figure, first)));
+    }
     figures.extend(added);
+}
+
+fn ratio(figure: &Figure, first: &Figure) -> Option<Figure> {
+    let [allocator, other] = [figure, first].map(|figure| figure.conditions.get(key::ALLOCATOR));
+    let (allocator, other) = (allocator?, other?);
+    let pairs: Vec<f64> =
+        figure.kept_values().iter().zip(first.kept_values()).map(|(own, other)| own / other).collect();
+    // Nothing is a multiple of nothing.
+    if !pairs.iter().all(|ratio| ratio.is_finite()) {
+        return None;
+    }
+    let name = format!("{allocator}: CPU time, for that with {other}");
+    let mut follows =
+        Figure::planned(format!("{RATIO}.{allocator}"), crate::SUITE, name, Unit::ONE, Better::Lower);
+    follows.derive(&pairs, &[figure, first])?;
+    at(&mut follows, RATIO, &allocator);
+    follows.conditions.set(key::RATIO_CLOCK, Clock::Cpu.word().to_owned());
+    follows.conditions.set(key::RATIO_BASE, other);
+    Some(follows)
 }
 
 fn follow(figure: &Figure, aspect: &Aspect) -> Option<Figure> {
@@ -97,6 +126,19 @@ mod unit {
         }
         figure.summarise();
         figure
+    }
+
+    #[test]
+    fn each_is_a_ratio_to_the_first() {
+        let mut figures = vec![started("one"), started("two"), started("three")];
+        figures[1].rounds.iter_mut().for_each(|round| round.samples = vec![0.5]);
+        complete(&mut figures);
+        let ratio = |name: &str| figures.iter().find(|figure| figure.id == format!("{RATIO}.{name}"));
+        assert!(ratio("one").is_none());
+        let two = ratio("two").unwrap();
+        assert_eq!((two.value, Clock::of_ratio(two)), (Some(0.5), Some(Clock::Cpu)));
+        assert_eq!(two.derived_from, ["alloc.try.cpu.two", "alloc.try.cpu.one"]);
+        assert_eq!(ratio("three").unwrap().value, Some(1.0));
     }
 
     #[test]

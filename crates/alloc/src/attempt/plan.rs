@@ -35,6 +35,10 @@ pub struct Setup {
     pub allowed: CpuList,
     /// Seconds that a start may take.
     pub patience: f64,
+    /// Starts that each allocator gets, time permitting, and the most.
+    pub starts: (usize, usize),
+    /// Seconds for all of them, if there is a bound.
+    pub max_time: Option<f64>,
     /// Figures to measure.
     pub tasks: Vec<Task>,
 }
@@ -87,6 +91,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         directory: options.directory.clone(),
         allowed: machine.topology.allowed.clone(),
         patience,
+        starts: (options.rules.least, options.rules.most),
+        max_time: Some(asked).filter(|asked| *asked < f64::MAX),
         tasks,
     };
     let names: Vec<&str> = installed.iter().map(|one| one.name.as_str()).collect();
@@ -102,6 +108,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("one start of {name} with each allocator, for the proof of who serves"),
+        least_seconds: 0.0,
         prepare_deadline: starts * (patience + BESIDES),
         round_deadline: patience + BESIDES,
     };

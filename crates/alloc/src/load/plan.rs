@@ -4,13 +4,15 @@ use cell::load::order::{Class, Giver, Source, Way};
 use cell::load::touch::Access;
 use figure::allocators::{self, BUMP, Team, VOID};
 use figure::evidence as key;
+use figure::room::room;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Reading, Unit};
 use lab::placement::{Bind, Places, place};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::team::{lacking, placement, teams, threads_and_processes};
+use crate::allocators::ALLOCATORS;
 use crate::find::Installed;
 use crate::mode::{Options, PlanError, Planned};
 use crate::profile::{Profile, SLOT_BYTES};
@@ -29,6 +31,8 @@ const SEARCH: f64 = 130.0;
 const BESIDES: f64 = 0.15;
 /// Share of the time that the plan may fill with the least rounds.
 const FILLED: f64 = 0.85;
+/// Arms without an allocator: the harness alone, and with cold blocks.
+const CONTROLS: usize = 2;
 /// Share of the memory that there is which the load itself may take: an allocator may need several times as much.
 const ROOM: f64 = 0.2;
 /// Drawn beforehand as well only where there is time for it.
@@ -104,9 +108,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let able = || teams.iter().filter(|team| lacking(**team, machine).is_none());
     let replays = options.rules.max_time >= REPLAY_FROM && options.remote == 0.0 && numbers.contains(&1);
     let arms = arms(options);
+    // As if all that are known were installed: the load must not depend on which are.
+    let allocators = options.allocators.installed.len().max(ALLOCATORS.len());
     // Drawing takes as long again, so that a replayed run counts twice.
-    let runs = able().count() * arms.len() + if replays { 2 * options.allocators.installed.len() } else { 0 };
-    let profile = scaled(machine, options, runs);
+    let runs = able().count() * (allocators + CONTROLS) + if replays { 2 * allocators } else { 0 };
+    let (profile, limited_by) = scaled(machine, options, runs);
     let available = available(machine);
     if profile.bytes() > available * 0.8 {
         return Err(PlanError::Wrong(format!(
@@ -170,7 +176,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         let figure = planned(&arm, Way::Direct, teams[0], &profile, options);
         figures.push(figure.not_available(how.clone()));
     }
-    let notes = notes(options, &profile, &teams);
+    if let Some(limit) = &limited_by {
+        for figure in &mut figures {
+            figure.evidence.put(key::MEMORY_LIMITED_BY, limit.clone());
+        }
+    }
+    let mut notes = notes(options, &profile, &teams);
+    notes.extend(limited_by.map(|limit| ("limited", limit)));
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "alloc.load",
@@ -179,6 +191,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: "who serves with each library".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + 4.0 * patience(&profile, options.access),
     };
@@ -246,15 +259,28 @@ fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> 
     Ok(numbers)
 }
 
-/// The load, as large as time and memory allow, if its size was not asked for.
-fn scaled(machine: &Machine, options: &Options, runs: usize) -> Profile {
+/// The load, as large as the preset's time and the machine's memory allow, if its size was not asked for; and what made it smaller than
+/// that, where too little is free now.
+fn scaled(machine: &Machine, options: &Options, runs: usize) -> (Profile, Option<String>) {
     if options.is_sized {
-        return options.profile.clone();
+        return (options.profile.clone(), None);
     }
-    let room = available(machine) * ROOM;
-    let fits = options.profile.within(room);
+    let timed = timed(options, runs);
+    let Reading::Value(room) = room(machine) else { return (timed, None) };
+    let fits = timed.within(room.bytes as f64 * ROOM);
+    let limit = (room.is_momentary && fits.slots < timed.slots).then(|| {
+        format!(
+            "{} slots instead of {}: {}, and an allocator may need several times what is asked of it",
+            fits.slots, timed.slots, room.bound
+        )
+    });
+    (fits, limit)
+}
+
+/// The load, as large as the time allows.
+fn timed(options: &Options, runs: usize) -> Profile {
     if options.rules.max_time == f64::MAX {
-        return fits;
+        return options.profile.clone();
     }
     let each = options.rules.max_time * FILLED / (options.rules.least * runs.max(1)) as f64 - BESIDES;
     let (whole, bytes) = (&options.profile, options.profile.mean());
@@ -265,8 +291,7 @@ fn scaled(machine: &Machine, options: &Options, runs: usize) -> Profile {
     let least =
         if whole.source == Source::Pareto { f64::from(cell::load::choice::FEWEST) * 4.0 } else { 1e3 };
     let slots = (each.max(0.05) / ((filling + stepping) * 1e-9)).max(least);
-    let bytes = slots / options.profile.slots as f64 * options.profile.bytes();
-    fits.within(bytes)
+    options.profile.within(slots / options.profile.slots as f64 * options.profile.bytes())
 }
 
 fn row(class: &Class) -> [u32; 4] {
@@ -344,46 +369,4 @@ fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static 
 }
 
 #[cfg(test)]
-mod unit {
-    use figure::Reading;
-    use figure::host::CgroupLevel;
-    use lab::schedule::Rules;
-
-    use super::*;
-    use crate::find::Chosen;
-
-    #[test]
-    fn what_a_control_group_leaves_bounds_the_load_and_its_brake() {
-        let options = Options {
-            allocators: Chosen::default(),
-            profile: Profile::known("ithare").unwrap(),
-            is_sized: false,
-            access: Access::Full,
-            threads: vec![1],
-            places: None,
-            is_compat: false,
-            remote: 0.0,
-            processes: false,
-            siblings: false,
-            rules: Rules::exactly(6, f64::MAX),
-        };
-        let mut machine = Machine::default();
-        machine.topology.online.insert(0);
-        machine.topology.allowed.insert(0);
-        machine.topology.cpus.push(figure::host::LogicalCpu::default());
-        assert_eq!(available(&machine), f64::MAX);
-        machine.memory.available = Reading::Value(64 << 30);
-        assert_eq!(available(&machine), (64_u64 << 30) as f64);
-        let level = |limit, used| CgroupLevel {
-            memory_limit: Some(limit),
-            memory_used: Some(used),
-            ..CgroupLevel::default()
-        };
-        machine.cgroup.levels = vec![level(512 << 20, 112 << 20), level(2 << 30, 0)];
-        let room = (400 << 20) as f64;
-        assert_eq!(available(&machine), room);
-        assert!(scaled(&machine, &options, 1).bytes() <= ROOM * room);
-        let planned = plan(&machine, &options).unwrap();
-        assert_eq!(planned.suite.setup["available"], 0.9 * room);
-    }
-}
+mod tests;

@@ -38,6 +38,13 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
             if arguments.measuring.dry_run {
                 return dry(arguments, &machine);
             }
+            let planned = planned(arguments, &machine);
+            // Where nothing at all can be measured as it was asked for, no directory is made for it.
+            if planned.iter().all(|(_, parts)| parts.is_err())
+                && let Some((_, Err(failure))) = planned.into_iter().next()
+            {
+                return Err(failure);
+            }
             let directory = arguments.output.clone().unwrap_or_else(|| usual(&machine));
             let kept = Kept::begin(&directory)?;
             measure(arguments, arguments, machine, Vec::new(), kept)
@@ -69,11 +76,16 @@ fn measure(
     mut kept: Kept,
 ) -> Result<ExitCode, Failure> {
     let mut all = Vec::new();
-    for share in chosen(begun) {
-        match share.planned(begun, &machine) {
+    for (share, parts) in planned(begun, &machine) {
+        match parts {
             Ok(parts) => all.extend(parts.into_iter().filter(|part| !kept.has(part.work.name()))),
             // One suite that cannot be had here is no reason to go without the others.
-            Err(failure) => figures.push(missing(share, &failure)),
+            Err(failure) => {
+                if !now.quiet {
+                    anstream::eprintln!("truebench: {}: not measured: {}", share.title, failure.message());
+                }
+                figures.push(missing(share, &failure));
+            }
         }
     }
     let directory = kept.directory().to_owned();
@@ -120,6 +132,11 @@ fn dry(arguments: &Run, machine: &Machine) -> Result<ExitCode, Failure> {
 fn chosen(arguments: &Run) -> impl Iterator<Item = &'static Share> {
     let asked = arguments.suites.clone();
     SHARES.iter().filter(move |share| asked.is_empty() || asked.iter().any(|suite| suite == share.suite))
+}
+
+/// What each of them measures, or why it cannot.
+fn planned(arguments: &Run, machine: &Machine) -> Vec<(&'static Share, Result<Vec<Part>, Failure>)> {
+    chosen(arguments).map(|share| (share, share.planned(arguments, machine))).collect()
 }
 
 fn missing(share: &Share, why: &Failure) -> Figure {

@@ -48,9 +48,8 @@ pub struct Ground {
 impl Ground {
     /// The sizes, without files.
     pub fn of(machine: &Machine, here: &Here) -> Ground {
-        let available = machine.memory.available.value().copied().unwrap_or(1 << 30);
-        let group = machine.cgroup.memory_room().map_or(u64::MAX, |(room, _)| room);
-        let room = usize::try_from(available.min(group)).unwrap_or(usize::MAX) / SHARE;
+        let room = figure::room::room(machine).into_value().map_or(1 << 30, |room| room.bytes);
+        let room = usize::try_from(room).unwrap_or(usize::MAX) / SHARE;
         let huge = here.huge.as_ref().map_or(0, |bytes| *bytes);
         let whole = |bytes: usize| (bytes.min(room) / here.page).max(1) * here.page;
         Ground {

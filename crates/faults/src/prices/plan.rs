@@ -93,6 +93,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: if has_files { "files in the page cache and on disk" } else { "threads on their CPUs" }
             .to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };

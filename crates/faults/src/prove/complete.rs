@@ -2,6 +2,7 @@
 
 use figure::evidence as key;
 use figure::levers::{BASE, Quantity, is_rate};
+use figure::treatment::Clock;
 use figure::{Better, Figure, Status, Unit};
 
 use super::plan::{CPU, at};
@@ -82,10 +83,20 @@ fn ratio(figure: &Figure, base: &Figure, quantity: Quantity) -> Option<Figure> {
     let mut follows = Figure::planned(id, crate::SUITE, name, Unit::ONE, Better::Lower);
     follows.derive(&ratios, &[figure, base])?;
     at(&mut follows, &series, &lever);
+    follows.conditions.set(key::RATIO_BASE, BASE.to_owned());
+    follows.conditions.set(key::RATIO_CLOCK, clock(quantity, is_rate).word().to_owned());
     if is_timeless(quantity, is_rate) {
         follows.conditions.set(key::TIMELESS, true);
     }
     Some(follows)
+}
+
+/// What a ratio is of. A rate is of time that passes, whatever it counts.
+fn clock(quantity: Quantity, is_rate: bool) -> Clock {
+    match quantity {
+        Quantity::Cpu | Quantity::System if !is_rate => Clock::Cpu,
+        _ => Clock::Wall,
+    }
 }
 
 #[cfg(test)]

@@ -139,6 +139,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("one start of {name} with each lever, for the proof that it takes"),
+        least_seconds: 0.0,
         prepare_deadline: starts * (patience + BESIDES),
         round_deadline: patience + BESIDES,
     };

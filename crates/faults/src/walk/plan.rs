@@ -64,6 +64,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> 
         // Nothing is timed, and so no round is disturbed.
         rules: Rules { repeats: 0, ..options.rules },
         preparing: "a thread for each CPU".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };

@@ -288,6 +288,7 @@ impl Plan {
             figures: self.figures,
             rules: options.rules,
             preparing: "servers and their connections".to_owned(),
+            least_seconds: 0.0,
             prepare_deadline: GRACE + f64::from(connections) * 0.002,
             round_deadline: GRACE + 12.0 * longest,
         };

@@ -2,8 +2,9 @@
 
 use figure::causes::{first_reason, reason_for};
 use figure::check::Cause;
-use figure::evidence::TIMELESS;
 use figure::evidence::http::WHAT;
+use figure::evidence::{RATIO_CLOCK, TIMELESS};
+use figure::treatment::{Clock, is_of_time, is_shared};
 use figure::{CheckResult, Figure, Outcome, Verdict};
 
 use crate::check::{Answer, Check, Subject, always, measured};
@@ -13,45 +14,13 @@ use crate::check::{Answer, Check, Subject, always, measured};
 pub const CHECK: Check = Check {
     id: "sources",
     question: "Are the figures that this one was computed from sound?",
-    reads: &[TIMELESS.name, WHAT.name],
+    reads: &[TIMELESS.name, RATIO_CLOCK.name, WHAT.name],
     page: include_str!("../../../../docs/checks/sources.md"),
     // One that was made of the rounds of another, kept in its own, is judged by these rounds.
     applies: |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
     essential: always,
     rule,
 };
-
-/// Checks of what changes how long something takes and nothing else.
-const OF_TIME: &[&str] = &[
-    "debug-build",
-    "emulated",
-    "mixed-cores",
-    "scheduler",
-    "quota",
-    "throttled",
-    "clock-jump",
-    "clock-granularity",
-    "heartbeat",
-    "placement-held",
-    "steal",
-    "interrupts",
-    "off-cpu",
-    "foreign-load",
-    "sibling-load",
-    "run-queue-delay",
-    "involuntary-switches",
-    "thermal",
-    "frequency",
-    "unequal-cores",
-    "threads-overlap",
-    "stragglers",
-    "bimodal",
-    "drift",
-    "rounds-agree",
-    "delayed-ack",
-    "littles-law",
-    "trend",
-];
 
 /// Checks of how much of a server a load showed, and of its latencies: what the server took for each answer or holds for each
 /// connection is what it is, whoever was at the limit.
@@ -76,12 +45,15 @@ fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<Ch
     let is_one = |of: &[&str]| what.as_deref().is_some_and(|what| of.contains(&what));
     let (timeless, of_server) =
         (subject.condition(TIMELESS) == Some(true) || is_one(HELD), is_one(OF_THE_SERVER));
-    if !timeless && !of_server {
+    let is_ratio = Clock::of_ratio(subject.figure).is_some();
+    if !timeless && !of_server && !is_ratio {
         return Some((verdict, first_reason(source)));
     }
     let concerns = |check: &&CheckResult| {
         let id = check.id.as_str();
-        !(timeless && OF_TIME.contains(&id) || of_server && OF_THE_CLIENT.contains(&id))
+        // What both arms of a ratio shared, `equal-treatment` decides.
+        let is_shared = is_ratio && check.outcome >= Outcome::Warn && is_shared(id);
+        !(timeless && is_of_time(id) || of_server && OF_THE_CLIENT.contains(&id) || is_shared)
     };
     let checks: Vec<CheckResult> = source.checks.iter().filter(concerns).cloned().collect();
     let verdict = Verdict::of(&checks, source.kept().count());
@@ -128,7 +100,8 @@ mod unit {
 
     #[test]
     fn checks_of_time_are_checks() {
-        for id in OF_TIME.iter().chain(OF_THE_CLIENT) {
+        let of_time = figure::treatment::OF_TIME.iter().map(|check| &check.id);
+        for id in of_time.chain(OF_THE_CLIENT) {
             assert!(crate::find(id).is_some(), "{id}");
         }
     }

@@ -1,7 +1,7 @@
 //! What a lever changes: CPU time, what is asked of the kernel, faults, and what it costs.
 
 use figure::Figure;
-use figure::evidence::{LEVER, PROGRAM};
+use figure::evidence::{ALLOCATOR, LEVER, PROGRAM};
 use figure::levers::{Arm, Quantity, Took, trial};
 
 use super::Rule;
@@ -48,11 +48,15 @@ fn capital(words: &str) -> String {
 fn follows(subject: &Subject) -> Option<String> {
     let of = |id: &String| subject.record.figure(id);
     let sources: Vec<&Figure> = subject.figure.derived_from.iter().filter_map(of).collect();
-    let is_lever =
-        |figure: &&Figure| figure.conditions.get(LEVER).is_some() && figure.conditions.get(PROGRAM).is_some();
-    sources.first().filter(|first| is_lever(first))?;
-    Some(match sources.get(1) {
-        Some(_) => "Start by start, for those without a lever.".to_owned(),
+    let is_start = |figure: &&Figure| {
+        let conditions = &figure.conditions;
+        conditions.get(PROGRAM).is_some()
+            && (conditions.get(LEVER).is_some() || conditions.get(ALLOCATOR).is_some())
+    };
+    sources.first().filter(|first| is_start(first))?;
+    Some(match sources.get(1).map(|base| base.conditions.get(ALLOCATOR)) {
+        Some(Some(allocator)) => format!("Start by start, for those with {allocator}."),
+        Some(None) => "Start by start, for those without a lever.".to_owned(),
         None => "Of the same starts as the CPU time.".to_owned(),
     })
 }

@@ -2,19 +2,59 @@
 
 use figure::evidence::{LEVER_CODE, LEVER_ENVIRONMENT, LEVER_PRICE};
 use figure::levers::{Arm, Effect, Quantity, Took, Trial, trial};
+use figure::treatment::{Clock, Direction, Standing, standing};
 use figure::{Finding, Record, Severity, Verdict, format};
 
 use super::finding;
+use crate::relations::equal_treatment;
 use crate::relations::partner::ratio_text;
+
+/// Page faults that differ by less are the same.
+const SAME_FAULTS: f64 = 0.05;
 
 /// The advice; what did not help although one might think so; what did not take.
 pub(super) fn levers(record: &Record) -> Vec<Finding> {
+    let is_void = |trial: &Trial| standing(trial.base, "") == Standing::Void;
+    let Some(mut trial) = trial(record).filter(|trial| !is_void(trial)) else { return Vec::new() };
+    let undecided = undecided(&trial);
     // What is disturbed is told by its causes.
-    let is_sound = |trial: &Trial| trial.base.verdict != Some(Verdict::Invalid);
-    let Some(mut trial) = trial(record).filter(is_sound) else { return Vec::new() };
     trial.arms.retain(|arm| !arm.is_disturbed);
-    let told = [advice(&trial), how(&trial), disappointing(&trial), void(&trial), restless(&trial)];
+    let told =
+        [advice(&trial), how(&trial), undecided, disappointing(&trial), void(&trial), restless(&trial)];
     told.into_iter().flatten().collect()
+}
+
+/// Arms whose time the load decided: what was counted of them holds all the same.
+fn undecided(trial: &Trial) -> Option<Finding> {
+    let is_clear = |arm: &&Arm| arm.ratio(Quantity::Faults).is_some_and(|ratio| !ratio.same(SAME_FAULTS));
+    let is_open =
+        |arm: &&Arm| arm.is_disturbed && arm.direction.is_some() && matches!(arm.took, Took::Yes(_));
+    let arms: Vec<&Arm> = trial.arms.iter().filter(is_open).filter(is_clear).collect();
+    let counted: Vec<String> = arms
+        .iter()
+        .filter_map(|arm| {
+            let ratio = arm.ratio(Quantity::Faults).filter(|_| !figure::levers::is_rate(arm.figure))?;
+            Some(format!("{} has {} the page faults", arm.name, ratio_text(&ratio)))
+        })
+        .collect();
+    let words: Vec<&str> = counted.iter().map(String::as_str).collect();
+    let figures: Vec<_> = arms.iter().map(|arm| arm.figure).collect();
+    let text = format!(
+        "{}; load does not change that. Whether it saves CPU time is open: the difference is not larger than the load on this machine can \
+         make it. Stop what else runs here and measure again.",
+        format::listed(&words)
+    );
+    (!words.is_empty()).then(|| finding(Severity::Warning, text, &figures))
+}
+
+/// What stands behind advice that rests on a direction alone.
+fn caveat(arm: &Arm) -> String {
+    match &arm.direction {
+        Some(Direction::Sure(load)) => {
+            format!(" Direction sure, size not: {}.", equal_treatment::told(load, Clock::of(arm.figure)))
+        }
+        _ => String::new(),
+    }
 }
 
 /// The one to take: of those that help and cannot be told from the best, the first with a bound.
@@ -54,6 +94,7 @@ fn advice(trial: &Trial) -> Option<Finding> {
         let names: Vec<&str> = told.iter().map(String::as_str).collect();
         text += &format!(" Not to be told from it: {}.", format::listed(&names));
     }
+    text += &caveat(one);
     let mut figures = vec![one.figure, trial.base];
     figures.extend(others.iter().map(|arm| arm.figure));
     Some(finding(Severity::Note, text, &figures))
@@ -88,6 +129,7 @@ fn none(trial: &Trial) -> Option<Finding> {
     if !undecided.is_empty() {
         text += &format!(" More rounds may decide on {} (--rounds 30).", format::listed(&undecided));
     }
+    text += &caveat(nearest);
     let figures: Vec<_> = told.iter().map(|arm| arm.figure).collect();
     Some(finding(Severity::Note, text, &figures))
 }
@@ -146,7 +188,7 @@ fn restless(trial: &Trial) -> Option<Finding> {
             figure.checks.iter().any(|check| check.id == "bimodal" && check.outcome >= figure::Outcome::Warn)
         })
         .collect();
-    if two.is_empty() {
+    if two.is_empty() || trial.base.verdict == Some(Verdict::Invalid) {
         return None;
     }
     let names: Vec<&str> = two.iter().map(|(name, _)| *name).collect();

@@ -256,8 +256,8 @@ fn every_declared_fact_matters_somewhere() {
             let matters = declared
                 .iter()
                 .any(|declared| declared.answer(check.id) != declared.clone().only(&rest).answer(check.id));
-            // `role` belongs to another figure of the record, the doubled one; `timeless` decides by other figures' checks.
-            if !matters && ![ROLE.name, TIMELESS.name].contains(name) {
+            // `role` belongs to another figure of the record, the doubled one; `timeless` and `ratio.clock` decide by other figures' checks.
+            if !matters && ![ROLE.name, TIMELESS.name, RATIO_CLOCK.name].contains(name) {
                 idle.push((check.id, *name));
             }
         }

@@ -96,8 +96,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let kernels = kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
-    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let room = reserved.map_or_else(|| sizes::room(machine), Reading::Value);
+    let room = mode::room(machine, options);
     let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
     let first = placement.first_cpus()[0];
     let l1 = l1_elements(machine, first);
@@ -145,6 +144,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
+        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
         prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
         round_deadline: GRACE + bytes / SLOWEST_PASS,
     };

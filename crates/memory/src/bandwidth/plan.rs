@@ -2,12 +2,14 @@
 //! comes in as a description.
 
 use figure::evidence as key;
+use figure::format::seconds;
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Status, Unit};
 use lab::placement::{self, Placement};
-use lab::session::SuitePlan;
+use lab::session::{FINISHING_SHARE, SuitePlan, needed};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{BASELINES, Origin};
+use super::fit::{self, Fit};
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
@@ -73,8 +75,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let kernels = selected(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
-    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let room = reserved.map_or_else(|| sizes::room(machine), Reading::Value);
+    let room = mode::room(machine, options);
     let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
 
     let mut builder =
@@ -84,17 +85,29 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         let kernels = options.kernels.join(",");
         return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
     }
-    builder.references(machine, &sizes);
+    let reference = builder.references(machine, &sizes);
     if options.stores.is_none() {
         builder.baselines(&kernels, sizes.elements);
     }
     let (tasks, mut figures) = (builder.tasks, builder.figures);
-    for figure in &mut figures {
+    let time = options.rules.max_time * (1.0 - FINISHING_SHARE);
+    let fit = fit::fit(
+        machine,
+        placement.threads.len(),
+        &figures,
+        (reference, cache.value().is_some()),
+        (options.rules.least, time),
+    );
+    for (figure, is_kept) in figures.iter_mut().zip(&fit.kept) {
         if let Some(problem) = unavailable(machine, options, &sizes, figure) {
             *figure = figure.clone().not_available(problem);
+        } else if !is_kept {
+            *figure = figure.clone().not_available(left_out(&fit, options.rules.max_time));
         }
         set_peak(figure, machine);
     }
+    let tasks: Vec<Task> =
+        tasks.into_iter().zip(&fit.kept).filter(|(_, kept)| **kept).map(|(task, _)| task).collect();
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;
@@ -118,11 +131,23 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules: options.rules,
+        least_seconds: fit.least,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
         prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
         round_deadline: GRACE + bytes / SLOWEST_PASS,
     };
     Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
+}
+
+/// Why a figure has no time.
+fn left_out(fit: &Fit, max_time: f64) -> String {
+    let kept = fit.kept.iter().filter(|kept| **kept).count();
+    format!(
+        "left out: {} with first touch are enough for {kept} of {} figures; --max-time {:.0}s measures all",
+        seconds(max_time),
+        fit.kept.len(),
+        needed(fit.all).ceil()
+    )
 }
 
 /// What was resolved, for people.
@@ -186,8 +211,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The figure that stands for all is measured twice more: again, and with doubled arrays.
-    fn references(&mut self, machine: &Machine, sizes: &Sizes) {
+    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its place.
+    fn references(&mut self, machine: &Machine, sizes: &Sizes) -> usize {
         let rank = |task: &Task| match (task.operation, task.code) {
             (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,
             (Operation::Triad, _) => 1,
@@ -197,15 +222,18 @@ impl Builder<'_> {
         let available = self
             .tasks
             .iter()
+            .enumerate()
             .zip(&self.figures)
             .filter(|(_, figure)| unavailable(machine, self.options, sizes, figure).is_none());
-        let reference = available.map(|(task, _)| task).min_by_key(|task| rank(task));
-        let Some(reference) = reference.or(self.tasks.first()).cloned() else { return };
+        let place =
+            available.map(|(task, _)| task).min_by_key(|(_, task)| rank(task)).map_or(0, |(place, _)| place);
+        let reference = self.tasks[place].clone();
         let kernel = Kernel::of(reference.operation);
         self.add(kernel, reference.code, sizes.elements, Some("again"));
         if let Some(doubled) = sizes.doubled {
             self.add(kernel, reference.code, doubled, Some("doubled"));
         }
+        place
     }
 
     fn baselines(&mut self, kernels: &[&'static Kernel], elements: u64) {

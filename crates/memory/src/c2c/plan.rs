@@ -114,6 +114,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };

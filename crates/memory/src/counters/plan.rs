@@ -86,8 +86,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
-    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let room = reserved.map_or_else(|| sizes::room(machine), Reading::Value);
+    let room = mode::room(machine, options);
     let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
 
     let closed = closed(machine);
@@ -146,6 +145,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),
+        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
         prepare_deadline: GRACE + bytes / SLOWEST_TOUCH + passes * bytes / SLOWEST_PASS,
         round_deadline: GRACE + 2.0 * bytes / SLOWEST_PASS,
     };

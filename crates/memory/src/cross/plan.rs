@@ -93,7 +93,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let found: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
-    let room = sizes::room(machine).into_value();
+    let room = mode::room(machine, options).into_value();
     let takes_size = found.iter().any(|(tool, found)| tool.takes_size && found.file.is_some());
     let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
 
@@ -148,6 +148,11 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
         figures,
         rules: options.rules,
         preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),
+        least_seconds: sizes::touch_seconds(
+            machine,
+            placement.threads.len(),
+            (ARRAYS * elements * ELEMENT) as f64,
+        ),
         prepare_deadline: 2.0 * GRACE + all,
         // The worker ends a program that is too slow itself, before it is ended.
         round_deadline: GRACE + deadline,
@@ -167,6 +172,7 @@ fn half(
         room.map(|room| Room {
             bytes: room.bytes / 2,
             bound: format!("{}, and the other program needs as much", room.bound),
+            ..room.clone()
         }),
         "MemAvailable is not shown",
     );

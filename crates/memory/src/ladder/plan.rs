@@ -61,10 +61,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let threads = placement.threads.len() as u64;
     let cpus = placement.first_cpus();
     let caches = sizes::last_level(machine, &placement.cpus());
-    let room = match options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page)) {
-        Some(room) => Reading::Value(room),
-        None => sizes::room(machine),
-    };
+    let room = mode::room(machine, options);
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes / threads);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = rungs::ends(options.sizes, default, threads, &room)?;
@@ -125,6 +122,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
+        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
         prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
         round_deadline: GRACE + bytes / SLOWEST_PASS,
     };

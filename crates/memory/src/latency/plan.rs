@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout;
 use crate::edges;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::rungs::{self, Density};
 use crate::sizes::{self, CACHE_FACTOR};
@@ -133,10 +133,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     regions.dedup();
 
     let caches = sizes::last_level(machine, &CpuList::from_iter([cpu]));
-    let room = match options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page)) {
-        Some(room) => figure::Reading::Value(room),
-        None => sizes::room(machine),
-    };
+    let room = mode::room(machine, options);
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = rungs::ends(options.sizes, default, regions.len() as u64, &room)?;
@@ -184,6 +181,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),
+        least_seconds: sizes::touch_seconds(machine, 1, mapped as f64),
         prepare_deadline: GRACE + laid / SLOWEST_LAY,
         round_deadline: GRACE,
     };

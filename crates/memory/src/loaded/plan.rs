@@ -16,7 +16,7 @@ use crate::mix::{MIXES, Mix};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
-use crate::sizes::ARRAYS;
+use crate::sizes::{self, ARRAYS};
 
 /// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
@@ -153,6 +153,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             "first touch of {} and a chain of {}",
             figure::format::bytes(mapped as f64),
             figure::format::bytes(setup.chain as f64)
+        ),
+        least_seconds: sizes::touch_seconds(
+            machine,
+            placement.threads.len(),
+            (mapped + setup.chain as u64) as f64,
         ),
         prepare_deadline: GRACE
             + mapped as f64 / SLOWEST_TOUCH

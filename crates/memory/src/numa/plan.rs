@@ -159,6 +159,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             setup.columns.len(),
             if setup.columns.len() == 1 { "" } else { "s" }
         ),
+        least_seconds: sizes::touch_seconds(machine, 1, bytes as f64),
         prepare_deadline: GRACE + bytes as f64 / SLOWEST_TOUCH + largest / LINE as f64 * SLOWEST_ELEMENT,
         round_deadline: GRACE + largest / SLOWEST_PASS,
     };

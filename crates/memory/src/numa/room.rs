@@ -2,7 +2,7 @@
 //! caches of the CPUs that use it, as far as the node and the machine have room. Pure.
 
 use figure::host::{HugePool, Node};
-use figure::{Machine, Reading, format};
+use figure::{Machine, Reading, format, room};
 
 use crate::chase::{LINE, UNROLL};
 use crate::kernels::ELEMENT;
@@ -76,7 +76,7 @@ pub fn share(
 ) -> Result<Share, String> {
     let (most, bound) = match wanted.pages.reserved_size() {
         Some(page) => reserved(node, page, bytes)?,
-        None => free(machine, node, nodes),
+        None => free(machine, node, nodes, wanted.asked.is_some()),
     };
     if bytes > most && (wanted.asked.is_some() || most < least(wanted.threads)) {
         return Err(format!(
@@ -111,9 +111,9 @@ fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), String>
 
 /// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control group leaves
 /// for all nodes together.
-fn free(machine: &Machine, node: &Node, nodes: usize) -> (u64, String) {
+fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
-    let whole = match sizes::room(machine) {
+    let whole = match if is_asked { sizes::now(machine) } else { sizes::room(machine) } {
         Reading::Value(room) => {
             let among = if nodes > 1 { format!(", for {nodes} nodes") } else { String::new() };
             (usable(room.bytes) / nodes.max(1) as u64 / GRAIN * GRAIN, format!("{}{among}", room.bound))
@@ -121,8 +121,13 @@ fn free(machine: &Machine, node: &Node, nodes: usize) -> (u64, String) {
         // What cannot be seen cannot be kept to; this is modest.
         Reading::Unknown(reason) => (UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}")),
     };
-    let own = node.available.map(|bytes| {
+    let available = node.available.map(|bytes| {
         (usable(bytes), format!("{} are available on node {}", format::bytes(bytes as f64), node.node))
     });
-    own.into_iter().chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
+    let all = node.memory.filter(|_| !is_asked).map(|bytes| {
+        let share = (bytes as f64 * room::SHARE) as u64;
+        (usable(share), format!("{} of the memory of node {}", format::percent(room::SHARE), node.node))
+    });
+    let own = available.into_iter().chain(all);
+    own.chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
 }

@@ -68,9 +68,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
     let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
     let cores = Cores::of(machine, within.as_ref());
-    let room = sizes::room(machine);
-    let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let room = reserved.map_or(room, Reading::Value);
+    let room = mode::room(machine, options);
 
     let budget = points::budget(options.rules.max_time, options.rules.least) / kernels.len();
     let mut points = curves(&cores, &Cores::of(machine, None), options, budget);
@@ -136,6 +134,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
+        least_seconds: sizes::touch_seconds(machine, 1, bytes),
         prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
         round_deadline: GRACE + bytes / SLOWEST_PASS,
     };

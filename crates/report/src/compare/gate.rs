@@ -3,8 +3,8 @@
 use figure::evidence::{
     ADVERTISED, ALLOCATOR_VERSION, ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CELL_LIBRARIES, CELL_LINKAGE,
     CLOCK_SOURCE, CPUS, DATA_TOUCHED, FS_OPTIONS, FS_TYPE, Fact, LIBC, LIBC_STRCMP, LIBRARY_BUILD,
-    LOCALE_CHARMAP, LOCALE_COLLATE, NODE_DISTANCE, PAIR_BASIS, PASS_SECONDS, PASSES, PLACES, SCORE_KIND,
-    SHELL, SHELL_TOOLS, SIMD, THREADS, http,
+    LOCALE_CHARMAP, LOCALE_COLLATE, MEMORY_LIMITED_BY, NODE_DISTANCE, PAIR_BASIS, PASS_SECONDS, PASSES,
+    PLACES, SCORE_KIND, SHELL, SHELL_TOOLS, SIMD, THREADS, http,
 };
 use figure::format::{bytes, number, plain_to};
 use figure::host::CacheKind;
@@ -99,6 +99,8 @@ pub(super) enum Obstacle {
     Absolute(String),
     /// A ratio would not mean what it says; it is had with `--force`.
     Refusal(String),
+    /// One of them is invalid; the ratio is had with `--force`, or where only its direction is asked and that is certain.
+    Invalid(String),
 }
 
 /// Why two figures of one id are not compared, if they are not.
@@ -106,7 +108,7 @@ pub(super) fn obstacle(a: Side, b: Side) -> Option<Obstacle> {
     absolute([a, b])
         .map(Obstacle::Absolute)
         .or_else(|| of_records(a.record, b.record).or_else(|| parameters(a, b)).map(Obstacle::Refusal))
-        .or_else(|| [a, b].into_iter().find_map(invalid).map(Obstacle::Refusal))
+        .or_else(|| [a, b].into_iter().find_map(invalid).map(Obstacle::Invalid))
 }
 
 fn absolute(sides: [Side; 2]) -> Option<String> {
@@ -168,7 +170,16 @@ fn parameters(a: Side, b: Side) -> Option<String> {
     if more > 0 {
         told.push(format!("and {more} more"));
     }
-    (!told.is_empty()).then(|| format!("parameters differ: {}", told.join("; ")))
+    // A parameter that memory decided, and not whoever asked.
+    let short = [a, b].into_iter().filter_map(|side| {
+        let limit =
+            side.figure.evidence.get(MEMORY_LIMITED_BY).into_value().filter(|limit| !limit.is_empty())?;
+        Some(format!("{}: {}", side.letter, plain_to(&limit, 2 * MAX_VALUE)))
+    });
+    (!told.is_empty()).then(|| {
+        let all: Vec<String> = told.into_iter().chain(short).collect();
+        format!("parameters differ: {}", all.join("; "))
+    })
 }
 
 fn invalid(side: Side) -> Option<String> {

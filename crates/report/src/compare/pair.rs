@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::abnormal::{self, Abnormal};
 use super::gate::{self, Difference, Obstacle, Side};
-use super::{Rules, classes};
+use super::{Rules, classes, load};
 use crate::outline::is_of_the_tool;
 
 /// The level of intervals, and of Holm's correction.
@@ -129,6 +129,9 @@ pub struct Compared {
     pub rounds_needed: Option<f64>,
     /// That it was disturbed in one of the records, and by what; it is compared all the same.
     pub suspect: Vec<String>,
+    /// Whether load made it invalid in a record and cannot have made the ratio: its direction is certain, its size is not. It is no reason
+    /// to fail.
+    pub is_direction_only: bool,
     /// Why it may not be compared, where it was forced.
     pub forced: Option<String>,
 }
@@ -202,19 +205,34 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
         why: None,
         rounds_needed: None,
         suspect: [a, b].into_iter().filter_map(gate::suspect).collect(),
+        is_direction_only: false,
         forced: None,
+    };
+    let sign = if figure.better == Better::Lower { -1.0 } else { 1.0 };
+    let ratio = || {
+        let ratio = of_rounds(a.figure, b.figure).or_else(|| of_intervals(a.figure, b.figure));
+        ratio.map(|ratio| oriented(ratio, sign))
     };
     match gate::obstacle(a, b) {
         None => {}
+        Some(Obstacle::Invalid(why)) => match ratio().and_then(|ratio| load::direction(a, b, &ratio)) {
+            Some(direction) => {
+                compared.suspect.push(direction);
+                compared.is_direction_only = true;
+            }
+            None if rules.force => compared.forced = Some(why),
+            None => {
+                compared.why = Some(why);
+                return (compared, None);
+            }
+        },
         Some(Obstacle::Refusal(why)) if rules.force => compared.forced = Some(why),
         Some(Obstacle::Absolute(why) | Obstacle::Refusal(why)) => {
             compared.why = Some(why);
             return (compared, None);
         }
     }
-    let sign = if figure.better == Better::Lower { -1.0 } else { 1.0 };
-    let ratio = of_rounds(a.figure, b.figure).or_else(|| of_intervals(a.figure, b.figure));
-    let ratio = ratio.map(|ratio| oriented(ratio, sign));
+    let ratio = ratio();
     let told = match &ratio {
         Some(ratio) => Ratio {
             value: ratio.value.exp(),

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use comfy_table::{Attribute, Cell, Color};
 use figure::format::plain_to;
 use figure::levers::{Arm, Effect, Quantity, Took, trial};
+use figure::treatment::Direction;
 use figure::{Record, Verdict};
 
 use super::cells;
@@ -93,7 +94,9 @@ fn number(ratio: f64) -> String {
 
 /// One word, or why there is none.
 fn effect(arm: &Arm, width: usize) -> Cell {
-    let verdict = arm.figure.verdict.map_or("", mark::of);
+    let is_sure = matches!(arm.direction, Some(Direction::Sure(_)));
+    let verdict = if is_sure { Some(Verdict::Suspect) } else { arm.figure.verdict };
+    let verdict = verdict.map_or("", mark::of);
     if arm.is_disturbed {
         return disturbed(arm, width);
     }
@@ -103,6 +106,7 @@ fn effect(arm: &Arm, width: usize) -> Cell {
         }
         (Took::No(_) | Took::Unchanged(_), _) => "void".to_owned(),
         (_, None) => "too few rounds".to_owned(),
+        (_, Some(effect)) if is_sure && WIDE.contains(&width) => format!("{}, direction sure", effect.told()),
         (_, Some(effect)) => effect.told().to_owned(),
     };
     let cell = Cell::new(format!("{verdict} {told}"));

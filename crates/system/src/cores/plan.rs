@@ -77,6 +77,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules,
         preparing: "one line for every two CPUs".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };

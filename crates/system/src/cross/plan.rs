@@ -127,6 +127,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         // bears as well.
         rules: Rules { repeats: 0, ..options.rules },
         preparing: "what surrounds the tests".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + deadline,
     };

@@ -132,6 +132,7 @@ pub fn planned_as(
         figures,
         rules,
         preparing: "what surrounds the tests: libraries, file system, shell".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + longest,
     };

@@ -59,6 +59,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         // No round is set aside for what disturbed it: that is what is measured.
         rules: Rules { repeats: 0, ..options.rules },
         preparing: "a heartbeat on every CPU".to_owned(),
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + seconds,
     };

@@ -186,6 +186,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figures,
         rules: options.rules,
         preparing,
+        least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + seconds,
     };

@@ -38,6 +38,9 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
         directory: directory.path().to_owned(),
         rules,
     };
+    if !arguments.measuring.dry_run && !arguments.output.quiet && arguments.output.output.is_none() {
+        anstream::eprintln!("truebench: the record is not saved; to save it: --format json -o FILE");
+    }
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
     carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
 }

@@ -147,6 +147,16 @@ impl Share {
     /// # Errors
     /// What its command has against it here.
     pub fn planned(&self, run: &Run, machine: &Machine) -> Result<Vec<Part>, Failure> {
+        let of_whole = |failure: Failure| match run.measuring.max_time.zip(self.share_of(run)) {
+            Some((whole, share)) => {
+                failure.with(&format!(" ({share:.1}s is its part of --max-time {whole}s)"))
+            }
+            None => failure,
+        };
+        self.resolved(run, machine).map_err(of_whole)
+    }
+
+    fn resolved(&self, run: &Run, machine: &Machine) -> Result<Vec<Part>, Failure> {
         let words = ["truebench".to_owned()].into_iter().chain(self.words(run));
         let arguments = Args::try_parse_from(words).map_err(Failure::usage)?;
         match arguments.command {

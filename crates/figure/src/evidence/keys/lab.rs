@@ -397,6 +397,8 @@ keys! {
     INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it says itself; ours has the same, to within a block.";
 
     // Levers tried on a program (faults --prove).
+    RATIO_BASE: String = "ratio.base", "", Condition, "The arm that such a ratio is to: an allocator's word, or base.";
+    RATIO_CLOCK: String = "ratio.clock", "", Condition, "What a ratio of two arms whose rounds were interleaved is of: cpu (CPU time) or wall (time that passes).";
     LEVER: String = "lever", "", Condition, "What was set to save page faults: the lever's word; base for nothing.";
     LEVER_MANAGER: String = "lever.manager", "", Condition, "Whose lever it is: who manages the program's memory, as far as that was known beforehand.";
     LEVER_ABOUT: String = "lever.about", "", Condition, "What the lever does.";
