@@ -187,6 +187,13 @@ fn what_cannot_be_recorded_is_told() {
     let output = run(&["alloc", "record", "-o", &path, "--", &program, "lives"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("nothing was recorded") && stderr(&output).contains("statically"));
+    // What it ends with is its own, unless that says that all is well.
+    let five = directory.path().join("five");
+    let source = directory.path().join("five.c");
+    std::fs::write(&source, "int main(void) { return 5; }").unwrap();
+    assert!(Command::new("cc").arg("-static").arg("-o").arg(&five).arg(&source).status().unwrap().success());
+    let output = run(&["alloc", "record", "-o", &path, "--", five.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
     let output = shell(&["-o", &path], "exec env -i /nowhere/program");
     assert!(output.status.code() == Some(127) && Path::new(&path).is_file(), "the shell itself allocates");
     std::fs::remove_file(&path).unwrap();

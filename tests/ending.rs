@@ -58,6 +58,15 @@ pub fn descendants(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
+/// Whether a worker is at work below a process: then signals are handled.
+pub fn has_worker(pid: u32) -> bool {
+    let is_worker = |pid: u32| {
+        let arguments = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+        arguments.is_ok_and(|arguments| arguments.split('\0').nth(1) == Some("__worker"))
+    };
+    descendants(pid).into_iter().any(is_worker)
+}
+
 /// CPU time of a process in clock ticks: fields 14 and 15 of its stat file.
 pub fn cpu_ticks(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

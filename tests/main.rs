@@ -39,7 +39,9 @@ mod http_remote;
 #[cfg(target_arch = "x86_64")]
 mod idle;
 mod inspect;
+mod killed;
 mod ladders;
+mod limits;
 mod loads;
 mod noise;
 mod numa;
@@ -50,6 +52,7 @@ mod responder;
 mod sandbox;
 mod scaling;
 mod secrets;
+mod signals;
 mod soak;
 mod studies;
 mod switch;

@@ -230,7 +230,7 @@ fn a_killed_copy_costs_its_test() {
         truebench(&["system", "pipe", "syscall", "--rounds", "1", "--duration", "2s", "-c", "1"]);
     command.args(["--format", "json", "--dir"]).arg(directory.path());
     let output = disturbed(command, "pipe", libc::SIGKILL, true);
-    assert_failed(&output, &["pipe"], &["killed by signal 9"]);
+    assert_failed(&output, &["pipe"], &["killed by SIGKILL"]);
 }
 
 #[test]

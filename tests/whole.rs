@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use figure::{Record, Status};
 
 use crate::bench::{run, stderr, stdout, truebench};
-use crate::ending::{alive, descendants, signal, until};
+use crate::ending::{alive, descendants, has_worker, signal, until};
 
 /// The two suites that need least.
 const BRIEF: &[&str] = &["run", "alloc", "faults", "--quick", "--max-time", "30s"];
@@ -91,6 +91,29 @@ fn what_was_killed_goes_on_where_it_was() {
     // A second one is not begun over it.
     let again = brief(&directory).output().unwrap();
     assert!(again.status.code() == Some(2) && stderr(&again).contains("--resume"), "{}", stderr(&again));
+}
+
+#[test]
+fn a_directory_has_one_run_at_a_time() {
+    let parent = tempfile::tempdir().unwrap();
+    let directory = parent.path().join("run");
+    let mut child = brief(&directory).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until(|| is_begun(&directory));
+    let before = kept(&directory);
+    for second in [brief(&directory).output().unwrap(), resumed(&directory)] {
+        let told = stderr(&second);
+        assert_eq!(second.status.code(), Some(2), "{told}");
+        assert!(told.contains(&format!("PID {}, since ", child.id())), "{told}");
+    }
+    assert_eq!(kept(&directory).started, before.started, "nobody else wrote");
+    // A lock ends with its run, however that ends.
+    signal(child.id(), libc::SIGKILL);
+    child.wait().unwrap();
+    let begun = truebench(&["run", "-q", "--resume"]).arg(&directory).stderr(Stdio::piped()).spawn().unwrap();
+    until(|| has_worker(begun.id()));
+    signal(begun.id(), libc::SIGTERM);
+    assert_eq!(begun.wait_with_output().unwrap().status.code(), Some(130));
+    assert!(!directory.join("lock").exists());
 }
 
 #[test]

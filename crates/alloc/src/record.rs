@@ -8,9 +8,10 @@ use std::sync::atomic::Ordering;
 use cell::recording::{BYTES, MAGIC, Recording};
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::{Recorder, RecorderError};
+use lab::{child, mark};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open};
 
 pub use histogram::Histogram;
 
@@ -41,7 +42,7 @@ pub struct Recorded {
 
 /// Runs a command to its end, with its own input, output and signals, and records it and what it starts.
 ///
-/// Ctrl-C reaches it by the terminal; a SIGTERM or SIGHUP that comes to truebench is passed on.
+/// Ctrl-C reaches it by the terminal; SIGINT, SIGTERM or SIGHUP that is sent to truebench is passed on, once. It ends when truebench does.
 ///
 /// # Errors
 /// [`RecordError`]. A program that fails by its own account is no error here: see its status.
@@ -60,9 +61,10 @@ pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Recorded, R
 fn start(command: &[OsString], recorder: &Recorder) -> Result<Child, RecordError> {
     let (program, arguments) =
         command.split_first().map_or((OsString::new(), &[][..]), |(program, rest)| (program.clone(), rest));
-    Command::new(&program)
-        .args(arguments)
-        .envs(recorder.environment())
+    let mut command = Command::new(&program);
+    command.args(arguments).envs(recorder.environment()).env(mark::VARIABLE, &*mark::RUN);
+    child::end_with_parent(&mut command);
+    command
         .spawn()
         .map_err(|error| RecordError::Start(figure::format::plain(&program.to_string_lossy()), error))
 }
@@ -85,15 +87,10 @@ fn wait(child: &mut Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus>
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if let (Some(name), false) = (interrupt.requested(), was_told) {
+        if !was_told && interrupt.requested().is_some() {
             was_told = true;
-            let signal = match name {
-                "SIGTERM" => Signal::TERM,
-                "SIGHUP" => Signal::HUP,
-                _ => continue,
-            };
             // It may have ended meanwhile.
-            let _ = kill_process(process, signal);
+            let _ = interrupt.to_pass_on().map(|signal| kill_process(process, signal));
         }
     }
 }

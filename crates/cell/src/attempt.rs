@@ -72,10 +72,12 @@ pub fn run(job: &Job) -> Outcome {
     // SAFETY: touches no memory.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     timer::ready(job);
+    let own = sys::process();
     let started = sys::now();
     let child = match fork(is_counted) {
         -1 => return Err(Cause::now(step::FORK)),
         0 => {
+            sys::end_with(own);
             become_program(job, files, is_counted, variables, file, arguments);
             job.slot.fail(Cause::now(step::EXEC));
             // SAFETY: ends the child.

@@ -34,6 +34,7 @@ mod timer;
 pub mod walk;
 
 use core::ffi::{CStr, c_char, c_int};
+use core::sync::atomic::Ordering;
 
 use hops::Hop;
 use shared::{Cause, Shared, Slot};
@@ -87,6 +88,7 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
         return exit::USAGE;
     };
     let Some(shared) = Shared::map(descriptor as c_int) else { return exit::USAGE };
+    sys::end_with(shared.head().parent.load(Ordering::Relaxed) as libc::pid_t);
     let Some(slot) = shared.slot(slot as usize) else { return exit::USAGE };
     let job = Job { slot, shared, milliseconds, argv, first: FIXED + 1, argc: argc as usize };
     // SAFETY: one thread, and arguments as the test takes them.

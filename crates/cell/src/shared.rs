@@ -20,6 +20,8 @@ pub struct Head {
     pub ready: AtomicU32,
     /// Nonzero once they may: a futex. To cells that last, the number of passes that they are to make in all.
     pub go: AtomicU32,
+    /// The process that starts the cells, which end when it does.
+    pub parent: AtomicU32,
 }
 
 /// What one cell writes.

@@ -252,6 +252,17 @@ pub fn parent() -> libc::pid_t {
     unsafe { libc::getppid() }
 }
 
+/// Ends this process by SIGKILL when its parent, of this number, ends; at once if that has happened.
+pub fn end_with(parent_process: libc::pid_t) {
+    // SAFETY: sets what is this process's own.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    // The signal is sent for a death from now on.
+    if parent() != parent_process {
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(crate::exit::FAILED) };
+    }
+}
+
 /// Binds the calling thread to one CPU. Whether it is, by what was read back.
 pub fn pin(cpu: usize) -> bool {
     // SAFETY: all zero is an empty set.

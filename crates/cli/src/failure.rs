@@ -41,6 +41,11 @@ impl Failure {
         self
     }
 
+    /// Another exit code: that of a program of the user's.
+    pub fn with_code(self, code: u8) -> Self {
+        Failure { code, ..self }
+    }
+
     /// The message.
     pub fn message(&self) -> &str {
         &self.message

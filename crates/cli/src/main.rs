@@ -21,6 +21,7 @@ use args::http::TOKEN;
 use args::{Args, Command};
 use failure::Failure;
 use figure::secrets;
+use rustix::process::{Resource, getrlimit};
 
 /// The workers that this binary can be: `suite.mode`.
 fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
@@ -34,25 +35,45 @@ fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     }
 }
 
+/// A limit of the stack (ulimit -s) below which truebench runs on a thread with a stack of its own, and the size of that, in bytes.
+const SMALL_STACK: u64 = 2 << 20;
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
     // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not what it is told to run.
     if lab::trust::runs_for_another() {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
         return Failure::usage(refusal).report();
     }
+    if getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= SMALL_STACK) {
+        return start();
+    }
+    match std::thread::Builder::new().stack_size(STACK).spawn(start) {
+        Ok(running) => running.join().unwrap_or(ExitCode::from(failure::NOT_MEASURED)),
+        Err(error) => {
+            Failure::measuring(format!("the stack is too small (ulimit -s), and a larger one: {error}"))
+                .report()
+        }
+    }
+}
+
+fn start() -> ExitCode {
     // Before anything is parsed or allocated: this may be a worker, and its process is what is measured.
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == lab::guardian::MARKER => return guardian(arguments),
         Some(first) if first == lab::worker::MARKER => return worker(arguments),
+        Some(first) if first == lab::warden::MARKER => return warden(arguments),
         _ => {}
     }
     let matches = Args::command().try_get_matches().unwrap_or_else(|error| exit(&error));
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| exit(&error));
-    match effect::check(&args.command, &matches).and_then(|()| dispatch(args)) {
-        Ok(code) => code,
-        Err(failure) => failure.report(),
-    }
+    let limit = lab::ended::outlive_file_limit()
+        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")));
+    let done = limit.and_then(|()| effect::check(&args.command, &matches)).and_then(|()| dispatch(args));
+    let code = done.unwrap_or_else(Failure::report);
+    lab::warden::dismiss();
+    code
 }
 
 /// Says what is wrong with the arguments, which are quoted, without their secrets.
@@ -105,6 +126,13 @@ fn guardian(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match number(arguments.next()) {
         Some(lifeline) => lab::guardian::main(lifeline, &arguments.collect::<Vec<_>>()),
         None => ExitCode::from(failure::USAGE),
+    }
+}
+
+fn warden(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    match (number(arguments.next()), arguments.next().and_then(|mark| mark.into_string().ok())) {
+        (Some(socket), Some(mark)) => lab::warden::main(socket, &mark),
+        _ => ExitCode::from(failure::USAGE),
     }
 }
 

@@ -3,12 +3,12 @@
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use figure::Record;
 use figure::format::system_error;
+use lab::ended::limit_of;
 use tempfile::NamedTempFile;
 use textwrap::WordSplitter;
 
@@ -19,6 +19,9 @@ use crate::failure::Failure;
 pub const DEFAULT_WIDTH: usize = 80;
 /// Columns of running text at most: longer lines are hard to read.
 const READABLE: usize = 100;
+
+/// Links in a row, as the kernel has it (path_resolution(7)).
+const MOST_LINKS: usize = 40;
 
 /// Endings of files and the format that they mean.
 const ENDINGS: &[(&str, &str)] = &[
@@ -147,14 +150,18 @@ impl Target {
         let unusable = |error: io::Error| {
             Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
         };
-        let there = std::fs::metadata(asked).ok();
+        let there = match std::fs::metadata(asked) {
+            Ok(there) => Some(there),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unusable(error)),
+        };
         if there.as_ref().is_some_and(|there| !there.is_file()) {
             let stream = Some(OpenOptions::new().write(true).open(asked).map_err(unusable)?);
             let path = asked.to_owned();
             return Ok(Target { asked: path.clone(), path, stream, permissions: None });
         }
         let target = Target {
-            path: asked.canonicalize().unwrap_or_else(|_| asked.to_owned()),
+            path: behind_links(asked).map_err(unusable)?,
             asked: asked.to_owned(),
             stream: None,
             permissions: there.map(|there| there.permissions()),
@@ -166,10 +173,9 @@ impl Target {
     /// A temporary file in the same directory, to take its place.
     fn beside(&self) -> io::Result<NamedTempFile> {
         let directory = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        // What the umask leaves of this, as for any new file.
-        let mut builder = tempfile::Builder::new();
-        builder.permissions(Permissions::from_mode(0o666));
-        builder.tempfile_in(directory.unwrap_or(Path::new(".")))
+        let directory = directory.unwrap_or(Path::new("."));
+        lab::warden::tell(directory);
+        lab::scratch::file(directory, std::process::id())
     }
 
     /// Writes a record in a format.
@@ -221,6 +227,18 @@ impl Target {
     }
 }
 
+/// The file that a path means, behind all symbolic links; it need not be there.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(rustix::io::Errno::LOOP.into())
+}
+
 impl Failure {
     /// Adds what would have kept the result.
     fn or_lost(self) -> Failure {
@@ -240,7 +258,7 @@ fn put(name: &str, to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     to.write_all(bytes).and_then(|()| to.flush()).map_err(|error| {
         let reason = match error.kind() {
             io::ErrorKind::BrokenPipe => "its reader closed it".to_owned(),
-            _ => error.to_string(),
+            _ => format!("{error}{}", limit_of(&error)),
         };
         Failure::measuring(format!("the output could not be written to {name}: {reason}"))
     })
@@ -300,7 +318,11 @@ fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::Unsupported => Failure::usage(error),
-        _ => Failure::measuring(format!("-o {}: could not be written: {error}", path.display())),
+        _ => Failure::measuring(format!(
+            "-o {}: could not be written: {error}{}",
+            path.display(),
+            limit_of(error)
+        )),
     }
 }
 

@@ -91,7 +91,7 @@ pub fn measure(
 ) -> Result<Record, Failure> {
     let started = lab::timestamp();
     let begun = Instant::now();
-    let interrupt = interrupt()?;
+    let interrupt = begin()?;
     let (events, receiver) = Events::channel();
     let watching = std::thread::Builder::new().spawn(move || {
         let mut live = Live::new(quiet);
@@ -210,13 +210,60 @@ pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, durati
     }
 }
 
+/// An empty directory in that for temporary files. It is truebench's own: a worker may be killed at any time.
+///
+/// # Errors
+/// It could not be made.
+pub fn scratch() -> Result<lab::scratch::Directory, Failure> {
+    let below = std::env::temp_dir();
+    guarded()?;
+    lab::scratch::Directory::new(&below, std::process::id()).map_err(|error| {
+        Failure::measuring(format!(
+            "no directory could be made in {}: {error}; TMPDIR names another",
+            below.display()
+        ))
+    })
+}
+
+/// What is there before anything is measured: the process that cleans up should truebench be killed, and what tells that the user wants
+/// an end.
+///
+/// # Errors
+/// The process could not be started, or no signal handler be installed.
+pub fn begin() -> Result<Interrupt, Failure> {
+    let interrupt = interrupt()?;
+    guarded().map(|()| interrupt)
+}
+
+/// The same where a program of the user's shares the terminal.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_beside_program() -> Result<Interrupt, Failure> {
+    let interrupt = Interrupt::beside_program().map_err(unhandled)?;
+    guarded().map(|()| interrupt)
+}
+
+fn guarded() -> Result<(), Failure> {
+    lab::ended::watch();
+    lab::warden::tell(&std::env::temp_dir());
+    lab::warden::start().map_err(|error| {
+        Failure::measuring(format!(
+            "the process that cleans up after truebench could not be started: {error}"
+        ))
+    })
+}
+
+fn unhandled(error: std::io::Error) -> Failure {
+    Failure::measuring(format!("signal handlers could not be installed: {error}"))
+}
+
 /// What tells that the user wants an end.
 ///
 /// # Errors
 /// No signal handler could be installed.
 pub fn interrupt() -> Result<Interrupt, Failure> {
-    Interrupt::install()
-        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")))
+    Interrupt::install().map_err(unhandled)
 }
 
 /// The command line, without its secrets.

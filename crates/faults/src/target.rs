@@ -6,9 +6,11 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, channel};
 
+use lab::{child, mark};
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 /// A process that will execute the program, and waits.
 #[derive(Debug)]
@@ -16,12 +18,12 @@ pub struct Held {
     process: u32,
     go: std::fs::File,
     /// Starting does not return before the program is executed.
-    starting: JoinHandle<io::Result<Child>>,
+    starting: Receiver<io::Result<Child>>,
 }
 
 impl Held {
     /// Starts it: with our standard input, output and error, our directory, our environment and what is added to that; with `is_quiet`
-    /// it has nothing to read, and what it writes is dropped.
+    /// it has nothing to read, and what it writes is dropped. It ends when this process does.
     ///
     /// # Errors
     /// What the system said.
@@ -34,7 +36,8 @@ impl Held {
         let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
         let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(file);
-        command.envs(added);
+        command.envs(added).env(mark::VARIABLE, &*mark::RUN);
+        child::end_with_parent(&mut command);
         if let Some((name, others)) = arguments.split_first() {
             command.arg0(name).args(others);
         }
@@ -59,11 +62,22 @@ impl Held {
         // SAFETY: between fork and exec it makes system calls alone.
         unsafe { command.pre_exec(hold) };
         // The closure, and with it the child's ends, goes with the command: a start that fails ends the pipe.
-        let starting = std::thread::Builder::new().spawn(move || command.spawn())?;
+        let (started, starting) = channel();
+        std::thread::Builder::new().spawn(move || {
+            let child = command.spawn();
+            drop(command);
+            let process = child.as_ref().ok().map(Pid::from_child);
+            let _ = started.send(child);
+            // The program ends with the thread that started it.
+            if let Some(process) = process {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                while matches!(waitid(WaitId::Pid(process), options), Err(rustix::io::Errno::INTR)) {}
+            }
+        })?;
         let mut process = [0; 4];
         match std::fs::File::from(told).read_exact(&mut process) {
             Ok(()) => Ok(Held { process: u32::from_ne_bytes(process), go: go.into(), starting }),
-            Err(error) => match starting.join() {
+            Err(error) => match starting.recv() {
                 Ok(Err(cause)) => Err(cause),
                 _ => Err(error),
             },
@@ -81,7 +95,7 @@ impl Held {
     /// What the system said of the program.
     pub fn let_go(mut self) -> io::Result<Child> {
         self.go.write_all(&[1])?;
-        self.starting.join().map_err(|_| io::Error::other("the thread that starts it is gone"))?
+        self.starting.recv().map_err(io::Error::other)?
     }
 }
 
@@ -112,6 +126,6 @@ mod unit {
         let held = Held::start(Path::new("/bin/sh"), &["sh".into()], Vec::new(), true).unwrap();
         let Held { go, starting, .. } = held;
         drop(go);
-        assert!(starting.join().unwrap().is_err());
+        assert!(starting.recv().unwrap().is_err());
     }
 }

@@ -165,7 +165,8 @@ pub fn watch(
         }
     };
     let begun = Instant::now();
-    let mut session = Session { options, interrupt, begun, tree: Tree::of(process), windows: Vec::new() };
+    let mut session =
+        Session { options, interrupt, begun, tree: Tree::of(process), windows: Vec::new(), was_asked: false };
     session.run(process, child.as_mut(), second)?;
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
@@ -249,6 +250,8 @@ struct Session<'a> {
     begun: Instant,
     tree: Tree,
     windows: Vec<Window>,
+    /// Whether the user's wish for an end has been noticed.
+    was_asked: bool,
 }
 
 impl Session<'_> {
@@ -298,7 +301,7 @@ impl Session<'_> {
             if has_ended || (!is_ours && (is_over || self.interrupt.requested().is_some())) {
                 return Ok(());
             }
-            if self.options.is_trial && is_over {
+            if self.options.is_trial && (is_over || self.interrupt.requested().is_some()) {
                 return self.end(&ended, pid);
             }
             before = now;
@@ -306,22 +309,21 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Sleeps to the next turn; whether the process has ended. A signal to end is passed on, but for Ctrl-C, which the terminal
-    /// has sent to the program as well.
+    /// Sleeps to the next turn; whether the process has ended. A signal to end is passed on, once.
     fn sleep(
-        &self,
+        &mut self,
         ended: &impl std::os::fd::AsFd,
         turn: u32,
         pid: Pid,
         is_ours: bool,
     ) -> Result<bool, WatchError> {
         let next = self.begun + LOOK * turn;
-        let mut was_asked = self.interrupt.requested().is_some();
         loop {
             let left = next.saturating_duration_since(Instant::now());
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
             let mut sources = [PollFd::new(ended, PollFlags::IN), signal];
-            let count = if was_asked { 1 } else { 2 };
+            // Once it came, the second stays readable.
+            let count = if self.was_asked { 1 } else { 2 };
             match poll(&mut sources[..count], left.try_into().ok().as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(io::Error::from(error).into()),
@@ -329,15 +331,12 @@ impl Session<'_> {
             if !sources[0].revents().is_empty() {
                 return Ok(true);
             }
-            if let Some(signal) = self.interrupt.requested().filter(|_| !was_asked) {
-                was_asked = true;
-                if is_ours && !signal.starts_with("Ctrl-C") {
-                    let signal = if signal == "SIGHUP" { Signal::HUP } else { Signal::TERM };
-                    let _ = kill_process(pid, signal);
-                }
-                if !is_ours {
+            if !self.was_asked && self.interrupt.requested().is_some() {
+                self.was_asked = true;
+                if !is_ours || self.options.is_trial {
                     return Ok(false);
                 }
+                let _ = self.interrupt.to_pass_on().map(|signal| kill_process(pid, signal));
             }
             if left.is_zero() {
                 return Ok(false);

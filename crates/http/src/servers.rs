@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use figure::CpuList;
 use figure::format::system_error;
+use lab::child;
 use lab::trust::Untrusted;
 use serde::Deserialize;
 
@@ -147,8 +148,8 @@ impl Server {
         let mut command = Command::new(program);
         command.arg(&setup.name).args(&setup.flags).envs(setup.environment.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = spawn(command, setup.cpus.as_ref())
-            .map_err(|error| ServersError::Run(program.to_owned(), error))?;
+        let mut child = child::spawn(command, setup.cpus.as_ref())
+            .map_err(|error| ServersError::Run(program.to_owned(), error.into()))?;
         let input = child.stdin.take();
         let lines = child.stdout.take().map(first_line);
         let (saying, said) = channel();
@@ -240,19 +241,6 @@ pub fn list(program: &Path) -> Result<Vec<Listed>, ServersError> {
         .ok_or_else(|| {
             ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers"))
         })
-}
-
-/// A child inherits the affinity of the thread that starts it, so a thread of its own starts it.
-pub(crate) fn spawn(mut command: Command, cpus: Option<&CpuList>) -> std::io::Result<Child> {
-    std::thread::scope(|scope| {
-        let starting = scope.spawn(move || {
-            if let Some(cpus) = cpus {
-                lab::affinity::set(cpus)?;
-            }
-            command.spawn()
-        });
-        starting.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that starts it failed")))
-    })
 }
 
 /// Takes a reader's first line, empty if there is none, and keeps the reader open.

@@ -23,6 +23,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use said::Said;
 
+use crate::{child, ended};
+
 /// How long copies may take until they are all ready.
 const STARTING: Duration = Duration::from_secs(20);
 /// When is first looked whether they still live, and how long it is between looks at most: each takes a CPU from one that works.
@@ -30,9 +32,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const SELDOM: Duration = Duration::from_millis(250);
 /// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
 const ENDING: Duration = Duration::from_secs(60);
-
-/// Exit code of a shell that did not find a command (POSIX, 2.8.2).
-const NOT_FOUND: i32 = 127;
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -110,8 +109,9 @@ impl Copies {
     /// # Errors
     /// Which could not be started.
     pub fn begin(cell: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
-        let (memory, shared) = map(ask.copies * ask.threads)
-            .map_err(|error| format!("memory to share with the copies: {error}"))?;
+        let (memory, shared) = map(ask.copies * ask.threads).map_err(|error| {
+            format!("memory to share with the copies: {error}{}", ended::limit_of(&error))
+        })?;
         prepare(&shared);
         let said = Said::new().map_err(|error| format!("memory for what the copies say: {error}"))?;
         let mut copies = Copies {
@@ -310,13 +310,15 @@ impl Copies {
                 let errno = slot.map_or(0, |slot| slot.errno.load(Ordering::Acquire));
                 let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
                 match (errno, failed) {
-                    (0, step::CHILD) => format!("{what}: {}", ended(ExitStatus::from_raw(detail as i32))),
+                    (0, step::CHILD) => {
+                        format!("{what}: {}", ended::words(ExitStatus::from_raw(detail as i32)))
+                    }
                     (0, _) => format!("{what} was wrong ({detail})"),
                     (errno, _) => format!("{what}: {}", std::io::Error::from_raw_os_error(errno as i32)),
                 }
             }
             None if status.success() => "ended before its time, without a result".to_owned(),
-            None => ended(status),
+            None => ended::words(status),
         };
         match self.first_words() {
             Some(words) => format!("{which}: {how}; it said: {words}"),
@@ -354,15 +356,6 @@ pub fn resident(process: u32) -> Option<f64> {
     Some(pages * page as f64)
 }
 
-/// How a process ended, in words.
-pub fn ended(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("was killed by signal {signal}"),
-        (None, Some(NOT_FOUND)) => format!("exit code {NOT_FOUND}, a command was not found"),
-        (None, code) => format!("exit code {}", code.unwrap_or(-1)),
-    }
-}
-
 /// Memory for the results of so many copies, which they inherit.
 fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
     let bytes = Shared::bytes(copies);
@@ -374,6 +367,7 @@ fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
     };
     // SAFETY: page-aligned, zeroed, never unmapped: a worker makes some hundreds of these.
     let shared = unsafe {
+        (*base.cast::<Head>()).parent.store(std::process::id(), Ordering::Relaxed);
         (*base.cast::<Head>()).slots.store(copies as u32, Ordering::Release);
         Shared::over(base.cast())
     };
@@ -392,13 +386,7 @@ fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &Said) -> std::
         .stdout(File::options().write(true).open("/dev/null")?)
         .stderr(said.stdio()?)
         .process_group(0);
-    std::thread::scope(|scope| {
-        let started = scope.spawn(|| {
-            crate::affinity::set(&ask.cpus)?;
-            command.spawn()
-        });
-        started.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread failed")))
-    })
+    Ok(child::spawn(command, Some(&ask.cpus))?)
 }
 
 /// Waits so long at most for the word to change from `value`.
@@ -433,13 +421,6 @@ fn await_end(child: &mut Child, end: Instant) -> Result<ExitStatus, String> {
 #[cfg(test)]
 mod unit {
     use super::*;
-
-    #[test]
-    fn ends_in_words() {
-        assert_eq!(ended(ExitStatus::from_raw(127 << 8)), "exit code 127, a command was not found");
-        assert_eq!(ended(ExitStatus::from_raw(2 << 8)), "exit code 2");
-        assert_eq!(ended(ExitStatus::from_raw(9)), "was killed by signal 9");
-    }
 
     #[test]
     fn steps_are_told_apart() {

@@ -62,6 +62,14 @@ pub fn die_with(guardian: u32) {
     }
 }
 
+/// The worker's status by its guardian's.
+pub(crate) fn status(guardian: ExitStatus) -> ExitStatus {
+    match guardian.code() {
+        Some(code) if code > 128 => ExitStatus::from_raw(code - 128),
+        _ => guardian,
+    }
+}
+
 /// A status as one number: the exit code, or 128 + the signal.
 fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(126)
@@ -126,5 +134,7 @@ mod tests {
     fn signals_become_codes_as_in_a_shell() {
         assert_eq!(code(ExitStatus::from_raw(9)), 137);
         assert_eq!(code(ExitStatus::from_raw(3 << 8)), 3);
+        assert_eq!(status(ExitStatus::from_raw(137 << 8)).signal(), Some(9));
+        assert_eq!(status(ExitStatus::from_raw(3 << 8)).code(), Some(3));
     }
 }

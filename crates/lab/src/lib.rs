@@ -16,20 +16,24 @@
 //!   stand, [`maps`] what a process has mapped.
 //! - [`others`] notes which other processes used CPU time while rounds ran.
 //! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
-//!   that nothing outlives the run.
+//!   that nothing outlives the run. A [`warden`] does the rest where truebench itself is killed: by the run's [`mark`] on its processes, and
+//!   by the names of its [`scratch`]. [`child`] starts children that end with their parent.
 //! - [`trust`] decides which files are run, preloaded or taken up: those that other users cannot change.
 //! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
 
 pub mod affinity;
 pub mod barrier;
 pub mod canary;
+pub mod child;
 pub mod clock;
 pub mod copies;
+pub mod ended;
 pub mod events;
 pub mod guardian;
 pub mod image;
 pub mod interrupt;
 pub mod maps;
+pub mod mark;
 pub mod measure;
 pub mod mode;
 pub mod mount;
@@ -43,12 +47,14 @@ pub mod preload;
 pub mod proc;
 pub mod program;
 pub mod schedule;
+pub mod scratch;
 pub mod session;
 pub mod start;
 pub mod thread_counters;
 pub mod traffic;
 pub mod tree;
 pub mod trust;
+pub mod warden;
 pub mod worker;
 
 /// RFC 3339 in UTC with milliseconds, now.

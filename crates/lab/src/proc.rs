@@ -32,6 +32,16 @@ pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
     bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// An error of executing /proc/self/exe, which says so where there is no /proc.
+pub fn missing(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound if !Path::new("/proc/self").exists() => {
+            io::Error::new(error.kind(), "there is no /proc; mount it: mount -t proc proc /proc")
+        }
+        _ => error,
+    }
+}
+
 /// A line of /proc/PID/status by its name. (The kernel writes the end of a line in a process's name as `\n`.)
 pub fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)

@@ -6,7 +6,7 @@
 //! where they are, where they may be, how long they waited for a CPU.
 
 use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -17,7 +17,8 @@ use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::affinity;
+use crate::child::{self, SpawnError};
+use crate::ended;
 use crate::thread_counters::{seconds, usage};
 use watched::Watched;
 
@@ -151,16 +152,12 @@ pub fn run(program: &Program) -> Result<Ran, ProgramError> {
 }
 
 impl Ran {
-    /// How it ended, if not well: `exit code 3: LAST LINE`.
+    /// How it ended, if not well: `ended with exit code 3: LAST LINE`.
     pub fn complaint(&self) -> Option<String> {
         if self.status.success() {
             return None;
         }
-        let how = match (self.status.code(), self.status.signal()) {
-            (Some(code), _) => format!("exit code {code}"),
-            (_, Some(signal)) => format!("signal {signal}"),
-            _ => "no exit code".to_owned(),
-        };
+        let how = ended::words(self.status);
         let last = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
         Some(match last(&self.errors).or_else(|| last(&self.output)) {
             Some(line) => format!("{how}: {}", figure::format::plain_to(&line, 160)),
@@ -169,7 +166,7 @@ impl Ran {
     }
 }
 
-/// Starts it from a thread that has the mask which the program is to inherit.
+/// Starts it on these CPUs.
 fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, ProgramError> {
     let mut command = Command::new(&program.path);
     for name in &program.unset {
@@ -185,14 +182,9 @@ fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, Progr
     if let Some(directory) = &program.directory {
         command.current_dir(directory);
     }
-    std::thread::scope(|scope| {
-        let started = scope.spawn(|| {
-            affinity::set(cpus).map_err(|error| ProgramError::Cpus(cpus.to_string(), error))?;
-            command.spawn().map_err(ProgramError::Start)
-        });
-        started
-            .join()
-            .unwrap_or_else(|_| Err(ProgramError::Start(std::io::Error::other("its thread failed"))))
+    child::spawn(command, Some(cpus)).map_err(|error| match error {
+        SpawnError::Cpus(error) => ProgramError::Cpus(cpus.to_string(), error),
+        SpawnError::Start(error) => ProgramError::Start(error),
     })
 }
 
@@ -239,6 +231,7 @@ fn children() -> Children {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::affinity;
 
     fn shell(script: &str, seconds: f64) -> Result<Ran, ProgramError> {
         run(&Program {
@@ -256,7 +249,7 @@ mod tests {
     fn output_status_environment_and_mask() {
         let ran = shell("echo out $GIVEN; echo err >&2; read x || echo empty; exit 3", 60.0).unwrap();
         assert_eq!((ran.output.as_str(), ran.errors.as_str()), ("out yes\nempty\n", "err\n"));
-        assert_eq!(ran.complaint().as_deref(), Some("exit code 3: err"));
+        assert_eq!(ran.complaint().as_deref(), Some("ended with exit code 3: err"));
         assert_eq!(shell("pwd", 60.0).unwrap().output, "/dev\n");
         let ran = shell("grep Cpus_allowed_list /proc/self/status", 60.0).unwrap();
         let first = affinity::get().unwrap().first().unwrap();

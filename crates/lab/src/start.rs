@@ -236,7 +236,7 @@ impl Start {
         let note = |index: usize| slot.note(index).map_or(0.0, of);
         let status = ExitStatus::from_raw(note(note::STATUS) as i32);
         let failure = if !status.success() {
-            let how = crate::copies::ended(status);
+            let how = crate::ended::words(status);
             Some(self.copies.last_words().map_or(how.clone(), |words| format!("{how}; it said: {words}")))
         } else {
             (note(note::LEFT) > 0.0).then(|| {

@@ -9,6 +9,7 @@ use std::io::{BufRead, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use figure::{Conditions, Event, Evidence, Figure, Round};
@@ -16,8 +17,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
-use crate::guardian;
 use crate::interrupt::Interrupt;
+use crate::{ended, guardian, mark, proc};
 
 /// First argument of a worker process; the second is the worker's name, the third its guardian's process id.
 pub const MARKER: &str = "__worker";
@@ -108,6 +109,8 @@ pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<d
 pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
+    ended::outlive_file_limit()?;
+    ended::watch();
     // Should memory run out, the worker is to be killed, and not truebench or the user's programs (proc(5)).
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let mut input = std::io::stdin().lock().lines();
@@ -208,6 +211,8 @@ impl Limit<'_> {
 #[derive(Debug)]
 pub struct Worker {
     guardian: Child,
+    /// What the guardian and all below it are marked with.
+    mark: String,
     requests: Option<ChildStdin>,
     replies: ChildStdout,
     /// The writing end; its close is the order to end.
@@ -219,18 +224,23 @@ impl Worker {
     /// Starts the worker of this name below a guardian of its own.
     ///
     /// # Errors
-    /// What the system answered.
+    /// What the system answered, or that there is no /proc.
     pub fn spawn(name: &str) -> std::io::Result<Worker> {
+        ended::watch();
+        static WORKERS: AtomicUsize = AtomicUsize::new(0);
+        let mark = format!("{}.{}", *mark::RUN, WORKERS.fetch_add(1, Ordering::Relaxed));
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         // This one end is for the guardian to inherit.
         rustix::io::fcntl_setfd(&read_end, rustix::io::FdFlags::empty())?;
         let mut guardian = Command::new("/proc/self/exe")
             .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), MARKER, name])
+            .env(mark::VARIABLE, &mark)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // A group of its own: Ctrl-C at the terminal is for truebench, which then ends us in order.
             .process_group(0)
-            .spawn()?;
+            .spawn()
+            .map_err(proc::missing)?;
         let (requests, replies) = (guardian.stdin.take(), guardian.stdout.take());
         let (Some(requests), Some(replies)) = (requests, replies) else {
             return Err(std::io::Error::other("no pipe to the worker"));
@@ -239,6 +249,7 @@ impl Worker {
         rustix::io::ioctl_fionbio(&requests, true)?;
         Ok(Worker {
             guardian,
+            mark,
             requests: Some(requests),
             replies,
             lifeline: Some(write_end),
@@ -336,13 +347,14 @@ impl Worker {
             self.end();
             return Trouble::Died("the worker closed its pipe, and was ended".to_owned());
         }
-        Trouble::Died(match status.ok().flatten().and_then(|status| status.code()) {
-            Some(137) => "the worker was killed (SIGKILL): by the kernel for want of memory (see dmesg), \
-                          a memory limit, or by hand"
-                .to_owned(),
-            Some(code) if code > 128 => format!("the worker was ended by signal {}", code - 128),
-            Some(code) => format!("the worker ended with exit code {code}"),
-            None => "the worker's guardian was killed".to_owned(),
+        // Ended all the same: what a guardian that was killed could not end.
+        self.end();
+        Trouble::Died(match status.ok().flatten() {
+            Some(status) if status.code().is_some() => {
+                format!("the worker {}", ended::words(guardian::status(status)))
+            }
+            Some(status) => format!("the worker's guardian {}", ended::words(status)),
+            None => "the worker's guardian cannot be waited for".to_owned(),
         })
     }
 
@@ -350,7 +362,10 @@ impl Worker {
     fn end(&mut self) {
         self.requests = None;
         self.lifeline = None;
-        let _ = self.guardian.wait();
+        // One that was killed has killed nobody.
+        if self.guardian.wait().map_or(true, |status| status.code().is_none()) {
+            mark::kill(&self.mark);
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod counters;
 mod describe;
 pub mod dimms;
 mod mislead;
+pub mod oom;
 pub mod perf;
 pub mod processes;
 #[cfg(any(test, feature = "synthetic"))]

@@ -7,8 +7,6 @@ pub mod place;
 pub mod plan;
 pub mod scripts;
 
-pub use place::sweep;
-
 use crate::mode::Mode;
 
 /// The mode.

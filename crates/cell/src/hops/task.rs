@@ -70,13 +70,7 @@ impl Task {
         match unsafe { libc::fork() } {
             -1 => Err(Cause::now(step::FORK)),
             0 => {
-                // SAFETY: sets what is this process's own.
-                unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-                if sys::parent() != parent {
-                    // It died before it could take us along.
-                    // SAFETY: ends the process.
-                    unsafe { libc::_exit(crate::exit::FAILED) };
-                }
+                sys::end_with(parent);
                 let done = self.answer();
                 if done.is_err() && self.board.placed.0.load(Ordering::Acquire) == THERE {
                     // Who began waits for an answer that will not come. The slot says why.

@@ -2,6 +2,7 @@
 //!
 //! Each suite is measured as by its own command ([`shares`]), so that a part of a run can be repeated alone.
 
+mod lock;
 mod shares;
 mod state;
 

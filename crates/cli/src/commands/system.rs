@@ -24,6 +24,9 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    if let Some(directory) = &arguments.directory {
+        lab::warden::tell(directory);
+    }
     let done = carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output);
     if !arguments.measuring.dry_run {
         sweep(arguments.directory.as_deref());
@@ -48,7 +51,7 @@ pub fn planned(arguments: &System, machine: &Machine) -> Result<Vec<Part>, Failu
 /// Removes what a worker that was killed left behind.
 pub fn sweep(directory: Option<&Path>) {
     let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
-    system::index::sweep(&directory, std::process::id());
+    lab::scratch::sweep(&directory, std::process::id());
 }
 
 /// The modes that are asked for, in the order of the list. Words that are no mode's are tests: of the modes over tests that are

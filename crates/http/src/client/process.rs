@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use figure::Reading;
 use figure::format::system_error;
+use lab::proc;
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,7 @@ pub struct Connected {
 /// When the pipes break or a line is no order.
 pub fn serve(parent: u32) -> std::io::Result<()> {
     lab::guardian::die_with(parent);
+    lab::ended::outlive_file_limit()?;
     let abort = Arc::new(AtomicBool::new(false));
     let (orders, ordered) = channel();
     let ended = abort.clone();
@@ -131,7 +133,10 @@ impl Generator {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| {
-                format!("a process of the client could not be started: {}", system_error(&error))
+                format!(
+                    "a process of the client could not be started: {}",
+                    system_error(&proc::missing(error))
+                )
             })?;
         let orders = child.stdin.take();
         let (sender, answers) = channel();
@@ -179,8 +184,17 @@ impl Generator {
     fn tell(&mut self, order: &Order) -> Result<(), String> {
         let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         line.push(b'\n');
-        let pipe = self.orders.as_mut().ok_or("the client is gone")?;
-        pipe.write_all(&line).map_err(|error| format!("the client is gone: {}", system_error(&error)))
+        let written = self.orders.as_mut().is_some_and(|pipe| pipe.write_all(&line).is_ok());
+        if written { Ok(()) } else { Err(self.gone()) }
+    }
+
+    /// Why a client whose pipe broke is gone.
+    fn gone(&mut self) -> String {
+        self.orders = None;
+        match self.child.wait() {
+            Ok(status) => format!("the client {}", lab::ended::words(status)),
+            Err(error) => format!("the client is gone: {}", system_error(&error)),
+        }
     }
 
     fn answer(&mut self, within: Duration) -> Result<Answer, String> {
@@ -188,8 +202,7 @@ impl Generator {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => return Err("the client did not answer in time".to_owned()),
             Err(RecvTimeoutError::Disconnected) => {
-                let status = self.child.wait().map(|status| status.to_string()).unwrap_or_default();
-                return Err(format!("the client ended: {status}"));
+                return Err(self.gone());
             }
         };
         match serde_json::from_str(&line) {

@@ -217,8 +217,8 @@ impl Subjects {
 fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> {
     use std::os::unix::process::CommandExt;
     command.process_group(0);
-    servers::spawn(command, cpus)
-        .map_err(|error| format!("the server could not be started: {}", system_error(&error)))
+    lab::child::spawn(command, cpus)
+        .map_err(|error| format!("the server could not be started: {}", system_error(&error.into())))
 }
 
 /// Waits until it listens. A command may end well before, and leave a daemon.
@@ -232,7 +232,7 @@ fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
         if let Some(status) = ended {
             deadline = deadline.min(Instant::now() + DAEMON);
             if !status.success() || Instant::now() > deadline {
-                return Err(format!("it ended before it listened at {address}: {status}"));
+                return Err(format!("it {} before it listened at {address}", lab::ended::words(status)));
             }
         }
         if Instant::now() > deadline {

@@ -14,7 +14,7 @@ use lab::worker::Facts;
 use machine::Tree;
 use machine::counters::Watch;
 
-use super::place::{self, Place};
+use super::place::Place;
 use super::plan::Task;
 use crate::{catalogue, surroundings};
 use lab::copies::{Ask, Copies, Copy};
@@ -56,7 +56,7 @@ impl Passes {
     /// What could not be had, in words for the user.
     pub fn on(machine: &Machine, cpus: &CpuList, directory: &Path, session: u32) -> Result<Passes, String> {
         let cell = find_cell()?;
-        place::sweep_abandoned(directory);
+        lab::scratch::sweep_abandoned(directory);
         Ok(Passes {
             // It is started and executes itself in other directories than ours.
             cell: cell.canonicalize().unwrap_or(cell),

@@ -12,6 +12,7 @@ use crate::args::Alloc;
 use crate::failure::Failure;
 use crate::plans::{carry_out, parts, plans};
 use crate::program;
+use crate::run::scratch;
 
 /// What is said where there is no command.
 const HOW: &str =
@@ -27,10 +28,7 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
     }
     let allocators = find::chosen(words, places).map_err(Failure::usage)?;
     let program = program::of(&arguments.command)?;
-    // The worker may be killed at any time; what is in here goes with us.
-    let directory = tempfile::Builder::new().prefix("truebench-try-").tempdir();
-    let directory =
-        directory.map_err(|error| Failure::measuring(format!("a directory for the proof: {error}")))?;
+    let directory = scratch()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
         allocators: allocators.clone(),

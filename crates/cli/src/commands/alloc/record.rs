@@ -12,7 +12,7 @@ use figure::format;
 use crate::args::Alloc;
 use crate::failure::Failure;
 use crate::output::Target;
-use crate::run::interrupt;
+use crate::run::begin_beside_program;
 
 /// How the command is to be written.
 const EXAMPLE: &str = "truebench alloc record -o FILE -- COMMAND";
@@ -38,14 +38,19 @@ pub fn run(arguments: &Alloc, others: &[String]) -> Result<ExitCode, Failure> {
         None => unused(program)?,
     };
     let target = Target::check(&path)?;
-    let interrupt = interrupt()?;
+    let interrupt = begin_beside_program()?;
     let recorded = record(command, &interrupt).map_err(|error| match error {
         RecordError::Start(..) => Failure::usage(error),
         _ => Failure::measuring(error),
     })?;
     let histogram = &recorded.histogram;
     if histogram.allocated() == 0 {
-        return Err(Failure::measuring(nothing(program, histogram, recorded.status)));
+        let failure = Failure::measuring(nothing(program, histogram, recorded.status));
+        // The program's own code tells more than ours, unless it says that all is well.
+        return match code_of(recorded.status) {
+            0 => Err(failure),
+            code => Err(failure.with_code(code)),
+        };
     }
     target.write_text(&histogram.csv(&shown(command)))?;
     if !arguments.output.quiet {
@@ -84,11 +89,7 @@ fn nothing(program: &OsStr, histogram: &Histogram, status: ExitStatus) -> String
             "{program} did not call the malloc that it loads: it has an allocator of its own linked in, or allocated nothing"
         ),
     };
-    let ended = match (status.code(), status.signal()) {
-        (Some(0), _) => String::new(),
-        (Some(code), _) => format!("; it ended with exit code {code}"),
-        (None, signal) => format!("; it was killed by signal {}", signal.unwrap_or(0)),
-    };
+    let ended = if status.success() { String::new() } else { format!("; it {}", lab::ended::words(status)) };
     format!("nothing was recorded: {cause}{ended}")
 }
 

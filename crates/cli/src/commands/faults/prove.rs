@@ -2,13 +2,14 @@
 //! what to try: then the levers are those against what was found.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use alloc::find::{self, Places};
 use faults::prove::{MODE, Options, Preloaded};
 use faults::{SUITE, manager};
 use figure::evidence::{MANAGER, MECHANISM};
 use figure::faults::{Manager, Mechanism};
-use figure::{Better, Figure, Machine, Unit};
+use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use machine::{Asked, Tree};
@@ -16,11 +17,11 @@ use machine::{Asked, Tree};
 use super::watch;
 use crate::args::faults::{Prove, Watch};
 use crate::args::{Measuring, Output};
-use crate::failure::Failure;
+use crate::failure::{Failure, end};
 use crate::output::Destination;
 use crate::plans::{Times, carry_on, parts, plans};
 use crate::program;
-use crate::run::interrupt;
+use crate::run::{begin, record_of, scratch};
 
 /// With --quick a minute and a half.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
@@ -68,12 +69,17 @@ pub(super) fn proved(
         if !output.quiet {
             anstream::eprintln!("truebench: one start of {} first, to see what to try", program.name());
         }
+        let (started, begun) = (lab::timestamp(), Instant::now());
+        let interrupt = begin()?;
         let seconds = asked.until_rate.map(|time| time.min(LOOK));
-        let prices = watch::prices(&machine)?;
-        let (seen, interrupted) =
-            watch::trial(program, &program.name(), seconds, prices, &machine, &interrupt()?)?;
-        if interrupted.is_some() {
-            return carry_on(Vec::new(), seen, machine, measuring, output);
+        let prices = watch::prices(&machine, &interrupt)?;
+        let (seen, interrupted) = match interrupt.requested() {
+            Some(signal) => (prices, Some(signal)),
+            None => watch::trial(program, &program.name(), seconds, prices, &machine, &interrupt)?,
+        };
+        if let Some(signal) = interrupted {
+            let seen = record_of(seen, machine, started, begun.elapsed().as_secs_f64());
+            return stopped(signal, seen, output);
         }
         figures = seen;
     }
@@ -83,10 +89,7 @@ pub(super) fn proved(
         Ok(manager) => manager,
         Err(failure) => return untried(failure, figures, machine, measuring, output),
     };
-    // The worker may be killed at any time; what is in here goes with us.
-    let directory = tempfile::Builder::new().prefix("truebench-prove-").tempdir();
-    let directory =
-        directory.map_err(|error| Failure::measuring(format!("a directory for the proof: {error}")))?;
+    let directory = scratch()?;
     let options = |rules: Rules| Options {
         program: program.clone(),
         manager,
@@ -102,6 +105,16 @@ pub(super) fn proved(
         Ok(plans) => carry_on(parts(plans), figures, machine, measuring, output),
         Err(failure) => untried(failure, figures, machine, measuring, output),
     }
+}
+
+/// The user ended the first start.
+fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode, Failure> {
+    let levers = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
+    record.figures.push(Figure { status: Status::Interrupted, ..levers });
+    record.interrupted = Some(format!("stopped by {signal}, in the first start"));
+    judge::judge(&mut record);
+    Destination::open(output)?.write(&record)?;
+    Ok(end(&record, false))
 }
 
 /// Nothing can be tried. What was found by a look is told all the same.

@@ -126,7 +126,10 @@ impl Stream {
             _ => Ok(()),
         };
         let written = written.and_then(|()| self.out.flush());
-        written.map_err(|error| Failure::measuring(format!("what was seen could not be written: {error}")))
+        written.map_err(|error| {
+            let limit = lab::ended::limit_of(&error);
+            Failure::measuring(format!("what was seen could not be written: {error}{limit}"))
+        })
     }
 
     /// What nobody can read is forgotten: the program goes on.

@@ -20,7 +20,7 @@ use crate::args::faults::{Export, Watch};
 use crate::failure::{self, Failure};
 use crate::output::{Destination, Target};
 use crate::program;
-use crate::run::{Watched, interrupt, record_of};
+use crate::run::{Watched, begin, begin_beside_program, record_of};
 
 /// What is said where there is neither a program nor another thing to do.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
@@ -88,15 +88,16 @@ pub(super) fn watched(
     let check = |export: &Export| Ok((Target::check(&export.file)?, export.format));
     let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, Failure>>()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    let interrupt = interrupt()?;
+    let interrupt = if is_ours { begin()? } else { begin_beside_program()? };
     let cpus = machine.topology.online.clone();
     let Settings { duration, looks, blocks, all_calls, .. } = *settings;
     let keeps = settings.keeps.clone();
     let options = Options { whom, cpus, duration, is_trial: false, looks, blocks, all_calls, keeps };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
+    interrupt.alone();
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
-    let prices = prices(&machine)?;
+    let prices = prices(&machine, &Interrupt::never().map_err(Failure::measuring)?)?;
     let (started, duration) = (watched.started.clone(), watched.seconds);
     let figures = complete::figures(watched, name, prices);
     let mut record = record_of(figures, machine, started, duration);
@@ -149,11 +150,10 @@ fn failure(error: WatchError) -> Failure {
 }
 
 /// What a minor fault costs here, and being watched, with all that is known of that.
-pub(super) fn prices(machine: &Machine) -> Result<Vec<Figure>, Failure> {
+pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, Failure> {
     let plan = of_a_fault(machine).map_err(Failure::usage)?;
-    let never = Interrupt::never().map_err(Failure::measuring)?;
     let (events, _) = Events::channel();
-    let outcome = session::run(&plan, judge::gate, &events, &never);
+    let outcome = session::run(&plan, judge::gate, &events, interrupt);
     Ok(outcome.figures)
 }
 

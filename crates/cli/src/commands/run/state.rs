@@ -9,6 +9,7 @@ use figure::{Figure, Machine, Record};
 use lab::trust::{self, Untrusted};
 use serde::{Deserialize, Serialize};
 
+use super::lock::Lock;
 use crate::commands::report::read_opened;
 use crate::failure::Failure;
 use crate::input;
@@ -48,6 +49,8 @@ pub struct Kept {
     last: Option<Instant>,
     /// The first thing that could not be written.
     lost: Option<Failure>,
+    // As long as the run is at work.
+    _lock: Lock,
 }
 
 impl Kept {
@@ -59,12 +62,13 @@ impl Kept {
         let shown = directory.display();
         fs::create_dir_all(directory)
             .map_err(|error| Failure::usage(format!("-o {shown}: cannot be made: {error}")))?;
+        let lock = Lock::take(directory)?;
         if directory.join(RECORD).exists() || directory.join(STATE).exists() {
             return Err(Failure::usage(format!(
                 "-o {shown}: there is a run already; go on with it (--resume {shown}), or name another directory"
             )));
         }
-        let mut kept = Kept::of(directory, State { command: command(), done: Vec::new() })?;
+        let mut kept = Kept::of(directory, State { command: command(), done: Vec::new() }, lock)?;
         kept.write_state();
         kept.lost.take().map_or(Ok(kept), Err)
     }
@@ -76,8 +80,12 @@ impl Kept {
     pub fn resume(directory: &Path, machine: &Machine) -> Result<(Kept, Vec<String>, Vec<Figure>), Failure> {
         let shown = directory.display();
         let file = directory.join(STATE);
-        let text = input::of_file(opened(&file)?, input::RECORD)
-            .map_err(|error| Failure::usage(format!("--resume {shown}: no run was begun there: {error}")))?;
+        let none = |error: &dyn std::fmt::Display| {
+            Failure::usage(format!("--resume {shown}: no run was begun there: {error}"))
+        };
+        fs::metadata(&file).map_err(|error| none(&error))?;
+        let lock = Lock::take(directory)?;
+        let text = input::of_file(opened(&file)?, input::RECORD).map_err(|error| none(&error))?;
         let mut state: State = serde_json::from_slice(&text)
             .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", file.display())))?;
         // Without a record nothing is done.
@@ -100,13 +108,13 @@ impl Kept {
             }
         };
         let words = state.command.clone();
-        Ok((Kept::of(directory, state)?, words, figures))
+        Ok((Kept::of(directory, state, lock)?, words, figures))
     }
 
-    fn of(directory: &Path, state: State) -> Result<Kept, Failure> {
+    fn of(directory: &Path, state: State, lock: Lock) -> Result<Kept, Failure> {
         let record = Target::check(&directory.join(RECORD))?;
         let file = Target::check(&directory.join(STATE))?;
-        Ok(Kept { directory: directory.to_owned(), record, file, state, last: None, lost: None })
+        Ok(Kept { directory: directory.to_owned(), record, file, state, last: None, lost: None, _lock: lock })
     }
 
     /// The directory.

@@ -1,0 +1,166 @@
+//! How a process that truebench started ended, and which limit ended it: one place for all suites.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use figure::format::{bytes, seconds};
+use machine::Tree;
+use machine::oom::Kills;
+use rustix::process::{Resource, getrlimit};
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::low_level::{register, signal_name};
+
+use crate::thread_counters::children_cpu_time;
+
+/// Exit code of a shell that did not find a command (POSIX, 2.8.2).
+const NOT_FOUND: i32 = 127;
+/// The kernel ends a process some milliseconds after its limit of CPU time, by ticks.
+const TICKS: f64 = 0.05;
+/// A stack below this is too small for more than the smallest programs.
+const SMALL_STACK: u64 = 256 << 10;
+
+/// What the kernel had counted when the last process ended, or when this one began to look.
+static BEFORE: LazyLock<Mutex<Counts>> = LazyLock::new(|| Mutex::new(Counts::now()));
+
+/// Counts at a moment.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    kills: Kills,
+    /// CPU seconds of the children that were waited for.
+    cpu: f64,
+}
+
+impl Counts {
+    fn now() -> Counts {
+        Counts { kills: Kills::read(&Tree::live()), cpu: children_cpu_time() }
+    }
+}
+
+/// The limits of this process, which its children inherit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    /// Seconds of CPU time after which SIGXCPU comes, and SIGKILL.
+    cpu: (Option<u64>, Option<u64>),
+    /// Bytes of a file, of all mappings, of the stack.
+    file: Option<u64>,
+    space: Option<u64>,
+    stack: Option<u64>,
+}
+
+impl Limits {
+    fn now() -> Limits {
+        let soft = |resource| getrlimit(resource).current;
+        let cpu = getrlimit(Resource::Cpu);
+        let (file, space, stack) = (soft(Resource::Fsize), soft(Resource::As), soft(Resource::Stack));
+        Limits { cpu: (cpu.current, cpu.maximum), file, space, stack }
+    }
+}
+
+/// Begins to look: what befell others before is no cause. To be called when a process that has children begins.
+pub fn watch() {
+    LazyLock::force(&BEFORE);
+}
+
+/// Makes this process outlive the limit of a file's size: a write beyond it fails (EFBIG), and no SIGXFSZ ends the process. Programs
+/// that it executes are as before.
+///
+/// # Errors
+/// What the system answered.
+pub fn outlive_file_limit() -> std::io::Result<()> {
+    // SAFETY: a handler that does nothing. Were the signal ignored, programs that are executed would ignore it too.
+    unsafe { register(SIGXFSZ, || {}) }.map(drop)
+}
+
+/// How it ended, in words: `ended with exit code 3`, `was killed by SIGKILL: the memory limit of the control group …`.
+pub fn words(status: ExitStatus) -> String {
+    let Some(signal) = status.signal() else {
+        return match status.code() {
+            Some(NOT_FOUND) => format!("ended with exit code {NOT_FOUND}, a command was not found"),
+            code => format!("ended with exit code {}", code.unwrap_or(-1)),
+        };
+    };
+    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Counts::now();
+    let words = killed(signal, &Limits::now(), now.kills.cause_since(&before.kills), now.cpu - before.cpu);
+    *before = now;
+    words
+}
+
+/// The limit that an error of the system comes from, in words to follow it; nothing for other errors.
+pub fn limit_of(error: &std::io::Error) -> String {
+    match (error.raw_os_error(), Limits::now().file) {
+        (Some(libc::EFBIG), Some(most)) => {
+            format!(" (the limit of a file's size is {}: ulimit -f)", bytes(most as f64))
+        }
+        _ => String::new(),
+    }
+}
+
+/// What a signal means. `memory` is what ran out of memory meanwhile, `cpu` the CPU seconds that children used meanwhile.
+fn killed(signal: i32, limits: &Limits, memory: Option<String>, cpu: f64) -> String {
+    let of_cpu = |limit: u64| format!("the limit of CPU time is {} (ulimit -t)", seconds(limit as f64));
+    let cause = match (signal, limits) {
+        (libc::SIGXCPU, Limits { cpu: (Some(limit), _), .. }) => Some(of_cpu(*limit)),
+        (libc::SIGXFSZ, Limits { file: Some(limit), .. }) => {
+            Some(format!("the limit of a file's size is {} (ulimit -f)", bytes(*limit as f64)))
+        }
+        (libc::SIGKILL, _) if memory.is_some() => memory,
+        (libc::SIGKILL, Limits { cpu: (_, Some(limit)), .. }) if cpu + TICKS >= *limit as f64 => {
+            Some(of_cpu(*limit))
+        }
+        (libc::SIGKILL, _) => Some("by hand or by another program; no memory limit was met".to_owned()),
+        (libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS, Limits { space: Some(limit), .. }) => {
+            Some(format!("perhaps as the address space is limited to {} (ulimit -v)", bytes(*limit as f64)))
+        }
+        (libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS, Limits { stack: Some(limit), .. })
+            if *limit < SMALL_STACK =>
+        {
+            Some(format!("perhaps as the stack is limited to {} (ulimit -s)", bytes(*limit as f64)))
+        }
+        _ => None,
+    };
+    let name = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
+    match cause {
+        Some(cause) => format!("was killed by {name}: {cause}"),
+        None => format!("was killed by {name}"),
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_named_and_no_other() {
+        let none = Limits::default();
+        let all =
+            Limits { cpu: (Some(2), Some(3)), file: Some(8192), space: Some(1 << 30), stack: Some(64 << 10) };
+        let memory = || Some("the memory limit of the control group /a is 60 MiB".to_owned());
+        for (signal, limits, memory, cpu, has, has_not) in [
+            (libc::SIGKILL, all, memory(), 9.0, "60 MiB", "ulimit"),
+            (libc::SIGKILL, all, None, 2.99, "CPU time is 3 s", "memory"),
+            (libc::SIGKILL, all, None, 2.0, "by hand", "ulimit"),
+            (libc::SIGKILL, none, None, 9.0, "by hand", "ulimit"),
+            (libc::SIGXCPU, all, None, 2.0, "CPU time is 2 s", "memory"),
+            (libc::SIGXFSZ, all, None, 0.0, "size is 8 KiB", "CPU"),
+            (libc::SIGABRT, all, None, 0.0, "ulimit -v", "ulimit -s"),
+            (libc::SIGSEGV, Limits { space: None, ..all }, None, 0.0, "ulimit -s", "ulimit -v"),
+            (libc::SIGTERM, all, memory(), 9.0, "SIGTERM", ":"),
+            (libc::SIGXCPU, none, None, 9.0, "SIGXCPU", ":"),
+        ] {
+            let words = killed(signal, &limits, memory, cpu);
+            assert!(words.contains(has) && !words.contains(has_not), "{words}");
+        }
+    }
+
+    #[test]
+    fn ends_in_words() {
+        assert_eq!(
+            words(ExitStatus::from_raw(127 << 8)),
+            "ended with exit code 127, a command was not found"
+        );
+        assert_eq!(words(ExitStatus::from_raw(2 << 8)), "ended with exit code 2");
+        assert!(words(ExitStatus::from_raw(9)).starts_with("was killed by SIGKILL: by hand"));
+    }
+}
