@@ -80,7 +80,11 @@ impl Page {
 
     /// A paragraph: the first line begins with `first`, the others with `rest`.
     pub(super) fn paragraph(&mut self, first: &str, rest: &str, text: &str) {
-        for line in textwrap::wrap(&glued(text), self.options(first, rest)) {
+        let options = self.options(first, rest);
+        let room = options.width.saturating_sub(textwrap::core::display_width(rest));
+        let longer = |word: &&str| textwrap::core::display_width(word) > room;
+        let keeps_words = text.split_whitespace().filter(longer).all(is_setting);
+        for line in textwrap::wrap(&glued(text), options.break_words(!keeps_words)) {
             self.line(&line.replace(GLUE, " "));
         }
     }
@@ -158,6 +162,19 @@ fn ascii(sign: char) -> char {
 /// Stands for a space at which no line may end; [`figure::format::plain`] leaves none in foreign text.
 pub(super) const GLUE: char = '\u{a0}';
 
+/// The longest setting that is kept in one piece.
+const MAX_SETTING: usize = 200;
+
+/// Whether a word is a setting to copy, such as GLIBC_TUNABLES=glibc.malloc.trim_threshold=134217728: it has a line of its own rather
+/// than to be broken.
+fn is_setting(word: &str) -> bool {
+    word.len() <= MAX_SETTING
+        && word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
+        })
+}
+
 /// The longest unit that is kept on the line of its number.
 const MAX_UNIT: usize = 4;
 
@@ -190,6 +207,20 @@ mod tests {
             page.text(),
             "The rate that was seen by this was\n12.5 %, not 183 GB/s in the 3 rounds.\n"
         );
+    }
+
+    #[test]
+    fn a_setting_is_never_broken() {
+        let setting =
+            "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=134217728:glibc.malloc.trim_threshold=134217728";
+        for width in [20, 40, 60, 80] {
+            let mut page = Page::new(width, false, false);
+            page.paragraph("- ", "  ", &format!("Set {setting} and start it again."));
+            assert!(page.text().lines().any(|line| line.trim() == setting), "{}", page.text());
+            let mut page = Page::new(width, false, false);
+            page.paragraph("", "", &"w".repeat(300));
+            assert!(page.text().lines().all(|line| line.len() <= width), "{}", page.text());
+        }
     }
 
     #[test]
