@@ -75,6 +75,66 @@ fn a_baseline_that_is_not_reached_ends_with_3() {
 }
 
 #[test]
+fn a_baseline_says_and_returns_when_it_could_not_judge() {
+    let directory = tempfile::tempdir().unwrap();
+    // Of the pipe there are rounds enough, of spawn there are not.
+    let of = |name: &str, pipe, few: &[&str]| {
+        let mut record = record("here", &[("pipe", pipe), ("spawn", 1.0)]);
+        for figure in record.figures.iter_mut().filter(|figure| few.contains(&figure.id.as_str())) {
+            figure.rounds.truncate(3);
+            figure.summarise();
+        }
+        record.started = format!("2026-03-01T10:20:3{}Z", name.len());
+        saved(directory.path(), name, &record)
+    };
+    let (spawn, both) = (["system.spawn"], ["system.spawn", "system.pipe"]);
+    let (before, after) = (of("a.json", 1.0, &spawn), of("bb.json", 1.0, &spawn));
+    let (slower, blind) = (of("ccc.json", 0.8, &spawn), of("dddd.json", 0.5, &both));
+    for (other, options, code, named) in [
+        (&after, vec!["--require", "system.pipe"], 0, ""),
+        (&after, vec!["--require", "system.*"], 0, ""),
+        (&after, vec!["--require", "system.spawn"], 4, "system.spawn"),
+        (&after, vec!["--require", "system.pipe", "--require", "memory.*"], 4, "memory.*"),
+        (&after, vec!["--figure", "system.pipe", "--require", "system.spawn"], 4, "system.spawn"),
+        (&after, vec!["--figure", "system.spawn"], 4, "--baseline"),
+        (&slower, vec![], 3, ""),
+        (&slower, vec!["--require", "system.spawn"], 3, "system.spawn"),
+        (&slower, vec!["--figure", "system.spawn"], 4, "--baseline"),
+        // Half as fast, by two or three rounds: that is no interval.
+        (&blind, vec![], 4, "--baseline"),
+    ] {
+        let output = compared(&[&before, other], &[&["--baseline"], &options[..]].concat());
+        assert_eq!(output.status.code(), Some(code), "{options:?}: {}", stderr(&output));
+        assert_eq!(stderr(&output).lines().count(), usize::from(!named.is_empty()), "{}", stderr(&output));
+        assert!(stderr(&output).contains(named), "{options:?}: {}", stderr(&output));
+    }
+    // Without a baseline ratios alone are an answer, unless something is required.
+    assert_eq!(compared(&[&before, &blind], &[]).status.code(), Some(0));
+    assert_eq!(compared(&[&before, &blind], &["--require", "*"]).status.code(), Some(4));
+    let text = stdout(&compared(&[&before, &after], &["--baseline"]));
+    let first: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(first.contains("1 of 2 figures judged: 1 same, 1 inconclusive"), "{text}");
+}
+
+#[test]
+fn a_record_is_the_same_as_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut noisy = record("here", &[("pipe", 1.0), ("spawn", 1.0)]);
+    for (at, round) in noisy.figures[0].rounds.iter_mut().enumerate() {
+        round.samples = vec![1000.0 * 1.5_f64.powi(at as i32)];
+    }
+    noisy.figures[0].summarise();
+    noisy.figures[1].better = Better::Neither;
+    let file = saved(directory.path(), "a.json", &noisy);
+    let output = compared(&[&file, &file], &["--baseline", "--require", "system.*", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let standings = json["pairs"][0]["figures"].as_array().unwrap();
+    assert!(standings.len() == 2 && standings.iter().all(|figure| figure["standing"] == "same"), "{json}");
+    assert_valid_as("comparison", &output.stdout);
+}
+
+#[test]
 fn the_test_that_is_out_of_line_is_named_in_each_format() {
     let directory = tempfile::tempdir().unwrap();
     let tests = ["dhry2reg", "whetstone-double", "execl", "spawn", "syscall", "shell1", "fsdisk"];
@@ -127,7 +187,7 @@ fn what_cannot_be_compared_is_an_error_with_its_reason() {
     newer.tool.version = "0.2.0".into();
     let (a, newer) = (saved(directory.path(), "a.json", &a), saved(directory.path(), "n.json", &newer));
     let output = compared(&[&a, &newer], &[]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(4));
     assert!(stdout(&output).contains("truebench 0.1.0 and by truebench 0.2.0"), "{}", stdout(&output));
     assert!(stderr(&output).contains("not one figure"), "{}", stderr(&output));
     let forced = compared(&[&a, &newer], &["--force"]);
@@ -142,6 +202,8 @@ fn what_cannot_be_compared_is_an_error_with_its_reason() {
         (vec![&a, &a], vec!["--band", "200%"], "2%"),
         (vec![&a, &a], vec!["--weights", "speed=1"], "no such class"),
         (vec![&a, &a], vec!["--price", "Z=1"], "no such record"),
+        (vec![&a, &a], vec!["--figure", "memory.*"], "no record has"),
+        (vec![&a, &a], vec!["--require", ""], "id of a figure"),
         (vec![&a, &a], vec!["--format", "csv"], "there are text"),
         (vec![&a, &a], vec!["-o", "/nonexistent/x.md"], "cannot be written"),
     ] {

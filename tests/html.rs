@@ -75,7 +75,7 @@ fn small() -> Record {
             essential: false,
             cause: None,
         }];
-        figure.verdict = Some(Verdict::of(&figure.checks, 6));
+        figure.verdict = Some(Verdict::of(&figure.checks));
         figure
     };
     let figures =

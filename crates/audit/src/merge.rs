@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use figure::evidence::audit::{COMMAND, CONTRADICTION, DEPTH, SUBJECT, TOOL};
 use figure::evidence::http::{CONNECTIONS, QUANTILE};
 use figure::evidence::{ARRAY_BYTES, COPIES, THREADS};
-use figure::{Conditions, Figure, Reading};
+use figure::{Basis, Conditions, Figure, Reading};
 
 /// Figures of the same id under the same conditions become one, with a round for each run; those under others get a number behind the
 /// tool's name. Quantiles become figures that follow from the load that stands before them.
@@ -63,6 +63,7 @@ fn whole(mut figure: Figure) -> Figure {
     figure.summarise();
     if figure.conditions.get(QUANTILE).is_some() && !figure.derived_from.is_empty() {
         figure.rounds.clear();
+        figure.basis = Basis::Computed;
     }
     figure
 }

@@ -177,7 +177,8 @@ fn a_mean_lies_within_the_extremes_in_every_report() {
             ms(slowest)
         )
     };
-    let all: [(&str, &dyn Fn(&str, &str, &str) -> String); 3] = [("hey", &hey), ("oha", &oha), ("ab", &ab)];
+    type Text<'a> = &'a dyn Fn(&str, &str, &str) -> String;
+    let all: [(&str, Text); 3] = [("hey", &hey), ("oha", &oha), ("ab", &ab)];
     for (tool, report) in all {
         let mean = |fastest: &str, mean: &str, slowest: &str| {
             let record = judged(&[&report(fastest, mean, slowest)], &nothing());

@@ -14,6 +14,8 @@ pub const NOT_MEASURED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Some figure is invalid; with `--strict`: suspect or unverified.
 pub const INVALID: u8 = 3;
+/// Compared, and nothing of what was required could be judged.
+pub const NOT_JUDGED: u8 = 4;
 /// Interrupted; what was measured is kept.
 pub const INTERRUPTED: u8 = 130;
 
@@ -35,15 +37,21 @@ impl Failure {
         Failure { code: NOT_MEASURED, message: message.to_string() }
     }
 
+    /// Figures that had to be judged were not.
+    pub fn judging(message: impl Display) -> Self {
+        Failure { code: NOT_JUDGED, message: message.to_string() }
+    }
+
+    /// The same message with another exit code.
+    pub fn with_code(mut self, code: u8) -> Self {
+        self.code = code;
+        self
+    }
+
     /// Adds to the message.
     pub fn with(mut self, more: &str) -> Self {
         self.message.push_str(more);
         self
-    }
-
-    /// Another exit code: that of a program of the user's.
-    pub fn with_code(self, code: u8) -> Self {
-        Failure { code, ..self }
     }
 
     /// The message.

@@ -3,7 +3,7 @@
 use figure::evidence::*;
 use figure::faults::{Manager, Mechanism};
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
-use figure::{Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
+use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
 
 use crate::levers::{self, Advice};
 use crate::prices::catalogue;
@@ -150,7 +150,7 @@ fn coverage(watched: &Watched) -> Figure {
     let of = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
     let share = (of(FAULT_SEEN) / watched.totals.minor.max(1.0)).min(1.0);
     (figure.value, figure.interval) = (Some(share), stats::share_interval(share, of(FAULT_SAMPLES) as usize));
-    (figure.status, figure.reason) = (Status::Measured, None);
+    (figure.status, figure.reason, figure.basis) = (Status::Measured, None, Basis::Observations);
     figure.evidence.merge(facts.evidence.clone());
     figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
     figure

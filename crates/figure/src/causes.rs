@@ -1,14 +1,14 @@
 //! Figures that are not valid, by their first cause. Every count of them, in findings and in reports, comes from here.
 
-use crate::check::CheckResult;
-use crate::{Figure, Record, Verdict};
+use crate::check::{CheckResult, MIN_ROUNDS, ROUNDS};
+use crate::{Figure, Outcome, Record, Verdict};
 
 /// Figures of one verdict that share their first cause, in the order of the record.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
     /// Their verdict.
     pub verdict: Verdict,
-    /// The name of the check that is the first cause, or [`ROUNDS`](crate::check::ROUNDS).
+    /// The name of the check that is the first cause, such as `foreign-load`.
     pub cause: String,
     /// Figures that have this cause themselves.
     pub own: Vec<&'a Figure>,
@@ -37,20 +37,25 @@ pub struct Tally {
     pub following: usize,
 }
 
-/// Why a figure is not valid: its first reason, which is the cause, or that too few rounds were kept. `None` for a valid one.
+/// Why a figure is not valid: its first reason, which is the cause. `None` for a valid one.
 pub fn first_reason(figure: &Figure) -> Option<CheckResult> {
-    reason_for(figure.verdict?, figure.checks.iter(), figure.kept().count())
+    let verdict = figure.verdict?;
+    // In old records the number of rounds is no check.
+    let unrecorded = || CheckResult {
+        id: ROUNDS.to_owned(),
+        outcome: Outcome::Unknown,
+        detail: format!("{} of the {MIN_ROUNDS} rounds that an interval needs", figure.kept().count()),
+        fix: None,
+        essential: true,
+        cause: None,
+    };
+    let first = reason_for(verdict, &figure.checks);
+    first.or_else(|| (verdict == Verdict::Unverified).then(unrecorded))
 }
 
-/// The first reason for a verdict, by these checks and so many kept rounds.
-pub fn reason_for<'a>(
-    verdict: Verdict,
-    mut checks: impl Iterator<Item = &'a CheckResult>,
-    kept_rounds: usize,
-) -> Option<CheckResult> {
-    let rounds = || CheckResult::too_few_rounds(kept_rounds).filter(|_| verdict == Verdict::Unverified);
-    let first = checks.find(|check| check.is_reason()).cloned().or_else(rounds);
-    first.filter(|_| verdict != Verdict::Valid)
+/// The first reason for a verdict, by these checks.
+pub fn reason_for(verdict: Verdict, checks: &[CheckResult]) -> Option<CheckResult> {
+    checks.iter().find(|check| check.is_reason()).filter(|_| verdict != Verdict::Valid).cloned()
 }
 
 /// The figures that are not valid, by verdict and first cause: the worst verdict first, then the most figures.
@@ -87,7 +92,7 @@ pub fn tally(record: &Record, verdict: Verdict) -> Tally {
 mod tests {
     use super::*;
     use crate::check::Cause;
-    use crate::{Better, Outcome, Unit};
+    use crate::{Better, Unit};
 
     fn figure(id: &str, check: &str, outcome: Outcome, cause: Option<&str>) -> Figure {
         let mut figure = Figure::planned(id, "s", id, Unit::ONE, Better::Higher);
@@ -101,7 +106,7 @@ mod tests {
             essential: true,
             cause,
         }];
-        figure.verdict = Some(Verdict::of(&figure.checks, 10));
+        figure.verdict = Some(Verdict::of(&figure.checks));
         figure
     }
 

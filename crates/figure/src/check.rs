@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 /// observations covers the median with probability 1 - 2·2⁻⁶ = 96.9 %, that of 5 only with 93.8 %).
 pub const MIN_ROUNDS: usize = 6;
 
-/// What a reason is called that is no check: the rule of [`Verdict::of`] on the number of rounds.
+/// The check of how many rounds a figure rests on.
 pub const ROUNDS: &str = "rounds";
+/// The check of how wide its interval is.
+pub const PRECISION: &str = "precision";
 
 /// The answer of one check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +57,7 @@ pub struct CheckResult {
     pub outcome: Outcome,
     /// What was seen, with numbers, or why nothing could be seen.
     pub detail: String,
-    /// What to do about it: a command, or a sentence. Only with `warn` and `fail`.
+    /// What to do about it: a command, or a sentence. Not with `pass`.
     #[serde(default)]
     pub fix: Option<String>,
     /// Whether this figure may be called valid only if this check could be answered.
@@ -80,18 +82,6 @@ impl CheckResult {
             Outcome::Pass => false,
         }
     }
-
-    /// The rule of [`Verdict::of`] on the number of rounds, as a reason; `None` where enough were kept.
-    pub fn too_few_rounds(kept: usize) -> Option<CheckResult> {
-        (kept < MIN_ROUNDS).then(|| CheckResult {
-            id: ROUNDS.to_owned(),
-            outcome: Outcome::Unknown,
-            detail: format!("{kept} of the {MIN_ROUNDS} rounds that an interval needs"),
-            fix: Some(format!("give it more time: --rounds {MIN_ROUNDS} or a larger --max-time")),
-            essential: true,
-            cause: None,
-        })
-    }
 }
 
 /// What a figure is worth.
@@ -100,7 +90,7 @@ impl CheckResult {
 pub enum Verdict {
     /// Every condition that matters was observed and held.
     Valid,
-    /// Nothing wrong was seen, but something essential could not be, or there are fewer than 6 rounds.
+    /// Nothing wrong was seen, but something essential could not be: an unanswered check, too few rounds, too wide an interval.
     Unverified,
     /// A condition was disturbed.
     Suspect,
@@ -109,16 +99,16 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The rule: any fail is invalid; else any warn is suspect; else an essential unknown, or fewer than
-    /// [`MIN_ROUNDS`] kept rounds, is unverified; else valid.
-    pub fn of(checks: &[CheckResult], kept_rounds: usize) -> Verdict {
+    /// The rule: any fail is invalid; else any warn is suspect; else an essential unknown is unverified; else valid. Too few rounds and
+    /// too wide an interval are essential unknowns ([`ROUNDS`], [`PRECISION`]).
+    pub fn of(checks: &[CheckResult]) -> Verdict {
         let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
         let blind = checks.iter().any(|check| check.essential && check.outcome == Outcome::Unknown);
         if any(Outcome::Fail) {
             Verdict::Invalid
         } else if any(Outcome::Warn) {
             Verdict::Suspect
-        } else if blind || kept_rounds < MIN_ROUNDS {
+        } else if blind {
             Verdict::Unverified
         } else {
             Verdict::Valid
@@ -149,11 +139,10 @@ mod tests {
     fn the_worst_answer_decides() {
         use Outcome::*;
         let pass = check(Pass, true);
-        assert_eq!(Verdict::of(std::slice::from_ref(&pass), 6), Verdict::Valid);
-        assert_eq!(Verdict::of(&[pass.clone(), check(Unknown, false)], 6), Verdict::Valid);
-        assert_eq!(Verdict::of(&[pass.clone(), check(Unknown, true)], 6), Verdict::Unverified);
-        assert_eq!(Verdict::of(&[check(Unknown, true), check(Warn, false)], 6), Verdict::Suspect);
-        assert_eq!(Verdict::of(&[check(Fail, false), check(Warn, true)], 1), Verdict::Invalid);
-        assert_eq!(Verdict::of(&[pass], 5), Verdict::Unverified);
+        assert_eq!(Verdict::of(std::slice::from_ref(&pass)), Verdict::Valid);
+        assert_eq!(Verdict::of(&[pass.clone(), check(Unknown, false)]), Verdict::Valid);
+        assert_eq!(Verdict::of(&[pass.clone(), check(Unknown, true)]), Verdict::Unverified);
+        assert_eq!(Verdict::of(&[check(Unknown, true), check(Warn, false)]), Verdict::Suspect);
+        assert_eq!(Verdict::of(&[check(Fail, false), check(Warn, true)]), Verdict::Invalid);
     }
 }

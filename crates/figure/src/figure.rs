@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::basis::Basis;
 use crate::check::{CheckResult, Verdict};
 use crate::conditions::Conditions;
 use crate::evidence::{Evidence, FactType, Key, Scope};
@@ -116,6 +117,9 @@ pub struct Figure {
     pub status: Status,
     /// Why there is none.
     pub reason: Option<String>,
+    /// What the value rests on.
+    #[serde(default)]
+    pub basis: Basis,
     /// The median of the kept rounds; null unless measured.
     pub value: Option<f64>,
     /// 95 % interval of the median; null with fewer than 6 kept rounds.
@@ -174,6 +178,7 @@ impl Figure {
             better,
             status: Status::Interrupted,
             reason: Some("stopped before its first round".to_owned()),
+            basis: Basis::Rounds,
             value: None,
             interval: None,
             best: None,
@@ -210,9 +215,22 @@ impl Figure {
         }
         self.value = Some(value?);
         self.interval = crate::stats::median_interval(values);
-        self.derived_from = from.iter().map(|figure| figure.id.clone()).collect();
+        self.computed_from(from.iter().map(|figure| figure.id.clone()).collect());
         (self.status, self.reason) = (Status::Measured, None);
         Some(())
+    }
+
+    /// Marks that its value follows from those of other figures.
+    pub fn computed_from(&mut self, ids: Vec<String>) {
+        (self.basis, self.derived_from) = (Basis::Computed, ids);
+    }
+
+    /// How many repetitions the value rests on: its own kept rounds, else what its interval was made of. `None` for a value alone.
+    pub fn repetitions(&self) -> Option<usize> {
+        match self.kept().count() {
+            0 => self.interval.as_ref().map(|interval| interval.rounds),
+            kept => Some(kept),
+        }
     }
 
     /// The rounds that the value rests on.
@@ -274,7 +292,7 @@ impl Figure {
 
     /// Seconds that the kept rounds lasted together.
     pub fn seconds(&self) -> f64 {
-        self.kept().map(|round| round.duration).sum()
+        self.kept().fold(0.0, |sum, round| sum + round.duration)
     }
 }
 

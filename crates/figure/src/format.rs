@@ -16,6 +16,17 @@ pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
+/// `1 round`, `2 rounds`, `0 rounds`: a count with its noun, whose plural has an s.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// The same for a number that need not be whole: `1 fault`, `2.50 faults`.
+pub fn quantity(count: f64, noun: &str) -> String {
+    let count = if count.fract() == 0.0 && count.abs() < 1e15 { decimals(count, 0) } else { number(count) };
+    if count == "1" { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// What the system answered, without the number and the path that follow: `no such file or directory`.
 pub fn system_error(error: &std::io::Error) -> String {
     let text = error.to_string();
@@ -26,7 +37,8 @@ pub fn system_error(error: &std::io::Error) -> String {
 /// decimals.
 pub fn bytes(bytes: f64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = bytes;
+    // Not -0.
+    let mut value = if bytes.abs() < 0.05 { 0.0 } else { bytes };
     let mut unit = 0;
     while value.abs() >= 1024.0 && unit + 1 < UNITS.len() {
         value /= 1024.0;
@@ -45,7 +57,8 @@ pub fn bytes(bytes: f64) -> String {
 pub fn number(value: f64) -> String {
     let digits = match value.abs() {
         v if v >= 1e15 => return format!("{value:.2e}"),
-        v if v == 0.0 || v >= 100.0 => 0,
+        0.0 => return "0".to_owned(),
+        v if v >= 100.0 => 0,
         v if v >= 10.0 => 1,
         v if v >= 1.0 => 2,
         v if v >= 0.1 => 3,
@@ -53,6 +66,15 @@ pub fn number(value: f64) -> String {
         _ => return format!("{value:.2e}"),
     };
     format!("{value:.digits$}")
+}
+
+/// A number with so many decimals, never `-0.0`: the sum of no numbers is a negative zero, and small negative ones are rounded to it.
+pub fn decimals(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+        _ => text,
+    }
 }
 
 /// A share as a percentage: `2 %`, `12.5 %`, `0.03 %`.
@@ -86,6 +108,34 @@ pub fn seconds(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        for (zero, text) in [(-0.0, "0.000"), (-0.0004, "0.000"), (0.0, "0.000"), (-0.0006, "-0.001")] {
+            assert_eq!(decimals(zero, 3), text, "{zero}");
+        }
+        assert_eq!(decimals(-0.4, 0), "0");
+        assert_eq!(decimals(f64::NAN, 1), "NaN");
+        let none: f64 = [0.0; 0].iter().sum();
+        for (text, expected) in [
+            (number(none), "0"),
+            (number(-0.0), "0"),
+            (bytes(-0.0), "0 B"),
+            (bytes(-0.04), "0 B"),
+            (percent(-0.0), "0 %"),
+            (seconds(-0.0), "0 s"),
+        ] {
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn a_noun_follows_its_number() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "round")), ["0 rounds", "1 round", "2 rounds"]);
+        assert_eq!(quantity(1.0, "fault"), "1 fault");
+        assert_eq!(quantity(0.5, "fault"), "0.500 faults");
+        assert_eq!(quantity(12345.0, "fault"), "12345 faults");
+    }
 
     #[test]
     fn as_people_write_them() {

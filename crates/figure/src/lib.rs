@@ -6,6 +6,7 @@
 //! All other crates meet in these types.
 
 pub mod allocators;
+mod basis;
 pub mod causes;
 pub mod check;
 pub mod conditions;
@@ -29,6 +30,7 @@ pub mod treatment;
 pub mod unit;
 pub mod walk;
 
+pub use basis::Basis;
 pub use check::{CheckResult, Outcome, Verdict};
 pub use conditions::Conditions;
 pub use cpulist::CpuList;

@@ -10,8 +10,8 @@ use crate::check::{Check, Subject};
 use crate::checks::{
     above_limit, adds_up, answers_alike, array_size, channels_read, clock_granularity, conditions_told,
     coordinated_omission, counted_throughout, difference_stands, errors_as_work, lasted, left_out,
-    littles_law, memory_latency, rate_met, rate_told, repeats, results_kept, rounds_agree, sampled_enough,
-    sources, switch_sizes, switches_placed, threads_even, verified,
+    littles_law, memory_latency, precision, rate_met, rate_told, repeats, results_kept, rounds, rounds_agree,
+    sampled_enough, sources, switch_sizes, switches_placed, threads_even, verified,
 };
 
 /// The checks of an audited figure, in causal order.
@@ -43,6 +43,8 @@ pub const CHECKS: &[&Check] = &[
     &conditions_told::CHECK,
     // What is computed is no better than what it is computed from.
     &sources::CHECK,
+    &rounds::CHECK,
+    &precision::CHECK,
 ];
 
 /// What the checks say of an audited figure. An answer that is unknown and of which no option could make more is not worth a line, unless the

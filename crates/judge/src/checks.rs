@@ -59,6 +59,7 @@ mod pipelining;
 pub(crate) mod placement_dependent;
 mod placement_held;
 mod ports;
+pub(crate) mod precision;
 mod profile_coverage;
 mod quota;
 pub(crate) mod rate_met;
@@ -66,6 +67,7 @@ pub(crate) mod rate_told;
 mod rates_steady;
 pub(crate) mod repeats;
 pub(crate) mod results_kept;
+pub(crate) mod rounds;
 pub(crate) mod rounds_agree;
 mod run_queue_delay;
 pub(crate) mod sampled_enough;
@@ -211,3 +213,6 @@ pub const ALL: &[&Check] = &[
     &repeats::CHECK,
     &conditions_told::CHECK,
 ];
+
+/// What every figure is asked last: whether it is repeated often enough, and known well enough. All that disturbs it stands before.
+pub const SUPPORT: &[&Check] = &[&rounds::CHECK, &precision::CHECK];

@@ -93,7 +93,11 @@ fn causes(record: &Record, verdict: Verdict) -> Vec<Finding> {
                 0 => String::new(),
                 following => format!(", {following} of them computed from others"),
             };
-            let count = format!("{} of {judged} figures {are} {verdict}{computed}", group.count());
+            let count = format!(
+                "{} of {} {are} {verdict}{computed}",
+                group.count(),
+                format::counted(judged, "figure")
+            );
             let severity = match verdict {
                 Verdict::Invalid => Severity::Error,
                 Verdict::Suspect => Severity::Warning,

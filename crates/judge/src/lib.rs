@@ -20,7 +20,6 @@ pub mod terms;
 
 use std::collections::HashMap;
 
-use figure::evidence::WATCHED;
 use figure::{Figure, Record, Verdict};
 
 pub use gate::gate;
@@ -41,7 +40,7 @@ pub fn judge(record: &mut Record) {
             true => audited::answers(&subject),
             false => all().filter_map(|check| check.weigh(&subject)).collect(),
         });
-        let verdict = Verdict::of(&checks, rounds_behind(figure, record));
+        let verdict = Verdict::of(&checks);
         let figure = &mut record.figures[index];
         (figure.verdict, figure.checks) = (Some(verdict), checks);
     }
@@ -75,18 +74,6 @@ pub fn study_of_servers(record: &Record) -> Vec<figure::Finding> {
     findings::study_of_servers(record)
 }
 
-/// Kept rounds that a figure rests on: its own, or for one computed from others the fewest of theirs.
-fn rounds_behind(figure: &Figure, record: &Record) -> usize {
-    let own = match &figure.interval {
-        // A share of samples rests on these.
-        Some(interval) if figure.conditions.get(WATCHED).is_some() => interval.rounds,
-        _ => figure.kept().count(),
-    };
-    let sources =
-        figure.derived_from.iter().map(|id| record.figure(id).map_or(0, |source| source.kept().count()));
-    if own > 0 { own } else { sources.min().unwrap_or(0) }
-}
-
 /// The checks of a figure that are not a pass, cause first.
 pub fn reasons(figure: &Figure) -> impl Iterator<Item = &figure::CheckResult> {
     figure.checks.iter().filter(|check| check.is_reason())
@@ -94,7 +81,7 @@ pub fn reasons(figure: &Figure) -> impl Iterator<Item = &figure::CheckResult> {
 
 /// Every check and relation, in causal order.
 pub fn all() -> impl Iterator<Item = &'static check::Check> {
-    checks::ALL.iter().copied().chain(relations::ALL.iter().copied())
+    [checks::ALL, relations::ALL, checks::SUPPORT].into_iter().flatten().copied()
 }
 
 /// The check of this name.

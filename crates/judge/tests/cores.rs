@@ -76,7 +76,7 @@ fn system_classes(figures: &mut Vec<Figure>) {
         );
         derived.value = figure::stats::median(&values);
         derived.status = figure::Status::Measured;
-        derived.derived_from = figures.iter().filter(of).map(|figure| figure.id.clone()).collect();
+        derived.computed_from(figures.iter().filter(of).map(|figure| figure.id.clone()).collect());
         derived.conditions.set(PAIR, class.clone());
         figures.push(derived);
     }

@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 
 use figure::Record;
+use figure::format::{counted, plain};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ mod html;
 mod load;
 mod markdown;
 mod pair;
+mod pattern;
 mod select;
 mod suspects;
 pub(crate) mod words;
@@ -27,6 +29,7 @@ use crate::{Options, summary};
 pub use abnormal::{Abnormal, Rule};
 pub use gate::Difference;
 pub use pair::{Compared, Pair, Ratio, Standing};
+pub use pattern::Pattern;
 pub use select::{Cell, Selection, Total};
 
 /// The version of the JSON form of a comparison that this crate writes: a field may be added to it, none renamed, removed or
@@ -48,12 +51,14 @@ pub struct Rules {
     pub weights: Vec<(String, f64)>,
     /// Prices of records, by name or letter.
     pub prices: Vec<(String, f64)>,
+    /// Which figures are compared; all of them if empty.
+    pub figures: Vec<Pattern>,
 }
 
 impl Default for Rules {
-    /// A band of ± 2 %, nothing forced, no weights, no prices.
+    /// A band of ± 2 %, nothing forced, no weights, no prices, all figures.
     fn default() -> Self {
-        Rules { band: 0.02, force: false, weights: Vec::new(), prices: Vec::new() }
+        Rules { band: 0.02, force: false, weights: Vec::new(), prices: Vec::new(), figures: Vec::new() }
     }
 }
 
@@ -118,6 +123,28 @@ impl Comparison {
     pub fn has_ratios(&self) -> bool {
         self.pairs.iter().flat_map(|pair| &pair.figures).any(|figure| figure.ratio.is_some())
     }
+
+    /// Whether some figure of each record was judged.
+    pub fn is_judged(&self) -> bool {
+        self.pairs.iter().all(|pair| pair.judged > 0)
+    }
+
+    /// What was required and is not judged in some record, each with its reason.
+    pub fn unjudged(&self, required: &[Pattern]) -> Vec<String> {
+        let of_pair = |pattern: &Pattern, pair: &Pair| {
+            let found: Vec<&Compared> =
+                pair.figures.iter().filter(|figure| pattern.matches(&figure.id)).collect();
+            let Some(first) = found.first() else {
+                return Some(format!("{pattern}: no such figure in both {} and {}", pair.a, pair.b));
+            };
+            let why = first.why.as_deref().unwrap_or("no reason was recorded");
+            let none =
+                format!("{pattern}: none of {} is judged in {}", counted(found.len(), "figure"), pair.b);
+            (!found.iter().any(|figure| figure.is_judged())).then(|| format!("{none}: {}", plain(why)))
+        };
+        let pairs = |pattern| self.pairs.iter().filter_map(move |pair| of_pair(pattern, pair));
+        required.iter().flat_map(pairs).collect()
+    }
 }
 
 /// The letter of the record at this place.
@@ -128,8 +155,14 @@ fn letter(at: usize) -> char {
 /// Compares records, two at least, with the first.
 ///
 /// # Errors
-/// A sentence for the user: a weight of no class that is compared, or a price of no record.
+/// A sentence for the user: a weight of no class that is compared, a price of no record, or a pattern of no figure.
 pub fn compare(records: &[Named], rules: &Rules) -> Result<Comparison, String> {
+    let has = |pattern: &Pattern| {
+        records.iter().flat_map(|named| &named.record.figures).any(|figure| pattern.matches(&figure.id))
+    };
+    if let Some(pattern) = rules.figures.iter().find(|pattern| !has(pattern)) {
+        return Err(format!("--figure {pattern}: no record has such a figure; quote '*' from the shell"));
+    }
     let prices = prices(records, rules)?;
     let hosts = records.iter().enumerate().map(|(at, named)| host(at, named, prices[at])).collect();
     let others = 1..records.len();
@@ -223,6 +256,5 @@ pub fn schema() -> serde_json::Value {
 }
 
 fn json(comparison: &Comparison, _: &Options, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, comparison)?;
-    out.write_all(b"\n")
+    crate::json::write_pretty(comparison, out)
 }

@@ -1,8 +1,8 @@
 //! How many digits of a figure are shown: the same for all values of a table, so that columns can be read
 //! downwards.
 
-use figure::Unit;
 use figure::format::{bytes, number, plain_to};
+use figure::{Basis, Figure, Unit};
 
 use crate::outline::Section;
 
@@ -32,7 +32,7 @@ pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<usize> {
 pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
     match decimals {
         Some(decimals) if value == 0.0 || value.abs() * 10f64.powi(decimals as i32) >= 10.0 => {
-            format!("{value:.decimals$}")
+            figure::format::decimals(value, decimals)
         }
         _ => number(value),
     }
@@ -40,14 +40,26 @@ pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
 
 /// The shortest text that reads back as the same number, for programs.
 pub(crate) fn exact(value: f64) -> String {
+    // Not -0.
+    let value = value + 0.0;
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
+/// Rounds that a value rests on; `None` for a value alone, and for a share of samples, which has none.
+pub(crate) fn rounds(figure: &Figure) -> Option<usize> {
+    figure.repetitions().filter(|_| figure.basis != Basis::Observations)
+}
+
+/// The same for a table that people read.
+pub(crate) fn rounds_cell(figure: &Figure) -> String {
+    rounds(figure).map_or_else(|| "—".to_owned(), |rounds| rounds.to_string())
 }
 
 /// A value by itself, with its unit: `48 KiB`, `28.8 ns`, `3`.
 pub(crate) fn with_unit(value: f64, unit: &Unit) -> String {
     match unit {
         unit if *unit == Unit::BYTES => bytes(value),
-        unit if *unit == Unit::ONE && value.fract() == 0.0 && value.abs() < 1e15 => format!("{value}"),
+        unit if *unit == Unit::ONE && value.fract() == 0.0 && value.abs() < 1e15 => exact(value),
         unit if *unit == Unit::ONE => number(value),
         unit => format!("{} {}", number(value), plain_to(unit.symbol(), MAX_UNIT)),
     }
@@ -56,6 +68,13 @@ pub(crate) fn with_unit(value: f64, unit: &Unit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(fixed(-0.0, Some(2)), "0.00");
+        assert_eq!(exact(-0.0), "0");
+        assert_eq!([Unit::ONE, Unit::GB_PER_S].map(|unit| with_unit(-0.0, &unit)), ["0", "0 GB/s"]);
+    }
 
     #[test]
     fn a_column_keeps_its_decimals_unless_nothing_would_be_left() {

@@ -7,7 +7,7 @@
 
 use std::io::{self, Write};
 
-use figure::format::{number, plain, plain_to};
+use figure::format::{counted, number, plain, plain_to};
 use figure::{Better, Figure, Record, Verdict};
 use serde::Serialize;
 
@@ -77,9 +77,9 @@ fn benchmark(figure: &Figure, machine: &str) -> Option<Benchmark> {
             .as_ref()
             .map(|interval| format!("{} to {}", number(interval.low), number(interval.high))),
         extra: format!(
-            "{verdict}{reason}\n{}{convention}\n{} rounds\n{machine}",
+            "{verdict}{reason}\n{}{convention}\n{}\n{machine}",
             plain_to(&figure.name, 80),
-            figure.kept().count()
+            counted(figure.repetitions().unwrap_or(0), "round")
         ),
     })
 }

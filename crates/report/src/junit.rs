@@ -7,12 +7,12 @@
 
 use std::io::{self, Write};
 
-use figure::format::{number, plain, plain_to};
+use figure::format::{decimals, number, plain, plain_to};
 use figure::{Figure, Record, Status, Verdict};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
 
-use crate::digits::{exact, with_unit};
+use crate::digits::{exact, rounds, with_unit};
 use crate::names::serialised;
 use crate::{Format, Options, outline, reasons, summary, svg};
 
@@ -233,7 +233,7 @@ impl Counts {
 
 /// Seconds as decimals: readers know no exponents.
 fn seconds(seconds: f64) -> String {
-    format!("{seconds:.3}")
+    decimals(seconds, 3)
 }
 
 /// The figure's numbers, exact.
@@ -249,7 +249,7 @@ fn facts(figure: &Figure) -> Vec<(&'static str, String)> {
         ("interval_low", text(interval.map(|interval| interval.low))),
         ("interval_high", text(interval.map(|interval| interval.high))),
         ("limit", text(figure.limit.as_ref().map(|limit| limit.value))),
-        ("rounds", figure.kept().count().to_string()),
+        ("rounds", rounds(figure).unwrap_or(0).to_string()),
     ]
 }
 

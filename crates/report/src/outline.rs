@@ -3,11 +3,12 @@
 
 use figure::allocators::is_stand_in;
 use figure::evidence::{COPIES, KERNEL, ROLE, STORES, TEST};
-use figure::format::{bytes, number, plain, plain_to};
+use figure::format::{bytes, counted, number, plain, plain_to};
 use figure::loads::is_ceiling;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Convention, Figure, Record, Status, Unit, Verdict};
 
+use crate::digits::exact;
 use crate::{grid, loads};
 
 /// The longest label in a table; longer ones are cut, the id is in the other formats.
@@ -214,9 +215,7 @@ pub(crate) fn coordinate(coordinate: &Coordinate) -> String {
         (CoordinateValue::Number(value), Some(unit)) if *unit != Unit::ONE => {
             format!("{} {}", number(*value), plain_to(unit.symbol(), MAX_LABEL))
         }
-        (CoordinateValue::Number(value), _) if value.fract() == 0.0 && value.abs() < 1e15 => {
-            format!("{value}")
-        }
+        (CoordinateValue::Number(value), _) if value.fract() == 0.0 && value.abs() < 1e15 => exact(*value),
         (CoordinateValue::Number(value), _) => number(*value),
     }
 }
@@ -246,9 +245,14 @@ pub(crate) fn span(record: &Record, series: &str, points: &[&Figure]) -> String 
     places.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     match (places.first(), places.last()) {
         (Some((_, first)), Some((_, last))) if places.len() == points.len() => {
-            format!("{name} from {} to {} ({} points)", coordinate(first), coordinate(last), points.len())
+            format!(
+                "{name} from {} to {} ({})",
+                coordinate(first),
+                coordinate(last),
+                counted(points.len(), "point")
+            )
         }
-        _ => format!("{name} ({} points)", points.len()),
+        _ => format!("{name} ({})", counted(points.len(), "point")),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Why a figure is not valid, and which figures share a cause.
 
 use figure::causes::{self, Group};
-use figure::check::ROUNDS;
 use figure::format::{plain, plain_to};
 use figure::{CheckResult, Figure, Outcome, Record, Verdict};
 
@@ -13,25 +12,20 @@ const MAX_ID: usize = 40;
 /// Why a figure is not valid.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reason {
-    /// The name of the check that is the cause, of this figure or of one that it was computed from; `rounds` where the rule of
-    /// [`Verdict::of`] on their number decided.
+    /// The name of the check that is the cause, of this figure or of one that it was computed from.
     pub id: String,
     /// What was seen.
     pub detail: String,
     /// What to do about it.
     pub fix: Option<String>,
-    /// Whether `truebench explain` has a page for it.
-    pub has_page: bool,
 }
 
 /// The reasons of a figure that is not valid, cause first; empty for a valid one.
 pub(crate) fn of(figure: &Figure) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
         figure.checks.iter().filter(|check| check.is_reason()).map(Reason::of).collect();
-    if figure.verdict == Some(Verdict::Unverified)
-        && let Some(rounds) = CheckResult::too_few_rounds(figure.kept().count())
-    {
-        reasons.push(Reason::of(&rounds));
+    if reasons.is_empty() {
+        reasons.extend(causes::first_reason(figure).as_ref().map(Reason::of));
     }
     reasons
 }
@@ -42,7 +36,6 @@ impl Reason {
             id: plain_to(check.root(), MAX_ID),
             detail: plain(&check.detail),
             fix: check.fix.as_deref().map(plain).filter(|fix| !fix.is_empty()),
-            has_page: check.root() != ROUNDS,
         }
     }
 }

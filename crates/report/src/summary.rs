@@ -7,7 +7,7 @@ use figure::evidence::{
     ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CPUS, FactType, Key, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE,
     PLACES, SIMD, THREADS,
 };
-use figure::format::{bytes, percent, plain, plain_to, seconds};
+use figure::format::{bytes, counted, percent, plain, plain_to, seconds};
 use figure::{CpuList, Figure, Machine, Record, Status, Verdict};
 
 use crate::grid;
@@ -71,11 +71,6 @@ pub(crate) fn suites(record: &Record) -> Vec<&str> {
         }
     }
     suites
-}
-
-/// `1 core`, `2 cores`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// With what the headline figures were measured: one part for the threads, one for the arrays, each empty if

@@ -6,7 +6,7 @@ use figure::evidence::{
     FS_TYPE, ROLE, TEST_CLASS, THREADS,
 };
 use figure::{Better, CheckResult, Outcome, Record, Round, Status, Unit, Verdict};
-use report::compare::{Compared, Comparison, Named, Rules, Standing};
+use report::compare::{Compared, Comparison, Named, Pattern, Rules, Standing};
 
 fn of(host: &str, figures: Vec<figure::Figure>) -> Record {
     Record { figures, ..record(host) }
@@ -385,6 +385,7 @@ fn under_load(host: &str, seconds: f64, others: f64) -> Record {
         detail: "others".into(),
         fix: None,
         essential: false,
+        cause: None,
     }];
     of(host, vec![figure])
 }
@@ -405,4 +406,88 @@ fn load_that_both_records_had_leaves_a_large_ratio_its_direction() {
     let mut void = under_load("b", 4.0, 0.5);
     void.figures[0].checks[0].id = "verified".into();
     assert_eq!(one(&compare(&[&base, &void])).standing, Standing::NotComparable, "not by load");
+}
+
+#[test]
+fn a_record_is_the_same_as_itself_in_all_that_was_measured() {
+    let noisy = rounds("s.noisy", "n", Unit::LPS, Better::Higher, &[1.0, 2.0, 4.0, 1.5, 9.0, 3.0, 2.5]);
+    let neither = rounds("s.rate", "r", Unit::LPS, Better::Neither, &[10.0, 12.0, 11.0, 10.5, 9.0, 30.0]);
+    let below = rounds("s.less", "l", Unit::NANOSECONDS, Better::Lower, &[-1.0, 0.5, 0.1, -0.2, 0.3, -0.6]);
+    let zero = rounds("s.zero", "z", Unit::ONE, Better::Lower, &[0.0; 6]);
+    let few = rounds("s.few", "f", Unit::LPS, Better::Higher, &[1.0, 2.0]);
+    let mut invalid = rounds("s.invalid", "i", Unit::LPS, Better::Higher, &[1.0; 6]);
+    invalid.verdict = Some(Verdict::Invalid);
+    let missing = figure::Figure::planned("s.none", "s", "none", Unit::LPS, Better::Higher);
+    let record = of("a", vec![noisy, neither, below, zero, few, invalid, missing]);
+    let comparison = compare(&[&record, &record]);
+    let standing: Vec<Standing> = comparison.pairs[0].figures.iter().map(|figure| figure.standing).collect();
+    assert_eq!(standing[..5], [Standing::Same; 5]);
+    assert_eq!(standing[5..], [Standing::NotComparable; 2], "invalid, and without a value");
+    assert!(comparison.pairs[0].figures[5..].iter().all(|figure| figure.why.is_some()));
+    // Another run with the same spread is another measurement.
+    let again = Record { started: "2026-03-02T10:20:30Z".into(), ..record.clone() };
+    let comparison = compare(&[&record, &again]);
+    let standing: Vec<Standing> = comparison.pairs[0].figures.iter().map(|figure| figure.standing).collect();
+    let (unsure, none) = (Standing::Inconclusive, Standing::NotComparable);
+    assert_eq!(standing, [unsure, unsure, none, Standing::Same, unsure, none, none]);
+}
+
+#[test]
+fn what_has_no_direction_is_the_same_or_changed_and_never_slower() {
+    let rates = |host, at: f64| {
+        let values: Vec<f64> = (0..8).map(|round| at * (1.0 + 0.001 * f64::from(round))).collect();
+        of(host, vec![rounds("s.r", "r", Unit::LPS, Better::Neither, &values)])
+    };
+    let standing = |a: &Record, b: &Record| one(&compare(&[a, b])).standing;
+    assert_eq!(standing(&rates("a", 100.0), &rates("b", 50.0)), Standing::Changed);
+    assert_eq!(standing(&rates("a", 100.0), &rates("b", 100.1)), Standing::Same);
+    let comparison = compare(&[&rates("a", 100.0), &rates("b", 50.0)]);
+    assert!((one(&comparison).ratio.unwrap().value - 0.5).abs() < 1e-9, "how many times as large");
+    assert!(!comparison.is_slower());
+    for format in ["text", "markdown", "html", "json"] {
+        assert!(written(&comparison, format).contains("changed"), "{format}");
+    }
+    // Counts are compared as they are, with one reading on each side.
+    let count = |host, at: f64| {
+        let mut figure = value("s.c", "goroutines", Unit::ONE, at);
+        (figure.basis, figure.better) = (figure::Basis::Count, Better::Lower);
+        of(host, vec![figure])
+    };
+    let comparison = compare(&[&count("a", 200.0), &count("b", 900.0)]);
+    assert_eq!((one(&comparison).standing, comparison.is_slower()), (Standing::Changed, false));
+    assert!(one(&comparison).is_judged());
+    assert_eq!(standing(&count("a", 200.0), &count("b", 201.0)), Standing::Same);
+    // Totals and tests that are out of line are about what is better.
+    let (a, b) = (rates("a", 100.0), rates("b", 50.0));
+    let weighted = Rules { weights: vec![("s".into(), 1.0)], ..Rules::default() };
+    let names: Vec<Named> =
+        [&a, &b].map(|record| Named { name: record.started.clone(), record }).into_iter().collect();
+    assert!(report::compare::compare(&names, &weighted).is_err(), "no class has a figure with a direction");
+}
+
+#[test]
+fn figures_are_chosen_and_required_by_patterns() {
+    let all = |host, y: &[f64]| {
+        of(host, vec![around("s.x", 100.0, 0.002), rounds("s.y", "y", Unit::LPS, Better::Higher, y)])
+    };
+    let (a, b) = (all("a", &[1.0, 1.1]), all("b", &[1.0, 1.2]));
+    let pattern = |text: &str| Pattern::parse(text).unwrap();
+    let chosen = |text: &str| {
+        let rules = Rules { figures: vec![pattern(text)], ..Rules::default() };
+        let names = [&a, &b].map(|record| Named { name: "n".into(), record });
+        report::compare::compare(&names, &rules)
+    };
+    let ids = |comparison: Comparison| -> Vec<String> {
+        comparison.pairs[0].figures.iter().map(|figure| figure.id.clone()).collect()
+    };
+    assert_eq!(ids(chosen("s.y").unwrap()), ["s.y"]);
+    assert_eq!(ids(chosen("s.*").unwrap()), ["s.x", "s.y"]);
+    assert!(chosen("t.*").unwrap_err().contains("--figure t.*"));
+    let comparison = compare(&[&a, &b]);
+    assert_eq!((comparison.pairs[0].judged, comparison.is_judged()), (1, true));
+    assert!(!chosen("s.y").unwrap().is_judged(), "two rounds");
+    let unjudged = |text: &str| comparison.unjudged(&[pattern(text)]);
+    assert!(unjudged("s.x").is_empty() && unjudged("s.*").is_empty());
+    assert!(unjudged("s.y")[0].contains("2 rounds in A, 2 in B"), "{:?}", unjudged("s.y"));
+    assert!(unjudged("s.z")[0].contains("no such figure"), "{:?}", unjudged("s.z"));
 }

@@ -255,3 +255,37 @@ fn the_action_gets_each_direction_and_nothing_invalid() {
     assert_eq!(none.kind(), std::io::ErrorKind::Unsupported);
     assert!(none.to_string().contains("no figure of which more is better"), "{none}");
 }
+
+/// The sum of no durations is a negative zero, and so may a value be.
+#[test]
+fn no_format_writes_a_negative_zero() {
+    let mut record = all_sorts();
+    for figure in &mut record.figures[..2] {
+        figure.rounds.iter_mut().for_each(|round| round.samples = vec![-0.0]);
+        figure.summarise();
+        (figure.value, figure.best) = (Some(-0.0), Some(-0.0));
+        if let Some(interval) = &mut figure.interval {
+            (interval.low, interval.high) = (-0.0, -0.0);
+        }
+    }
+    let mut share = record.figures[0].clone();
+    (share.id, share.unit) = ("memory.share".to_owned(), Unit::ONE);
+    let mut bytes = record.figures[0].clone();
+    (bytes.id, bytes.unit) = ("memory.bytes".to_owned(), Unit::BYTES);
+    record.figures.extend([share, bytes]);
+    for format in report::FORMATS {
+        let Ok(text) = write(format.name, &record) else { continue };
+        // Not the end of a name, such as `figure-0`.
+        let is_number = |at: &usize| !text[..*at].ends_with(|c: char| c.is_alphanumeric());
+        let zeros: Vec<&str> = text
+            .match_indices("-0")
+            .filter(|(at, _)| is_number(at))
+            .map(|(at, _)| {
+                text[at..].split(|c: char| !(c.is_ascii_digit() || "-.".contains(c))).next().unwrap()
+            })
+            .filter(|token| token.parse::<f64>() == Ok(0.0))
+            .collect();
+        assert!(zeros.is_empty(), "{}: {zeros:?}", format.name);
+        assert!(format.name != "junit" || text.contains("time=\"0.000\""), "{text}");
+    }
+}

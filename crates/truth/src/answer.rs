@@ -37,11 +37,11 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
         return found
             .map_or_else(|| Answer::Missed(format!("{}: {}", figure.id, state(figure))), Answer::Caught);
     };
-    let checks = checks(figure);
+    let checks = &figure.checks;
     let found = checks.iter().find(|check| check.id == *cause);
     match found.filter(|check| is_said(check, outcome) && figure.verdict >= Some(verdict)) {
         Some(check) if !expect.is_said_by(&check.detail) => Answer::Missed(check.detail.clone()),
-        Some(check) => match first(figure, &checks) {
+        Some(check) => match first(figure, checks) {
             Some(first) if first.id != *cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
             _ => Answer::Caught(check.detail.clone()),
         },
@@ -64,8 +64,7 @@ pub fn clean(defect: &Defect, record: &Record) -> Twin {
         None => unjudged(figure, expect),
         Some(_) if figure.value.is_none() => None,
         Some(((_, outcome), cause)) => {
-            let checks = checks(figure);
-            let accuser = checks.iter().find(|check| check.id == *cause && is_said(check, outcome));
+            let accuser = figure.checks.iter().find(|check| check.id == *cause && is_said(check, outcome));
             accuser.map(|check| format!("{}: {}", check.id, check.detail))
         }
     };
@@ -107,11 +106,6 @@ fn is_said(check: &CheckResult, outcome: Outcome) -> bool {
     }
 }
 
-/// What was checked, and last the number of rounds.
-fn checks(figure: &Figure) -> Vec<CheckResult> {
-    figure.checks.iter().cloned().chain(CheckResult::too_few_rounds(figure.kept().count())).collect()
-}
-
 /// The figure in question: by its id, else the first that begins so and was measured, else the first that begins so.
 fn figure_of<'a>(record: &'a Record, expect: &Expect) -> Option<&'a Figure> {
     let alike = || record.figures.iter().filter(|figure| figure.id.starts_with(&expect.figure));
@@ -127,9 +121,9 @@ fn first<'a>(figure: &Figure, checks: &'a [CheckResult]) -> Option<&'a CheckResu
 
 /// What a figure is called, and why.
 fn state(figure: &Figure) -> String {
-    let checks = checks(figure);
+    let checks = &figure.checks;
     match (figure.verdict, &figure.reason) {
-        (Some(verdict), _) => match first(figure, &checks) {
+        (Some(verdict), _) => match first(figure, checks) {
             Some(check) => format!("{verdict} ({})", check.root()),
             None => verdict.to_string(),
         },
@@ -174,7 +168,7 @@ pub(crate) mod tests {
                 cause: None,
             })
             .collect();
-        figure.verdict = Some(Verdict::of(&figure.checks, 10));
+        figure.verdict = Some(Verdict::of(&figure.checks));
         Record {
             schema: figure::record::SCHEMA,
             tool: Tool { name: any(), version: any(), build: any(), simd: any() },
@@ -253,14 +247,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn too_few_rounds_are_a_reason_behind_all_others() {
-        let defect = Defect::sample("", "verdict = 'unverified', cause = 'rounds', says = 'an interval'");
-        let mut few = record(&[]);
-        few.figures[0].verdict = Some(Verdict::Unverified);
+    fn too_few_rounds_are_a_reason_like_any_other() {
+        let defect = Defect::sample("", "verdict = 'unverified', cause = 'rounds', says = 'used'");
+        let few = record(&[("rounds", Outcome::Unknown)]);
         assert!(matches!(planted(&defect, &few), Answer::Caught(_)), "{:?}", planted(&defect, &few));
         assert!(matches!(clean(&defect, &few), Twin::Accused(_)));
-        few = record(&[("steal", Outcome::Unknown)]);
-        assert!(matches!(planted(&defect, &few), Answer::NotFirst(_)));
+        let both = record(&[("steal", Outcome::Unknown), ("rounds", Outcome::Unknown)]);
+        assert!(matches!(planted(&defect, &both), Answer::NotFirst(_)));
     }
 
     #[test]

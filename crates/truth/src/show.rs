@@ -140,7 +140,10 @@ fn set_aside(runs: usize) -> String {
     match runs {
         0 => String::new(),
         1 => "\nOne run was made again: the hypervisor took CPU time away.\n".to_owned(),
-        runs => format!("\n{runs} runs were made again: the hypervisor took CPU time away.\n"),
+        runs => format!(
+            "\n{} made again: the hypervisor took CPU time away.\n",
+            figure::format::counted(runs, "run")
+        ),
     }
 }
 
@@ -217,7 +220,11 @@ fn compared(clean: &Clean) -> String {
     };
     let others: String = clean.others.iter().map(other).collect();
     let broken = clean.broken.first().map_or_else(String::new, |first| {
-        format!(" {} runs gave no record: {}", clean.broken.len(), plain_to(first, MAX_SAID))
+        format!(
+            " {} without a record: {}",
+            figure::format::counted(clean.broken.len(), "run"),
+            plain_to(first, MAX_SAID)
+        )
     });
     let each = |said: &String| format!("\n- {}", plain_to(said, MAX_SAID));
     let invalid: String = clean.invalid.iter().map(each).collect();

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use report::compare::Pattern;
 
 use crate::values;
 
 /// What follows its `--help`.
 const AFTER_HELP: &str = "\
 The first record is A; every other one is compared with it. A ratio above 1 means that the other one is better.
-Exit codes: 0 compared (with --baseline: and nothing is slower); 3 with --baseline: something is slower;
-1 not one figure could be compared; 2 wrong usage.";
+Exit codes: 0 compared (with --baseline: and nothing is slower); 3 with --baseline: something is slower; 4 nothing could be
+judged of what --require names, or with --baseline of all figures, or nothing compared at all; 2 wrong usage.";
 
 /// `truebench compare`.
 #[derive(Debug, ClapArgs)]
@@ -25,9 +26,15 @@ pub struct Compare {
     /// Compare also what may not be compared (other parameters or versions, invalid figures), and say so
     #[arg(long)]
     pub force: bool,
-    /// The first record is the baseline: exit with 3 if another one is slower in any figure
+    /// The first record is the baseline: exit with 3 if another one is slower in any figure, with 4 if none could be judged
     #[arg(long)]
     pub baseline: bool,
+    /// Compare these figures alone: an id, or a pattern such as 'memory.*'; repeatable
+    #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
+    pub figure: Vec<Pattern>,
+    /// Exit with 4 unless one of these figures at least could be judged: an id, or a pattern such as 'memory.*'; repeatable
+    #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
+    pub require: Vec<Pattern>,
     /// Weights of classes, for a total of each record: compute=2,files=1
     #[arg(long, value_name = "CLASS=N", value_delimiter = ',', value_parser = values::named_number)]
     pub weights: Vec<(String, f64)>,

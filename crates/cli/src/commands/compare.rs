@@ -14,8 +14,8 @@ use crate::output::{self, Target};
 /// Reads records and puts them side by side.
 ///
 /// # Errors
-/// Wrong usage when a file is no record, or a weight or price is of nothing that is there; what could not be written; nothing
-/// that could be compared.
+/// Wrong usage when a file is no record, or a weight, price or pattern is of nothing that is there; what could not be written; nothing
+/// that could be judged.
 pub fn run(options: &Compare) -> Result<ExitCode, Failure> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let records: Vec<Record> = options.records.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
@@ -27,14 +27,30 @@ pub fn run(options: &Compare) -> Result<ExitCode, Failure> {
         force: options.force,
         weights: options.weights.clone(),
         prices: options.price.clone(),
+        figures: options.figure.clone(),
     };
     let comparison = report::compare::compare(&named, &rules).map_err(Failure::usage)?;
     write(&comparison, options, target)?;
-    if !comparison.has_ratios() {
-        return Err(Failure::measuring("not one figure could be compared: the reasons are told with each"));
+    let is_slower = options.baseline && comparison.is_slower();
+    match unjudged(&comparison, options) {
+        Some(message) if is_slower => Err(Failure::judging(message).with_code(INVALID)),
+        Some(message) => Err(Failure::judging(message)),
+        None if is_slower => Ok(ExitCode::from(INVALID)),
+        None => Ok(ExitCode::SUCCESS),
     }
-    let is_worse = options.baseline && comparison.is_slower();
-    Ok(if is_worse { ExitCode::from(INVALID) } else { ExitCode::SUCCESS })
+}
+
+/// What had to be judged and was not, if anything.
+fn unjudged(comparison: &Comparison, options: &Compare) -> Option<String> {
+    let required = comparison.unjudged(&options.require);
+    if !required.is_empty() {
+        return Some(format!("not judged, though required: {}", required.join("; ")));
+    }
+    if !comparison.has_ratios() {
+        return Some("not one figure could be compared; the report says why of each".to_owned());
+    }
+    let is_blind = options.baseline && options.require.is_empty() && !comparison.is_judged();
+    is_blind.then(|| "--baseline: not one figure could be judged; the report says why of each".to_owned())
 }
 
 /// The files' names; whole paths where two would be called the same.

@@ -70,7 +70,12 @@ fn tree_at(root: &Path) -> Result<Tree, Failure> {
 fn capture(file: &Path) -> Result<ExitCode, Failure> {
     let summary = machine::capture::capture(&Tree::live(), file)
         .map_err(|error| Failure::usage(format!("--capture {}: {error}", file.display())))?;
-    let text = format!("{}: {} files, {}\n", file.display(), summary.files, bytes(summary.bytes as f64));
+    let text = format!(
+        "{}: {}, {}\n",
+        file.display(),
+        figure::format::counted(summary.files, "file"),
+        bytes(summary.bytes as f64)
+    );
     output::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::faults::Call;
 use figure::format::plain_to;
 use figure::series::Part;
-use figure::{Better, Figure, Interval, Reading, Status, Unit, stats};
+use figure::{Basis, Better, Figure, Interval, Reading, Status, Unit, stats};
 
 use super::owners::divided;
 use super::shares::{found, rank};
@@ -129,7 +129,7 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
         (figure.value, figure.interval) = (Some(share), stats::share_interval(share, samples as usize));
         (figure.status, figure.reason) = (Status::Measured, None);
-        figure.derived_from = vec![format!("{CALLS}.{call}")];
+        (figure.basis, figure.derived_from) = (Basis::Observations, vec![format!("{CALLS}.{call}")]);
         (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(of_kind));
         figure.conditions.set(CALL, call.word().to_owned());
         figure.conditions.set(SITE_CALLS, name);

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::faults::{Call, Manager, Mechanism, Memory};
 use figure::format::plain_to;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Evidence, Figure, Interval, Status, Unit, stats};
+use figure::{Basis, Better, Evidence, Figure, Interval, Status, Unit, stats};
 
 use super::owners::owners;
 use crate::classify::{Cause, Facts, Told, causes};
@@ -282,7 +282,7 @@ pub fn rank(place: usize) -> At {
 pub fn found(figure: &mut Figure, value: f64, interval: Option<Interval>) {
     (figure.value, figure.interval) = (Some(value), interval);
     (figure.status, figure.reason) = (Status::Measured, None);
-    figure.derived_from = vec![COVERAGE.to_owned()];
+    (figure.basis, figure.derived_from) = (Basis::Observations, vec![COVERAGE.to_owned()]);
 }
 
 /// A share of the faults, with its interval by the number of samples. What was lost may be of these or of others, as it is mostly of one

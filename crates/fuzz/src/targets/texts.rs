@@ -9,8 +9,9 @@ use alloc::profile::Profile;
 use faults::trace::tracefs::Format;
 use figure::{CpuList, Reading};
 use http::watch::network::Settings;
+use http::watch::process_set::ProcessSet;
 use http::watch::sample::{Sample, changes};
-use http::watch::{host, network, process};
+use http::watch::{host, network, process, process_growth};
 use lab::preload::bindings;
 use machine::Tree;
 use machine::dimms::Dimms;
@@ -290,17 +291,26 @@ fn seen(file: usize, text: &str) -> Seen {
     }
     fs::create_dir_all(root.path().join("sys/block/sda")).expect("a directory");
     let tree = Tree::at(root.path());
-    let read = || ([network::read(&tree, Some(77)), host::read(&tree)].concat(), process::read(&tree, 77));
+    let set = ProcessSet::new(tree.clone(), &[77], None);
+    let read = || {
+        set.discover();
+        ([network::read(&tree, Some(77)), host::read(&tree)].concat(), set.read())
+    };
     let (before, process) = read();
     write(FILES[file], text);
     let (after, process_after) = read();
     let mut samples = changes(&before, &after);
-    samples.extend(process::samples("server", &process, &process_after));
+    samples.extend(process_growth::samples("server", &process, &process_after));
     samples.extend(after);
     let settings = Settings::read(&tree);
     let ports = settings.port_count();
     let places = [process::Process::allowed, process::Process::last];
-    Seen { samples, settings, ports, places: places.map(|of| process_after.value().map(of)) }
+    Seen {
+        samples,
+        settings,
+        ports,
+        places: places.map(|of| process_after.value().and_then(|members| members.get(&77)).map(of)),
+    }
 }
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -3,7 +3,7 @@
 use figure::evidence::http as key;
 use figure::loads::{ASKED, CLOSED, Quantity, is_ceiling, profiled};
 use figure::series::Part;
-use figure::{Better, Figure, Limit, Reading, Status, Unit};
+use figure::{Basis, Better, Figure, Limit, Reading, Status, Unit};
 
 use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
@@ -93,6 +93,9 @@ fn follows(head: &Figure, quantity: Quantity) -> Figure {
     match quantity.values(head) {
         Reading::Value(values) => {
             figure.derive(&values, &[head]);
+            if quantity == Quantity::Goroutines {
+                figure.basis = Basis::Count;
+            }
         }
         Reading::Unknown(reason) => (figure.status, figure.reason) = (Status::NotAvailable, Some(reason)),
     }

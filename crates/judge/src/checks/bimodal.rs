@@ -29,7 +29,10 @@ const MIN_SHARE: f64 = 0.25;
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();
     if values.len() < MIN_ROUNDS {
-        return Answer::unknown(format!("{} rounds are too few to tell two values from one", values.len()));
+        return Answer::unknown(format!(
+            "{}: too few to tell two values from one",
+            format::counted(values.len(), "round")
+        ));
     }
     let Some(modes) = stats::modes(&values) else { return Answer::pass("one value") };
     let apart = (modes.high - modes.low) / stats::median(&values).unwrap_or(modes.low).abs();

@@ -45,8 +45,9 @@ fn rule(subject: &Subject) -> Answer {
     Answer::of(
         if many { Outcome::Fail } else { Outcome::Warn },
         format!(
-            "a clock jumped in {} of {rounds} rounds, by {} at most",
+            "a clock jumped in {} of {}, by {} at most",
             jumps.len(),
+            format::counted(rounds, "round"),
             format::seconds(largest)
         ),
         "measure while the machine is neither suspended nor migrated, and after its clock was set \

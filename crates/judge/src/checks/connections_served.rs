@@ -3,7 +3,7 @@
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, ESTABLISHED, GOAL, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED, WHAT,
 };
-use figure::format::{number, percent};
+use figure::format::{number, percent, quantity};
 use figure::{Outcome, Reading};
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
@@ -51,12 +51,12 @@ fn rule(subject: &Subject) -> Answer {
     let missing = MISSING.outcome(((asked - made) / asked).max(0.0));
     if missing > Outcome::Pass {
         let failed = match subject.figure.evidence.get(RAMP_FAILURES) {
-            Reading::Value(kinds) => format!("; {} attempts failed", number(kinds.iter().sum())),
+            Reading::Value(kinds) => format!("; {} failed", quantity(kinds.iter().sum(), "attempt")),
             Reading::Unknown(_) => String::new(),
         };
         return Answer::of(
             missing,
-            format!("{} of {} connections were made{failed}", number(made), number(asked)),
+            format!("made {} of {}{failed}", number(made), quantity(asked, "connection")),
             "see ports, files-and-memory and listen-overflow; or ask for fewer: -c N",
         );
     }
@@ -75,8 +75,8 @@ fn rule(subject: &Subject) -> Answer {
     Answer::of(
         outcome,
         format!(
-            "{} connections made; in a round {} got no answer, Jain's index {jain:.3}{range}",
-            number(made),
+            "{} made; in a round {} got no answer, Jain's index {jain:.3}{range}",
+            quantity(made, "connection"),
             percent(unserved)
         ),
         FIX,

@@ -25,7 +25,10 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();
     let Some(drift) = stats::drift(&values) else {
-        return Answer::unknown(format!("{} rounds are too few to see a trend", values.len()));
+        return Answer::unknown(format!(
+            "{}: too few to see a trend",
+            format::counted(values.len(), "round")
+        ));
     };
     let size = if drift.p < SIGNIFICANT { drift.total.abs() } else { 0.0 };
     let detail = format!(

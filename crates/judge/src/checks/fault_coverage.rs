@@ -92,10 +92,10 @@ fn rule(subject: &Subject) -> Answer {
     }
     let rest = if gaps.is_empty() { String::new() } else { format!("; {}", gaps.join(", ")) };
     let text = format!(
-        "{} samples stand for {} of {} minor faults{rest}",
-        format::number(samples),
+        "{} stand for {} of {}{rest}",
+        format::quantity(samples, "sample"),
         format::percent(share(seen).min(1.0)),
-        format::number(total)
+        format::quantity(total, "minor fault")
     );
     let fix = if unseen.is_some() {
         "run truebench itself as root: sudo truebench faults -- COMMAND"

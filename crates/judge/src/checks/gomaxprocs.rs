@@ -31,7 +31,12 @@ pub const CHECK: Check = Check {
         let room = quota.map_or(cpus, |(quota, _)| cpus.min(quota.ceil()));
         let bound = match quota {
             Some((quota, level)) if quota < cpus => {
-                format!("{cpus} CPUs, and a quota of {} ({})", format::number(quota), level.directory)
+                format!(
+                    "{}, and a quota of {} ({})",
+                    format::quantity(cpus, "CPU"),
+                    format::number(quota),
+                    level.directory
+                )
             }
             _ => format!("CPUs: {cpus}"),
         };

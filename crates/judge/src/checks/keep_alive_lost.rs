@@ -1,7 +1,7 @@
 //! Were connections kept?
 
 use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE, WHAT};
-use figure::format::{number, percent};
+use figure::format::{number, percent, quantity};
 
 use super::loss::LOST_TIME;
 use crate::check::{Answer, Check, Subject, always, observed};
@@ -56,8 +56,8 @@ fn rule(subject: &Subject) -> Answer {
     LOST_TIME.answer(
         lost * ANSWERS_EACH,
         format!(
-            "{} connections were made again, {} of the answers{behind}{closed}",
-            number(made),
+            "{} made again, {} of the answers{behind}{closed}",
+            quantity(made, "connection"),
             percent(made / answered)
         ),
         "let the server keep connections: no limit of requests for each (nginx: keepalive_requests), idle timeouts \

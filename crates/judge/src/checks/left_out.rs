@@ -2,7 +2,7 @@
 
 use figure::evidence::audit::{LEFT_OUT, RESULTS, TOOL};
 use figure::evidence::http::{ANSWERED, WHAT};
-use figure::format::percent;
+use figure::format::{percent, quantity};
 
 use crate::audited::is_audited;
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
@@ -42,7 +42,8 @@ fn rule(subject: &Subject) -> Answer {
     MISSING.answer(
         share,
         format!(
-            "{left_out} requests timed out, {} of all, and are in no latency, though they are the slowest{results}",
+            "{} timed out, {} of all, and left out of all latencies, though slowest{results}",
+            quantity(left_out, "request"),
             percent(share)
         ),
         "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http --url",

@@ -53,7 +53,11 @@ fn rule(subject: &Subject) -> Answer {
     let share = loss(subject, moved * MOVED_PAGE);
     LOST_TIME.answer(
         share,
-        format!("the kernel moved {moved} pages{hints}: about {} of the CPU time", format::percent(share)),
+        format!(
+            "the kernel moved {}{hints}: about {} of the CPU time",
+            format::quantity(moved, "page"),
+            format::percent(share)
+        ),
         "switch it off while measuring (as root): sysctl -w kernel.numa_balancing=0",
     )
 }

@@ -4,7 +4,7 @@ use figure::evidence::http::{
     ANSWERED, CLIENT_CPUS, PROFILED, SECONDS, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SUBJECT, WATCH_COST,
     WHAT,
 };
-use figure::format::percent;
+use figure::format::{counted, percent};
 use figure::{Outcome, Reading, stats};
 
 use super::loss::LOST_TIME;
@@ -63,8 +63,8 @@ fn rule(subject: &Subject) -> Answer {
     let (with, without) = (of(true), of(false));
     if with.len() < ROUNDS || without.len() < ROUNDS {
         return Answer::unknown(format!(
-            "{watched}; {} rounds were profiled and {} not: too few to compare",
-            with.len(),
+            "{watched}; {} with a profile and {} without: too few to compare",
+            counted(with.len(), "round"),
             without.len()
         ));
     }

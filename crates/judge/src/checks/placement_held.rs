@@ -1,6 +1,7 @@
 //! Did every thread stay where it was put?
 
 use figure::evidence::{CPUS, PLACE_READBACK, PLACE_SAMPLES, PLACE_STRAYED, PLACES, SCHED_MIGRATIONS};
+use figure::format::quantity;
 
 use crate::check::{Answer, Check, Subject, always, observed, pinned};
 
@@ -34,7 +35,10 @@ fn rule(subject: &Subject) -> Answer {
     let strayed = observed!(figure.sum(PLACE_STRAYED));
     let samples = observed!(figure.sum(PLACE_SAMPLES));
     if strayed > 0.0 {
-        return Answer::fail(format!("{strayed} of {samples} samples found a thread outside its place"), FIX);
+        return Answer::fail(
+            format!("{strayed} of {} found a thread outside its place", quantity(samples, "sample")),
+            FIX,
+        );
     }
     observed!(figure.evidence.get(PLACE_READBACK));
     if samples == 0.0 {
@@ -45,12 +49,17 @@ fn rule(subject: &Subject) -> Answer {
     let single = subject.condition(PLACES).as_deref() == Some("threads");
     match migrations {
         Some(moves) if single && moves > 0.0 => Answer::warn(
-            format!("{moves} migrations, though every thread has one CPU; no sample saw a thread elsewhere"),
+            format!(
+                "{}, though every thread has one CPU; no sample saw a thread elsewhere",
+                quantity(moves, "migration")
+            ),
             FIX,
         ),
-        Some(moves) => {
-            Answer::pass(format!("{samples} samples, all in place; {moves} migrations within places"))
-        }
-        None => Answer::pass(format!("{samples} samples, all in place")),
+        Some(moves) => Answer::pass(format!(
+            "{}, all in place; {} within places",
+            quantity(samples, "sample"),
+            quantity(moves, "migration")
+        )),
+        None => Answer::pass(format!("{}, all in place", quantity(samples, "sample"))),
     }
 }

@@ -54,7 +54,11 @@ fn rule(subject: &Subject) -> Answer {
     };
     USED.answer(
         (connections + waiting) / ports.max(1.0),
-        format!("{} connections{told}, of {} ports", format::number(connections), format::number(ports)),
+        format!(
+            "{}{told}, of {}",
+            format::quantity(connections, "connection"),
+            format::quantity(ports, "port")
+        ),
         FIX,
     )
 }

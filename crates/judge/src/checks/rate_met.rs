@@ -2,7 +2,7 @@
 
 use figure::Reading;
 use figure::evidence::http::{ANSWERED, GOAL, PACING, RATE_ASKED, SECONDS, UNSENT, WHAT};
-use figure::format::{number, percent};
+use figure::format::{number, percent, quantity};
 use figure::stats;
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
@@ -42,7 +42,7 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown("no rate is recorded");
     };
     let unsent = match figure.sum(UNSENT) {
-        Reading::Value(unsent) if unsent > 0.0 => format!("; {} requests were never sent", number(unsent)),
+        Reading::Value(unsent) if unsent > 0.0 => format!("; {} never sent", quantity(unsent, "request")),
         _ => String::new(),
     };
     let rates: Vec<f64> =

@@ -43,7 +43,7 @@ fn rule(subject: &Subject) -> Answer {
     }
     let error = subject.typical(ERROR_OF_MEAN).into_value().unwrap_or(0.0);
     if error > 0.0 {
-        told.push(format!("its runs give the mean to +-{}", percent(error)));
+        told.push(format!("its runs give the mean to ±{}", percent(error)));
     }
     if values.len() > 1 {
         let unit = &subject.figure.unit;

@@ -61,10 +61,10 @@ fn rule(subject: &Subject) -> Answer {
     levels.answer(
         if spread.is_nan() { f64::INFINITY } else { spread },
         format!(
-            "{:.0} % interval +-{}{of} from {} rounds (lowest {}, highest {} {})",
+            "{:.0} % interval ±{}{of} from {} (lowest {}, highest {} {})",
             interval.level * 100.0,
             format::percent(half_width),
-            interval.rounds,
+            format::counted(interval.rounds, "round"),
             format::number(low),
             format::number(high),
             figure.unit
@@ -78,7 +78,7 @@ fn rule(subject: &Subject) -> Answer {
 /// would show; less is left to them.
 fn by_range(subject: &Subject, values: &[f64]) -> Answer {
     let count = values.len();
-    let none = format!("{count} round{} give{} no interval", plural(count, "s", ""), plural(count, "", "s"));
+    let none = format!("{}: no interval", format::counted(count, "round"));
     let (Some(value), Some((low, high))) = (subject.figure.value, stats::range(values)) else {
         return Answer::unknown(none);
     };
@@ -89,7 +89,7 @@ fn by_range(subject: &Subject, values: &[f64]) -> Answer {
     let whole = value.abs() + taken_off(subject);
     let spread = ((high - low) / 2.0 / whole).min((quartile(0.75) - quartile(0.25)) / whole);
     let detail = format!(
-        "{none}, and they are from {} to {} {}",
+        "{none}; they are from {} to {} {}",
         format::number(low),
         format::number(high),
         subject.figure.unit
@@ -103,10 +103,6 @@ fn by_range(subject: &Subject, values: &[f64]) -> Answer {
     } else {
         Answer::unknown(detail)
     }
-}
-
-fn plural<'a>(count: usize, many: &'a str, one: &'a str) -> &'a str {
-    if count == 1 { one } else { many }
 }
 
 /// What was taken off from what was timed, in the figure's unit: a difference is as uncertain as its parts, however small it is.

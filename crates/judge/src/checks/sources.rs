@@ -1,11 +1,11 @@
 //! Are the figures that this one was computed from sound?
 
 use figure::causes::{first_reason, reason_for};
-use figure::check::Cause;
+use figure::check::{Cause, PRECISION, ROUNDS};
 use figure::evidence::http::WHAT;
 use figure::evidence::{RATIO_CLOCK, TIMELESS};
 use figure::treatment::{Clock, is_of_time, is_shared};
-use figure::{CheckResult, Figure, Outcome, Verdict};
+use figure::{Basis, CheckResult, Figure, Outcome, Verdict};
 
 use crate::check::{Answer, Check, Subject, always, measured};
 
@@ -46,18 +46,23 @@ fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<Ch
     let (timeless, of_server) =
         (subject.condition(TIMELESS) == Some(true) || is_one(HELD), is_one(OF_THE_SERVER));
     let is_ratio = Clock::of_ratio(subject.figure).is_some();
-    if !timeless && !of_server && !is_ratio {
-        return Some((verdict, first_reason(source)));
-    }
+    // Its own interval says how often it was repeated and how well it is known, whatever its sources have in common; a count needs none.
+    let is_supported = subject.figure.interval.is_some() || subject.figure.basis == Basis::Count;
     let concerns = |check: &&CheckResult| {
         let id = check.id.as_str();
         // What both arms of a ratio shared, `equal-treatment` decides.
         let is_shared = is_ratio && check.outcome >= Outcome::Warn && is_shared(id);
-        !(timeless && is_of_time(id) || of_server && OF_THE_CLIENT.contains(&id) || is_shared)
+        !(timeless && is_of_time(id)
+            || of_server && OF_THE_CLIENT.contains(&id)
+            || is_shared
+            || is_supported && [ROUNDS, PRECISION].contains(&id))
     };
+    if source.checks.iter().all(|check| concerns(&check)) {
+        return Some((verdict, first_reason(source)));
+    }
     let checks: Vec<CheckResult> = source.checks.iter().filter(concerns).cloned().collect();
-    let verdict = Verdict::of(&checks, source.kept().count());
-    Some((verdict, reason_for(verdict, checks.iter(), source.kept().count())))
+    let verdict = Verdict::of(&checks);
+    Some((verdict, reason_for(verdict, &checks)))
 }
 
 fn rule(subject: &Subject) -> Answer {

@@ -1,7 +1,7 @@
 //! Were requests without an answer forgotten?
 
 use figure::evidence::http::{ANSWERED_LATE, CENSORED_AGE, IN_FLIGHT, RECORDED, TIMEOUT, UNSENT, WHAT};
-use figure::format::{number, percent, seconds};
+use figure::format::{number, percent, quantity, seconds};
 
 use crate::check::{Answer, Check, Levels, Subject, always, observed};
 use crate::load::of_load;
@@ -53,8 +53,8 @@ fn rule(subject: &Subject) -> Answer {
     CENSORED.answer(
         share,
         format!(
-            "{} requests had no answer at the end and {} were due and not sent: {} of all{age}{limit}{late}",
-            number(in_flight),
+            "{} had no answer at the end, and {} due and not sent: {} of all{age}{limit}{late}",
+            quantity(in_flight, "request"),
             number(unsent),
             percent(share)
         ),

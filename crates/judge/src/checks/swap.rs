@@ -37,7 +37,8 @@ fn rule(subject: &Subject) -> Answer {
     LOST_TIME.answer(
         share,
         format!(
-            "the machine swapped {swapped} pages and scanned {scanned} for reclaim; {basis} {} of the time",
+            "the machine swapped {} and scanned {scanned} for reclaim; {basis} {} of the time",
+            format::quantity(swapped, "page"),
             format::percent(share)
         ),
         "free memory (top, sorted by RES), use smaller arrays, or switch swap off (as root): swapoff -a",

@@ -39,9 +39,9 @@ fn rule(subject: &Subject) -> Answer {
     Answer::of(
         by_clock.max(by_count),
         format!(
-            "{} thermal throttle events in {hit} of {} rounds; {seen}",
-            events.iter().sum::<f64>(),
-            events.len()
+            "{} in {hit} of {}; {seen}",
+            format::quantity(events.iter().sum(), "thermal throttle event"),
+            format::counted(events.len(), "round")
         ),
         "let it cool down, improve cooling, or switch boost off so that it stays below the limit",
     )

@@ -2,6 +2,7 @@
 
 use figure::CpuList;
 use figure::evidence::{CPUS, SCHEDULE, THREADS, http};
+use figure::format::{counted, quantity};
 
 use super::uneven_cores;
 use crate::check::{Answer, Check, Subject, measured, never};
@@ -32,7 +33,11 @@ fn rule(subject: &Subject) -> Answer {
     );
     if threads > allowed.len() as f64 && !uneven_cores::owns(subject) {
         Answer::fail(
-            format!("{threads} threads, but only {} CPUs are allowed ({allowed})", allowed.len()),
+            format!(
+                "{}, but the mask allows {} ({allowed})",
+                quantity(threads, "thread"),
+                counted(allowed.len(), "CPU")
+            ),
             fix,
         )
     } else if !outside.is_empty() {

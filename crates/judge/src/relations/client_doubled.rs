@@ -65,7 +65,10 @@ fn rule(subject: &Subject) -> Answer {
     let cpus = list(&twice.conditions.get(CLIENT_CPUS).unwrap_or_default()).len() as f64;
     let crowded = cpus > 0.0 && twice.conditions.get(THREADS).is_some_and(|threads| threads > cpus);
     if gain < GAIN.warn && crowded {
-        return Answer::unknown(format!("{told}, but they share {cpus} CPUs, and could not do more"));
+        return Answer::unknown(format!(
+            "{told}, but they share {}, and could not do more",
+            format::quantity(cpus, "CPU")
+        ));
     }
     GAIN.answer(
         gain,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use figure::evidence::*;
 use figure::{Outcome, Reading, Verdict};
-use judge::checks::ALL;
+use judge::checks::{ALL, SUPPORT};
 
 use crate::audited;
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
@@ -33,7 +33,7 @@ fn names_are_kebab_case_and_distinct() {
 
 #[test]
 fn every_check_has_a_page() {
-    for check in ALL {
+    for check in ALL.iter().chain(SUPPORT) {
         let (id, page) = (check.id, check.page);
         assert!(page.starts_with(&format!("# {id}\n\n{}\n", check.question)), "{id}: title or question");
         for section in ["**Evidence.** ", "**Rule.** ", "**Fix.** "] {
@@ -47,7 +47,7 @@ fn every_check_has_a_page() {
 
 #[test]
 fn what_a_check_reads_exists_and_stands_on_its_page() {
-    for check in ALL {
+    for check in ALL.iter().chain(SUPPORT) {
         for name in check.reads {
             assert!(figure::evidence::all().any(|key| key.name == *name), "{}: {name}", check.id);
         }

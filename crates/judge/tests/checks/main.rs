@@ -21,6 +21,7 @@ mod others;
 mod prices;
 mod programs;
 mod requests;
+mod support;
 mod threads;
 mod time;
 mod traffic;

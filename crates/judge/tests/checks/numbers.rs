@@ -135,14 +135,15 @@ fn computed_figures_are_worth_what_their_sources_are() {
         let mut ratio = case.0.figures[0].clone();
         ratio.id = "suite.ratio".into();
         ratio.rounds.clear();
-        ratio.derived_from = vec!["suite.triad.nt".into()];
+        ratio.interval = None;
+        ratio.computed_from(vec!["suite.triad.nt".into()]);
         // Stands before its source: the order of figures must not matter.
         case.0.figures.insert(0, ratio);
         case
     };
     assert_eq!(derived(|case| case).judged(), (Verdict::Valid, vec![]));
     let few = derived(|case| case.values(&[20.0; 5]));
-    assert_eq!(few.judged(), (Verdict::Unverified, vec!["sources".to_owned()]));
+    assert_eq!(few.judged(), (Verdict::Unverified, vec!["sources".to_owned(), "rounds".to_owned()]));
     let wrong = derived(|case| case.with(VERIFIED, false));
     assert_eq!(wrong.judged(), (Verdict::Invalid, vec!["sources".to_owned()]));
     let shaky = derived(|case| case.with(CANARY_CHANGE, 0.06));

@@ -13,7 +13,7 @@ fn threads_within_mask() {
     let one = quiet_vm().machine(|machine| machine.topology.allowed = "0".parse().unwrap());
     let answer = one.answer(check).unwrap();
     assert_eq!(answer.outcome, Fail);
-    assert_eq!(answer.detail, "2 threads, but only 1 CPUs are allowed (0)");
+    assert_eq!(answer.detail, "2 threads, but the mask allows 1 CPU (0)");
     assert!(answer.fix.unwrap().contains("--threads 1"));
     assert_eq!(quiet_vm().with(CPUS, vec![0.0, 7.0]).says(check), Fail);
     assert_eq!(

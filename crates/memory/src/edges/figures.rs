@@ -108,7 +108,7 @@ impl Ladder<'_> {
             self.points.iter().filter(|point| point.value.is_some()).filter(beside).collect();
         sources.sort_by(|a, b| size(a).unwrap_or(0.0).total_cmp(&size(b).unwrap_or(0.0)));
         let unit = sources.first().map_or(Unit::ONE, |source| source.unit.clone());
-        figure.derived_from = sources.iter().map(|source| source.id.clone()).collect();
+        figure.computed_from(sources.iter().map(|source| source.id.clone()).collect());
         (figure.value, figure.status, figure.reason) = (Some(edge.bytes), Status::Measured, None);
         let evidence = &mut figure.evidence;
         evidence.put(EDGE_FROM, edge.from);

@@ -44,7 +44,7 @@ fn walks(prefix: &str, small: &Figure, huge: &Figure) -> Option<Figure> {
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.series = Some(curve);
     figure.at = small.at.clone();
-    figure.derived_from = vec![small.id.clone(), huge.id.clone()];
+    figure.computed_from(vec![small.id.clone(), huge.id.clone()]);
     figure.conditions = shared(small);
     figure.conditions.set(WORKING_SET, bytes);
     (figure.value, figure.status, figure.reason) = (Some(value), Status::Measured, None);

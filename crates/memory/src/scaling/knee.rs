@@ -60,11 +60,13 @@ fn knee(figures: &[Figure], series: &str, cores: &Cores) -> Option<Figure> {
     (figure.status, figure.reason) = (Status::Measured, None);
     // It hangs on the best, on the point that it is at, and on the one before, which did not reach it.
     let before = at.checked_sub(1).map(|before| points[before].2);
+    let mut sources: Vec<String> = Vec::new();
     for id in [Some(points[at].2), before, Some(best_id)].into_iter().flatten() {
-        if !figure.derived_from.iter().any(|known| known == id) {
-            figure.derived_from.push(id.to_owned());
+        if !sources.iter().any(|known| known == id) {
+            sources.push(id.to_owned());
         }
     }
+    figure.computed_from(sources);
     Some(figure)
 }
 

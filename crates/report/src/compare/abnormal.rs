@@ -111,7 +111,7 @@ pub(super) fn abnormal(sides: &[[Side; 2]], figures: &[Compared]) -> Vec<Abnorma
         .iter()
         .zip(figures)
         .filter_map(|([a, b], figure)| {
-            let ratio = figure.ratio.filter(|ratio| ratio.value.is_finite() && ratio.value > 0.0)?;
+            let ratio = figure.merit().filter(|ratio| ratio.value.is_finite() && ratio.value > 0.0)?;
             let log = ratio.value.ln();
             let span = [ratio.low, ratio.high].map(|end| end.map_or(log, f64::ln));
             Some(Entry { a: *a, b: *b, figure, log, span, error: ratio.error.unwrap_or(0.0) })

@@ -1,5 +1,6 @@
 //! The likely cause of a test that is out of line, from what the records hold.
 
+use figure::check::{PRECISION, ROUNDS};
 use figure::format::listed;
 
 use crate::reasons;
@@ -42,8 +43,10 @@ fn differs(a: &Side, b: &Side, suspect: &Suspect, x: &str, y: &str) -> String {
 fn disturbed(a: &Side, b: &Side) -> Option<String> {
     let one_sided = |side: &Side, other: &Side| {
         let others = reasons::of(other.figure);
-        let own =
-            reasons::of(side.figure).into_iter().filter(|reason| reason.has_page && reason.fix.is_some());
+        let is_of_number = |id: &str| [ROUNDS, PRECISION].contains(&id);
+        let own = reasons::of(side.figure)
+            .into_iter()
+            .filter(|reason| reason.fix.is_some() && !is_of_number(&reason.id));
         let only = own.into_iter().find(|reason| !others.iter().any(|known| known.id == reason.id))?;
         Some(format!("in {} the figure was disturbed: {} ({})", side.letter, only.detail, only.id))
     };

@@ -6,12 +6,13 @@ use figure::evidence::{
     LOCALE_CHARMAP, LOCALE_COLLATE, MEMORY_LIMITED_BY, NODE_DISTANCE, PAIR_BASIS, PASS_SECONDS, PASSES,
     PLACES, SCORE_KIND, SHELL, SHELL_TOOLS, SIMD, THREADS, http,
 };
-use figure::format::{bytes, number, plain_to};
+use figure::format::{bytes, counted, number, plain_to};
 use figure::host::CacheKind;
-use figure::{Better, CpuList, Figure, Machine, Reading, Record, Status, Verdict};
+use figure::{CpuList, Figure, Machine, Reading, Record, Status, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::digits::exact;
 use crate::{outline, reasons};
 
 /// What the machine, the plan's time or the system decides, and not whoever asked for the figure: where it differs, that is
@@ -121,9 +122,6 @@ fn absolute(sides: [Side; 2]) -> Option<String> {
             format!("{a} in {}, {b} in {}", sides[0].letter, sides[1].letter)
         });
     }
-    if a.better == Better::Neither {
-        return Some("a description: neither way is better".to_owned());
-    }
     for side in sides {
         let figure = side.figure;
         if figure.status != Status::Measured || figure.value.is_none() {
@@ -131,12 +129,28 @@ fn absolute(sides: [Side; 2]) -> Option<String> {
                 plain_to(figure.reason.as_deref().unwrap_or("no reason was recorded"), 2 * MAX_VALUE);
             return Some(format!("{} in {}: {reason}", outline::state(figure.status), side.letter));
         }
-        let has_logarithm = figure.value.is_some_and(|value| value.is_finite() && value > 0.0);
-        if !has_logarithm {
-            return Some(format!("it is not above zero in {}: there is no ratio", side.letter));
-        }
     }
     None
+}
+
+/// Why two values have no ratio, if they have none.
+pub(super) fn without_ratio(sides: [Side; 2]) -> Option<String> {
+    let has_logarithm = |value: f64| value.is_finite() && value > 0.0;
+    let side = sides.into_iter().find(|side| !side.figure.value.is_some_and(has_logarithm))?;
+    Some(format!("it is not above zero in {}: there is no ratio", side.letter))
+}
+
+/// Whether both sides are one and the same measurement: of one run, with the same rounds.
+pub(super) fn is_same_measurement(a: Side, b: Side) -> bool {
+    let samples = |figure: &Figure| -> Vec<Vec<f64>> {
+        figure.rounds.iter().map(|round| round.samples.clone()).collect()
+    };
+    let host = |side: Side| side.record.machine.hostname.value().cloned();
+    let (x, y) = (a.figure, b.figure);
+    host(a).zip(host(b)).is_none_or(|(a, b)| a == b)
+        && (&a.record.started, a.record.duration) == (&b.record.started, b.record.duration)
+        && (x.value, &x.interval) == (y.value, &y.interval)
+        && samples(x) == samples(y)
 }
 
 /// What makes all figures of two records something else.
@@ -241,7 +255,7 @@ fn told(name: &str, fact: &Fact) -> String {
     match fact {
         Fact::Flag(yes) => if *yes { "yes" } else { "no" }.to_owned(),
         Fact::Number(value) if name.contains("bytes") => bytes(*value),
-        Fact::Number(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value}"),
+        Fact::Number(value) if value.fract() == 0.0 && value.abs() < 1e15 => exact(*value),
         Fact::Number(value) => number(*value),
         Fact::Text(text) => plain_to(text, MAX_VALUE),
         Fact::Numbers(values) => {
@@ -344,10 +358,10 @@ fn cpus(machine: &Machine) -> String {
         all.len()
     };
     format!(
-        "{} in {} cores in {} packages, {} usable",
+        "{} in {} in {}, {} usable",
         topology.cpus.len(),
-        distinct(|cpu| cpu.core),
-        distinct(|cpu| cpu.package),
+        counted(distinct(|cpu| cpu.core), "core"),
+        counted(distinct(|cpu| cpu.package), "package"),
         topology.usable().len()
     )
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use figure::format::{number, plain, plain_to};
+use figure::format::{counted, number, plain, plain_to};
 use maud::{Markup, html};
 
 use super::pair::{Compared, Pair, Standing};
@@ -53,7 +53,7 @@ pub(super) fn write(comparison: &Comparison, _: &Options, out: &mut dyn Write) -
 fn title(comparison: &Comparison) -> String {
     match comparison.records.as_slice() {
         [a, b] => format!("{} against {}", plain_to(&b.name, MAX_NAME), plain_to(&a.name, MAX_NAME)),
-        records => format!("{} records", records.len()),
+        records => counted(records.len(), "record"),
     }
 }
 
@@ -82,6 +82,7 @@ fn class(standing: Standing) -> &'static str {
         Standing::Faster => "valid",
         Standing::Slower => "invalid",
         Standing::Same => "unjudged",
+        Standing::Changed => "suspect",
         Standing::Inconclusive => "unverified",
         Standing::NotComparable => "suspect",
     }
@@ -93,6 +94,7 @@ fn mark(standing: Standing) -> &'static str {
         Standing::Faster => "▲",
         Standing::Slower => "▼",
         Standing::Same => "=",
+        Standing::Changed => "≠",
         Standing::Inconclusive => "?",
         Standing::NotComparable => "–",
     }
@@ -117,7 +119,8 @@ fn of_pair(
         let shown = &figures[..figures.len().min(MOST_FIGURES)];
         let title = plain_to(suite, 40);
         let ratios = format!("{title}: how many times as good as in {}", pair.a);
-        let pictures = forest::charts(pair, &ratios, shown, comparison.band)?;
+        let drawn: Vec<&Compared> = shown.iter().copied().filter(|figure| figure.merit().is_some()).collect();
+        let pictures = forest::charts(pair, &ratios, &drawn, comparison.band)?;
         let drawn = charts.fill(pictures.iter().map(chart), "charts");
         let table = tables.fill([figures_table(pair, &title, shown)], "tables");
         parts.push((title, drawn, table, figures.len() - shown.len()));
@@ -133,9 +136,9 @@ fn of_pair(
                 h3 { (title) }
                 div.charts { (drawn) }
                 (table)
-                @if *more > 0 { p.note { (more) " figures more: --format json has them." } }
+                @if *more > 0 { p.note { (counted(*more, "figure")) " more: --format json has them." } }
             }
-            @if left_out > 0 { p.note { (left_out) " suites more: --format json has them." } }
+            @if left_out > 0 { p.note { (counted(left_out, "suite")) " more: --format json has them." } }
         }
         (tables.fill([reasons(pair, &against)], "lists"))
     })
@@ -147,7 +150,7 @@ fn differences(pair: &Pair, against: &str) -> Markup {
         tbody { @for difference in pair.differences.iter().take(MOST_DIFFERENCES) { tr {
             th scope="row" {
                 (plain_to(&difference.about, MAX_NAME))
-                @if difference.figures > 0 { small { " " (words::counted(difference.figures)) } }
+                @if difference.figures > 0 { small { " " (counted(difference.figures, "figure")) } }
             }
             td { (plain_to(&difference.a, MAX_VALUE)) }
             td { (plain_to(&difference.b, MAX_VALUE)) }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use figure::format::number;
+use figure::format::{counted, number};
 
 use super::pair::{Pair, Standing};
 use super::select::Selection;
@@ -71,7 +71,7 @@ fn one(pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
     for difference in &pair.differences {
         let about = match difference.figures {
             0 => difference.about.clone(),
-            many => format!("{} ({})", difference.about, words::counted(many)),
+            many => format!("{} ({})", difference.about, counted(many, "figure")),
         };
         writeln!(out, "| {} | {} | {} |", escaped(&about), escaped(&difference.a), escaped(&difference.b))?;
     }

@@ -1,8 +1,9 @@
 //! Two records, figure by figure.
 
 use figure::check::MIN_ROUNDS;
+use figure::format::counted;
 use figure::stats::{LogRatio, holm, log_ratio, log_ratio_of_intervals, range};
-use figure::{Better, Figure, Record, Verdict};
+use figure::{Basis, Better, Figure, Record, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,8 +34,10 @@ pub struct Pair {
     pub only_b: Vec<String>,
     /// Baselines, controls and stand-ins that are not compared.
     pub controls: usize,
-    /// Figures that the correction is over: those that have an interval.
+    /// Figures that the correction is over: those whose ratio has a standard error.
     pub corrected_over: usize,
+    /// Figures that are judged: those whose ratio has an interval or is exact.
+    pub judged: usize,
     /// Tests that are out of line with the others, each with its likely cause.
     pub abnormal: Vec<Abnormal>,
 }
@@ -56,6 +59,8 @@ pub enum Standing {
     Slower,
     /// Within the band, surely.
     Same,
+    /// Outside of the band, surely, where neither way is better: a count, a description.
+    Changed,
     /// The rounds do not tell.
     Inconclusive,
     /// There is no ratio, or it would not mean what it says.
@@ -69,17 +74,24 @@ impl Standing {
             Standing::Faster => "faster",
             Standing::Slower => "slower",
             Standing::Same => "same",
+            Standing::Changed => "changed",
             Standing::Inconclusive => "inconclusive",
             Standing::NotComparable => "not comparable",
         }
     }
 
     /// All, in the order in which they are counted.
-    pub const ALL: [Standing; 5] =
-        [Standing::Faster, Standing::Slower, Standing::Same, Standing::Inconclusive, Standing::NotComparable];
+    pub const ALL: [Standing; 6] = [
+        Standing::Faster,
+        Standing::Slower,
+        Standing::Same,
+        Standing::Changed,
+        Standing::Inconclusive,
+        Standing::NotComparable,
+    ];
 }
 
-/// How many times as good the other record's figure is.
+/// How many times as good the other record's figure is; where neither way is better, how many times as large.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Ratio {
     /// Above 1: the other one is better.
@@ -136,8 +148,22 @@ pub struct Compared {
     pub forced: Option<String>,
 }
 
+impl Compared {
+    /// Whether it was judged: by an interval, or exactly.
+    pub fn is_judged(&self) -> bool {
+        self.ratio.is_some_and(|ratio| ratio.low.is_some())
+    }
+
+    /// Its ratio, where more of the figure is better or worse.
+    pub(super) fn merit(&self) -> Option<Ratio> {
+        self.ratio.filter(|_| self.better != Better::Neither)
+    }
+}
+
 /// Compares two records.
 pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Rules) -> Pair {
+    let is_asked =
+        |id: &str| rules.figures.is_empty() || rules.figures.iter().any(|pattern| pattern.matches(id));
     let both = || {
         a.figures.iter().filter_map(|figure| {
             let side = |letter, record, figure| Side { letter, record, figure };
@@ -146,9 +172,11 @@ pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Ru
     };
     let only = |one: &Record, another: &Record| -> Vec<String> {
         let alone = one.figures.iter().filter(|figure| another.figure(&figure.id).is_none());
+        let alone = alone.filter(|figure| is_asked(&figure.id));
         alone.map(|figure| figure.id.clone()).collect()
     };
-    let sides: Vec<[Side; 2]> = both().filter(|[a, _]| !is_of_the_tool(a.figure)).collect();
+    let sides: Vec<[Side; 2]> =
+        both().filter(|[a, _]| !is_of_the_tool(a.figure) && is_asked(&a.figure.id)).collect();
     let (mut figures, ratios): (Vec<Compared>, Vec<Option<LogRatio>>) =
         sides.iter().map(|[a, b]| compared(*a, *b, rules)).unzip();
     let corrected_over = correct(&mut figures, &ratios, rules.band);
@@ -159,8 +187,9 @@ pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Ru
         differences: differences(a, b, &sides, &figures),
         only_a: only(a, b),
         only_b: only(b, a),
-        controls: both().count() - sides.len(),
+        controls: both().filter(|[a, _]| is_of_the_tool(a.figure) && is_asked(&a.figure.id)).count(),
         corrected_over,
+        judged: figures.iter().filter(|figure| figure.is_judged()).count(),
         figures,
         abnormal,
     }
@@ -232,6 +261,17 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
             return (compared, None);
         }
     }
+    if let Some(exact) = exact_ratio(a, b, sign) {
+        let is_same = (exact.ln()).abs() <= (1.0 + rules.band).ln();
+        compared.ratio = Some(Ratio { value: exact, low: Some(exact), high: Some(exact), error: Some(0.0) });
+        compared.standing = if is_same { Standing::Same } else { Standing::Changed };
+        compared.alone = compared.standing;
+        return (compared, None);
+    }
+    if let Some(why) = gate::without_ratio([a, b]) {
+        compared.why = Some(why);
+        return (compared, None);
+    }
     let ratio = ratio();
     let told = match &ratio {
         Some(ratio) => Ratio {
@@ -252,7 +292,8 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
         return (compared, None);
     }
     compared.ratio = Some(told);
-    compared.standing = ratio.as_ref().map_or(Standing::Inconclusive, |ratio| stands(ratio, rules.band));
+    compared.standing =
+        ratio.as_ref().map_or(Standing::Inconclusive, |ratio| stands(ratio, figure.better, rules.band));
     compared.alone = compared.standing;
     match &ratio {
         Some(ratio) if compared.standing == Standing::Inconclusive => {
@@ -267,6 +308,23 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
         }
     }
     (compared, ratio)
+}
+
+/// The ratio of what has no uncertainty: one and the same measurement, counts, and zero in every round. `None` for all else, and for
+/// counts without a ratio.
+fn exact_ratio(a: Side, b: Side, sign: f64) -> Option<f64> {
+    let is_zero = |side: Side| {
+        let figure = side.figure;
+        let all =
+            figure.interval.as_ref().is_some_and(|interval| interval.low == 0.0 && interval.high == 0.0);
+        figure.value == Some(0.0) && (all || figure.basis == Basis::Count)
+    };
+    if gate::is_same_measurement(a, b) || is_zero(a) && is_zero(b) {
+        return Some(1.0);
+    }
+    let is_count = [a, b].iter().all(|side| side.figure.basis == Basis::Count);
+    let (x, y) = (a.figure.value?, b.figure.value?);
+    (is_count && gate::without_ratio([a, b]).is_none()).then(|| (sign * (y.ln() - x.ln())).exp())
 }
 
 fn oriented(ratio: LogRatio, sign: f64) -> LogRatio {
@@ -304,15 +362,21 @@ fn too_few(a: Side, b: Side) -> String {
             "the rounds hold values of which there is no logarithm".to_owned()
         }
         [x, y] => {
-            format!("{x} rounds in {}, {y} in {}: an interval needs {MIN_ROUNDS} in each", a.letter, b.letter)
+            format!(
+                "{} in {}, {y} in {}: an interval needs {MIN_ROUNDS} in each",
+                counted(x, "round"),
+                a.letter,
+                b.letter
+            )
         }
     }
 }
 
 /// The verdict of an interval against the band.
-fn stands(ratio: &LogRatio, band: f64) -> Standing {
+fn stands(ratio: &LogRatio, better: Better, band: f64) -> Standing {
     let edge = (1.0 + band).ln();
     match ratio {
+        ratio if better == Better::Neither && (ratio.low > edge || ratio.high < -edge) => Standing::Changed,
         ratio if ratio.low > edge => Standing::Faster,
         ratio if ratio.high < -edge => Standing::Slower,
         ratio if ratio.low >= -edge && ratio.high <= edge => Standing::Same,
@@ -335,11 +399,11 @@ fn correct(figures: &mut [Compared], ratios: &[Option<LogRatio>], band: f64) -> 
     let held = holm(&chances, 1.0 - LEVEL);
     let with_interval = figures.iter_mut().zip(ratios).filter(|(_, ratio)| ratio.is_some());
     for ((figure, _), held) in with_interval.zip(held) {
-        if matches!(figure.standing, Standing::Faster | Standing::Slower) && !held {
+        if matches!(figure.standing, Standing::Faster | Standing::Slower | Standing::Changed) && !held {
             figure.why = Some(format!(
-                "{} by its own interval, but among {} figures that may be chance (Holm)",
+                "{} by its own interval, but among {} that may be chance (Holm)",
                 figure.standing.word(),
-                chances.len()
+                counted(chances.len(), "figure")
             ));
             figure.standing = Standing::Inconclusive;
         }

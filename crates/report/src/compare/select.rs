@@ -95,7 +95,11 @@ pub(super) fn select(
 /// The classes with the ids of the figures that every pair has a ratio of: an identical set for all records.
 fn classes(pairs: &[Pair]) -> Vec<(String, Vec<String>)> {
     let with_ratio = |pair: &Pair| -> BTreeSet<String> {
-        pair.figures.iter().filter(|figure| figure.ratio.is_some()).map(|figure| figure.id.clone()).collect()
+        pair.figures
+            .iter()
+            .filter(|figure| figure.merit().is_some())
+            .map(|figure| figure.id.clone())
+            .collect()
     };
     let in_all = pairs.iter().map(with_ratio).reduce(|all, own| all.intersection(&own).cloned().collect());
     let (Some(in_all), Some(first)) = (in_all, pairs.first()) else { return Vec::new() };

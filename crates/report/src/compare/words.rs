@@ -1,6 +1,6 @@
 //! What text and Markdown say alike of a comparison.
 
-use figure::format::{number, percent, plain, plain_to};
+use figure::format::{counted, number, percent, plain, plain_to};
 
 use super::pair::{Compared, Pair, Ratio, Standing};
 use super::select::{Cell, Selection};
@@ -10,11 +10,6 @@ use super::{Abnormal, Comparison, Host, Rule};
 const MAX_NAME: usize = 60;
 /// What is said where something was forced.
 pub(crate) const FORCED: &str = "Forced (--force): figures that may not be compared are, each marked with 'forced'; their ratios do not mean what they say.";
-
-/// `1 figure`, `2 figures`.
-pub(crate) fn counted(count: usize) -> String {
-    crate::summary::counted(count, "figure")
-}
 
 /// A record in one line.
 pub(crate) fn host(host: &Host) -> String {
@@ -34,7 +29,7 @@ pub(crate) fn host(host: &Host) -> String {
     text
 }
 
-/// `B against A: 3 faster, 1 slower, 8 same; 2 figures only in A`.
+/// `B against A: 12 of 13 figures judged: 3 faster, 1 slower, 8 same, 1 not comparable; 2 figures only in A`.
 pub(crate) fn summary(pair: &Pair) -> String {
     let counts = Standing::ALL.map(|standing| (pair.count(standing), standing.word()));
     let counts: Vec<String> = counts
@@ -42,11 +37,17 @@ pub(crate) fn summary(pair: &Pair) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    let counts = if counts.is_empty() { "no figure in common".to_owned() } else { counts.join(", ") };
+    let counts = match counts.is_empty() {
+        true => "no figure in common".to_owned(),
+        false => {
+            let all = counted(pair.figures.len(), "figure");
+            format!("{} of {all} judged: {}", pair.judged, counts.join(", "))
+        }
+    };
     let alone = [(&pair.only_a, pair.a), (&pair.only_b, pair.b)];
     let alone = alone.iter().filter(|(ids, _)| !ids.is_empty());
     let alone: String =
-        alone.map(|(ids, letter)| format!("; {} only in {letter}", counted(ids.len()))).collect();
+        alone.map(|(ids, letter)| format!("; {} only in {letter}", counted(ids.len(), "figure"))).collect();
     let abnormal: Vec<String> = pair.abnormal.iter().map(|one| plain_to(&one.name, MAX_NAME)).collect();
     let abnormal =
         if abnormal.is_empty() { String::new() } else { format!("; out of line: {}", abnormal.join(", ")) };
@@ -84,7 +85,7 @@ pub(crate) fn verdict(figure: &Compared) -> String {
         text.push_str(&format!(" ({} alone)", figure.alone.word()));
     }
     if let Some(rounds) = figure.rounds_needed {
-        text.push_str(&format!(" (~{rounds} rounds)"));
+        text.push_str(&format!(" (about {rounds} rounds)"));
     }
     if figure.forced.is_some() {
         text.push_str(", forced");
@@ -154,11 +155,12 @@ pub(crate) fn groups(pair: &Pair) -> Vec<(String, Vec<String>)> {
 
 /// What the numbers mean.
 pub(crate) fn legend(comparison: &Comparison) -> String {
-    let over: Vec<String> = comparison.pairs.iter().map(|pair| pair.corrected_over.to_string()).collect();
+    let over: Vec<String> =
+        comparison.pairs.iter().map(|pair| counted(pair.corrected_over, "figure")).collect();
     format!(
         "ratio: how many times as good the other record's figure is as A's, whichever way is better; 95 %: its interval, by a \
          hierarchical bootstrap of rounds and samples; same: within ±{}; faster and slower: beyond that, and held after Holm's \
-         correction over {} figures; ~N rounds: about so many of each would tell",
+         correction over {}; changed: the same where neither way is better; about N rounds: so many of each would tell",
         percent(comparison.band),
         over.join(" and ")
     )

@@ -1,7 +1,7 @@
 //! Points in words: those without a value with their reasons, and where a point stands.
 
 use figure::Status;
-use figure::format::{plain, plain_to};
+use figure::format::{counted, plain, plain_to};
 
 use super::{Column, Grid, Mode, Position};
 use crate::names;
@@ -81,7 +81,7 @@ fn spanned(rows: &[&Position]) -> String {
     let labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
     match (rows.first(), rows.last()) {
         (Some(first), Some(last)) if rows.len() > 3 && rows.iter().all(|row| row.number.is_some()) => {
-            format!("{} to {} ({} points)", first.label, last.label, rows.len())
+            format!("{} to {} ({})", first.label, last.label, counted(rows.len(), "point"))
         }
         _ => shortened(&labels),
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use figure::format::{number, percent, plain, plain_to, seconds};
+use figure::format::{counted, number, percent, plain, plain_to, seconds};
 use figure::{Figure, Outcome, Record, Round, Verdict};
 use maud::{Markup, html};
 
@@ -109,7 +109,11 @@ fn cut(depth: Depth) -> String {
     if depth.rounds == 0 {
         parts.push("rounds".to_owned());
     } else if depth.samples < DEPTHS[0].samples {
-        parts.push(format!("more than {} samples of a round, and {} rounds", depth.samples, depth.rounds));
+        parts.push(format!(
+            "more than {} of a round, and {}",
+            counted(depth.samples, "sample"),
+            counted(depth.rounds, "round")
+        ));
     }
     format!("To keep this page small, left out here: {}. The record has all.", parts.join("; "))
 }
@@ -171,7 +175,7 @@ fn value(figure: &Figure, links: &Links) -> Markup {
                     dt { "interval" }
                     dd {
                         (number(interval.low)) " to " (number(interval.high)) ", " (percent(interval.level))
-                        " by " (plain_to(&interval.method, 40)) ", " (interval.rounds) " rounds"
+                        " by " (plain_to(&interval.method, 40)) ", " (counted(interval.rounds, "round"))
                     }
                 }
             }
@@ -240,7 +244,7 @@ fn rounds(figure: &Figure, depth: Depth) -> Markup {
                 (round_row(at, round, depth.samples))
             } }
         } }
-        @if more > 0 { p.note { (more) " rounds more: the record has them." } }
+        @if more > 0 { p.note { (counted(more, "round")) " more: the record has them." } }
     }
 }
 

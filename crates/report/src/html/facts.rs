@@ -1,7 +1,8 @@
 //! Evidence and conditions in little room: what is zero or unknown in all rounds in a line each, the rest in a table.
 
+use crate::digits::exact;
 use figure::evidence::{self, Fact};
-use figure::format::{number, plain_to};
+use figure::format::{counted, number, plain_to};
 use figure::{Figure, Reading};
 use maud::{Markup, html};
 
@@ -99,7 +100,7 @@ fn fact_text(fact: &Fact) -> String {
 
 /// A number without zeros that say nothing: `0`, `4096`, `3.69`.
 fn short(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { number(value) }
+    if value.fract() == 0.0 && value.abs() < 1e15 { exact(value) } else { number(value) }
 }
 
 fn span(values: &[f64]) -> String {
@@ -125,12 +126,12 @@ fn together(shown: &[Result<String, &str>], readings: &[&Reading<Fact>]) -> Stri
         })
         .collect();
     if shown.len() > MOST_ROUNDS && numbers.len() == shown.len() {
-        return format!("{} in {} rounds", span(&numbers), shown.len());
+        return format!("{} in {}", span(&numbers), counted(shown.len(), "round"));
     }
     let more = shown.len().saturating_sub(MOST_ROUNDS);
     let mut told: Vec<String> = shown.iter().take(MOST_ROUNDS).map(text).collect();
     if more > 0 {
-        told.push(format!("… and {more} rounds more"));
+        told.push(format!("… and {} more", counted(more, "round")));
     }
     told.join(" · ")
 }

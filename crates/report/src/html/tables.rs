@@ -1,12 +1,12 @@
 //! Tables of a suite: single figures, loads, curves and matrices. The same that Markdown has, with references to the details.
 
-use figure::format::plain_to;
+use figure::format::{counted, plain_to};
 use figure::{Figure, Record, Unit};
 use maud::{Markup, html};
 
 use super::budget::Budget;
 use super::words::{self, Links};
-use crate::digits::{decimals, fixed, with_unit};
+use crate::digits::{decimals, fixed, rounds_cell, with_unit};
 use crate::grid::{self, Column, Grid, Mode};
 use crate::outline::Section;
 use crate::{loads, names, outline, summary};
@@ -58,7 +58,7 @@ fn single(section: &Section, links: &Links) -> Markup {
                         @if section.unit.is_none() { " " (plain_to(row.figure.unit.symbol(), 12)) } }
                     td.number { (words::interval(row.figure, decimals)) }
                     @if has_limit { td { (words::meter(row.figure)) } }
-                    td.number { (row.figure.kept().count()) }
+                    td.number { (rounds_cell(row.figure)) }
                     td { (words::verdict(row.figure)) }
                 }
             } }
@@ -68,7 +68,7 @@ fn single(section: &Section, links: &Links) -> Markup {
 }
 
 fn cut(rows: usize) -> Markup {
-    html! { @if rows > MOST_ROWS { p.note { (rows - MOST_ROWS) " rows more: the record has them." } } }
+    html! { @if rows > MOST_ROWS { p.note { (counted(rows - MOST_ROWS, "row")) " more: the record has them." } } }
 }
 
 fn of_loads(table: &loads::Table, links: &Links) -> Markup {

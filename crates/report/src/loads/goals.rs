@@ -1,6 +1,7 @@
 //! For each goal a row for each number of connections and each server.
 
 use figure::evidence::http as key;
+use figure::format::quantity;
 use figure::loads::{self, Load, Quantity};
 use figure::stats;
 
@@ -163,6 +164,6 @@ fn failures(load: &Load) -> Option<String> {
         .map(|(what, kinds)| format!("{what}: {}", kinds.join(", ")))
         .collect();
     (!parts.is_empty()).then(|| {
-        format!("{}, {} connections: failed {}", label(load), whole(load.connections), parts.join("; "))
+        format!("{}, {}: failed {}", label(load), quantity(load.connections, "connection"), parts.join("; "))
     })
 }

@@ -1,7 +1,7 @@
 //! Where a request's CPU time goes, servers side by side; and the functions of the study's table.
 
 use figure::evidence::http as key;
-use figure::format::plain_to;
+use figure::format::{decimals, plain_to, quantity};
 use figure::loads::{self, Load, Quantity, STUDY_CONNECTIONS, STUDY_ROWS, STUDY_SERVER};
 
 use super::{Column, Row, Table, server, three, value, whole};
@@ -50,9 +50,9 @@ fn sampling(profiled: &[&Load]) -> Option<String> {
     let most = errors.iter().map(|(error, _)| *error).reduce(f64::max)?;
     let least = errors.iter().map(|(_, samples)| *samples).reduce(f64::min)?;
     let text = format!(
-        "a bucket's share is of profiles of every other round ({} samples and more): one standard deviation of a number above is at most \
+        "a bucket's share is of profiles of every other round ({} and more): one standard deviation of a number above is at most \
          {} us; rest: buckets below 1 %; in the kernel: as the kernel booked it",
-        whole(least),
+        quantity(least, "sample"),
         three(most)
     );
     Some(text)
@@ -61,7 +61,7 @@ fn sampling(profiled: &[&Load]) -> Option<String> {
 fn of_group<'a>(group: &[&Load<'a>]) -> Table<'a> {
     let connections = group.first().map_or(0.0, |load| load.connections);
     let title =
-        format!("Where a request's CPU time goes, {} connections, saturated (us)", whole(connections));
+        format!("Where a request's CPU time goes, {}, saturated (us)", quantity(connections, "connection"));
     let heads = group.iter().map(|load| Column { head: server(load), right: true, least: 0 });
     let first = Column { head: "bucket".to_owned(), right: false, least: 0 };
     let mut table = Table { title, columns: [first].into_iter().chain(heads).collect(), ..Table::default() };
@@ -130,7 +130,7 @@ fn of_server<'a>(server: &str, all: &[Load<'a>]) -> Table<'a> {
             STUDY_CONNECTIONS.iter().map(|at| column(format!("study\n{}", whole(*at)), true, FOR_STUDY)),
         );
     }
-    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    let percent = |share: f64| decimals(share * 100.0, 1);
     let mut table = Table { columns, ..Table::default() };
     table.title = format!("{}: cumulative shares of functions by connections (%)", plain_to(server, 32));
     for (at, row) in STUDY_ROWS.iter().enumerate() {

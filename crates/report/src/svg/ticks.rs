@@ -4,6 +4,7 @@ use figure::Unit;
 use figure::format::{bytes, number};
 
 use super::axis::Axis;
+use crate::digits::exact;
 
 /// The most ticks of an axis; more labels would touch one another.
 const MOST: usize = 11;
@@ -67,7 +68,7 @@ fn labelled(ticks: Vec<f64>, is_bytes: bool) -> Vec<(f64, String)> {
         if is_bytes {
             bytes(value)
         } else if value.fract() == 0.0 && value.abs() < 1e6 {
-            format!("{value}")
+            exact(value)
         } else {
             let text = number(value);
             // 0.500 is 0.5

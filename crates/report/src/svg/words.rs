@@ -1,13 +1,13 @@
 //! A chart in words: what stands beside it, and its description for those who do not see it.
 
-use figure::format::{plain, plain_to};
+use figure::format::{counted, plain, plain_to};
 use figure::{Figure, Status, Verdict};
 
 use super::axis::Axis;
 use super::chart::{Chart, Form, label};
 use crate::digits::with_unit;
 use crate::grid::{self, Grid, Mode};
-use crate::{mark, names, outline, summary};
+use crate::{mark, names, outline};
 
 /// What the marks and names mean, and what was computed from the points.
 pub(super) fn notes(mode: &Mode, grid: &Grid, has_intervals: bool) -> Vec<String> {
@@ -42,7 +42,7 @@ pub(super) fn missing(mode: &Mode, grids: &[&Grid]) -> Vec<String> {
         .into_iter()
         .map(|status| (status, count(status)))
         .filter(|(_, count)| *count > 0)
-        .map(|(status, count)| format!("{}: {}", outline::state(status), summary::counted(count, "figure")))
+        .map(|(status, count)| format!("{}: {}", outline::state(status), counted(count, "figure")))
         .collect()
 }
 
@@ -76,7 +76,7 @@ pub(super) fn description(chart: &Chart, mode: &Mode, grids: &[&Grid]) -> String
         let values = if is_bars {
             points.iter().map(told).collect::<Vec<_>>().join(", ")
         } else {
-            format!("{} points, from {} to {}", points.len(), told(first), told(last))
+            format!("{}, from {} to {}", counted(points.len(), "point"), told(first), told(last))
         };
         let verdicts = mark::VERDICTS.iter().map(|verdict| {
             (verdict, points.iter().filter(|(_, figure, _)| figure.verdict == Some(*verdict)).count())

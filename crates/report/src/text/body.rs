@@ -1,7 +1,7 @@
 //! What is said below the tables: findings, causes with their remedies, explanations, and what is missing.
 
 use anstyle::Style;
-use figure::format::plain;
+use figure::format::{counted, plain};
 use figure::series::CoordinateValue;
 use figure::{Figure, Record, Verdict};
 
@@ -143,7 +143,7 @@ pub(super) fn rounds(page: &mut Page, record: &Record) {
         parts.push(format!("{more} × for other reasons"));
     }
     page.title("Rounds set aside");
-    let text = format!("{dropped} of {}: {}", summary::counted(all, "round"), parts.join("; "));
+    let text = format!("{dropped} of {}: {}", counted(all, "round"), parts.join("; "));
     page.item("-", Style::new(), &text);
 }
 
@@ -151,7 +151,7 @@ pub(super) fn rounds(page: &mut Page, record: &Record) {
 pub(super) fn next(page: &mut Page, record: &Record, saved_to: Option<&str>) {
     page.gap();
     let causes = reasons::causes(record.figures.iter());
-    let topic = causes.iter().find(|cause| cause.reason.has_page).map_or("verdict", |cause| &cause.reason.id);
+    let topic = causes.first().map_or("verdict", |cause| &cause.reason.id);
     page.paragraph("", "  ", &format!("More: truebench explain {topic}"));
     match saved_to {
         Some(path) => page.paragraph("", "  ", &format!("Record, with all rounds and evidence: {path}")),

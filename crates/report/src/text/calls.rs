@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use figure::evidence::*;
 use figure::faults::Call;
-use figure::format::{bytes, number, plain, plain_to, seconds};
+use figure::format::{bytes, decimals, number, plain, plain_to, seconds};
 use figure::{Figure, Record};
 
 use super::cells;
@@ -84,7 +84,7 @@ fn places(page: &mut Page, record: &Record, kinds: &[(Call, &Figure)]) {
         about.extend(figure.evidence.get(CALL_EACH).into_value().map(|each| format!("{} each", bytes(each))));
         about.extend(condition(CALL_VIA).map(|via| format!("by {}", plain_to(&via, 80))));
         about.extend(condition(SITE_LINE).map(|line| plain_to(&line, 60)));
-        let share = figure.value.map_or_else(String::new, |share| format!("{:.1}", share * 100.0));
+        let share = figure.value.map_or_else(String::new, |share| decimals(share * 100.0, 1));
         let first = format!("{:INDENT$}{share:>5} %  ", "");
         let rest = " ".repeat(INDENT + 9);
         page.paragraph(&first, &rest, &plain(&condition(SITE_CALLS).unwrap_or_default()));
@@ -108,5 +108,5 @@ fn callers(record: &Record, call: Call) -> impl Iterator<Item = &Figure> {
 fn first(figure: &Figure) -> String {
     let calls = figure.conditions.get(SITE_CALLS).unwrap_or_default();
     let name = calls.split(" < ").next().unwrap_or_default();
-    format!("{:.0} % {}", figure.value.unwrap_or(0.0) * 100.0, plain_to(name, 50))
+    format!("{} % {}", decimals(figure.value.unwrap_or(0.0) * 100.0, 0), plain_to(name, 50))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, ColumnConstraint, Width};
 use figure::Severity;
-use figure::format::{number, plain, plain_to};
+use figure::format::{counted, number, plain, plain_to};
 
 use super::cells;
 use super::page::Page;
@@ -50,7 +50,7 @@ pub(crate) fn write(comparison: &Comparison, options: &Options, out: &mut dyn Wr
 }
 
 fn header(page: &mut Page, comparison: &Comparison) {
-    page.title(&format!("truebench compare: {} records", comparison.records.len()));
+    page.title(&format!("truebench compare: {}", counted(comparison.records.len(), "record")));
     for host in &comparison.records {
         page.entry(0, &host.letter.to_string(), NAMES, &words::host(host));
     }
@@ -73,7 +73,7 @@ fn differences(page: &mut Page, pair: &Pair) {
     for difference in &pair.differences {
         let Difference { about, a, b, figures } = difference;
         let about =
-            if *figures > 0 { format!("{about} ({})", words::counted(*figures)) } else { about.clone() };
+            if *figures > 0 { format!("{about} ({})", counted(*figures, "figure")) } else { about.clone() };
         table.add_row([about, a.clone(), b.clone()]);
     }
     cells::lay(&mut table, |_| false);
@@ -147,6 +147,7 @@ fn verdict(figure: &Compared) -> Cell {
         Standing::Faster => Some(AnsiColor::Green),
         Standing::Slower => Some(AnsiColor::Red),
         Standing::Inconclusive => Some(AnsiColor::Cyan),
+        Standing::Changed => Some(AnsiColor::Magenta),
         Standing::Same | Standing::NotComparable => None,
     };
     if let Some(colour) = colour {

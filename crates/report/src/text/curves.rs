@@ -1,7 +1,7 @@
 //! A mode's curves and matrices: positions downwards, series across, with bars where there is room.
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Width};
-use figure::format::{bytes, plain_to};
+use figure::format::{bytes, counted, plain_to};
 use figure::{Better, Figure, Status, Unit, Verdict};
 
 use super::bars::{bar, sparkline};
@@ -146,7 +146,8 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
     if rows.len() < grid.rows.iter().enumerate().filter(|(at, _)| grid.has_value(*at)).count() {
         let all = grid.rows.len();
         let which = if names::is_naming(&grid.down) { "the worst " } else { "" };
-        let text = format!("{which}{} of {all} points; all are in the other formats", rows.len());
+        let text =
+            format!("{which}{} of {}; all are in the other formats", rows.len(), counted(all, "point"));
         page.paragraph("  ", "  ", &text);
     }
     if grid.is_curve() && grid.across.is_none() && !drawn {

@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 use figure::evidence::*;
 use figure::faults::{Mechanism, Memory};
-use figure::format::{bytes, number, percent, plain, plain_to, seconds};
+use figure::format::{bytes, decimals, number, percent, plain, plain_to, seconds};
 use figure::{Figure, Record};
 
 use super::page::{INDENT, Page};
@@ -112,7 +112,7 @@ fn spread(figure: &Figure) -> String {
 }
 
 fn share(figure: &Figure) -> String {
-    figure.value.map_or_else(String::new, |share| format!("{:.1}", share * 100.0))
+    figure.value.map_or_else(String::new, |share| decimals(share * 100.0, 1))
 }
 
 /// The mechanisms with their shares.
@@ -199,7 +199,7 @@ fn processes(page: &mut Page, record: &Record) {
     for part in minor.parts.iter().take(MOST) {
         let (process, name) = part.name.split_once(' ').unwrap_or((&part.name, ""));
         let of = major.parts.iter().find(|other| other.name == part.name).map_or(0.0, |other| other.value);
-        let count = |rate: f64| Cell::new(format!("{:.0}", rate * time));
+        let count = |rate: f64| Cell::new(decimals(rate * time, 0));
         table.add_row([Cell::new(plain(process)), count(of), count(part.value), Cell::new(plain(name))]);
     }
     cells::lay(&mut table, |at| at < 3);

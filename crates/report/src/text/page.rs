@@ -216,10 +216,12 @@ mod tests {
         for width in [20, 40, 60, 80] {
             let mut page = Page::new(width, false, false);
             page.paragraph("- ", "  ", &format!("Set {setting} and start it again."));
-            assert!(page.text().lines().any(|line| line.trim() == setting), "{}", page.text());
+            let text = page.text();
+            assert!(text.lines().any(|line| line.trim() == setting), "{text}");
             let mut page = Page::new(width, false, false);
             page.paragraph("", "", &"w".repeat(300));
-            assert!(page.text().lines().all(|line| line.len() <= width), "{}", page.text());
+            let text = page.text();
+            assert!(text.lines().all(|line| line.len() <= width), "{text}");
         }
     }
 

@@ -6,7 +6,7 @@ use figure::format::{number, plain_to};
 
 use super::cells::{self, WIDTH_FOR_LIMIT};
 use super::page::Page;
-use crate::digits::{MAX_UNIT, decimals, fixed};
+use crate::digits::{MAX_UNIT, decimals, fixed, rounds_cell};
 use crate::outline::{Row, Section};
 
 /// From this width on there is room for how a figure compares with its partner, and for its index.
@@ -123,7 +123,7 @@ fn columns<'a>(section: &'a Section, width: usize) -> Vec<Column<'a>> {
                 row.figure.best.map_or("—".to_owned(), |best| fixed(best, decimals))
             }));
         }
-        columns.push(Column::right("rounds", |row| row.figure.kept().count().to_string()));
+        columns.push(Column::right("rounds", |row| rounds_cell(row.figure)));
     }
     columns
 }

@@ -1,7 +1,7 @@
 //! A walk through the heap, drawn: for each step the heap as a bar with the blocks in it and where it ends, beside it the blocks that
 //! have mappings of their own, all to one scale.
 
-use figure::format::{bytes, plain_to};
+use figure::format::{bytes, decimals, plain_to};
 use figure::walk::{Arm, Block, Step, arms};
 use figure::{Figure, Record, Verdict};
 
@@ -144,7 +144,7 @@ fn lay(page: &mut Page, arm: &Arm, scale: &Scale) {
             "{:INDENT$}{name:names$}{gap}{:heap$}{mapped}{gap}{memory:>MEMORY$}{}",
             "",
             bar(step, scale.column),
-            faults(&format!("{:.0}", step.faults)),
+            faults(&decimals(step.faults, 0)),
         ));
     }
 }

@@ -123,8 +123,14 @@ pub fn kernel(kernel: &str, stores: &str, value: f64, rounds: usize) -> Figure {
 }
 
 /// The figure with these answers and the verdict that follows.
-pub fn judged(mut figure: Figure, checks: Vec<CheckResult>) -> Figure {
-    figure.verdict = figure.value.map(|_| Verdict::of(&checks, figure.kept().count()));
+pub fn judged(mut figure: Figure, mut checks: Vec<CheckResult>) -> Figure {
+    let found = figure.kept().count();
+    if found < 6 && figure.value.is_some() {
+        let fix = "give it more time: --rounds 6 or a larger --max-time";
+        let detail = format!("{found} of the 6 rounds that an interval needs");
+        checks.push(CheckResult { essential: true, ..check("rounds", Outcome::Unknown, &detail, Some(fix)) });
+    }
+    figure.verdict = figure.value.map(|_| Verdict::of(&checks));
     figure.checks = checks;
     figure
 }

@@ -34,7 +34,7 @@ fn of(class: &str, pairs: Vec<(String, f64)>) -> Figure {
     figure.value = stats::median(&values);
     figure.best = values.into_iter().reduce(f64::min);
     figure.status = Status::Measured;
-    figure.derived_from = pairs.into_iter().map(|(id, _)| id).collect();
+    figure.computed_from(pairs.into_iter().map(|(id, _)| id).collect());
     figure.conditions = Conditions::default().with(PAIR, class.to_owned());
     figure
 }

@@ -79,7 +79,7 @@ impl Total {
             place(&mut figure, series, TOTAL, self.copies);
         }
         figure.evidence.put(key::INDEX_TESTS, values.len() as f64);
-        figure.derived_from = self.indices.iter().map(|(id, _)| id.clone()).collect();
+        figure.computed_from(self.indices.iter().map(|(id, _)| id.clone()).collect());
         (figure.value, figure.status, figure.reason) = (Some(value), Status::Measured, None);
         Some(figure)
     }

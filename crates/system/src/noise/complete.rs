@@ -94,7 +94,7 @@ fn derived(whole: &Figure, cpu: Option<f64>, series: &str, word: &str, name: Str
     let mut figure = Figure::planned(id, &whole.suite, name, whole.unit.clone(), Better::Lower);
     (figure.status, figure.reason) = (whole.status, whole.reason.clone());
     figure.conditions = whole.conditions.clone();
-    figure.derived_from = vec![whole.id.clone()];
+    figure.computed_from(vec![whole.id.clone()]);
     place(&mut figure, series, cpu);
     if let Some(cpu) = cpu {
         figure.conditions.set(key::CPUS, vec![cpu]);

@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::measuring(format!("it ended before: {}", system_error(&error))))?;
     // Whoever started it for a measurement does not ask.
     if !arguments.until_eof {
-        eprintln!("truebench: {requests} requests read");
+        eprintln!("truebench: {} read", figure::format::counted(requests as usize, "request"));
     }
     Ok(ExitCode::SUCCESS)
 }
