@@ -70,7 +70,7 @@ fn root_sees_on_and_names_the_mechanism() {
     let Some(directory) = directory(OTHER) else { return };
     let record = watched(directory.path(), 0);
     let Some(coverage) = coverage(&record) else { return };
-    assert!(coverage.evidence.get(WATCH_UNSEEN).into_value().is_none(), "{coverage:?}");
+    assert_eq!(coverage.evidence.get(WATCH_UNSEEN).into_value().as_deref(), Some(""), "{coverage:?}");
     assert!(coverage.evidence.get(FAULT_SEEN).into_value().is_some_and(|seen| seen > 0.0), "{coverage:?}");
     let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
     let most = mechanisms.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0))).unwrap();

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output};
 
-use figure::{Record, Status};
+use figure::Record;
 use libc::{RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_STACK, rlim_t};
 
 use crate::bench::{ONCE, record, stderr, stdout, truebench};
@@ -47,12 +47,12 @@ fn a_limit_of_cpu_time_is_named_and_what_was_measured_is_kept() {
     let endless =
         ["memory", "--array-size", "200000", "--rounds", "10000", "--kernel", "triad", "--format", "json"];
     // SIGKILL, and SIGXCPU before.
-    for (soft, hard) in [(1, 1), (1, 60)] {
+    for (soft, hard) in [(2, 2), (2, 60)] {
         let output = limited(&endless, RLIMIT_CPU, soft, hard);
         assert_eq!(output.status.signal(), None, "{}", stderr(&output));
         let record = record(&output);
-        let failed = record.figures.iter().filter(|figure| figure.status == Status::Failed);
-        let reasons: Vec<&str> = failed.filter_map(|figure| figure.reason.as_deref()).collect();
+        let reasons: Vec<&str> =
+            record.figures.iter().filter_map(|figure| figure.reason.as_deref()).collect();
         assert!(reasons.iter().any(|reason| reason.contains("ulimit -t")), "{reasons:?}");
         assert!(!reasons.iter().any(|reason| reason.contains("by hand")), "{reasons:?}");
         assert!(record.figures.iter().any(|figure| figure.kept().count() > 0), "{reasons:?}");

@@ -204,11 +204,7 @@ fn runs_of_perf_repeat_as_it_says_itself() {
     assert_eq!(of(text("perf-repeat")).verdict, Some(Verdict::Unverified));
     let elapsed = of(&text("perf-repeat").replace("+-  0.26%", "+- 12.60%"));
     assert_eq!(elapsed.verdict, Some(Verdict::Suspect));
-    assert!(
-        elapsed.why.as_deref().is_some_and(|why| why.contains("the mean to +-13 %")),
-        "{:?}",
-        elapsed.why
-    );
+    assert!(elapsed.why.as_deref().is_some_and(|why| why.contains("the mean to ±13 %")), "{:?}", elapsed.why);
 }
 
 #[test]

@@ -156,11 +156,8 @@ pub fn shown(traced: Traced) -> Found {
     evidence.put(FAULT_BURST, traced.collector.burst);
     evidence.put(FAULT_PERIOD, traced.totals.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
-    if !traced.unseen.is_empty() {
-        let names: Vec<String> =
-            traced.unseen.iter().take(MOST_UNSEEN).map(|name| plain_to(name, 40)).collect();
-        evidence.put(WATCH_UNSEEN, names.join(", "));
-    }
+    let unseen: Vec<String> = traced.unseen.iter().take(MOST_UNSEEN).map(|name| plain_to(name, 40)).collect();
+    evidence.put(WATCH_UNSEEN, unseen.join(", "));
     evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
     let groups = shares::groups(&traced, &names);

@@ -15,8 +15,9 @@ use crate::thread_counters::children_cpu_time;
 
 /// Exit code of a shell that did not find a command (POSIX, 2.8.2).
 const NOT_FOUND: i32 = 127;
-/// The kernel ends a process some milliseconds after its limit of CPU time, by ticks.
-const TICKS: f64 = 0.05;
+/// The kernel compares CPU time in ticks of its clock with the limit, which may be more than the CPU time that it reports: of short
+/// processes by a quarter.
+const TICKS: f64 = 0.25;
 /// A stack below this is too small for more than the smallest programs.
 const SMALL_STACK: u64 = 256 << 10;
 
@@ -106,7 +107,7 @@ fn killed(signal: i32, limits: &Limits, memory: Option<String>, cpu: f64) -> Str
             Some(format!("the limit of a file's size is {} (ulimit -f)", bytes(*limit as f64)))
         }
         (libc::SIGKILL, _) if memory.is_some() => memory,
-        (libc::SIGKILL, Limits { cpu: (_, Some(limit)), .. }) if cpu + TICKS >= *limit as f64 => {
+        (libc::SIGKILL, Limits { cpu: (_, Some(limit)), .. }) if cpu >= *limit as f64 * (1.0 - TICKS) => {
             Some(of_cpu(*limit))
         }
         (libc::SIGKILL, _) => Some("by hand or by another program; no memory limit was met".to_owned()),
@@ -139,10 +140,10 @@ mod unit {
         let memory = || Some("the memory limit of the control group /a is 60 MiB".to_owned());
         for (signal, limits, memory, cpu, has, has_not) in [
             (libc::SIGKILL, all, memory(), 9.0, "60 MiB", "ulimit"),
-            (libc::SIGKILL, all, None, 2.99, "CPU time is 3 s", "memory"),
-            (libc::SIGKILL, all, None, 2.0, "by hand", "ulimit"),
+            (libc::SIGKILL, all, None, 2.99, "CPU time is 3.00 s", "memory"),
+            (libc::SIGKILL, all, None, 1.0, "by hand", "ulimit"),
             (libc::SIGKILL, none, None, 9.0, "by hand", "ulimit"),
-            (libc::SIGXCPU, all, None, 2.0, "CPU time is 2 s", "memory"),
+            (libc::SIGXCPU, all, None, 2.0, "CPU time is 2.00 s", "memory"),
             (libc::SIGXFSZ, all, None, 0.0, "size is 8 KiB", "CPU"),
             (libc::SIGABRT, all, None, 0.0, "ulimit -v", "ulimit -s"),
             (libc::SIGSEGV, Limits { space: None, ..all }, None, 0.0, "ulimit -s", "ulimit -v"),

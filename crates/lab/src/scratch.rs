@@ -5,7 +5,7 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
@@ -15,6 +15,9 @@ use tempfile::{NamedTempFile, TempDir};
 const PREFIX: &str = "truebench-";
 /// What is younger than this may not be locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
+/// How long killed processes may take to end, and how soon it is looked again.
+const ENDING: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// A directory, and a lock on it.
 #[derive(Debug)]
@@ -59,17 +62,31 @@ fn prefix(session: u32) -> String {
     format!("{PREFIX}{session}-")
 }
 
-/// Removes what a run left below `below` and nobody holds a lock on: who made it was killed.
+/// Removes what a run left below `below` and nobody holds a lock on: who made it was killed. Processes that are being killed may still
+/// write there and hold locks: it looks again for [`ENDING`].
 pub fn sweep(below: &Path, session: u32) {
+    let until = Instant::now() + ENDING;
+    while remove_free(below, session) > 0 && Instant::now() < until {
+        std::thread::sleep(AGAIN);
+    }
+}
+
+/// Removes what nobody holds a lock on; how many entries of the run there were, which may be there again.
+fn remove_free(below: &Path, session: u32) -> usize {
     let prefix = prefix(session);
+    let mut found = 0;
     for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_of_run =
             name.to_str().is_some_and(|name| name.strip_prefix('.').unwrap_or(name).starts_with(&prefix));
-        if is_of_run && is_free(&entry.path()) != Some(false) {
-            remove(&entry.path());
+        if is_of_run {
+            found += 1;
+            if is_free(&entry.path()) != Some(false) {
+                remove(&entry.path());
+            }
         }
     }
+    found
 }
 
 /// Removes what runs left that were killed with all their processes: directories below `below` that nobody holds a lock on.

@@ -156,7 +156,7 @@ fn holds(outcome: &Outcome, good: &[&str], bad: &str, part: &str) {
 
 fn a_crash(interrupt: &Interrupt) {
     let outcome = measure(&plan("", &["a", "crash", "b"]), interrupt);
-    holds(&outcome, &["a", "b"], "crash", "signal 6");
+    holds(&outcome, &["a", "b"], "crash", "SIGABRT");
 }
 
 fn a_hang(interrupt: &Interrupt) {

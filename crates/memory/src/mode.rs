@@ -106,9 +106,8 @@ pub fn threads_note(placement: &Placement) -> String {
 
 /// The memory that arrays may be of: reserved pages where these are asked for; for a size that is asked for all that is available now;
 /// else what the machine decides ([`sizes::room`]).
-pub fn room(machine: &Machine, options: &Options) -> Reading<Room> {
+pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Room> {
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let is_asked = options.array_size.is_some() || options.sizes.is_some();
     let own = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
     reserved.map_or_else(own, Reading::Value)
 }

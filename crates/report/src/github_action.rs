@@ -11,7 +11,7 @@ use figure::format::{counted, number, plain, plain_to};
 use figure::{Better, Figure, Record, Verdict};
 use serde::Serialize;
 
-use crate::{Format, outline, reasons, summary};
+use crate::{Format, json, outline, reasons, summary};
 
 pub(crate) const SMALLER: Format = Format {
     name: "customSmallerIsBetter",
@@ -53,8 +53,7 @@ fn write(record: &Record, better: Better, out: &mut dyn Write) -> io::Result<()>
             ),
         ));
     }
-    serde_json::to_writer_pretty(&mut *out, &all)?;
-    out.write_all(b"\n")
+    json::write_pretty(&all, out)
 }
 
 /// A figure, unless its number is none or not what its name says.

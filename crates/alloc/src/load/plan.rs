@@ -112,7 +112,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let allocators = options.allocators.installed.len().max(ALLOCATORS.len());
     // Drawing takes as long again, so that a replayed run counts twice.
     let runs = able().count() * (allocators + CONTROLS) + if replays { 2 * allocators } else { 0 };
-    let (profile, limited_by) = scaled(machine, options, runs);
+    let most_threads = numbers.iter().copied().max().unwrap_or(1);
+    let (profile, limited_by) = scaled(machine, options, runs, most_threads);
     let available = available(machine);
     if profile.bytes() > available * 0.8 {
         return Err(PlanError::Wrong(format!(
@@ -261,11 +262,11 @@ fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> 
 
 /// The load, as large as the preset's time and the machine's memory allow, if its size was not asked for; and what made it smaller than
 /// that, where too little is free now.
-fn scaled(machine: &Machine, options: &Options, runs: usize) -> (Profile, Option<String>) {
+fn scaled(machine: &Machine, options: &Options, runs: usize, most_threads: u32) -> (Profile, Option<String>) {
     if options.is_sized {
         return (options.profile.clone(), None);
     }
-    let timed = timed(options, runs);
+    let timed = timed(options, runs, most_threads);
     let Reading::Value(room) = room(machine) else { return (timed, None) };
     let fits = timed.within(room.bytes as f64 * ROOM);
     let limit = (room.is_momentary && fits.slots < timed.slots).then(|| {
@@ -277,8 +278,8 @@ fn scaled(machine: &Machine, options: &Options, runs: usize) -> (Profile, Option
     (fits, limit)
 }
 
-/// The load, as large as the time allows.
-fn timed(options: &Options, runs: usize) -> Profile {
+/// The load, as large as the time allows; whatever the time, with enough slots for the most threads.
+fn timed(options: &Options, runs: usize, most_threads: u32) -> Profile {
     if options.rules.max_time == f64::MAX {
         return options.profile.clone();
     }
@@ -288,8 +289,11 @@ fn timed(options: &Options, runs: usize) -> Profile {
     let filling = (FILLED_SLOT.0 + FILLED_SLOT.1 * bytes) / 2.0;
     let search = if whole.source == Source::Classes { SEARCH } else { 0.0 };
     let stepping = (STEP.0 + STEP.1 * bytes + search) * whole.steps as f64 / whole.slots as f64;
-    let least =
-        if whole.source == Source::Pareto { f64::from(cell::load::choice::FEWEST) * 4.0 } else { 1e3 };
+    // Twice what the threads need, as `within` rounds down to a power of two.
+    let least = match whole.source {
+        Source::Pareto => 2.0 * f64::from(cell::load::choice::FEWEST) * f64::from(most_threads),
+        Source::Uniform | Source::Classes => 1e3,
+    };
     let slots = (each.max(0.05) / ((filling + stepping) * 1e-9)).max(least);
     options.profile.within(slots / options.profile.slots as f64 * options.profile.bytes())
 }

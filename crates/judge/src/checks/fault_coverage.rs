@@ -47,7 +47,7 @@ fn rule(subject: &Subject) -> Answer {
     let sees_kernel = observed!(evidence.get(FAULT_IN_KERNEL));
     // Older records have none.
     let news_lost = evidence.get(FAULT_NEWS_LOST).into_value().unwrap_or(0.0);
-    let unseen = evidence.get(WATCH_UNSEEN).into_value();
+    let unseen = evidence.get(WATCH_UNSEEN).into_value().filter(|names| !names.is_empty());
     if total <= 0.0 {
         return Answer::pass("there was no fault to see");
     }

@@ -157,6 +157,7 @@ fn situations() -> Vec<Case> {
         watched().with(FAULT_COUNTED, 8_000.0).with(FAULT_IN_KERNEL, false),
         watched().with(FAULT_SAMPLES, 5.0),
         watched().with(FAULT_NEWS_LOST, 0.2),
+        watched().with(FAULT_COUNTED, 8_000.0).with(WATCH_UNSEEN, "sudo".to_owned()),
         price("minor.write"),
         price("minor.write").with(PRICE_MINOR, 900.0),
         price("minor.write").with(PRICE_MAJOR, 90.0),

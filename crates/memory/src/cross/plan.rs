@@ -93,7 +93,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let found: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
-    let room = mode::room(machine, options).into_value();
+    let room = mode::room(machine, options, options.array_size.is_some()).into_value();
     let takes_size = found.iter().any(|(tool, found)| tool.takes_size && found.file.is_some());
     let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
 

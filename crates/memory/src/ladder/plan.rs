@@ -61,7 +61,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let threads = placement.threads.len() as u64;
     let cpus = placement.first_cpus();
     let caches = sizes::last_level(machine, &placement.cpus());
-    let room = mode::room(machine, options);
+    let room = mode::room(machine, options, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes / threads);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = rungs::ends(options.sizes, default, threads, &room)?;

@@ -133,7 +133,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     regions.dedup();
 
     let caches = sizes::last_level(machine, &CpuList::from_iter([cpu]));
-    let room = mode::room(machine, options);
+    let room = mode::room(machine, options, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = rungs::ends(options.sizes, default, regions.len() as u64, &room)?;

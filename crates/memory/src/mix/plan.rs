@@ -82,7 +82,7 @@ impl Share {
             )));
         }
         let cache = sizes::last_level(machine, &placement.cpus());
-        let room = mode::room(machine, options);
+        let room = mode::room(machine, options, options.array_size.is_some());
         let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
         let groups = sizes.elements.div_ceil(threads).div_ceil(GROUP as u64);
         Ok(Share {

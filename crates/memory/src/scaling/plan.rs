@@ -68,7 +68,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
     let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
     let cores = Cores::of(machine, within.as_ref());
-    let room = mode::room(machine, options);
+    let room = mode::room(machine, options, options.array_size.is_some());
 
     let budget = points::budget(options.rules.max_time, options.rules.least) / kernels.len();
     let mut points = curves(&cores, &Cores::of(machine, None), options, budget);

@@ -46,7 +46,7 @@ fn what_a_control_group_leaves_bounds_the_load_and_its_brake() {
     machine.cgroup.levels = vec![level(512 << 20, 112 << 20), level(2 << 30, 0)];
     let room = (400 << 20) as f64;
     assert_eq!(available(&machine), room);
-    assert!(scaled(&machine, &options, 1).0.bytes() <= ROOM * room);
+    assert!(scaled(&machine, &options, 1, 1).0.bytes() <= ROOM * room);
     let planned = plan(&machine, &options).unwrap();
     assert_eq!(planned.suite.setup["available"], 0.9 * room);
 }
@@ -78,5 +78,14 @@ fn the_load_is_decided_by_the_machine() {
     }
     let scarce = planned(&machine(Some(8 << 30), Some(1 << 30)), &whole);
     assert!(scarce.0 < planned(&machine(Some(8 << 30), Some(7 << 30)), &whole).0);
-    assert!(scarce.1.unwrap().contains("1.0 GiB of memory are available"));
+    assert!(scarce.1.unwrap().contains("1 GiB of memory are available"));
+}
+
+#[test]
+fn a_preset_has_slots_for_every_thread_of_a_large_machine() {
+    let quick = options(Rules { least: 6, most: 12, target: 0.02, max_time: 30.0, repeats: 2 });
+    for threads in [1, 2, 4, 96, 1536] {
+        let profile = timed(&quick, 30, threads);
+        assert!(profile.of_thread(threads).is_ok(), "{threads} threads: {} slots", profile.slots);
+    }
 }
