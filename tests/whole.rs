@@ -152,12 +152,12 @@ fn a_suite_that_cannot_run_is_said_and_costs_no_other() {
     let alone = run(&["http"]);
     assert_eq!(alone.status.code(), Some(1), "nothing was measured: {}", stderr(&alone));
     assert!(stderr(&alone).contains("/dev/null") && !directory.exists(), "{}", stderr(&alone));
-    let output = run(&["alloc", "http"]);
+    let output = run(&["faults", "http"]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("http: not measured: ") && text.contains("/dev/null"), "{text}");
     let record = kept(&directory);
-    assert!(record.figures.iter().any(|figure| figure.suite == "alloc" && figure.value.is_some()));
+    assert!(record.figures.iter().any(|figure| figure.suite == "faults" && figure.value.is_some()));
     let http = record.figures.iter().find(|figure| figure.suite == "http").unwrap();
     assert_eq!(http.status, Status::NotAvailable);
 }

@@ -45,6 +45,8 @@ fn main() -> ExitCode {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
         return Failure::usage(refusal).report();
     }
+    // Guardians and workers are executed as /proc/self/exe: ps, top and our own reports would call them `exe`.
+    let _ = rustix::thread::set_name(c"truebench");
     if getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= SMALL_STACK) {
         return start();
     }
