@@ -238,6 +238,10 @@ fn what_does_not_fit_the_time_is_left_out_beforehand() {
     // Of no use with less; whoever asks for that is refused before anything is measured.
     let least = of(15.0).suite.least_seconds;
     assert!(least > 20.0 && least < 30.0, "{least}");
+    // Many rounds that are asked for leave no figure out: time ends them.
+    let many = Options { rules: Rules::exactly(4000, 600.0), ..within(600.0) };
+    let many = plan(&memory::bandwidth::MODE, &machine, &many);
+    assert_eq!(measured(&many), measured(&whole));
     // Small caches leave time for all.
     let small = plan(&memory::bandwidth::MODE, &machine_of(synthetic::two_socket_smt_server), &within(52.0));
     assert_eq!(measured(&small).len(), small.suite.figures.len());

@@ -1,6 +1,7 @@
 //! From options to a plan: which figures, on which CPUs, with which arrays, for how long. Pure: the machine
 //! comes in as a description.
 
+use figure::check::MIN_ROUNDS;
 use figure::evidence as key;
 use figure::format::seconds;
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Status, Unit};
@@ -96,7 +97,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         placement.threads.len(),
         &figures,
         (reference, cache.value().is_some()),
-        (options.rules.least, time),
+        // As many as an interval needs: more are measured as long as there is time.
+        (options.rules.least.min(MIN_ROUNDS), time),
     );
     for (figure, is_kept) in figures.iter_mut().zip(&fit.kept) {
         if let Some(problem) = unavailable(machine, options, &sizes, figure) {
