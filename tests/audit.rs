@@ -45,8 +45,12 @@ pub fn short() -> Record {
 }
 
 fn from_stdin(text: &[u8], arguments: &[&str]) -> Output {
-    let mut command = truebench(&[&["audit"], arguments].concat());
-    let mut child = command
+    piped(&[&["audit"], arguments].concat(), text)
+}
+
+/// What a command says of a text in standard input.
+fn piped(arguments: &[&str], text: &[u8]) -> Output {
+    let mut child = truebench(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -153,19 +157,6 @@ fn what_is_of_no_known_tool_is_refused_with_the_list() {
     assert!(stderr(&large).contains("8"), "{}", stderr(&large));
 }
 
-/// What each command says of a record or a text in standard input, by the name `-`.
-fn dash(arguments: &[&str], text: &[u8]) -> Output {
-    let mut command = truebench(arguments);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("truebench starts");
-    let _ = child.stdin.take().expect("a pipe").write_all(text);
-    child.wait_with_output().expect("it ends")
-}
-
 #[test]
 fn a_dash_is_standard_input_and_marks_of_the_byte_order_are_no_text() {
     let text = std::fs::read_to_string(data("wrk-119")).unwrap();
@@ -180,19 +171,19 @@ fn a_dash_is_standard_input_and_marks_of_the_byte_order_are_no_text() {
     };
     let marked = |text: &str| [b"\xEF\xBB\xBF", text.as_bytes()].concat();
     for text in [text.clone().into_bytes(), marked(&text), utf16(&text)] {
-        let again = record(&dash(&["audit", "-", "--format", "json"], &text));
+        let again = record(&piped(&["audit", "-", "--format", "json"], &text));
         assert_eq!(again.figures, record(&judged).figures);
     }
     for json in [json.clone().into_bytes(), marked(&json), utf16(&json)] {
-        let again = dash(&["report", "-", "--format", "json"], &json);
+        let again = piped(&["report", "-", "--format", "json"], &json);
         assert_eq!(record(&again).figures, record(&judged).figures, "{}", stderr(&again));
-        let compared = dash(&["compare", "-", path, "--force", "--format", "json"], &json);
+        let compared = piped(&["compare", "-", path, "--force", "--format", "json"], &json);
         assert_eq!(stderr(&compared), stderr(&run(&["compare", path, path, "--force", "--format", "json"])));
-        let host = dash(&["audit", &data("wrk-119"), "--host", "-"], &json);
+        let host = piped(&["audit", &data("wrk-119"), "--host", "-"], &json);
         assert_ne!(host.status.code(), Some(2), "{}", stderr(&host));
     }
     for arguments in [&["compare", "-", "-"][..], &["audit", "-", "-"], &["audit", "-", "--host", "-"]] {
-        let refused = dash(arguments, json.as_bytes());
+        let refused = piped(arguments, json.as_bytes());
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
         assert!(stderr(&refused).contains("once"), "{arguments:?}: {}", stderr(&refused));
     }

@@ -164,8 +164,8 @@ impl Command {
     /// The values of an option, none that the shell would have replaced.
     pub fn values(&self, names: &[&str]) -> Vec<&str> {
         let own = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
-        let told = own.filter_map(|(_, word)| word.as_ref()).filter(|word| !word.expands);
-        told.map(|word| word.text.as_str()).collect()
+        let plain = own.filter_map(|(_, word)| word.as_ref()).filter(|word| !word.expands);
+        plain.map(|word| word.text.as_str()).collect()
     }
 
     /// The value of an assignment before the program: `OMP_NUM_THREADS=4`.

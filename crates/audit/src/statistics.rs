@@ -57,12 +57,12 @@ impl Statistics {
     fn outside(&self, name: &str, value: Printed, slack: f64) -> Option<String> {
         let below = self.least.filter(|least| high(value) * (1.0 + slack) < low(*least));
         let above = self.most.filter(|most| low(value) > high(*most) * (1.0 + slack));
-        let told = |side: &str, bound: Printed| {
+        let beyond = |side: &str, bound: Printed| {
             format!("{name}, {}, is {side} sample, {}", shown(value.value), shown(bound.value))
         };
         below
-            .map(|least| told("below the smallest", least))
-            .or(above.map(|most| told("above the largest", most)))
+            .map(|least| beyond("below the smallest", least))
+            .or(above.map(|most| beyond("above the largest", most)))
     }
 }
 

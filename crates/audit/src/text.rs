@@ -134,6 +134,11 @@ impl<'a> Run<'a> {
         number(first(self.after(label)?)?)
     }
 
+    /// What the command is about: its first operand, such as the URL of a load tool.
+    pub fn operand(&self) -> Option<&str> {
+        Some(self.command?.operands.first()?.text.as_str())
+    }
+
     /// The number behind a label, with its rounding.
     pub fn printed(&self, label: &str) -> Option<Printed> {
         Printed::of(first(self.after(label)?)?)

@@ -87,10 +87,7 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
     let timeouts = errors.iter().filter(|(kind, _)| *kind == "timeout").map(|(_, count)| count).sum();
     let load = Load {
         tool: "hey",
-        subject: run
-            .command
-            .and_then(|command| command.operands.first())
-            .map_or(String::new(), |url| url.text.clone()),
+        subject: run.operand().unwrap_or_default().to_owned(),
         rate,
         seconds,
         answered: is_told.then_some(expected + more),

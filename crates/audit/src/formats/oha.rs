@@ -158,10 +158,7 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
     let (rate, seconds) = (run.printed("Requests/sec:"), run.after("Total:").and_then(time));
     let load = Load {
         tool: "oha",
-        subject: run
-            .command
-            .and_then(|command| command.operands.first())
-            .map_or(String::new(), |url| url.text.clone()),
+        subject: run.operand().unwrap_or_default().to_owned(),
         rate,
         seconds,
         // More answers than the time has at that rate are of another run.

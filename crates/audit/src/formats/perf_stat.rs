@@ -163,11 +163,15 @@ fn in_milliseconds(run: &Run, events: &mut [Event]) {
         let named = MILLISECONDS.iter().find(|(unit, _)| *unit == event.unit).map(|(_, factor)| *factor);
         let utilized = event.metric.as_ref().filter(|(_, name)| name == "CPUs utilized");
         let by_metric = utilized.zip(elapsed).map(|((cpus, _), elapsed)| cpus.value * elapsed);
-        let told =
-            by_metric.or(event.seconds).or(used).or(elapsed).filter(|told| *told > 0.0 && count.value > 0.0);
-        let apart = |told: f64, factor: f64| (count.value * factor / 1e3 / told).ln().abs();
-        let nearest =
-            told.map(|told| if apart(told, NANOSECOND) < apart(told, 1.0) { NANOSECOND } else { 1.0 });
+        let cpu_seconds = by_metric
+            .or(event.seconds)
+            .or(used)
+            .or(elapsed)
+            .filter(|cpu_seconds| *cpu_seconds > 0.0 && count.value > 0.0);
+        let apart = |cpu_seconds: f64, factor: f64| (count.value * factor / 1e3 / cpu_seconds).ln().abs();
+        let nearest = cpu_seconds.map(|cpu_seconds| {
+            if apart(cpu_seconds, NANOSECOND) < apart(cpu_seconds, 1.0) { NANOSECOND } else { 1.0 }
+        });
         let factor = named.or(nearest).unwrap_or(1.0);
         event.count = Ok(count.times(factor));
         event.unit = "msec";

@@ -148,8 +148,9 @@ fn figure(
         }
     }
     if let Some((direct, again)) = direct.zip(again).filter(|(one, other)| one.differs(*other)) {
-        let told = format!("its results have {}, its table of index values {}", direct.value, again.value);
-        figure.evidence.put(CONTRADICTION, told);
+        let contradiction =
+            format!("its results have {}, its table of index values {}", direct.value, again.value);
+        figure.evidence.put(CONTRADICTION, contradiction);
     }
     let overrun = withheld.or_else(|| overrun(results, test, copies));
     overrun.into_iter().for_each(|overrun| evidence.put(OVERRUN, overrun));
