@@ -120,6 +120,17 @@ fn mechanisms_are_borne_out_by_calls() {
     };
     says(&record, "The calls bear that out: munmap ");
     assert!(fact(&record, "faults.mechanism.map-churn.glibc", CALLS_OF_MALLOC) > 0.8);
+    // Where the watcher cannot keep up, as an unoptimised one may not, calls are lost: then the interval reaches to all of them, and the time
+    // ends with the program.
+    let interval = figure(&record, "faults.calls.munmap").interval.clone().unwrap();
+    let (seconds, whole) =
+        (fact(&record, "faults.calls", CALL_SECONDS), fact(&record, "faults.minor", PROGRAM_SECONDS));
+    assert!(seconds < whole * 1.1 + 0.1, "counted for {seconds} s of {whole} s");
+    let rate = 4000.0 / whole;
+    assert!(
+        interval.low * 0.9 < rate && rate < interval.high * 1.1,
+        "{rate} a second is not in {interval:?}"
+    );
     let record = shape("map-churn", 4000);
     says(&record, "The calls bear that out: munmap ");
     assert!(fact(&record, "faults.mechanism.map-churn.program", CALLS_OF_MALLOC) < 0.2);

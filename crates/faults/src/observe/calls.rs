@@ -63,12 +63,13 @@ pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {
     figures
 }
 
-/// Calls a second while they were counted. They are all of them: uncertain is how many others there might have been.
+/// Calls a second while they were counted. They are all of them: uncertain is how many others there might have been, and how many of
+/// those that found no room were of this kind.
 fn rate(mut figure: Figure, book: &Book, sum: Sum) -> Figure {
     let seconds = book.seconds();
     let interval = stats::count_interval(sum.calls).map(|interval| Interval {
         low: interval.low / seconds,
-        high: interval.high / seconds,
+        high: (interval.high + book.lost) / seconds,
         ..interval
     });
     found(&mut figure, sum.calls / seconds, interval);

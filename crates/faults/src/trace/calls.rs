@@ -6,6 +6,7 @@
 //! unless it is asked otherwise. That takes rights (CAP_PERFMON), and what others do is put aside by [`book`](super::book).
 
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, mem};
 
@@ -140,11 +141,11 @@ impl Calls {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Takes what was written down, and begins or ends a moment.
+    /// Takes what was written down, and begins or ends a moment, at the latest when it was to `stop`.
     ///
     /// # Errors
     /// Why no more is counted, in words for the user.
-    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), String> {
+    pub fn pass(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) -> Result<(), String> {
         self.drain(entries);
         self.adapt();
         let at = Instant::now();
@@ -153,25 +154,25 @@ impl Calls {
         }
         if self.is_always {
             // Nothing ends but a second, to be told by itself.
-            let time = now();
+            let time = until(stop);
             entries.extend([false, true].map(|on| Entry { time, what: What::Counting(on) }));
             self.next = at + EVERY;
         } else if self.open.is_some() {
-            self.close(entries);
+            self.close(stop, entries);
             self.next = at + EVERY - MOMENT;
         } else {
             self.open = Some(self.moment().map_err(|error| told(&error))?);
-            entries.push(Entry { time: now(), what: What::Counting(true) });
+            entries.push(Entry { time: until(stop), what: What::Counting(true) });
             self.next = at + MOMENT;
         }
         Ok(())
     }
 
-    /// Ends the moment that is on.
-    pub fn close(&mut self, entries: &mut Vec<Entry>) {
+    /// Ends the moment that is on, at the latest when it was to `stop`.
+    pub fn close(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
-            entries.push(Entry { time: now(), what: What::Counting(false) });
+            entries.push(Entry { time: until(stop), what: What::Counting(false) });
             close(moment.stacks.into_iter().chain(moment.counts));
         }
     }
@@ -275,6 +276,11 @@ impl Calls {
     }
 }
 
+/// Now, or when it was to stop. What is read late, as the reader was kept from its CPU, is no time in which calls were counted.
+fn until(stop: &AtomicU64) -> u64 {
+    now().min(stop.load(Ordering::Acquire))
+}
+
 /// Sets the period of an event that no task inherits; whether that was done.
 fn set_period(counter: &Counter, period: u64) -> bool {
     // SAFETY: an open event; the kernel reads the number where it is told to (perf_event_open_sys passes it on as it is).
@@ -342,6 +348,7 @@ fn told(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod unit {
+    use super::super::NEVER;
     use super::super::record::{Asked, Call};
     use super::*;
 
@@ -374,7 +381,7 @@ mod unit {
             }
         }
         let mut entries = Vec::new();
-        calls.close(&mut entries);
+        calls.close(&AtomicU64::new(NEVER), &mut entries);
         let own = |asked: Asked, has_stack: bool| {
             let is_it = |call: &Call| call.asked == asked && call.has_stack == has_stack;
             entries.iter().filter(|entry| matches!(&entry.what, What::Call(call) if is_it(call))).count()

@@ -2,7 +2,7 @@
 //! aim, and lets every fault be seen for moments.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -15,7 +15,7 @@ use super::events::{Events, Set};
 use super::order::Order;
 use super::record::{Entry, What};
 use super::ring::Ring;
-use super::{Besides, Totals, Traced, looked, nanoseconds, now, told};
+use super::{Besides, NEVER, Totals, Traced, looked, nanoseconds, now, told};
 use crate::rates::with_descendants;
 
 /// Time between two looks at the number of samples; the first comes sooner.
@@ -131,12 +131,12 @@ impl Loop {
     }
 
     /// Goes on until that is set; what was seen.
-    pub fn run(mut self, stop: &AtomicBool) -> Traced {
-        while !stop.load(Ordering::Acquire) {
+    pub fn run(mut self, stop: &AtomicU64) -> Traced {
+        while stop.load(Ordering::Acquire) == NEVER {
             let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
             std::thread::sleep(self.bursts.ends.map_or(DRAIN, rest));
-            self.pass();
-            self.burst();
+            self.pass(stop);
+            self.burst(stop);
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
             let elapsed = self.looked.elapsed();
             if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
@@ -144,10 +144,10 @@ impl Loop {
             }
         }
         self.events.turn(Set::Burst, false);
-        self.pass();
+        self.pass(stop);
         self.events.conclude(self.order.read());
         if let Ok(calls) = &mut self.calls {
-            calls.close(self.order.read());
+            calls.close(stop, self.order.read());
         }
         self.order.conclude();
         self.put_together(Duration::MAX);
@@ -180,7 +180,7 @@ impl Loop {
     }
 
     /// Drains the rings and puts together what cannot be preceded by anything unread, for a turn.
-    fn pass(&mut self) {
+    fn pass(&mut self, stop: &AtomicU64) {
         let begins = now();
         let read = self.order.read();
         let before = read.len();
@@ -189,7 +189,7 @@ impl Loop {
             ring.drain(begins, false, read);
         }
         if let Ok(calls) = &mut self.calls
-            && let Err(reason) = calls.pass(read)
+            && let Err(reason) = calls.pass(stop, read)
         {
             self.calls = Err(reason);
         }
@@ -252,13 +252,13 @@ impl Loop {
     }
 
     /// Lets every fault be seen for a moment, now and then.
-    fn burst(&mut self) {
+    fn burst(&mut self, stop: &AtomicU64) {
         let now = Instant::now();
         match self.bursts.ends {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
-                self.pass();
+                self.pass(stop);
                 self.order.read().push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
                 if !self.sees_all_maps {
                     self.watch_maps(false);
