@@ -69,9 +69,18 @@ pub fn has_worker(pid: u32) -> bool {
 
 /// CPU time of a process in clock ticks: fields 14 and 15 of its stat file.
 pub fn cpu_ticks(pid: u32) -> u64 {
+    ticks(pid, 2)
+}
+
+/// The same with that of its children that have ended: fields 16 and 17.
+pub fn busy_ticks(pid: u32) -> u64 {
+    ticks(pid, 4)
+}
+
+fn ticks(pid: u32, fields: usize) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-    fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
+    let all = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    all.skip(11).take(fields).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 pub fn alive(pid: u32) -> bool {

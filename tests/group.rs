@@ -76,18 +76,20 @@ impl Group {
         self.0.iter().map(|directory| directory.join("cgroup.procs"))
     }
 
+    /// A program that will run inside.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "while [ \"$1\" != -- ]; do echo 0 > \"$1\"; shift; done; shift; exec \"$@\"", "sh"])
+            .args(self.entries())
+            .args(["--", program])
+            .stdin(Stdio::null());
+        command
+    }
+
     /// Runs truebench inside.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        let entries: Vec<PathBuf> = self.entries().collect();
-        Command::new("sh")
-            .args(["-c", "while [ \"$1\" != -- ]; do echo 0 > \"$1\"; shift; done; shift; exec \"$@\"", "sh"])
-            .args(entries)
-            .arg("--")
-            .arg(env!("CARGO_BIN_EXE_truebench"))
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output()
-            .expect("sh starts")
+        self.command(env!("CARGO_BIN_EXE_truebench")).args(arguments).output().expect("sh starts")
     }
 }
 

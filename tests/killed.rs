@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::bench::truebench;
@@ -15,29 +15,34 @@ const TAG: &str = "TRUEBENCH_TEST_RUN";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process that is there: its number and its start, so that a number that is used again is another.
-type Process = (u32, u64);
+pub type Process = (u32, u64);
 
 /// A run in an empty directory for temporary files.
-struct Run {
-    main: Child,
+pub struct Run {
+    pub main: Child,
     tag: String,
     directory: tempfile::TempDir,
 }
 
 impl Run {
     fn start(arguments: &[&str]) -> Run {
+        let mut command = truebench(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Run::of(command)
+    }
+
+    /// Starts it.
+    pub fn of(mut command: Command) -> Run {
         static RUNS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let number = RUNS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let tag = format!("{TAG}={}.{number}", std::process::id());
         let directory = tempfile::tempdir().unwrap();
-        let mut command = truebench(arguments);
-        command.env(TAG, tag.split_once('=').unwrap().1).env("TMPDIR", directory.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        command.env(TAG, tag.split_once('=').unwrap().1).env("TMPDIR", directory.path()).process_group(0);
         Run { main: command.spawn().unwrap(), tag, directory }
     }
 
     /// All processes of the run that have not ended.
-    fn processes(&self) -> Vec<Process> {
+    pub fn processes(&self) -> Vec<Process> {
         let numbers = std::fs::read_dir("/proc").unwrap().flatten();
         let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         let is_of_run = |process: &u32| {
@@ -48,7 +53,7 @@ impl Run {
     }
 
     /// Those of a kind: by an argument, or the end of the program's name.
-    fn of_kind(&self, kind: &str) -> Vec<Process> {
+    pub fn of_kind(&self, kind: &str) -> Vec<Process> {
         let is = |process: &Process| {
             let arguments = std::fs::read(format!("/proc/{}/cmdline", process.0)).unwrap_or_default();
             let mut arguments = arguments.split(|byte| *byte == 0);
@@ -73,7 +78,7 @@ impl Run {
     }
 
     /// Ends it, if it was not killed, and waits until nothing is left.
-    fn leaves_nothing(mut self, what: &str) {
+    pub fn leaves_nothing(mut self, what: &str) {
         if self.main.try_wait().unwrap().is_none() {
             signal(self.main.id(), libc::SIGTERM);
         }
@@ -98,14 +103,14 @@ impl Drop for Run {
 }
 
 /// When a process started; `None` of one that has ended.
-fn started(process: u32) -> Option<u64> {
+pub fn started(process: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     (fields.next()? != "Z").then(|| fields.nth(18)?.parse().ok()).flatten()
 }
 
 /// Waits until nothing is left of what this shows.
-fn wait(what: &str, left: impl Fn() -> Vec<String>) {
+pub fn wait(what: &str, left: impl Fn() -> Vec<String>) {
     let begun = Instant::now();
     loop {
         let left = left();

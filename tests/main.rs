@@ -45,6 +45,7 @@ mod limits;
 mod loads;
 mod noise;
 mod numa;
+mod oom;
 mod others;
 mod plans;
 mod record;

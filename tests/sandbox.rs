@@ -254,6 +254,22 @@ fn what_is_left_is_measured_where_all_is_missing() {
     }
 }
 
+/// Without pinning nothing is measured that depends on where it runs; a program of the user's is watched all the same.
+#[test]
+fn a_filter_of_system_calls_is_named() {
+    let Some(room) = made(&[Lack::Resources]) else { return };
+    let output = room.truebench(&[ONCE, &["--kernel", "read", "-q"]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("seccomp") && stderr(&output).contains("sched_setaffinity"),
+        "{}",
+        stderr(&output)
+    );
+    let watched = measured(&room, "faults -- ls /");
+    assert!(watched.figure("faults.minor").is_some_and(|figure| figure.value > Some(0.0)));
+    assert!(reason(&watched, "faults.coverage").contains("perf_event_open"));
+}
+
 #[test]
 #[ignore = "minutes: make test-long"]
 fn what_is_left_is_measured_in_each_room() {

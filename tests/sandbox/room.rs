@@ -31,6 +31,8 @@ pub enum Lack {
     Elsewhere,
     /// What Docker takes: capabilities, system calls, parts of /proc and /sys.
     Container,
+    /// What a hardened service of systemd may not: @resources and @debug of its SystemCallFilter.
+    Resources,
 }
 
 /// CPUs that [`Lack::Quota`] leaves.
@@ -73,6 +75,24 @@ const REFUSED: &[i64] = &[
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
+];
+
+/// @resources and, so far as a benchmark could want it, @debug (systemd, src/shared/seccomp-util.c).
+const RESOURCES: &[i64] = &[
+    libc::SYS_ioprio_set,
+    libc::SYS_mbind,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_ptrace,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_set_mempolicy,
+    libc::SYS_setpriority,
+    libc::SYS_setrlimit,
 ];
 
 /// System calls that a profile older than they are does not know. Docker answers that there are none such, for glibc to do without.
@@ -187,7 +207,7 @@ impl Room {
 
     /// Whether it has mounts of its own, which all but a filter and a group need; nobody's are the programs, which stand where he may not go.
     fn is_apart(&self) -> bool {
-        self.lacks.iter().any(|lack| !matches!(lack, Lack::Perf | Lack::Quota))
+        self.lacks.iter().any(|lack| !matches!(lack, Lack::Perf | Lack::Quota | Lack::Resources))
     }
 
     fn enter(&self, command: &mut Command) {
@@ -237,6 +257,9 @@ impl Room {
         }
         if self.lacks(Lack::Perf) {
             steps.push(filter(&[libc::SYS_perf_event_open], libc::EPERM));
+        }
+        if self.lacks(Lack::Resources) {
+            steps.push(filter(RESOURCES, libc::EPERM));
         }
         if self.lacks(Lack::Container) {
             steps.push(filter(REFUSED, libc::EPERM));

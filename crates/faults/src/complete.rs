@@ -124,7 +124,11 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Win
     figure.evidence.put(PROGRAM_SYSTEM, totals.system);
     figure.evidence.put(PROGRAM_SECONDS, watched.seconds);
     let peak = watched.windows.iter().map(|window| window.look.totals.resident).fold(0.0, f64::max);
-    figure.evidence.put(PROGRAM_RESIDENT, peak);
+    let peak = Reading::or_unknown(Some(peak).filter(|bytes| *bytes > 0.0), "it ended before the first look");
+    figure.evidence.put_reading(PROGRAM_RESIDENT, peak);
+    if let Some(ended) = &watched.ended {
+        figure.evidence.put(PROGRAM_ENDED, ended.clone());
+    }
     figure
 }
 

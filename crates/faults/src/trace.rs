@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use figure::CpuList;
@@ -99,10 +99,14 @@ pub struct Besides {
     pub keeps: Option<Writer>,
 }
 
+/// It was not asked to end.
+const NEVER: u64 = u64::MAX;
+
 /// A trace that runs. `R` is what is made of it in the end.
 #[derive(Debug)]
 pub struct Trace<R> {
-    stop: Arc<AtomicBool>,
+    /// When it was asked to end, in nanoseconds of CLOCK_MONOTONIC; before that [`NEVER`].
+    stop: Arc<AtomicU64>,
     thread: JoinHandle<R>,
 }
 
@@ -127,7 +131,7 @@ impl<R: Send + 'static> Trace<R> {
             Target::Starting(process) => (Some(*process), Vec::new()),
             Target::Running(tasks) => (None, tasks.clone()),
         };
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(AtomicU64::new(NEVER));
         let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
@@ -141,7 +145,7 @@ impl<R: Send + 'static> Trace<R> {
     /// # Errors
     /// Its thread is gone.
     pub fn end(self) -> Result<R, String> {
-        self.stop.store(true, Ordering::Release);
+        self.stop.store(now(), Ordering::Release);
         self.thread.join().map_err(|_| "the thread that looked is gone".to_owned())
     }
 }

@@ -99,6 +99,8 @@ pub struct Watched {
     pub switches: Option<f64>,
     /// How the program ended, if it was started here.
     pub status: Option<ExitStatus>,
+    /// The same in words, where it did not end well by itself: with which exit code, or by which signal and why.
+    pub ended: Option<String>,
     /// What the worker found, or why it found nothing.
     pub facts: Result<Facts, String>,
     /// Every process that was seen.
@@ -171,10 +173,13 @@ pub fn watch(
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
     let mut totals = session.windows.iter().fold(Used::default(), |sum, window| sum.plus(&window.used));
+    let mut ended = None;
     let (status, switches) = match child {
         Some(mut child) => {
             let (before, switches) = (Used::of_children(), children_switches());
             let status = child.wait()?;
+            // A trial that takes too long is ended here.
+            ended = (!status.success() && !options.is_trial).then(|| lab::ended::words(status));
             // Those that it waited for are in its own books; others' faults the looks saw.
             totals = Used::of_children().since(&before).at_least(&totals);
             (Some(status), Some(children_switches() - switches))
@@ -188,6 +193,7 @@ pub fn watch(
         totals,
         switches,
         status,
+        ended,
         facts,
         rows: session.tree.rows(),
         blocks,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -140,6 +140,11 @@ pub struct Server {
 }
 
 impl Server {
+    /// How it ended, if it has.
+    pub fn status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
     /// Starts a server and waits until it listens.
     ///
     /// # Errors
@@ -188,7 +193,7 @@ impl Server {
     /// # Errors
     /// What it said, if it had ended by itself or had to be killed.
     pub fn stop(mut self) -> Result<(), String> {
-        let early = matches!(self.child.try_wait(), Ok(Some(_)));
+        let early = self.status().is_some();
         let ended = self.end();
         let said = self.said.recv_timeout(END).unwrap_or_default();
         match (early, ended) {

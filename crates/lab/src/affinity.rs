@@ -45,8 +45,22 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
     // SAFETY: the mask is readable and as long as stated; pid 0 is the calling thread.
     let done =
         unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(mask.as_slice()), mask.as_ptr()) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if done == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    // Of one's own threads the kernel forbids it to nobody.
+    Err(match error.kind() {
+        io::ErrorKind::PermissionDenied if machine::perf::is_filtered(&machine::Tree::live()) => {
+            io::Error::new(error.kind(), format!("{error}: {FILTERED}"))
+        }
+        _ => error,
+    })
 }
+
+/// What forbids it, and what to do.
+const FILTERED: &str = "a filter of system calls (seccomp) forbids sched_setaffinity; run truebench outside of it, or let that call \
+     through (SystemCallFilter=@resources of a service, --security-opt seccomp=unconfined of a container)";
 
 /// The CPU that the calling thread runs on at this moment.
 pub fn current_cpu() -> u32 {

@@ -13,8 +13,9 @@ use signal_hook::low_level::{register, signal_name};
 
 use crate::thread_counters::children_cpu_time;
 
-/// Exit code of a shell that did not find a command (POSIX, 2.8.2).
+/// Exit code of a shell that did not find a command, and what it adds to the number of the signal that ended one (POSIX, 2.8.2; bash, dash).
 const NOT_FOUND: i32 = 127;
+const OF_SIGNAL: i32 = 128;
 /// The kernel compares CPU time in ticks of its clock with the limit, which may be more than the CPU time that it reports: of short
 /// processes by a quarter.
 const TICKS: f64 = 0.25;
@@ -75,17 +76,19 @@ pub fn outlive_file_limit() -> std::io::Result<()> {
 
 /// How it ended, in words: `ended with exit code 3`, `was killed by SIGKILL: the memory limit of the control group …`.
 pub fn words(status: ExitStatus) -> String {
-    let Some(signal) = status.signal() else {
-        return match status.code() {
-            Some(NOT_FOUND) => format!("ended with exit code {NOT_FOUND}, a command was not found"),
-            code => format!("ended with exit code {}", code.unwrap_or(-1)),
-        };
+    let (signal, prefix) = match (status.signal(), status.code().unwrap_or(-1)) {
+        (Some(signal), _) => (signal, String::new()),
+        (None, code @ NOT_FOUND) => return format!("ended with exit code {code}, a command was not found"),
+        (None, code) if signal_name(code - OF_SIGNAL).is_some() => {
+            (code - OF_SIGNAL, format!("ended with exit code {code}, as a shell does whose command "))
+        }
+        (None, code) => return format!("ended with exit code {code}"),
     };
     let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
     let now = Counts::now();
     let words = killed(signal, &Limits::now(), now.kills.cause_since(&before.kills), now.cpu - before.cpu);
     *before = now;
-    words
+    prefix + &words
 }
 
 /// The limit that an error of the system comes from, in words to follow it; nothing for other errors.
@@ -110,6 +113,7 @@ fn killed(signal: i32, limits: &Limits, memory: Option<String>, cpu: f64) -> Str
         (libc::SIGKILL, Limits { cpu: (_, Some(limit)), .. }) if cpu >= *limit as f64 * (1.0 - TICKS) => {
             Some(of_cpu(*limit))
         }
+        (libc::SIGSYS, _) => Some("a filter of system calls (seccomp) forbids one that it made".to_owned()),
         (libc::SIGKILL, _) => Some("by hand or by another program; no memory limit was met".to_owned()),
         (libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS, Limits { space: Some(limit), .. }) => {
             Some(format!("perhaps as the address space is limited to {} (ulimit -v)", bytes(*limit as f64)))
@@ -147,6 +151,7 @@ mod unit {
             (libc::SIGXFSZ, all, None, 0.0, "size is 8 KiB", "CPU"),
             (libc::SIGABRT, all, None, 0.0, "ulimit -v", "ulimit -s"),
             (libc::SIGSEGV, Limits { space: None, ..all }, None, 0.0, "ulimit -s", "ulimit -v"),
+            (libc::SIGSYS, all, None, 0.0, "seccomp", "ulimit"),
             (libc::SIGTERM, all, memory(), 9.0, "SIGTERM", ":"),
             (libc::SIGXCPU, none, None, 9.0, "SIGXCPU", ":"),
         ] {

@@ -29,14 +29,18 @@ pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
 
 /// Why perf_event_open(2) answered this process EACCES or EPERM, and what to do; `allowed` as in [`OF_OURS`].
 pub fn refusal(tree: &Tree, allowed: i64) -> String {
-    let cause = match status(tree, "Seccomp:").as_deref() {
-        Some(FILTERED) => {
-            "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON \
-             lets it through"
-        }
-        _ => "it is not our process, or a security module or a locked-down kernel forbids it",
+    let cause = if is_filtered(tree) {
+        "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON \
+         lets it through"
+    } else {
+        "it is not our process, or a security module or a locked-down kernel forbids it"
     };
     closed(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
+}
+
+/// Whether a filter decides on this process's system calls.
+pub fn is_filtered(tree: &Tree) -> bool {
+    status(tree, "Seccomp:").as_deref() == Some(FILTERED)
 }
 
 fn capable(tree: &Tree) -> bool {

@@ -107,6 +107,8 @@ impl Cell {
         }
         let missing = spec.connections - all.ramped.established;
         if missing > 0 && !setup.may_refuse {
+            // A server that has ended says why.
+            side.ready()?;
             let failures = all.ramped.failures(&spec.expect);
             return Err(format!(
                 "{missing} of {} connections could not be made to {address}: {failures}",

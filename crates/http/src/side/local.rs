@@ -18,7 +18,7 @@ use crate::profile::pprof::CpuProfile;
 use crate::servers;
 use crate::watch::go::{self, Runtime};
 use crate::watch::process_growth::{CpuTimes, cpu_spent};
-use crate::watch::process_set::{ENDED, ProcessSet};
+use crate::watch::process_set::ProcessSet;
 use crate::watch::watcher::{Plan, SECOND, Watcher};
 
 /// How long a profile may be late.
@@ -149,7 +149,8 @@ impl Side for Local {
     fn ready(&mut self) -> Result<(), String> {
         if let Some(processes) = &self.processes {
             processes.discover();
-            let first = *processes.running().first().ok_or(ENDED)?;
+            let running = processes.running();
+            let first = *running.first().ok_or_else(|| self.running.how_it_ended())?;
             self.first = Some(first);
             self.groups = Some(Groups::of(&Tree::live(), first));
         }

@@ -10,7 +10,7 @@ use machine::Tree;
 use serde::{Deserialize, Serialize};
 
 use crate::servers::{self, Server, Setup, Started};
-use crate::watch::process_set::{self, ProcessSet};
+use crate::watch::process_set::{self, ENDED, ProcessSet};
 
 /// How long a server of the user's may take until it listens.
 const LISTEN: Duration = Duration::from_secs(30);
@@ -70,7 +70,7 @@ pub struct Subjects {
     /// What a Go server said of itself.
     pub started: Option<Started>,
     /// What ends with this value: a Go server, or a child and all that it started.
-    _server: Option<Box<Server>>,
+    server: Option<Box<Server>>,
     child: Option<Child>,
 }
 
@@ -93,7 +93,7 @@ impl Subject {
                     listening: Vec::new(),
                     sidecar: Some(started.sidecar),
                     started: Some(started),
-                    _server: Some(Box::new(server)),
+                    server: Some(Box::new(server)),
                     child: None,
                 })
             }
@@ -110,7 +110,7 @@ impl Subject {
                     listening: Vec::new(),
                     sidecar: None,
                     started: None,
-                    _server: None,
+                    server: None,
                     child: Some(child),
                 };
                 let line = line.and_then(|line| line.recv_timeout(LISTEN).ok()).unwrap_or_default();
@@ -143,7 +143,7 @@ impl Subject {
                     listening: Vec::new(),
                     sidecar: *sidecar,
                     started: None,
-                    _server: None,
+                    server: None,
                     child: Some(child),
                 };
                 waited.map_err(|why| format!("{}: {why}", secrets::text(command)))?;
@@ -162,7 +162,7 @@ impl Subject {
                 },
                 sidecar: *sidecar,
                 started: None,
-                _server: None,
+                server: None,
                 child: None,
             }),
         }
@@ -205,6 +205,19 @@ impl Subject {
 }
 
 impl Subjects {
+    /// How the server ended that does not run any more, in words.
+    pub fn how_it_ended(&mut self) -> String {
+        let status = match (&mut self.child, &mut self.server) {
+            (Some(child), _) => child.try_wait().ok().flatten(),
+            (None, Some(server)) => server.status(),
+            (None, None) => None,
+        };
+        match status {
+            Some(status) => format!("the server {}", lab::ended::words(status)),
+            None => ENDED.to_owned(),
+        }
+    }
+
     /// All its processes; `None` where none is known.
     pub fn processes(&self) -> Option<ProcessSet> {
         let roots: Vec<u32> = self.pid.into_iter().chain(self.listening.iter().copied()).collect();

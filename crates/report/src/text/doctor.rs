@@ -43,17 +43,20 @@ fn program(page: &mut Page, record: &Record) {
     let name = minor.conditions.get(WATCHED).unwrap_or_default();
     let of = |key| fact(minor, key).unwrap_or(0.0);
     let time = of(PROGRAM_SECONDS);
+    let resident = fact(minor, PROGRAM_RESIDENT);
+    let ended = minor.evidence.get(PROGRAM_ENDED).into_value();
     page.entry(
         0,
         "Program",
         NAMES,
         &format!(
-            "{}: {}; CPU {} user, {} system; at most {} resident at once",
+            "{}: {}; CPU {} user, {} system{}{}",
             plain_to(&name, 60),
             seconds(time),
             seconds(of(PROGRAM_USER)),
             seconds(of(PROGRAM_SYSTEM)),
-            bytes(of(PROGRAM_RESIDENT))
+            resident.map_or_else(String::new, |peak| format!("; at most {} resident at once", bytes(peak))),
+            ended.map_or_else(String::new, |ended| format!("; it {}", plain(&ended)))
         ),
     );
     let rate = |count: f64| format!("{} ({}/s)", number(count), number(count / time.max(1e-9)));

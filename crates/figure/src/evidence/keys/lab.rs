@@ -386,6 +386,7 @@ keys! {
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";
     PROGRAM_SECONDS: f64 = "program.seconds", "s", Figure, "Time for which the program was watched.";
     PROGRAM_RESIDENT: f64 = "program.resident", "B", Figure, "The most that all its processes together had in memory at a look (ten a second); what they share counts for each.";
+    PROGRAM_ENDED: String = "program.ended", "", Figure, "How the program ended, where not with exit code 0: its exit code, or the signal and what sent it.";
     PROGRAM_SWITCHES: f64 = "program.switches", "1", Figure, "Times that a task of the program left its CPU while it was watched; of those that ended under another parent nothing is known.";
     PROGRAM_CPU: f64 = "program.cpu", "s", Figure, "CPU time of the program while it was watched, in user mode and in the kernel.";
 
