@@ -13,11 +13,13 @@ pub const ONCE: &[&str] = &["memory", "--array-size", "200000", "--rounds", "1"]
 
 /// The command, with colours off and no terminal.
 pub fn truebench(arguments: &[&str]) -> Command {
-    // A shell that runs the tests in the background has them ignore it, and so all that they start.
+    // A shell that runs the tests in the background has them ignore SIGINT, nohup SIGHUP, and all that they start inherits it.
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
-        // SAFETY: sets what is the default, and runs nothing.
-        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        for signal in [libc::SIGINT, libc::SIGHUP] {
+            // SAFETY: sets what is the default, and runs nothing.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
     });
     let mut command = Command::new(env!("CARGO_BIN_EXE_truebench"));
     command.args(arguments).env_remove("COLUMNS").env_remove("NO_COLOR");

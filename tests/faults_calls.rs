@@ -134,10 +134,10 @@ fn mechanisms_are_borne_out_by_calls() {
     let record = shape("map-churn", 4000);
     says(&record, "The calls bear that out: munmap ");
     assert!(fact(&record, "faults.mechanism.map-churn.program", CALLS_OF_MALLOC) < 0.2);
-    says(&shape("two-blocks", 200), "The calls bear that out: brk down ");
-    says(&shape("thread-arena", 150), "The calls bear that out: madvise(DONTNEED) ");
+    says(&shape("two-blocks", 600), "The calls bear that out: brk down ");
+    says(&shape("thread-arena", 450), "The calls bear that out: madvise(DONTNEED) ");
     if cfg!(target_arch = "x86_64") {
-        let copies = fact(&shape("fork", 100), "faults.mechanism.copy-on-write", FAULT_COPIES);
+        let copies = fact(&shape("fork", 300), "faults.mechanism.copy-on-write", FAULT_COPIES);
         assert!(copies > 0.8, "{copies}");
     }
 }
