@@ -198,7 +198,7 @@ impl HttpBench {
         })
         .map_err(|error| error.to_string())?;
         let windowed = windowed?;
-        let rate = windowed.outcome.book.rate().ok_or("the window had no end")?;
+        let rate = windowed.outcome.stats.rate().ok_or("the window had no end")?;
         let mut evidence = around.evidence;
         evidence.merge(windowed.facts.clone());
         if self.setup.cells[task.cell].subject.is_a_stranger_here() {
@@ -208,8 +208,8 @@ impl HttpBench {
         }
         let kept = self.kept.entry(task.id.clone()).or_default();
         match &mut kept.latency {
-            Some(latency) => latency.merge(&windowed.outcome.book.latency),
-            None => kept.latency = Some(windowed.outcome.book.latency.clone()),
+            Some(latency) => latency.merge(&windowed.outcome.stats.latency),
+            None => kept.latency = Some(windowed.outcome.stats.latency.clone()),
         }
         append(&mut kept.timeline, &windowed.timeline);
         self.seen = Some(told(&evidence));
@@ -224,9 +224,9 @@ impl HttpBench {
         while let Some(rate) = search.step() {
             let seed = search.seed();
             let (round, windowed) = self.measured(task, Pacing::Poisson { rate, seed }, false)?;
-            let book = &windowed.outcome.book;
-            let latency = book.latency.quantile(quantile).map(|ns| ns as f64 * 1e-9);
-            let missed = book.counts.unsent + book.counts.in_flight + book.counts.failures();
+            let stats = &windowed.outcome.stats;
+            let latency = stats.latency.quantile(quantile).map(|ns| ns as f64 * 1e-9);
+            let missed = stats.counts.unsent + stats.counts.in_flight + stats.counts.failures();
             let holds = latency.is_some_and(|latency| latency <= limit) && missed == 0;
             search.told(holds);
             let server_cpus = self.setup.cells[task.cell].server_cpus.as_ref().map(CpuList::len);

@@ -1,28 +1,30 @@
-//! Laws that an HTTP figure is held against: fairness, Little's law, stationarity. Pure.
+//! Laws that every HTTP figure is compared with: fairness, Little's law, stationarity. Pure.
 
 use figure::Interval;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Jain's index of fairness of what each got (Jain, Chiu, Hawe, DEC TR-301, 1984): 1 if all got the same, k/n if k of n got the same
-/// and the others nothing. `None` of nobody, or if nobody got anything.
+/// Jain's index of fairness (Jain, Chiu, Hawe, DEC TR-301, 1984): 1 if all got the same, k/n if k of n got
+/// the same and the others nothing. `None` if `got` is empty or all 0.
 pub fn jain(got: &[u64]) -> Option<f64> {
     let sum: f64 = got.iter().map(|one| *one as f64).sum();
     let squares: f64 = got.iter().map(|one| (*one as f64).powi(2)).sum();
     (squares > 0.0).then(|| sum * sum / (got.len() as f64 * squares))
 }
 
-/// Little's law of a closed loop without think time: `rate` (1/s) times mean latency (s) is the number of connections that are busy.
-/// Returns by how much that misses `connections`, as a share of them: 0 where it holds, negative where some were idle or samples are
-/// missing. `None` without connections, or of what is no number.
+/// Little's law of a closed loop without think time: `rate` (1/s) times mean latency (s) is the number of
+/// busy connections. Returns the deviation from `connections` as a share of them: 0 where the law holds,
+/// negative where some were idle or samples are missing. `None` without connections, or if the result is not
+/// finite.
 pub fn little(rate: f64, mean_latency: f64, connections: usize) -> Option<f64> {
     (connections > 0).then(|| rate * mean_latency / connections as f64 - 1.0).filter(|miss| miss.is_finite())
 }
 
-/// The fewest values of which a slope is told.
+/// Fewest values for a slope.
 pub const MIN_VALUES: usize = 6;
 
-/// The 95 % interval of the slope of values that were taken at equal steps, in their unit a step: least squares, Student's t with n - 2
-/// degrees of freedom. Neighbours are taken for independent. `None` with fewer than 6 values, or if one is no number.
+/// 95 % interval of the slope of equidistant values, in their unit per step: least squares, Student's t with
+/// n - 2 degrees of freedom. Neighbours are assumed independent. `None` below 6 values, or if a value is not
+/// finite.
 pub fn slope(values: &[f64]) -> Option<Interval> {
     let n = values.len();
     if n < MIN_VALUES || values.iter().any(|value| !value.is_finite()) {
@@ -46,8 +48,8 @@ pub fn slope(values: &[f64]) -> Option<Interval> {
     })
 }
 
-/// How many values at the beginning are warm-up: the fewest to drop so that the 95 % interval of the slope of the rest holds 0.
-/// `None` if no rest of at least 6 values is stationary.
+/// Number of leading values to drop as warm-up: the fewest after which the 95 % interval of the slope holds
+/// 0. `None` if no remainder of at least 6 values is stationary.
 pub fn warm_up(values: &[f64]) -> Option<usize> {
     (0..values.len()).find(|&drop| {
         slope(&values[drop..]).is_some_and(|interval| interval.low <= 0.0 && interval.high >= 0.0)
@@ -63,7 +65,7 @@ mod unit {
     fn jain_known_answers() {
         assert_eq!(jain(&[7, 7, 7, 7]), Some(1.0));
         assert_eq!(jain(&[100, 0, 0, 0]), Some(0.25));
-        // 16 000 connections of which 1000 were served.
+        // 1000 of 16 000 connections were served.
         let got: Vec<u64> = (0..16_000).map(|at| if at < 1000 { 50 } else { 0 }).collect();
         assert_eq!(jain(&got), Some(0.0625));
         assert_eq!((jain(&[]), jain(&[0, 0])), (None, None));
@@ -74,14 +76,15 @@ mod unit {
     fn little_holds_or_misses() {
         assert_eq!(little(20_000.0, 0.01, 200), Some(0.0));
         assert!((little(20_000.0, 0.009, 200).unwrap() + 0.1).abs() < 1e-12);
-        // hey's figures of its issue 166: 16 105 req/s at a mean of 0.3 s of 1000 connections cannot be.
+        // hey, issue 166: 16 105 req/s at a mean of 0.3 s over 1000 connections is impossible.
         assert!((little(16_105.0, 0.3, 1000).unwrap() - 3.8315).abs() < 1e-9);
         assert_eq!((little(1.0, 1.0, 0), little(f64::NAN, 1.0, 1)), (None, None));
     }
 
     #[test]
     fn slope_known_answer() {
-        // By hand: spread 17.5, products 13.5; residual squares 13.5 - 13.5^2/17.5 over 4 degrees, t(4) = 2.776445.
+        // By hand: spread 17.5, products 13.5; residual squares 13.5 - 13.5^2/17.5 over 4 degrees, t(4) =
+        // 2.776445.
         let interval = slope(&[2.0, 4.0, 5.0, 4.0, 5.0, 7.0]).unwrap();
         let (middle, half) = ((interval.low + interval.high) / 2.0, (interval.high - interval.low) / 2.0);
         assert!((middle - 0.771_428_6).abs() < 1e-6, "{interval:?}");
@@ -94,7 +97,7 @@ mod unit {
     fn warm_up_ends_where_the_trend_does() {
         let steady = |at: usize| 100.0 + [0.4, -0.3, 0.1, -0.5, 0.3, -0.1, 0.2, -0.2][at % 8];
         let values: Vec<f64> = (0..40).map(|at| if at < 5 { 20.0 * at as f64 } else { steady(at) }).collect();
-        // The fifth, at 80, is by itself no trend of the 36 that are left.
+        // The fifth value, 80, alone is no trend among the remaining 36.
         assert_eq!(warm_up(&values), Some(4));
         assert_eq!(warm_up(&values[5..]), Some(0));
         assert_eq!(warm_up(&[3.0; 6]), Some(0), "the same all the time");

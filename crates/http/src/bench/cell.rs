@@ -155,13 +155,13 @@ impl Cell {
             // A number of requests ends the window, and nobody knows when before.
             self.side.end()?;
         }
-        let seconds = outcome.book.seconds().unwrap_or(0.0);
+        let seconds = outcome.stats.seconds().unwrap_or(0.0);
         let share = seconds / (seconds + window.warm_up.as_secs_f64()).max(f64::MIN_POSITIVE);
-        let seen = self.side.seen(outcome.book.counts.answered as f64, share)?;
+        let seen = self.side.seen(outcome.stats.counts.answered as f64, share)?;
         let mut facts = facts::of_window(&outcome, window, self.connections);
         facts.merge(seen.facts);
         let mut timeline = seen.timeline;
-        overtime::add(&mut timeline, &outcome.book.intervals, seconds);
+        overtime::add(&mut timeline, &outcome.stats.intervals, seconds);
         let cpu = seen.cpu + (self.client_cpu() - before).max(0.0);
         Ok(Windowed { outcome, facts, timeline, cpu })
     }

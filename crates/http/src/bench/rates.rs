@@ -32,7 +32,7 @@ pub struct Rates {
 impl Rates {
     /// A server, the cell of that number in a group, was saturated for a moment.
     pub fn tried(&mut self, cell: usize, group: Option<&str>, outcome: &Outcome) {
-        let Some(rate) = outcome.book.rate().filter(|rate| *rate > 0.0) else { return };
+        let Some(rate) = outcome.stats.rate().filter(|rate| *rate > 0.0) else { return };
         self.add(cell, group, rate);
     }
 

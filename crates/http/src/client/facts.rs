@@ -8,7 +8,7 @@ use figure::{Evidence, Reading};
 use super::process::Connected;
 use crate::engine::{Outcome, Pacing, Window};
 use crate::laws;
-use crate::record::{Book, Histogram};
+use crate::record::{Histogram, RunStats};
 
 /// The quantiles of a latency that are kept; the last is the longest.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -38,20 +38,20 @@ pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
 /// What is known of a window.
 pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
     let mut facts = Evidence::default();
-    let book = &outcome.book;
+    let stats = &outcome.stats;
     if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = window.pacing {
         facts.put(key::RATE_ASKED, rate);
     } else {
         facts.put_unknown(key::RATE_ASKED, "a closed loop has no rate of its own");
     }
-    facts.put_reading(key::SECONDS, Reading::or_unknown(book.seconds(), "the window had no end"));
+    facts.put_reading(key::SECONDS, Reading::or_unknown(stats.seconds(), "the window had no end"));
     // What a rate is timed by. Latencies are of single requests, and show what the clock resolves themselves.
     facts.put_reading(SAMPLE_SHORTEST, facts.get(key::SECONDS));
-    of_counts(&mut facts, book);
-    of_latency(&mut facts, book);
-    of_fairness(&mut facts, book, connections);
+    of_counts(&mut facts, stats);
+    of_latency(&mut facts, stats);
+    of_fairness(&mut facts, stats, connections);
     of_threads(&mut facts, outcome);
-    let rates: Vec<f64> = whole_seconds(book);
+    let rates: Vec<f64> = whole_seconds(stats);
     let trend = (rates.len() >= TREND_LEAST).then(|| laws::slope(&rates)).flatten();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let trend = trend.filter(|_| mean > 0.0).map(|slope| {
@@ -69,24 +69,24 @@ pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Eviden
 }
 
 /// Answers of each whole second.
-fn whole_seconds(book: &Book) -> Vec<f64> {
-    let whole = book.seconds().unwrap_or(0.0) as usize;
-    book.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
+fn whole_seconds(stats: &RunStats) -> Vec<f64> {
+    let whole = stats.seconds().unwrap_or(0.0) as usize;
+    stats.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
 }
 
-fn of_counts(facts: &mut Evidence, book: &Book) {
-    let counts = &book.counts;
+fn of_counts(facts: &mut Evidence, stats: &RunStats) {
+    let counts = &stats.counts;
     let all = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
     facts.put(key::ANSWERED, counts.answered as f64);
-    facts.put(key::RECORDED, book.latency.count() as f64);
+    facts.put(key::RECORDED, stats.latency.count() as f64);
     facts.put(key::ANSWERED_LATE, counts.answered_late as f64);
     facts.put(key::FAILED, all(&counts.failed));
     facts.put(key::UNCONNECTED, all(&counts.unconnected));
     facts.put(key::IN_FLIGHT, counts.in_flight as f64);
     facts.put(key::UNSENT, counts.unsent as f64);
-    facts.put(key::CENSORED_AGE, seconds(book.censored.longest()).unwrap_or(0.0));
+    facts.put(key::CENSORED_AGE, seconds(stats.censored.longest()).unwrap_or(0.0));
     facts.put(key::CONNECTS, counts.connects as f64);
-    facts.put(key::CONNECT_LONGEST, seconds(book.connect.longest()).unwrap_or(0.0));
+    facts.put(key::CONNECT_LONGEST, seconds(stats.connect.longest()).unwrap_or(0.0));
     facts.put(key::CLOSED_ANNOUNCED, counts.closed_announced as f64);
     facts.put(key::CLOSED_IDLE, counts.closed_idle as f64);
     facts.put(key::SURPLUS, counts.surplus as f64);
@@ -94,18 +94,18 @@ fn of_counts(facts: &mut Evidence, book: &Book) {
     facts.put(key::FULL_WAITS, full);
 }
 
-fn of_latency(facts: &mut Evidence, book: &Book) {
+fn of_latency(facts: &mut Evidence, stats: &RunStats) {
     let none = "no answer came";
-    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&book.latency), none));
-    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&book.uncorrected), none));
-    let mean = book.latency.mean().map(|mean| mean * 1e-9);
+    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&stats.latency), none));
+    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&stats.uncorrected), none));
+    let mean = stats.latency.mean().map(|mean| mean * 1e-9);
     facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, none));
     let late = |histogram: &Histogram| {
         Reading::or_unknown(seconds(histogram.quantile(0.99)), "a closed loop has no schedule to be late for")
     };
-    facts.put_reading(key::LAG_BUSY, late(&book.lag_busy));
-    facts.put_reading(key::LAG_LATE, late(&book.lag_late));
-    facts.put(key::MODE_40MS, delayed(&book.uncorrected));
+    facts.put_reading(key::LAG_BUSY, late(&stats.lag_busy));
+    facts.put_reading(key::LAG_LATE, late(&stats.lag_late));
+    facts.put(key::MODE_40MS, delayed(&stats.uncorrected));
 }
 
 /// The share of latencies that stand out where delayed acknowledgements put them.
@@ -117,10 +117,10 @@ fn delayed(latencies: &Histogram) -> f64 {
     (within(&DELAYED) - beside).max(0.0) / latencies.count().max(1) as f64
 }
 
-fn of_fairness(facts: &mut Evidence, book: &Book, connections: u32) {
-    let fairness = &book.fairness;
+fn of_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
+    let fairness = &stats.fairness;
     let none = "no connection was answered";
-    let held = book.rate().zip(book.latency.mean());
+    let held = stats.rate().zip(stats.latency.mean());
     let little = held.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
     facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
     facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
@@ -139,7 +139,7 @@ fn of_threads(facts: &mut Evidence, outcome: &Outcome) {
         usage.iter().map(|thread| thread.run_delay.map(|delay| share(delay, thread.wall))).collect();
     let delay = delays.and_then(|delays| delays.into_iter().reduce(f64::max));
     facts.put_reading(key::CLIENT_DELAY, Reading::or_unknown(delay, "the kernel does not tell (schedstat)"));
-    let residence = seconds(outcome.book.residence.quantile(0.99));
+    let residence = seconds(outcome.stats.residence.quantile(0.99));
     facts.put_reading(key::RESIDENCE, Reading::or_unknown(residence, "nothing was received"));
 }
 

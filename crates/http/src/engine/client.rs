@@ -13,7 +13,7 @@ use super::secure::Secure;
 use super::thread::{Done, First, Kept, Ramped, Thread, Usage};
 use super::uring::Uring;
 use crate::pace::{Closed, Constant, Pace, Poisson};
-use crate::record::Book;
+use crate::record::RunStats;
 use crate::stop::{After, Either, Requests};
 
 /// Threads with their connections, which stay from window to window.
@@ -36,7 +36,7 @@ struct Seat {
 /// What a thread tells: first how its connections were made, then what came of each window.
 enum Answer {
     Ramped(Box<Ramped>),
-    Window(Box<(Book, Usage)>),
+    Window(Box<(RunStats, Usage)>),
 }
 
 impl Client {
@@ -82,7 +82,7 @@ impl Client {
         let answers: Vec<Result<Answer, Error>> = self.threads.iter().map(Seat::answer).collect();
         for answer in answers {
             if let Answer::Window(of_thread) = answer? {
-                outcome.book.merge(&of_thread.0);
+                outcome.stats.merge(&of_thread.0);
                 outcome.usage.push(of_thread.1);
             }
         }
@@ -131,14 +131,14 @@ struct Part {
 }
 
 /// The connections, for the next window, beside what came of this one.
-type Ended<I> = std::io::Result<(Done<Book>, Kept<I>)>;
+type Ended<I> = std::io::Result<(Done<RunStats>, Kept<I>)>;
 
 impl Part {
     /// Makes the connections, then does what is ordered.
     fn serve<I: Io>(self) {
         let told = |error| Error::System { what: "waiting for events", error };
         let ramped = self.prepare::<I>().and_then(|kept| {
-            Thread::new(&self.load, &self.abort, kept, Closed, After::new(0), Book::default())
+            Thread::new(&self.load, &self.abort, kept, Closed, After::new(0), RunStats::default())
                 .ramp()
                 .map_err(told)
         });
@@ -194,13 +194,13 @@ impl Part {
         let after = After::new(load.duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64));
         let requests = load.requests.map(|total| Requests::new(total, self.index, load.threads));
         let abort = &*self.abort;
-        let book = Book::default();
+        let stats = RunStats::default();
         match requests {
-            None => Thread::new(load, abort, kept, pace, after, book).run(start),
+            None => Thread::new(load, abort, kept, pace, after, stats).run(start),
             Some(requests) if load.duration.is_none() => {
-                Thread::new(load, abort, kept, pace, requests, book).run(start)
+                Thread::new(load, abort, kept, pace, requests, stats).run(start)
             }
-            Some(requests) => Thread::new(load, abort, kept, pace, Either(after, requests), book).run(start),
+            Some(requests) => Thread::new(load, abort, kept, pace, Either(after, requests), stats).run(start),
         }
     }
 }

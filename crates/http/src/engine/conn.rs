@@ -2,7 +2,7 @@
 
 use super::epoll;
 use super::parse::Parser;
-use crate::record::Begun;
+use crate::record::RequestTimes;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Connection {
     /// Of its answers.
     pub parser: Parser,
     /// The request that waits for an answer.
-    pub begun: Begun,
+    pub times: RequestTimes,
     /// Of [`State::Down`] and [`State::Connecting`].
     pub since: u64,
     /// Answers as expected in the window.
@@ -54,7 +54,7 @@ impl Connection {
         Connection {
             state: State::Down,
             parser: Parser::new(is_head),
-            begun: Begun { intended: 0, sent: 0 },
+            times: RequestTimes { intended: 0, sent: 0 },
             since: u64::MAX,
             served: 0,
             carry: None,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::client::Client;
 use super::load::{Load, PORTS_OF_SOURCE, Pacing};
 use super::thread::{Ramped, Usage};
-use crate::record::Book;
+use crate::record::RunStats;
 
 /// File descriptors that a process needs besides connections.
 const OTHER_FILES: u64 = 64;
@@ -24,7 +24,7 @@ pub struct Outcome {
     /// How the connections were made.
     pub ramped: Ramped,
     /// What became of the requests.
-    pub book: Book,
+    pub stats: RunStats,
     /// What each thread used.
     pub usage: Vec<Usage>,
 }
@@ -33,7 +33,7 @@ impl Outcome {
     /// Adds that of another process.
     pub fn merge(&mut self, other: &Outcome) {
         self.ramped.merge(&other.ramped);
-        self.book.merge(&other.book);
+        self.stats.merge(&other.stats);
         self.usage.extend(&other.usage);
     }
 }

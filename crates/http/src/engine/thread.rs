@@ -16,7 +16,7 @@ use super::io::Io;
 use super::load::Load;
 use super::time;
 use crate::pace::{Due, Pace};
-use crate::record::{Begun, Failure, Fairness, Record};
+use crate::record::{Failure, Fairness, Record, RequestTimes};
 use crate::stop::Stop;
 use bodies::Bodies;
 pub use bodies::First;
@@ -208,7 +208,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         self.record.end(end);
         for connection in self.connections.iter().filter(|connection| connection.has_request()) {
             if connection.state != State::Proving {
-                self.record.censored(true, now.saturating_sub(connection.begun.intended));
+                self.record.censored(true, now.saturating_sub(connection.times.intended));
             }
         }
         if P::IS_OPEN {
@@ -294,26 +294,26 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
                     self.record.lag(free - intended, now - free);
                 }
             }
-            self.request(connection, Begun { intended, sent: now });
+            self.request(connection, RequestTimes { intended, sent: now });
         }
         None
     }
 
     /// Sends a request on a free connection.
-    fn request(&mut self, connection: u32, begun: Begun) {
+    fn request(&mut self, connection: u32, times: RequestTimes) {
         let state = &mut self.connections[connection as usize];
-        state.begun = begun;
+        state.times = times;
         state.is_hashed = self.bodies.begin(connection, false);
         self.busy += 1;
         if self.load.keeps_alive {
             state.state = State::Busy;
-            self.send(connection, begun.sent);
+            self.send(connection, times.sent);
             return;
         }
         state.state = State::Connecting { with_request: true };
-        state.since = begun.sent;
+        state.since = times.sent;
         if let Err(kind) = self.io.connect(connection) {
-            self.unconnected(connection, kind, begun.sent);
+            self.unconnected(connection, kind, times.sent);
         }
     }
 
@@ -372,10 +372,10 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         let state = &mut self.connections[connection as usize];
         let had_request = state.has_request();
         (state.state, state.since) = (State::Down, now.saturating_add(RETRY));
-        let (begun, is_proven) = (state.begun, state.is_proven);
+        let (times, is_proven) = (state.times, state.is_proven);
         if had_request {
             self.busy -= 1;
-            self.record.failure(kind, &begun, now);
+            self.record.failure(kind, &times, now);
         }
         if self.phase == Phase::Ramp {
             self.ramped.failed(kind, is_proven);
@@ -392,7 +392,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             let connection = &self.connections[index as usize];
             let age = |since: u64| now.saturating_sub(since);
             match connection.state {
-                State::Busy | State::Proving if age(connection.begun.sent) >= patience => {
+                State::Busy | State::Proving if age(connection.times.sent) >= patience => {
                     self.fail(index, Failure::Timeout, now);
                 }
                 State::Connecting { .. } if age(connection.since) >= patience => {

@@ -2,19 +2,19 @@
 
 use super::{Due, Pace};
 
-/// One request every so many nanoseconds. Each moment is calculated from the first, so that errors do not add up.
+/// Each moment is calculated from the first, so that rounding errors do not add up.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant {
-    /// Nanoseconds.
+    /// Nanoseconds between two requests of this thread.
     interval: f64,
-    /// Nanoseconds from the start to the first.
+    /// Nanoseconds from the start to the first request.
     offset: f64,
     start: u64,
     taken: u64,
 }
 
 impl Constant {
-    /// At `rate` requests a second over all threads, for thread `index` of `threads`: it sends every so many-th request.
+    /// At `rate` requests/s over all threads. Thread `index` of `threads` sends every `threads`-th request.
     pub fn new(rate: f64, index: u32, threads: u32) -> Constant {
         let step = 1e9 / rate;
         Constant { interval: step * f64::from(threads), offset: step * f64::from(index), start: 0, taken: 0 }

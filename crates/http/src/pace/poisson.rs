@@ -1,31 +1,31 @@
-//! Requests as independent clients send them.
+//! Requests at exponential distances, as from independent clients.
 
 use super::{Due, Pace};
 
-/// A Poisson process: distances are exponential, and the same for the same seed. Those of several threads together are one of the
-/// rates' sum.
+/// A Poisson process. The same seed gives the same schedule; several threads add up to one process at the sum
+/// of their rates.
 #[derive(Clone, Copy, Debug)]
 pub struct Poisson {
-    /// Nanoseconds, in the mean.
+    /// Mean distance in nanoseconds.
     interval: f64,
     start: u64,
-    /// Nanoseconds from the start to the next.
+    /// Nanoseconds from the start to the next request.
     next: f64,
     seed: u64,
     state: u64,
 }
 
 impl Poisson {
-    /// At `rate` requests a second over all threads, for thread `index` of `threads`.
+    /// At `rate` requests/s over all threads, for thread `index` of `threads`.
     pub fn new(rate: f64, seed: u64, index: u32, threads: u32) -> Poisson {
         let seed = splitmix(seed ^ splitmix(u64::from(index).wrapping_add(1)));
         Poisson { interval: 1e9 / rate * f64::from(threads), start: 0, next: 0.0, seed, state: seed }
     }
 
-    /// A distance.
+    /// Draws the next distance.
     fn draw(&mut self) -> f64 {
         self.state = self.state.wrapping_add(GOLDEN);
-        // 53 bits, from above 0 to 1, so that the logarithm is finite.
+        // 53 bits, above 0 and up to 1, so that the logarithm is finite.
         let uniform = ((splitmix(self.state) >> 11) + 1) as f64 / (1u64 << 53) as f64;
         -uniform.ln() * self.interval
     }

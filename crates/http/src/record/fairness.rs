@@ -2,23 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Answers of the window, by connection.
+/// Answers of the window by connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
-    /// Connections.
     pub connections: u64,
-    /// Those without one answer.
+    /// Connections without an answer.
     pub starved: u64,
-    /// Answers of the connection that had the fewest; `None` without connections.
+    /// Fewest answers of a connection; `None` without connections.
     pub least: Option<u64>,
-    /// Of the one that had the most.
+    /// Most answers of a connection.
     pub most: u64,
     sum: u64,
     squares: f64,
 }
 
 impl Fairness {
-    /// Of the answers of each connection.
+    /// From the number of answers of each connection.
     pub fn of(served: impl IntoIterator<Item = u64>) -> Fairness {
         let mut fairness = Fairness::default();
         for answers in served {
@@ -32,7 +31,6 @@ impl Fairness {
         fairness
     }
 
-    /// Adds the connections of another thread or process.
     pub fn merge(&mut self, other: &Fairness) {
         self.connections += other.connections;
         self.starved += other.starved;
@@ -42,8 +40,8 @@ impl Fairness {
         self.squares += other.squares;
     }
 
-    /// Jain's index: 1 if all were served the same, 1/n if one of n got everything (Jain, Chiu and Hawe, DEC-TR-301, 1984).
-    /// `None` without an answer.
+    /// Jain's index: 1 if all connections got the same number of answers, 1/n if one of n got all
+    /// (Jain, Chiu and Hawe, DEC-TR-301, 1984). `None` without an answer.
     pub fn jain(&self) -> Option<f64> {
         let sum = self.sum as f64;
         (self.sum > 0).then(|| sum * sum / (self.connections as f64 * self.squares))

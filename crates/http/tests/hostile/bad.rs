@@ -60,7 +60,7 @@ fn counts_of(
         let began = Instant::now();
         let outcome = run(&load);
         assert!(began.elapsed() < load.timeout + load.drain + MARGIN, "{carrier:?}: {:?}", began.elapsed());
-        let counts = outcome.book.counts;
+        let counts = outcome.stats.counts;
         assert_eq!(outcome.ramped.established, CONNECTIONS, "{carrier:?}: {:?}", outcome.ramped.failures);
         assert!(counts.answered > 0, "{carrier:?}: {counts:?}");
         check(&counts);
@@ -169,7 +169,8 @@ fn bodies_of_ten_gigabytes_are_not_kept() {
             "{carrier:?}: {sent} bytes were sent, and the process grew by {growth}"
         );
         holds_together(&load, &outcome);
-        assert_eq!((outcome.book.counts.in_flight, outcome.book.counts.failures()), (CONNECTIONS.into(), 0));
+        let counts = &outcome.stats.counts;
+        assert_eq!((counts.in_flight, counts.failures()), (CONNECTIONS.into(), 0));
     }
 }
 
@@ -282,7 +283,7 @@ fn a_server_that_dies_in_the_middle() {
         killer.join().unwrap();
         let outcome = outcome.unwrap();
         holds_together(&load, &outcome);
-        let counts = outcome.book.counts;
+        let counts = outcome.stats.counts;
         assert!(counts.answered > 0, "{carrier:?}");
         assert!(counts.unconnected[Failure::Refused as usize] >= 3, "{carrier:?}: {counts:?}");
         // Those that it had not yet accepted were reset.

@@ -32,9 +32,9 @@ fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
     let counts = [Carrier::Epoll, Carrier::Uring].map(|carrier| {
         let server = null(faults);
         let outcome = run(&Load { carrier, ..load(server.address()) });
-        let counts = outcome.book.counts;
+        let counts = outcome.stats.counts;
         let all = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
-        (outcome.ramped.established, all, counts.closed_announced, outcome.book.latency.count())
+        (outcome.ramped.established, all, counts.closed_announced, outcome.stats.latency.count())
     });
     assert_eq!(counts[0], counts[1]);
 }
@@ -85,7 +85,7 @@ fn io_uring_carries_large_bodies_both_ways() {
     let request = Request::new("POST", "x", "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
     let expect = Expect { body: Some(3_000_000), ..Expect::default() };
     let load = Load { request, expect, carrier: Carrier::Uring, ..load(server.address(), 4, 40) };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     assert_eq!((counts.answered, counts.failures()), (40, 0));
 }
 
@@ -98,8 +98,8 @@ fn connections_stay_from_window_to_window() {
         let window = |requests| Window { requests: Some(requests), ..Window::of(&load) };
         for requests in [5000, 300, 7000] {
             let outcome = client.window(&window(requests), time::now()).unwrap();
-            assert_eq!(outcome.book.counts.answered, requests, "{:?}", outcome.book.counts);
-            assert_eq!((outcome.book.counts.connects, outcome.ramped.established), (0, 40));
+            assert_eq!(outcome.stats.counts.answered, requests, "{:?}", outcome.stats.counts);
+            assert_eq!((outcome.stats.counts.connects, outcome.ramped.established), (0, 40));
         }
         // Those that the server ended meanwhile are made again.
         drop(client);
@@ -117,7 +117,7 @@ fn what_was_given_up_in_one_window_is_no_part_of_the_next() {
         // With the ten that proved the connections, the hundredth request falls into the first window.
         let mut in_flight = 0;
         for _ in 0..2 {
-            let counts = client.window(&Window::of(&load), time::now()).unwrap().book.counts;
+            let counts = client.window(&Window::of(&load), time::now()).unwrap().stats.counts;
             assert_eq!(counts.answered + counts.in_flight, 180, "{counts:?}");
             assert_eq!(counts.connects, in_flight, "{counts:?}");
             in_flight = counts.in_flight;

@@ -48,7 +48,7 @@ pub fn raw(bytes: &[u8]) -> Responder {
 pub fn run(load: &Load) -> Outcome {
     let outcome = engine::run(load, &Default::default(), |_| Some(engine::time::now())).unwrap();
     holds_together(load, &outcome);
-    let counts = &outcome.book.counts;
+    let counts = &outcome.stats.counts;
     if let Some(requests) = load.requests.filter(|_| load.duration.is_none()) {
         assert_eq!(ended(counts) + counts.in_flight, requests, "{counts:?}");
     }
@@ -62,15 +62,15 @@ fn ended(counts: &Counts) -> u64 {
 
 /// What is true of every outcome without warm-up: nothing is lost, nothing counted twice.
 pub fn holds_together(load: &Load, outcome: &Outcome) {
-    let (book, counts) = (&outcome.book, &outcome.book.counts);
+    let (stats, counts) = (&outcome.stats, &outcome.stats.counts);
     let timeouts = counts.of(Failure::Timeout);
     let ended = ended(counts);
-    assert_eq!(book.latency.count() + book.failures.count(), ended, "{counts:?}");
-    assert!(book.latency.count() >= counts.answered + timeouts);
-    assert_eq!(book.latency.count(), book.uncorrected.count());
-    let slots: u64 = book.intervals.slots().iter().map(|slot| slot.answered).sum();
+    assert_eq!(stats.latency.count() + stats.failures.count(), ended, "{counts:?}");
+    assert!(stats.latency.count() >= counts.answered + timeouts);
+    assert_eq!(stats.latency.count(), stats.uncorrected.count());
+    let slots: u64 = stats.intervals.slots().iter().map(|slot| slot.answered).sum();
     assert_eq!(slots, counts.answered);
     let asked = load.requests.unwrap_or(u64::MAX);
     assert!(ended + counts.in_flight + counts.unsent <= asked, "{counts:?}");
-    assert_eq!(book.censored.count(), counts.in_flight + counts.unsent);
+    assert_eq!(stats.censored.count(), counts.in_flight + counts.unsent);
 }

@@ -18,20 +18,20 @@ fn one(faults: Faults) -> Outcome {
 
 #[test]
 fn refusals_are_no_work() {
-    let counts = one(Faults { unavailable: OneIn::new(10), ..Faults::default() }).book.counts;
+    let counts = one(Faults { unavailable: OneIn::new(10), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.of(Failure::Status), counts.failures()), (899, 100, 100));
     assert_eq!(counts.connects, 0);
 }
 
 #[test]
 fn fast_refusals_are_not_in_the_percentiles() {
-    let book = one(Faults { unavailable: OneIn::new(2), ..Faults::default() }).book;
-    assert_eq!((book.latency.count(), book.failures.count()), (499, 500));
+    let stats = one(Faults { unavailable: OneIn::new(2), ..Faults::default() }).stats;
+    assert_eq!((stats.latency.count(), stats.failures.count()), (499, 500));
 }
 
 #[test]
 fn resets_are_counted_and_connections_made_again() {
-    let counts = one(Faults { reset: OneIn::new(100), ..Faults::default() }).book.counts;
+    let counts = one(Faults { reset: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.of(Failure::Reset), counts.failures()), (989, 10, 10));
     // Whether the connection behind the last request is still made depends on when the run ends.
     assert!((9..=10).contains(&counts.connects), "{counts:?}");
@@ -39,26 +39,26 @@ fn resets_are_counted_and_connections_made_again() {
 
 #[test]
 fn half_an_answer_is_none() {
-    let counts = one(Faults { cut: OneIn::new(100), ..Faults::default() }).book.counts;
+    let counts = one(Faults { cut: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.of(Failure::ClosedWithin), counts.failures()), (989, 10, 10));
 }
 
 #[test]
 fn two_answers_to_one_request_are_seen() {
-    let counts = one(Faults { twice: OneIn::new(100), ..Faults::default() }).book.counts;
+    let counts = one(Faults { twice: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.surplus, counts.failures()), (999, 10, 0));
 }
 
 #[test]
 fn keep_alive_that_is_lost_is_seen() {
-    let counts = one(Faults { close_after: OneIn::new(10), ..Faults::default() }).book.counts;
+    let counts = one(Faults { close_after: OneIn::new(10), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failures()), (999, 0));
     assert!(counts.closed_announced == 100 && (99..=100).contains(&counts.connects), "{counts:?}");
 }
 
 #[test]
 fn connections_that_end_unannounced_cost_the_request_on_them() {
-    let counts = one(Faults { drop_after: OneIn::new(10), ..Faults::default() }).book.counts;
+    let counts = one(Faults { drop_after: OneIn::new(10), ..Faults::default() }).stats.counts;
     // Whether the end is seen before the next request is sent, or it meets a reset, is the kernel's race.
     let lost = counts.of(Failure::ClosedBefore) + counts.of(Failure::Reset);
     assert_eq!((counts.answered + lost, counts.failures()), (999, lost));
@@ -69,11 +69,11 @@ fn connections_that_end_unannounced_cost_the_request_on_them() {
 fn no_answer_is_a_timeout_at_its_full_age() {
     let server = null(Faults { silent: OneIn::new(50), ..Faults::default() });
     let timeout = Duration::from_millis(30);
-    let book = run(&Load { timeout, ..load(server.address(), 1, 149) }).book;
-    assert_eq!((book.counts.answered, book.counts.of(Failure::Timeout)), (146, 3));
-    assert_eq!(book.latency.count(), 149);
-    assert!(book.latency.quantile(0.99).unwrap() >= 30_000_000);
-    assert!(book.latency.quantile(0.5).unwrap() < 30_000_000);
+    let stats = run(&Load { timeout, ..load(server.address(), 1, 149) }).stats;
+    assert_eq!((stats.counts.answered, stats.counts.of(Failure::Timeout)), (146, 3));
+    assert_eq!(stats.latency.count(), 149);
+    assert!(stats.latency.quantile(0.99).unwrap() >= 30_000_000);
+    assert!(stats.latency.quantile(0.5).unwrap() < 30_000_000);
 }
 
 #[test]
@@ -85,17 +85,17 @@ fn what_is_in_flight_at_the_end_is_told_with_its_age() {
         drain: Duration::from_millis(100),
         ..load(server.address(), 4, 0)
     };
-    let book = run(&load).book;
-    assert_eq!(book.counts.in_flight, 4);
-    assert!(book.censored.quantile(0.01).unwrap() >= 100_000_000);
-    assert_eq!(book.counts.failures(), 0);
+    let stats = run(&load).stats;
+    assert_eq!(stats.counts.in_flight, 4);
+    assert!(stats.censored.quantile(0.01).unwrap() >= 100_000_000);
+    assert_eq!(stats.counts.failures(), 0);
 }
 
 #[test]
 fn answers_in_two_pieces_and_byte_by_byte() {
     let split = Faults { split: Some(Duration::from_millis(2)), ..Faults::default() };
-    let book = one_of(split, 60);
-    assert!(book.book.latency.quantile(0.01).unwrap() >= 2_000_000);
+    let outcome = one_of(split, 60);
+    assert!(outcome.stats.latency.quantile(0.01).unwrap() >= 2_000_000);
     let trickle = Faults { trickle: Some(Duration::from_micros(100)), ..Faults::default() };
     one_of(trickle, 20);
 }
@@ -103,7 +103,7 @@ fn answers_in_two_pieces_and_byte_by_byte() {
 fn one_of(faults: Faults, requests: u64) -> Outcome {
     let server = null(faults);
     let outcome = run(&load(server.address(), 4, requests));
-    assert_eq!((outcome.book.counts.answered, outcome.book.counts.failures()), (requests, 0));
+    assert_eq!((outcome.stats.counts.answered, outcome.stats.counts.failures()), (requests, 0));
     outcome
 }
 
@@ -112,8 +112,8 @@ fn large_bodies_leave_the_others_their_turn() {
     let body = vec![b'b'; 40_000_000];
     let server = Null::local(Answer::of(&body)).start().unwrap();
     let expect = http::engine::Expect { status: None, body: Some(body.len() as u64), same_body: true };
-    let book = run(&Load { expect, ..load(server.address(), 4, 24) }).book;
-    assert_eq!((book.counts.answered, book.fairness.starved), (24, 0));
+    let stats = run(&Load { expect, ..load(server.address(), 4, 24) }).stats;
+    assert_eq!((stats.counts.answered, stats.fairness.starved), (24, 0));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_is_malformed_is_named() {
     let mut answer = ok.clone();
     answer.closing = Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n").plain;
     let server = Null { faults, ..Null::local(answer) }.start().unwrap();
-    let counts = run(&load(server.address(), 1, 10)).book.counts;
+    let counts = run(&load(server.address(), 1, 10)).stats.counts;
     assert_eq!(counts.of(Failure::Malformed), counts.malformed[Malformed::Length as usize]);
     assert_eq!((counts.of(Failure::Malformed), counts.answered), (5, 5));
 }
@@ -138,9 +138,9 @@ fn another_body_is_seen_where_it_is_looked_at() {
     let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
     let server = Null { faults, ..Null::local(answer) }.start().unwrap();
     let load = load(server.address(), 1, 3100);
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     // Of the requests behind the one that proves the connection each 1021st is looked at: two odd ones, and one that is even.
     assert_eq!((counts.answered, counts.of(Failure::Body), counts.failures()), (3098, 2, 2));
     let expect = http::engine::Expect { same_body: false, ..load.expect };
-    assert_eq!(run(&http::engine::Load { expect, ..load }).book.counts.answered, 3100);
+    assert_eq!(run(&http::engine::Load { expect, ..load }).stats.counts.answered, 3100);
 }

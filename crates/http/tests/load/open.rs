@@ -21,7 +21,7 @@ fn a_rate_is_kept_by_both_arrivals() {
             threads: 2,
             ..load(server.address(), 10, 0)
         };
-        let counts = run(&load).book.counts;
+        let counts = run(&load).stats.counts;
         let sent = counts.answered + counts.answered_late + counts.unsent;
         let wrong = if matches!(pacing, Pacing::Constant { .. }) { 0 } else { 200 };
         assert!(sent.abs_diff(1000) <= wrong, "{pacing:?} {counts:?}");
@@ -40,19 +40,19 @@ fn a_stall_is_seen_from_the_intended_start_alone() {
         ..load(server.address(), 2, 0)
     };
     // The connections are proved at the end of the first stall; the window holds three, and its end none.
-    let book = run(&load).book;
+    let stats = run(&load).stats;
     // Of 1700 requests, the n that wait longest wait at least 100 ms - n / 3 ms: 43 ms and 94 ms, where
     // the server stalls on time. A busy machine only adds to that.
-    let p90 = book.latency.quantile(0.90).unwrap() as f64 / 1e6;
-    let p99 = book.latency.quantile(0.99).unwrap() as f64 / 1e6;
+    let p90 = stats.latency.quantile(0.90).unwrap() as f64 / 1e6;
+    let p99 = stats.latency.quantile(0.99).unwrap() as f64 / 1e6;
     assert!(p90 > 25.0, "{p90}");
     assert!(p99 > 60.0, "{p99}");
     // Of those that were sent only two met each stall.
-    let naive = book.uncorrected.quantile(0.98).unwrap() as f64 / 1e6;
+    let naive = stats.uncorrected.quantile(0.98).unwrap() as f64 / 1e6;
     assert!(naive < p90 / 2.0, "{naive}");
     // And the delay is the server's: no connection was free.
-    let busy = book.lag_busy.mean().unwrap();
-    assert!(busy > 5.0 * book.lag_late.mean().unwrap(), "{busy} {:?}", book.lag_late.mean());
+    let busy = stats.lag_busy.mean().unwrap();
+    assert!(busy > 5.0 * stats.lag_late.mean().unwrap(), "{busy} {:?}", stats.lag_late.mean());
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn what_was_not_sent_is_told() {
         drain: Duration::from_millis(100),
         ..load(server.address(), 1, 0)
     };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     assert_eq!(counts.answered + counts.answered_late + counts.unsent + counts.in_flight, 300);
     assert!(counts.unsent >= 250 && counts.of(Failure::Timeout) == 0, "{counts:?}");
     // Given time, what was due is sent behind the window, and has its whole latency.
-    let book = run(&Load { drain: Duration::from_secs(60), ..load }).book;
-    assert_eq!((book.latency.count(), book.counts.unsent), (300, 0), "{:?}", book.counts);
-    assert!(book.latency.quantile(0.9).unwrap() > 4_000_000_000);
+    let stats = run(&Load { drain: Duration::from_secs(60), ..load }).stats;
+    assert_eq!((stats.latency.count(), stats.counts.unsent), (300, 0), "{:?}", stats.counts);
+    assert!(stats.latency.quantile(0.9).unwrap() > 4_000_000_000);
 }
 
 #[test]
@@ -85,9 +85,9 @@ fn connections_that_end_between_requests_are_made_again() {
         requests: None,
         ..load(server.address(), 20, 0)
     };
-    let book = run(&load).book;
-    assert_eq!((book.counts.answered + book.counts.answered_late, book.counts.failures()), (300, 0));
-    assert!(book.counts.connects >= 90, "{:?}", book.counts);
+    let stats = run(&load).stats;
+    assert_eq!((stats.counts.answered + stats.counts.answered_late, stats.counts.failures()), (300, 0));
+    assert!(stats.counts.connects >= 90, "{:?}", stats.counts);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
         requests: None,
         ..load(server.address(), 20, 0)
     };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     let ended = counts.answered + counts.answered_late + counts.failures() + counts.failed_late;
     // A connection waits 20 ms for its next request, and its end comes at once: seldom will one meet it.
     assert_eq!(ended + counts.unsent, 300, "{counts:?}");
@@ -122,7 +122,7 @@ fn a_notice_that_ends_an_idle_connection_is_no_second_answer() {
         requests: None,
         ..load(target, 1, 0)
     };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     assert!(counts.answered > 0 && counts.connects > 0, "{counts:?}");
     assert_eq!(counts.surplus, 0, "{counts:?}");
 }

@@ -48,7 +48,7 @@ fn answers_are_counted_over_both_carriers_and_versions() {
         let setup = Setup { version, ..Setup::default() };
         let server = Server::start(&setup, answers(request(), answer(BODY), false));
         let outcome = run(&Load { carrier, threads: 2, ..secure(&server, 5, 300) });
-        let counts = outcome.book.counts;
+        let counts = outcome.stats.counts;
         assert_eq!((outcome.ramped.established, outcome.ramped.connect.count()), (5, 5));
         assert_eq!((counts.answered, counts.failures(), counts.connects, counts.surplus), (300, 0, 0, 0));
         assert_eq!(outcome.ramped.trouble, None);
@@ -62,7 +62,7 @@ fn sessions_stay_from_window_to_window() {
         let load = Load { carrier, ..secure(&server, 4, 100) };
         let client = Client::connect(&load, Arc::new(AtomicBool::new(false))).unwrap();
         for _ in 0..3 {
-            let counts = client.window(&Window::of(&load), engine::time::now()).unwrap().book.counts;
+            let counts = client.window(&Window::of(&load), engine::time::now()).unwrap().stats.counts;
             assert_eq!((counts.answered, counts.failures(), counts.connects), (100, 0, 0));
         }
         assert_eq!(client.ramped.connect.count(), 4);
@@ -79,7 +79,7 @@ fn large_bodies_arrive_whole_both_ways() {
         let server = Server::start(&Setup::default(), answers(length, answer(&body), false));
         let expect = Expect { status: Some(200), body: Some(1_000_000), same_body: true };
         let request = request.clone();
-        let counts = run(&Load { carrier, request, expect, ..secure(&server, 2, 6) }).book.counts;
+        let counts = run(&Load { carrier, request, expect, ..secure(&server, 2, 6) }).stats.counts;
         assert_eq!((counts.answered, counts.failures(), counts.connects), (6, 0, 0));
     }
 }
@@ -97,9 +97,9 @@ fn a_connection_for_each_request_counts_its_handshake() {
             answer(stream)
         });
         let load = Load { carrier, request, keeps_alive: false, ..secure(&server, 4, 60) };
-        let book = run(&load).book;
-        assert_eq!((book.counts.answered, book.counts.failures(), book.counts.connects), (60, 0, 60));
-        assert!(book.connect.quantile(0.0).unwrap() >= wait.as_nanos() as u64);
+        let stats = run(&load).stats;
+        assert_eq!((stats.counts.answered, stats.counts.failures(), stats.counts.connects), (60, 0, 60));
+        assert!(stats.connect.quantile(0.0).unwrap() >= wait.as_nanos() as u64);
     }
 }
 
@@ -116,7 +116,7 @@ fn whom_not_to_believe_is_named_and_insecure_believes_all() {
     let issuer = refused(with(other.tls()));
     assert!(issuer.contains(Failure::Tls.text()) && issuer.contains("--cacert"), "{issuer}");
     let all = run(&with(Tls::new("other.test", &Trust::Insecure).unwrap()));
-    assert_eq!((all.book.counts.answered, all.book.counts.failures()), (20, 0));
+    assert_eq!((all.stats.counts.answered, all.stats.counts.failures()), (20, 0));
 }
 
 /// As `openssl req -x509` makes one: an authority's.
@@ -142,7 +142,7 @@ fn a_certificate_that_is_listed_itself_is_believed_and_still_checked() {
     };
     for version in [&TLS12, &TLS13] {
         for certificate in [authority, no_authority as fn(&mut rcgen::CertificateParams)] {
-            let counts = run(&secure(&start(certificate, version), 2, 20)).book.counts;
+            let counts = run(&secure(&start(certificate, version), 2, 20)).stats.counts;
             assert_eq!((counts.answered, counts.failures()), (20, 0));
         }
         // Another host, another certificate of the same kind, one that has expired.
@@ -194,7 +194,7 @@ fn a_server_that_ends_the_handshake_is_counted() {
             stream.sock.read_exact(&mut [0; 20])
         });
         let load = Load { carrier, request, keeps_alive: false, ..secure(&server, 1, 12) };
-        let counts = run(&load).book.counts;
+        let counts = run(&load).stats.counts;
         // The first proved the connection; then each third fails: the second request, and so on.
         assert_eq!((counts.answered, counts.of(Failure::Tls), counts.failures()), (8, 4, 4));
         assert_eq!(counts.unconnected[Failure::Tls as usize], 4);
@@ -231,7 +231,7 @@ fn a_body_that_ends_without_the_end_of_the_session_is_cut() {
         });
         let load = Load { carrier, ..secure(&server, 2, 20) };
         if is_ended {
-            let counts = run(&load).book.counts;
+            let counts = run(&load).stats.counts;
             assert_eq!((counts.answered, counts.failures(), counts.closed_announced), (20, 0, 20));
         } else {
             let text = refused(load);

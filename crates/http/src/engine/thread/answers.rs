@@ -112,9 +112,9 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             match answer {
                 Ok(()) => {
                     state.served += u64::from(self.phase == Phase::Running);
-                    self.record.answer(&state.begun, now);
+                    self.record.answer(&state.times, now);
                 }
-                Err(kind) => self.record.failure(kind, &state.begun, now),
+                Err(kind) => self.record.failure(kind, &state.times, now),
             }
         }
         if response.keeps_alive && self.load.keeps_alive && !has_more {
@@ -166,8 +166,8 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
                 return;
             }
         } else {
-            let begun = state.begun;
-            self.record.failure(kind, &begun, now);
+            let times = state.times;
+            self.record.failure(kind, &times, now);
         }
         self.io.close(connection);
         self.reconnect(connection, now);

@@ -133,7 +133,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
     /// The first request on a connection.
     pub(super) fn prove(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
-        state.begun = crate::record::Begun { intended: now, sent: now };
+        state.times = crate::record::RequestTimes { intended: now, sent: now };
         state.state = State::Proving;
         state.is_hashed = self.bodies.begin(connection, true);
         self.busy += 1;
