@@ -47,7 +47,7 @@ impl Null {
     /// Begins to serve.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn start(&self) -> io::Result<Responder> {
         let mut address = self.address;
         let stop = Arc::new(AtomicBool::new(false));

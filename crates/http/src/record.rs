@@ -13,7 +13,7 @@ pub mod histogram;
 pub mod interval;
 pub mod run_stats;
 
-use crate::engine::parse::Malformed;
+use crate::engine::message::Malformed;
 pub use counts::{Counts, Failure};
 pub use fairness::Fairness;
 pub use histogram::Histogram;

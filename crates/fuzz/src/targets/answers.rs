@@ -1,7 +1,8 @@
 //! What comes over the network: answers of servers and requests of clients, the variables of a Go server, the kernel's list of sockets.
 
 use figure::Reading;
-use http::engine::parse::{End, HEAD_MOST, Malformed, Outcome, Parser, Response};
+use http::engine::message::{HEAD_MOST, Malformed};
+use http::engine::parse::{End, Outcome, Parser, Response};
 use http::null::asked;
 use http::watch::get::receive;
 use http::watch::go::{LATENCIES, Runtime, samples};

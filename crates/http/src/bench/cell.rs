@@ -102,14 +102,14 @@ impl Cell {
         }
         let mut all = Connected { memory: Reading::Value(0.0), ..Connected::default() };
         for generator in &generators {
-            all.ramped.merge(&generator.connected.ramped);
+            all.ramp.merge(&generator.connected.ramp);
             all.memory = all.memory.and(generator.connected.memory.clone()).map(|(all, one)| all + one);
         }
-        let missing = spec.connections - all.ramped.established;
+        let missing = spec.connections - all.ramp.established;
         if missing > 0 && !setup.may_refuse {
             // A server that has ended says why.
             side.ready()?;
-            let failures = all.ramped.failures(&spec.expect);
+            let failures = all.ramp.failures(&spec.expect);
             return Err(format!(
                 "{missing} of {} connections could not be made to {address}: {failures}",
                 spec.connections

@@ -22,13 +22,13 @@ const TREND_LEAST: usize = laws::MIN_VALUES;
 /// What is known when all connections are made.
 pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
     let mut facts = lab::clock::of_monotonic();
-    let ramped = &connected.ramped;
-    facts.put(key::ESTABLISHED, f64::from(ramped.established));
-    facts.put(key::RAMP_FAILURES, ramped.failures.iter().map(|count| *count as f64).collect());
-    facts.put(key::RAMP_SECONDS, ramped.length as f64 * 1e-9);
+    let ramp = &connected.ramp;
+    facts.put(key::ESTABLISHED, f64::from(ramp.established));
+    facts.put(key::RAMP_FAILURES, ramp.failures.iter().map(|count| *count as f64).collect());
+    facts.put(key::RAMP_SECONDS, ramp.length as f64 * 1e-9);
     facts.put_reading(
         key::RAMP_LONGEST,
-        Reading::or_unknown(seconds(ramped.connect.longest()), "no connection was made"),
+        Reading::or_unknown(seconds(ramp.connect.longest()), "no connection was made"),
     );
     facts.put_reading(key::CLIENT_MEMORY, connected.memory.clone());
     facts.put(key::SOURCES, sources.max(1) as f64);

@@ -14,7 +14,7 @@ use machine::Tree;
 use serde::{Deserialize, Serialize};
 
 use super::spec::Spec;
-use crate::engine::{Client, Outcome, Ramped, Window};
+use crate::engine::{Client, Outcome, RampOutcome, Window};
 use crate::watch::process;
 
 /// The name of the worker that this binary becomes for it.
@@ -51,7 +51,7 @@ impl Answer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Connected {
     /// How the connections were made.
-    pub ramped: Ramped,
+    pub ramp: RampOutcome,
     /// Bytes that the process has more in memory than before.
     pub memory: Reading<f64>,
 }
@@ -102,7 +102,7 @@ fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, Connected), 
     let before = resident();
     let client = Client::connect(&spec.load()?, abort.clone()).map_err(|error| error.to_string())?;
     let memory = before.and(resident()).map(|(before, after)| after - before);
-    let connected = Connected { ramped: client.ramped.clone(), memory };
+    let connected = Connected { ramp: client.ramp.clone(), memory };
     Ok((client, connected))
 }
 

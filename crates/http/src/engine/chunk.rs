@@ -1,19 +1,19 @@
-//! Chunked bodies (RFC 9112, section 7.1), any number of bytes at a time.
+//! Decodes chunked bodies (RFC 9112, section 7.1) from any number of bytes at a time.
 
-use super::parse::{BODY_MOST, HEAD_MOST, Malformed, Sink};
+use super::message::{BODY_MOST, HEAD_MOST, Malformed, Sink};
 
-/// Bytes that the extensions of one chunk may have.
+/// Most bytes of a chunk's extensions.
 const EXTENSION_MOST: u32 = 4096;
 
-/// How far a chunked body has come.
+/// State of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
     at: At,
-    /// Bytes that the chunk still has; while its size is read, the size so far.
+    /// Bytes left of the chunk; while its size is read, the size so far.
     left: u64,
     /// Bytes of body in all chunks so far.
     body: u64,
-    /// Bytes of this size line, or of all trailers.
+    /// Bytes of the current size line, or of all trailers.
     line: u32,
 }
 
@@ -32,30 +32,30 @@ enum At {
     LastEnd,
 }
 
-/// What some bytes brought.
+/// The effect of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// All were used, and more must come.
+    /// All bytes were used; the body is incomplete.
     More,
-    /// The body ended behind so many of the bytes.
+    /// The body ended after this number of bytes.
     End(usize),
 }
 
 impl Chunks {
-    /// Before the first byte of the body.
+    /// At the first byte of a body.
     pub const fn new() -> Chunks {
         Chunks { at: At::FirstDigit, left: 0, body: 0, line: 0 }
     }
 
-    /// Bytes of body so far, without what frames them.
+    /// Bytes of body so far, without framing.
     pub const fn body(&self) -> u64 {
         self.body
     }
 
-    /// Goes on by these bytes, and puts what they hold of the body into the sink.
+    /// Consumes `bytes` and passes body data to the sink.
     ///
     /// # Errors
-    /// How the framing is broken.
+    /// The framing is broken.
     pub fn advance<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<Progress, Malformed> {
         let mut used = 0;
         while let Some(&byte) = bytes.get(used) {
@@ -78,14 +78,15 @@ impl Chunks {
         Ok(Progress::More)
     }
 
-    /// One byte of what is not data; whether it was the body's last. Called for each such byte, a call would double what chunks cost.
+    /// Consumes one framing byte; true if it was the last of the body. Inlined: a call per byte would double
+    /// the cost of chunks.
     #[inline(always)]
     fn framing(&mut self, byte: u8) -> Result<bool, Malformed> {
         self.at = match (self.at, byte) {
             (At::FirstDigit | At::Size, digit) if digit.is_ascii_hexdigit() => {
                 let value = (digit as char).to_digit(16).map_or(0, u64::from);
                 self.left = if self.at == At::FirstDigit { value } else { self.left * 16 + value };
-                // The bound is far below u64::MAX / 16, so that the next digit cannot overflow.
+                // The bound is far below u64::MAX / 16: the next digit cannot overflow.
                 if self.body + self.left > BODY_MOST {
                     return Err(Malformed::LengthAbsurd);
                 }
@@ -107,7 +108,7 @@ impl Chunks {
         Ok(false)
     }
 
-    /// A byte of a size line, behind its size.
+    /// A byte of a size line, after the size.
     fn size_line(&mut self, byte: u8) -> Result<At, Malformed> {
         self.count(EXTENSION_MOST)?;
         match (self.at, byte) {
@@ -122,7 +123,6 @@ impl Chunks {
         }
     }
 
-    /// A byte of a trailer's line.
     fn trailer(&mut self, byte: u8) -> Result<At, Malformed> {
         self.count(HEAD_MOST as u32)?;
         match byte {

@@ -1,4 +1,4 @@
-//! What went wrong on a connection, in a sentence, with the option that helps.
+//! Sentences for errors of a connection, with the option that helps.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -6,15 +6,13 @@ use std::time::Duration;
 use figure::format::{listed, plain_to, system_error};
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
-/// What believes a certificate that the usual rules refuse.
 const INSECURE: &str = "--insecure accepts any certificate";
-/// Names of a certificate that are quoted.
+/// Most names of a certificate in a message.
 const MOST_NAMES: usize = 3;
-/// Characters of each.
+/// Most characters of each name.
 const MOST_LETTERS: usize = 60;
 const DAY: u64 = 24 * 3600;
 
-/// An error of TLS.
 pub fn of_tls(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(error) => of_certificate(error),
@@ -68,12 +66,12 @@ fn of_certificate(error: &CertificateError) -> String {
         ),
         CertificateError::Expired => format!("the certificate has expired: renew it; {INSECURE}"),
         CertificateError::ExpiredContext { time, not_after } => {
-            let since = ago(time.as_secs().saturating_sub(not_after.as_secs()));
+            let since = span(time.as_secs().saturating_sub(not_after.as_secs()));
             format!("the certificate expired {since} ago: renew it, or set this machine's clock; {INSECURE}")
         }
         CertificateError::NotValidYet => format!("the certificate is not valid yet; {INSECURE}"),
         CertificateError::NotValidYetContext { time, not_before } => {
-            let until = ago(not_before.as_secs().saturating_sub(time.as_secs()));
+            let until = span(not_before.as_secs().saturating_sub(time.as_secs()));
             format!(
                 "the certificate is not valid before {until} from now: set this machine's clock; {INSECURE}"
             )
@@ -103,12 +101,12 @@ fn of_alert(alert: AlertDescription) -> String {
     alert.as_str().map_or_else(|| format!("number {}", u8::from(alert)), words)
 }
 
-/// Whether a certificate was refused as a server's because it is an authority's.
+/// Whether a server certificate was refused because it is a CA certificate.
 pub(super) fn is_authority(error: &rustls::OtherError) -> bool {
     matches!(error.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// An error of a read or a write, which TLS may have made.
+/// An error of a read or a write, with or without TLS.
 pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> String {
     if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return of_tls(error);
@@ -132,7 +130,7 @@ pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> Strin
     }
 }
 
-/// An error of a connection that may not be there.
+/// An error while connecting.
 pub fn of_connect(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => {
@@ -147,8 +145,8 @@ pub fn of_connect(error: &io::Error) -> String {
     }
 }
 
-/// A span of time: `3 days`, `5 hours`.
-fn ago(seconds: u64) -> String {
+/// A time span: `3 days`, `5 hours`.
+fn span(seconds: u64) -> String {
     let (count, unit) = match seconds {
         0..3600 => (seconds.div_ceil(60), "minute"),
         3600..DAY => (seconds / 3600, "hour"),
@@ -158,18 +156,18 @@ fn ago(seconds: u64) -> String {
     format!("{count} {unit}{plural}")
 }
 
-/// Of `DnsName("a.test")`, as rustls quotes names, what is in quotes; else the whole.
+/// The part in quotes of `DnsName("a.test")`, which is how rustls prints names; else the whole.
 fn quoted(name: &str) -> String {
     let mut parts = name.split('"');
     parts.nth(1).unwrap_or(name).to_owned()
 }
 
-/// Of `Name(…)` or `Name { … }` the name.
+/// The name in `Name(…)` or `Name { … }`.
 fn name(text: &str) -> &str {
     text.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or(text)
 }
 
-/// A name in capitals of the source, as words: `BadEncoding` is "bad encoding".
+/// Splits a CamelCase name into words: `BadEncoding` becomes "bad encoding".
 fn words(name: &str) -> String {
     let mut text = String::new();
     let (mut was_lower, letters) = (false, self::name(name).chars());
@@ -192,16 +190,16 @@ mod unit {
 
     use super::*;
 
-    /// No name of the source, no number of errno, no empty reason.
+    /// No identifier, no errno, no empty reason.
     fn assert_sentence(text: &str) {
         let is_name = |word: &str| {
             let letters: Vec<char> = word.chars().collect();
             letters.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
         };
-        let known = ["subjectAltName"];
+        let allowed = ["subjectAltName"];
         let odd = text
             .split(|letter: char| !letter.is_alphanumeric())
-            .find(|word| is_name(word) && !known.contains(word));
+            .find(|word| is_name(word) && !allowed.contains(word));
         assert_eq!(odd, None, "{text}");
         assert!(
             !text.contains("os error") && !text.contains('{') && text.split_whitespace().count() > 3,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::parse::Malformed;
+use crate::engine::message::Malformed;
 
 /// Why a request had no answer as expected, or a connection was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ pub struct Counts {
 
 impl Counts {
     /// Requests that failed within the window for this reason.
-    pub fn of(&self, kind: Failure) -> u64 {
+    pub fn failed_by(&self, kind: Failure) -> u64 {
         self.failed[kind as usize]
     }
 

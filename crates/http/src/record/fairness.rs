@@ -18,7 +18,7 @@ pub struct Fairness {
 
 impl Fairness {
     /// From the number of answers of each connection.
-    pub fn of(served: impl IntoIterator<Item = u64>) -> Fairness {
+    pub fn from_served(served: impl IntoIterator<Item = u64>) -> Fairness {
         let mut fairness = Fairness::default();
         for answers in served {
             fairness.connections += 1;
@@ -54,18 +54,18 @@ mod unit {
 
     #[test]
     fn known_indices() {
-        assert_eq!(Fairness::of([7; 9]).jain(), Some(1.0));
-        assert_eq!(Fairness::of([0, 0, 0, 12]).jain(), Some(0.25));
-        assert_eq!(Fairness::of([0, 0, 0, 12]).starved, 3);
-        assert_eq!(Fairness::of([]).jain(), None);
-        assert_eq!(Fairness::of([0, 0]).jain(), None);
+        assert_eq!(Fairness::from_served([7; 9]).jain(), Some(1.0));
+        assert_eq!(Fairness::from_served([0, 0, 0, 12]).jain(), Some(0.25));
+        assert_eq!(Fairness::from_served([0, 0, 0, 12]).starved, 3);
+        assert_eq!(Fairness::from_served([]).jain(), None);
+        assert_eq!(Fairness::from_served([0, 0]).jain(), None);
     }
 
     #[test]
     fn merged_is_the_same_as_together() {
-        let mut merged = Fairness::of([1, 2, 3]);
-        merged.merge(&Fairness::of([4, 0]));
-        assert_eq!(merged, Fairness::of([1, 2, 3, 4, 0]));
+        let mut merged = Fairness::from_served([1, 2, 3]);
+        merged.merge(&Fairness::from_served([4, 0]));
+        assert_eq!(merged, Fairness::from_served([1, 2, 3, 4, 0]));
         assert_eq!((merged.least, merged.most), (Some(0), 4));
     }
 }

@@ -7,7 +7,7 @@ use super::fairness::Fairness;
 use super::histogram::Histogram;
 use super::interval::Intervals;
 use super::{Record, RequestTimes};
-use crate::engine::parse::Malformed;
+use crate::engine::message::Malformed;
 
 /// The latency histograms hold the requests that were due within the window: answers as expected, also after
 /// the window, and timeouts at their full age. Other failures are kept separately: fast ones would flatter.
@@ -204,7 +204,7 @@ mod unit {
         assert_eq!((stats.latency.count(), stats.uncorrected.count(), stats.failures.count()), (3, 3, 1));
         assert!(stats.latency.longest().unwrap() >= 500 * MS);
         assert!(stats.uncorrected.longest().unwrap() < 401 * MS);
-        assert_eq!(stats.counts.of(Failure::Timeout), 1);
+        assert_eq!(stats.counts.failed_by(Failure::Timeout), 1);
         assert_eq!((stats.seconds(), stats.rate()), (Some(1.0), Some(2.0)));
     }
 

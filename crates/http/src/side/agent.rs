@@ -99,7 +99,7 @@ fn sentence(machine: &Machine) -> String {
 /// A token that nobody guesses: 128 random bits.
 ///
 /// # Errors
-/// What the system answered.
+/// A system call failed.
 pub fn random_token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -122,7 +122,7 @@ impl Agent {
     /// Listens. Servers will serve at the address at which a client reached the agent.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn bind(address: IpAddr, port: u16, rules: Rules) -> std::io::Result<Agent> {
         let listener = TcpListener::bind((address, port))?;
         listener.set_nonblocking(true)?;
@@ -132,7 +132,7 @@ impl Agent {
     /// Where it listens.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }

@@ -125,7 +125,7 @@ pub enum WireError {
     /// A line is not what was expected.
     #[error("what came is no message of truebench's")]
     Garbage,
-    /// What the system answered.
+    /// A system call failed.
     #[error("{}", figure::format::system_error(.0))]
     System(#[from] std::io::Error),
 }
@@ -141,7 +141,7 @@ impl Wire {
     /// A connection whose other end is noticed when it vanishes without a word.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn new(stream: TcpStream) -> std::io::Result<Wire> {
         let (idle, interval, count) = KEEPALIVE;
         stream.set_nodelay(true)?;

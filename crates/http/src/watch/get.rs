@@ -6,7 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::engine::errors;
-use crate::engine::parse::{End, Framing, Malformed, Outcome, Parser, Sink};
+use crate::engine::message::{Framing, Malformed, Sink};
+use crate::engine::parse::{End, Outcome, Parser};
 
 /// The most bytes of a head.
 const MAX_HEAD: usize = 16 << 10;
@@ -94,7 +95,7 @@ impl Read for Timed {
 /// Why an answer could not be received.
 #[derive(Debug)]
 pub enum Fault {
-    /// What the system answered.
+    /// A system call failed.
     System(io::Error),
     /// What is wrong with it.
     Answer(&'static str),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use http::engine::parse::Malformed;
+use http::engine::message::Malformed;
 use http::engine::{self, Carrier, Load, Outcome, Pacing};
 use http::null::{Faults, OneIn};
 use http::record::{Counts, Failure};
@@ -61,7 +61,7 @@ fn counts_of(
         let outcome = run(&load);
         assert!(began.elapsed() < load.timeout + load.drain + MARGIN, "{carrier:?}: {:?}", began.elapsed());
         let counts = outcome.stats.counts;
-        assert_eq!(outcome.ramped.established, CONNECTIONS, "{carrier:?}: {:?}", outcome.ramped.failures);
+        assert_eq!(outcome.ramp.established, CONNECTIONS, "{carrier:?}: {:?}", outcome.ramp.failures);
         assert!(counts.answered > 0, "{carrier:?}: {counts:?}");
         check(&counts);
     }
@@ -72,7 +72,7 @@ fn counts_of(
 /// All failures are of these kinds, and there are some.
 fn only(kinds: &'static [Failure]) -> impl Fn(&Counts) {
     move |counts| {
-        let of: u64 = kinds.iter().map(|kind| counts.of(*kind)).sum();
+        let of: u64 = kinds.iter().map(|kind| counts.failed_by(*kind)).sum();
         assert!(of > 0 && of == counts.failures(), "{kinds:?}: {counts:?}");
     }
 }
@@ -201,7 +201,7 @@ fn connections_that_are_closed_at_once() {
         |_| (),
         patient,
         |counts| {
-            let lost = counts.of(Failure::ClosedBefore) + counts.of(Failure::Reset);
+            let lost = counts.failed_by(Failure::ClosedBefore) + counts.failed_by(Failure::Reset);
             assert_eq!(counts.failures(), lost, "{counts:?}");
             assert!(lost + counts.closed_idle > 0 && counts.connects > 0, "{counts:?}");
         },
@@ -222,7 +222,7 @@ fn answers_before_they_are_asked_for() {
         assert!(counts.surplus > 0 && counts.connects > 0, "{counts:?}");
         assert_eq!(
             counts.failures(),
-            counts.of(Failure::Reset) + counts.of(Failure::ClosedBefore),
+            counts.failed_by(Failure::Reset) + counts.failed_by(Failure::ClosedBefore),
             "{counts:?}"
         );
     });
@@ -287,7 +287,8 @@ fn a_server_that_dies_in_the_middle() {
         assert!(counts.answered > 0, "{carrier:?}");
         assert!(counts.unconnected[Failure::Refused as usize] >= 3, "{carrier:?}: {counts:?}");
         // Those that it had not yet accepted were reset.
-        let lost = [Failure::Reset, Failure::ClosedBefore, Failure::ClosedWithin].map(|kind| counts.of(kind));
+        let kinds = [Failure::Reset, Failure::ClosedBefore, Failure::ClosedWithin];
+        let lost = kinds.map(|kind| counts.failed_by(kind));
         assert_eq!(counts.failures(), lost.iter().sum::<u64>(), "{carrier:?}: {counts:?}");
         assert!(began.elapsed() < PATIENCE + MARGIN, "{carrier:?}: {:?}", began.elapsed());
     }

@@ -1,6 +1,7 @@
 //! The parser alone: whatever the bytes and however they are cut, it ends the same way, and keeps no more than a head.
 
-use http::engine::parse::{End, HEAD_MOST, Malformed, Outcome, Parser, Response};
+use http::engine::message::{HEAD_MOST, Malformed};
+use http::engine::parse::{End, Outcome, Parser, Response};
 
 use crate::budget::Budget;
 use crate::random::Random;

@@ -34,7 +34,7 @@ fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
         let outcome = run(&Load { carrier, ..load(server.address()) });
         let counts = outcome.stats.counts;
         let all = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
-        (outcome.ramped.established, all, counts.closed_announced, outcome.stats.latency.count())
+        (outcome.ramp.established, all, counts.closed_announced, outcome.stats.latency.count())
     });
     assert_eq!(counts[0], counts[1]);
 }
@@ -95,11 +95,11 @@ fn connections_stay_from_window_to_window() {
         let server = null(Faults::default());
         let load = Load { carrier, threads: 2, ..load(server.address(), 40, 1) };
         let client = Client::connect(&load, Default::default()).unwrap();
-        let window = |requests| Window { requests: Some(requests), ..Window::of(&load) };
+        let window = |requests| Window { requests: Some(requests), ..Window::from_load(&load) };
         for requests in [5000, 300, 7000] {
             let outcome = client.window(&window(requests), time::now()).unwrap();
             assert_eq!(outcome.stats.counts.answered, requests, "{:?}", outcome.stats.counts);
-            assert_eq!((outcome.stats.counts.connects, outcome.ramped.established), (0, 40));
+            assert_eq!((outcome.stats.counts.connects, outcome.ramp.established), (0, 40));
         }
         // Those that the server ended meanwhile are made again.
         drop(client);
@@ -117,7 +117,7 @@ fn what_was_given_up_in_one_window_is_no_part_of_the_next() {
         // With the ten that proved the connections, the hundredth request falls into the first window.
         let mut in_flight = 0;
         for _ in 0..2 {
-            let counts = client.window(&Window::of(&load), time::now()).unwrap().stats.counts;
+            let counts = client.window(&Window::from_load(&load), time::now()).unwrap().stats.counts;
             assert_eq!(counts.answered + counts.in_flight, 180, "{counts:?}");
             assert_eq!(counts.connects, in_flight, "{counts:?}");
             in_flight = counts.in_flight;

@@ -13,7 +13,7 @@ fn a_number_of_requests_is_exact() {
     let server = null(Faults::default());
     let outcome = run(&Load { threads: 3, ..load(server.address(), 10, 10_001) });
     let stats = &outcome.stats;
-    assert_eq!((outcome.ramped.established, stats.counts.answered), (10, 10_001));
+    assert_eq!((outcome.ramp.established, stats.counts.answered), (10, 10_001));
     assert_eq!((stats.counts.failures(), stats.counts.connects, stats.counts.in_flight), (0, 0, 0));
     assert_eq!((stats.fairness.connections, stats.fairness.starved, outcome.usage.len()), (10, 0, 3));
     assert!(stats.rate().unwrap() > 0.0 && stats.fairness.jain().unwrap() > 0.5);

@@ -63,7 +63,7 @@ fn ended(counts: &Counts) -> u64 {
 /// What is true of every outcome without warm-up: nothing is lost, nothing counted twice.
 pub fn holds_together(load: &Load, outcome: &Outcome) {
     let (stats, counts) = (&outcome.stats, &outcome.stats.counts);
-    let timeouts = counts.of(Failure::Timeout);
+    let timeouts = counts.failed_by(Failure::Timeout);
     let ended = ended(counts);
     assert_eq!(stats.latency.count() + stats.failures.count(), ended, "{counts:?}");
     assert!(stats.latency.count() >= counts.answered + timeouts);

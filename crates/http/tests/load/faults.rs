@@ -19,7 +19,7 @@ fn one(faults: Faults) -> Outcome {
 #[test]
 fn refusals_are_no_work() {
     let counts = one(Faults { unavailable: OneIn::new(10), ..Faults::default() }).stats.counts;
-    assert_eq!((counts.answered, counts.of(Failure::Status), counts.failures()), (899, 100, 100));
+    assert_eq!((counts.answered, counts.failed_by(Failure::Status), counts.failures()), (899, 100, 100));
     assert_eq!(counts.connects, 0);
 }
 
@@ -32,7 +32,7 @@ fn fast_refusals_are_not_in_the_percentiles() {
 #[test]
 fn resets_are_counted_and_connections_made_again() {
     let counts = one(Faults { reset: OneIn::new(100), ..Faults::default() }).stats.counts;
-    assert_eq!((counts.answered, counts.of(Failure::Reset), counts.failures()), (989, 10, 10));
+    assert_eq!((counts.answered, counts.failed_by(Failure::Reset), counts.failures()), (989, 10, 10));
     // Whether the connection behind the last request is still made depends on when the run ends.
     assert!((9..=10).contains(&counts.connects), "{counts:?}");
 }
@@ -40,7 +40,7 @@ fn resets_are_counted_and_connections_made_again() {
 #[test]
 fn half_an_answer_is_none() {
     let counts = one(Faults { cut: OneIn::new(100), ..Faults::default() }).stats.counts;
-    assert_eq!((counts.answered, counts.of(Failure::ClosedWithin), counts.failures()), (989, 10, 10));
+    assert_eq!((counts.answered, counts.failed_by(Failure::ClosedWithin), counts.failures()), (989, 10, 10));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn keep_alive_that_is_lost_is_seen() {
 fn connections_that_end_unannounced_cost_the_request_on_them() {
     let counts = one(Faults { drop_after: OneIn::new(10), ..Faults::default() }).stats.counts;
     // Whether the end is seen before the next request is sent, or it meets a reset, is the kernel's race.
-    let lost = counts.of(Failure::ClosedBefore) + counts.of(Failure::Reset);
+    let lost = counts.failed_by(Failure::ClosedBefore) + counts.failed_by(Failure::Reset);
     assert_eq!((counts.answered + lost, counts.failures()), (999, lost));
     assert!(lost >= 80 && counts.connects >= 80, "{counts:?}");
 }
@@ -70,7 +70,7 @@ fn no_answer_is_a_timeout_at_its_full_age() {
     let server = null(Faults { silent: OneIn::new(50), ..Faults::default() });
     let timeout = Duration::from_millis(30);
     let stats = run(&Load { timeout, ..load(server.address(), 1, 149) }).stats;
-    assert_eq!((stats.counts.answered, stats.counts.of(Failure::Timeout)), (146, 3));
+    assert_eq!((stats.counts.answered, stats.counts.failed_by(Failure::Timeout)), (146, 3));
     assert_eq!(stats.latency.count(), 149);
     assert!(stats.latency.quantile(0.99).unwrap() >= 30_000_000);
     assert!(stats.latency.quantile(0.5).unwrap() < 30_000_000);
@@ -118,7 +118,7 @@ fn large_bodies_leave_the_others_their_turn() {
 
 #[test]
 fn what_is_malformed_is_named() {
-    use http::engine::parse::Malformed;
+    use http::engine::message::Malformed;
     let ok = Answer::of(BODY);
     // The first answer is whole, so that the connection is proved; the one that says it closes is not.
     let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
@@ -126,8 +126,8 @@ fn what_is_malformed_is_named() {
     answer.closing = Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n").plain;
     let server = Null { faults, ..Null::local(answer) }.start().unwrap();
     let counts = run(&load(server.address(), 1, 10)).stats.counts;
-    assert_eq!(counts.of(Failure::Malformed), counts.malformed[Malformed::Length as usize]);
-    assert_eq!((counts.of(Failure::Malformed), counts.answered), (5, 5));
+    assert_eq!(counts.failed_by(Failure::Malformed), counts.malformed[Malformed::Length as usize]);
+    assert_eq!((counts.failed_by(Failure::Malformed), counts.answered), (5, 5));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn another_body_is_seen_where_it_is_looked_at() {
     let load = load(server.address(), 1, 3100);
     let counts = run(&load).stats.counts;
     // Of the requests behind the one that proves the connection each 1021st is looked at: two odd ones, and one that is even.
-    assert_eq!((counts.answered, counts.of(Failure::Body), counts.failures()), (3098, 2, 2));
+    assert_eq!((counts.answered, counts.failed_by(Failure::Body), counts.failures()), (3098, 2, 2));
     let expect = http::engine::Expect { same_body: false, ..load.expect };
     assert_eq!(run(&http::engine::Load { expect, ..load }).stats.counts.answered, 3100);
 }

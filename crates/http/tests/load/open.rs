@@ -69,7 +69,7 @@ fn what_was_not_sent_is_told() {
     };
     let counts = run(&load).stats.counts;
     assert_eq!(counts.answered + counts.answered_late + counts.unsent + counts.in_flight, 300);
-    assert!(counts.unsent >= 250 && counts.of(Failure::Timeout) == 0, "{counts:?}");
+    assert!(counts.unsent >= 250 && counts.failed_by(Failure::Timeout) == 0, "{counts:?}");
     // Given time, what was due is sent behind the window, and has its whole latency.
     let stats = run(&Load { drain: Duration::from_secs(60), ..load }).stats;
     assert_eq!((stats.latency.count(), stats.counts.unsent), (300, 0), "{:?}", stats.counts);

@@ -18,7 +18,7 @@ const fn one_in(times: u64) -> OneIn {
 fn another_body_is_another_length() {
     let server = null(Faults { other: Some(one_in(10)), ..Faults::default() });
     let counts = run(&load(server.address(), 1, 999)).stats.counts;
-    assert_eq!((counts.answered, counts.of(Failure::Length), counts.failures()), (899, 100, 100));
+    assert_eq!((counts.answered, counts.failed_by(Failure::Length), counts.failures()), (899, 100, 100));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn connections_that_are_neglected_starve() {
     let load = Load { drain: Duration::from_secs(1), ..load(server.address(), 6, 400) };
     let outcome = run(&load);
     let (stats, fairness) = (&outcome.stats, &outcome.stats.fairness);
-    assert_eq!((outcome.ramped.established, fairness.connections, fairness.starved), (6, 6, 4));
+    assert_eq!((outcome.ramp.established, fairness.connections, fairness.starved), (6, 6, 4));
     assert_eq!((stats.counts.answered, stats.counts.in_flight, stats.counts.failures()), (396, 4, 0));
     assert!(fairness.jain().unwrap() <= 0.34);
 }
@@ -71,9 +71,9 @@ fn a_small_backlog_overflows() {
     let ramp = Ramp { in_flight: 4, ..Ramp::default() };
     let load = Load { ramp, timeout: ramp.patience, ..load(server.address(), 4, 40) };
     let outcome = run(&load);
-    assert_eq!((outcome.ramped.established, outcome.stats.counts.answered), (4, 40));
+    assert_eq!((outcome.ramp.established, outcome.stats.counts.answered), (4, 40));
     // Two find room (one more than the backlog); the others ask again after a second (RFC 6298, section 2).
-    assert!(outcome.ramped.connect.longest().unwrap() >= 900_000_000);
+    assert!(outcome.ramp.connect.longest().unwrap() >= 900_000_000);
     let changed = sample::changes(&before, &look());
     if let Some(overflows) = sample::value(&changed, "tcp.ListenOverflows").value() {
         assert!(*overflows >= 2.0, "{overflows}");

@@ -49,9 +49,9 @@ fn answers_are_counted_over_both_carriers_and_versions() {
         let server = Server::start(&setup, answers(request(), answer(BODY), false));
         let outcome = run(&Load { carrier, threads: 2, ..secure(&server, 5, 300) });
         let counts = outcome.stats.counts;
-        assert_eq!((outcome.ramped.established, outcome.ramped.connect.count()), (5, 5));
+        assert_eq!((outcome.ramp.established, outcome.ramp.connect.count()), (5, 5));
         assert_eq!((counts.answered, counts.failures(), counts.connects, counts.surplus), (300, 0, 0, 0));
-        assert_eq!(outcome.ramped.trouble, None);
+        assert_eq!(outcome.ramp.tls_error, None);
     }
 }
 
@@ -62,10 +62,10 @@ fn sessions_stay_from_window_to_window() {
         let load = Load { carrier, ..secure(&server, 4, 100) };
         let client = Client::connect(&load, Arc::new(AtomicBool::new(false))).unwrap();
         for _ in 0..3 {
-            let counts = client.window(&Window::of(&load), engine::time::now()).unwrap().stats.counts;
+            let counts = client.window(&Window::from_load(&load), engine::time::now()).unwrap().stats.counts;
             assert_eq!((counts.answered, counts.failures(), counts.connects), (100, 0, 0));
         }
-        assert_eq!(client.ramped.connect.count(), 4);
+        assert_eq!(client.ramp.connect.count(), 4);
     }
 }
 
@@ -196,7 +196,7 @@ fn a_server_that_ends_the_handshake_is_counted() {
         let load = Load { carrier, request, keeps_alive: false, ..secure(&server, 1, 12) };
         let counts = run(&load).stats.counts;
         // The first proved the connection; then each third fails: the second request, and so on.
-        assert_eq!((counts.answered, counts.of(Failure::Tls), counts.failures()), (8, 4, 4));
+        assert_eq!((counts.answered, counts.failed_by(Failure::Tls), counts.failures()), (8, 4, 4));
         assert_eq!(counts.unconnected[Failure::Tls as usize], 4);
     }
 }
