@@ -17,7 +17,7 @@ use lab::child;
 use lab::trust::Untrusted;
 use serde::Deserialize;
 
-pub use built::{program, program_telling};
+pub use built::{program, program_or_build};
 
 mod built;
 #[cfg(test)]
@@ -28,7 +28,7 @@ const START: Duration = Duration::from_secs(20);
 /// How long it may take to end once its input did, before it is killed.
 const END: Duration = Duration::from_secs(5);
 /// Bytes that are kept of what a server says on standard error.
-const MOST_SAID: u64 = 4096;
+const MAX_STDERR: u64 = 4096;
 
 /// What to do about a cache that cannot be used.
 const CACHE: &str = "set XDG_CACHE_HOME to a directory that only you can write";
@@ -67,7 +67,7 @@ pub enum ServersError {
 
 /// A server that `truebench-servers list` shows.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Listed {
+pub struct ServerEntry {
     /// Its name.
     pub server: String,
     /// What is particular about it.
@@ -89,7 +89,7 @@ pub struct Cost {
 
 /// What a server said of itself when it began to listen.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Started {
+pub struct StartReport {
     /// Its name.
     pub server: String,
     /// Where it serves.
@@ -118,7 +118,7 @@ pub struct Started {
 
 /// How a server is run.
 #[derive(Clone, Debug, Default)]
-pub struct Setup {
+pub struct ServerConfig {
     /// Its name in the list.
     pub name: String,
     /// Its flags, such as `-pool`, `8`.
@@ -133,10 +133,10 @@ pub struct Setup {
 #[derive(Debug)]
 pub struct Server {
     /// What it said of itself.
-    pub started: Started,
+    pub report: StartReport,
     child: Child,
     input: Option<ChildStdin>,
-    said: Receiver<String>,
+    stderr: Receiver<String>,
 }
 
 impl Server {
@@ -149,41 +149,41 @@ impl Server {
     ///
     /// # Errors
     /// The program cannot be run; the server ended first, or says nothing: with its own words.
-    pub fn start(program: &Path, setup: &Setup) -> Result<Self, ServersError> {
+    pub fn start(program: &Path, config: &ServerConfig) -> Result<Self, ServersError> {
         let mut command = Command::new(program);
-        command.arg(&setup.name).args(&setup.flags).envs(setup.environment.iter().cloned());
+        command.arg(&config.name).args(&config.flags).envs(config.environment.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = child::spawn(command, setup.cpus.as_ref())
+        let mut child = child::spawn(command, config.cpus.as_ref())
             .map_err(|error| ServersError::Run(program.to_owned(), error.into()))?;
         let input = child.stdin.take();
         let lines = child.stdout.take().map(first_line);
-        let (saying, said) = channel();
+        let (sender, stderr) = channel();
         if let Some(mut errors) = child.stderr.take() {
             std::thread::spawn(move || {
-                let mut kept = Vec::new();
+                let mut text = Vec::new();
                 // What cannot be read was not said. What is not kept is read too, so that the server is not held up.
-                let _ = errors.by_ref().take(MOST_SAID).read_to_end(&mut kept);
+                let _ = errors.by_ref().take(MAX_STDERR).read_to_end(&mut text);
                 let _ = std::io::copy(&mut errors, &mut std::io::sink());
-                let _ = saying.send(String::from_utf8_lossy(&kept).trim().to_owned());
+                let _ = sender.send(String::from_utf8_lossy(&text).trim().to_owned());
             });
         }
         let line = lines.and_then(|lines| lines.recv_timeout(START).ok());
-        let started = line.as_deref().map(serde_json::from_str);
-        match started {
-            Some(Ok(started)) => Ok(Self { started, child, input, said }),
+        let report = line.as_deref().map(serde_json::from_str);
+        match report {
+            Some(Ok(report)) => Ok(Self { report, child, input, stderr }),
             wrong => {
                 // It may have ended already.
                 let _ = child.kill();
                 let _ = child.wait();
-                let said = said.recv_timeout(END).unwrap_or_default();
+                let stderr = stderr.recv_timeout(END).unwrap_or_default();
                 let why = match wrong {
                     Some(Err(error)) if line.as_deref() != Some("") => {
-                        format!("its line cannot be read ({error}); {said}")
+                        format!("its line cannot be read ({error}); {stderr}")
                     }
-                    _ if said.is_empty() => format!("it printed nothing in {} s", START.as_secs()),
-                    _ => said,
+                    _ if stderr.is_empty() => format!("it printed nothing in {} s", START.as_secs()),
+                    _ => stderr,
                 };
-                Err(ServersError::Start(setup.name.clone(), why))
+                Err(ServersError::Start(config.name.clone(), why))
             }
         }
     }
@@ -195,10 +195,10 @@ impl Server {
     pub fn stop(mut self) -> Result<(), String> {
         let early = self.status().is_some();
         let ended = self.end();
-        let said = self.said.recv_timeout(END).unwrap_or_default();
+        let stderr = self.stderr.recv_timeout(END).unwrap_or_default();
         match (early, ended) {
-            (true, _) => Err(format!("the server {} ended by itself: {said}", self.started.server)),
-            (false, false) => Err(format!("the server {} had to be killed: {said}", self.started.server)),
+            (true, _) => Err(format!("the server {} ended by itself: {stderr}", self.report.server)),
+            (false, false) => Err(format!("the server {} had to be killed: {stderr}", self.report.server)),
             (false, true) => Ok(()),
         }
     }
@@ -231,7 +231,7 @@ impl Drop for Server {
 ///
 /// # Errors
 /// It cannot be run, or does not print a list.
-pub fn list(program: &Path) -> Result<Vec<Listed>, ServersError> {
+pub fn list(program: &Path) -> Result<Vec<ServerEntry>, ServersError> {
     let output = Command::new(program)
         .arg("list")
         .stdin(Stdio::null())
@@ -240,7 +240,7 @@ pub fn list(program: &Path) -> Result<Vec<Listed>, ServersError> {
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines()
         .map(serde_json::from_str)
-        .collect::<Result<Vec<Listed>, _>>()
+        .collect::<Result<Vec<ServerEntry>, _>>()
         .ok()
         .filter(|listed| output.status.success() && !listed.is_empty())
         .ok_or_else(|| {

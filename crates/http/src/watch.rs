@@ -3,7 +3,7 @@
 //! Everything is read below a root ([`machine::Tree`]), so that a captured machine is a test case. A counter that is not there is unknown
 //! with its reason, and never 0.
 
-mod book;
+mod totals;
 pub mod get;
 pub mod go;
 pub mod host;
@@ -28,17 +28,17 @@ mod tests {
 
     /// A tree of these files.
     pub fn tree(files: &[(&str, &str)]) -> (TempDir, Tree) {
-        let kept = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
-            write(&kept, path, text);
+            write(&root, path, text);
         }
-        let tree = Tree::at(kept.path());
-        (kept, tree)
+        let tree = Tree::at(root.path());
+        (root, tree)
     }
 
     /// Writes one more.
-    pub fn write(kept: &TempDir, path: &str, text: &str) {
-        let path = kept.path().join(path);
+    pub fn write(root: &TempDir, path: &str, text: &str) {
+        let path = root.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }

@@ -40,7 +40,7 @@ fn one(input: &[u8]) {
             "{shares:?}"
         );
     }
-    let coverage = Coverage::of(&profile, 1.0, 1.0);
+    let coverage = Coverage::new(&profile, 1.0, 1.0);
     assert!(coverage.ratio().is_none_or(f64::is_finite));
     let _ = (coverage.complaint(), split.complaint());
 }

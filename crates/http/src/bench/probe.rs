@@ -1,4 +1,4 @@
-//! One request by itself: what the server answers, as it is compared with what others answer.
+//! One request on its own connection: shows what the server answers, to compare servers.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Read, Write};
@@ -12,29 +12,28 @@ use crate::client::Spec;
 use crate::engine::parse::{End, Outcome, Parser};
 use crate::engine::{Load, errors};
 
-/// How long an answer is waited for.
+/// Time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of an answer that are read.
+/// Most bytes of an answer.
 const MOST: usize = 64 << 20;
-/// Lines of a head that are compared.
+/// Most header lines that are compared.
 const MOST_LINES: usize = 64;
 
-/// How a record of TLS begins that holds an alert.
+/// First bytes of a TLS alert.
 const ALERT: [u8; 2] = [21, 3];
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its status line, its lines but the date, and a hash of its body.
+    /// Status line, headers except Date, and a hash of the body.
     pub text: String,
-    /// All its bytes.
+    /// Bytes of the whole answer.
     pub bytes: usize,
 }
 
-/// Asks once, by a connection of its own.
+/// Sends one request.
 ///
 /// # Errors
-/// In words for the user.
+/// A sentence for the user.
 pub fn ask(spec: &Spec) -> Result<Answer, String> {
     let scheme = if spec.tls.is_some() { "https" } else { "http" };
     let failed = |why: String| format!("{scheme}://{}{}: {why}", spec.target, secrets::url(&spec.path));
@@ -51,14 +50,13 @@ pub fn ask(spec: &Spec) -> Result<Answer, String> {
     .map_err(failed)
 }
 
-/// Sends the request and reads its answer.
 fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, String> {
-    let told = |error: std::io::Error| errors::of_io(&error, load.tls.is_some(), PATIENCE);
-    stream.write_all(&load.request.bytes).map_err(told)?;
+    let failed = |error: std::io::Error| errors::of_io(&error, load.tls.is_some(), PATIENCE);
+    stream.write_all(&load.request.bytes).map_err(failed)?;
     let mut parser = Parser::new(load.request.is_head);
     let (mut all, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
     loop {
-        let count = stream.read(&mut buffer).map_err(told)?;
+        let count = stream.read(&mut buffer).map_err(failed)?;
         if count == 0 {
             return match parser.end(&mut carry) {
                 End::Complete(_) => Ok(answer(&all)),
@@ -73,7 +71,7 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
             };
         }
         all.extend(&buffer[..count]);
-        // What a server of TLS answers is an alert (RFC 8446, section 5.1).
+        // A TLS server answers plain HTTP with an alert (RFC 8446, section 5.1).
         if all.starts_with(&ALERT) {
             return Err("the server speaks TLS: use https:// in --url".to_owned());
         }
@@ -93,7 +91,7 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
     }
 }
 
-/// What is compared of an answer.
+/// The parts of an answer that are compared.
 fn answer(bytes: &[u8]) -> Answer {
     let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
     let mut response = httparse::Response::new(&mut lines);

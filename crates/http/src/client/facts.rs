@@ -5,7 +5,7 @@ use std::ops::Range;
 use figure::evidence::{SAMPLE_SHORTEST, http as key};
 use figure::{Evidence, Reading};
 
-use super::process::Connected;
+use super::process::ConnectReport;
 use crate::engine::{Outcome, Pacing, Window};
 use crate::laws;
 use crate::record::{Histogram, RunStats};
@@ -20,7 +20,7 @@ const BESIDE: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000]
 const TREND_LEAST: usize = laws::MIN_VALUES;
 
 /// What is known when all connections are made.
-pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
+pub fn connection_facts(connected: &ConnectReport, sources: usize) -> Evidence {
     let mut facts = lab::clock::of_monotonic();
     let ramp = &connected.ramp;
     facts.put(key::ESTABLISHED, f64::from(ramp.established));
@@ -36,7 +36,7 @@ pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
 }
 
 /// What is known of a window.
-pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
+pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
     let mut facts = Evidence::default();
     let stats = &outcome.stats;
     if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = window.pacing {
@@ -47,10 +47,10 @@ pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Eviden
     facts.put_reading(key::SECONDS, Reading::or_unknown(stats.seconds(), "the window had no end"));
     // What a rate is timed by. Latencies are of single requests, and show what the clock resolves themselves.
     facts.put_reading(SAMPLE_SHORTEST, facts.get(key::SECONDS));
-    of_counts(&mut facts, stats);
-    of_latency(&mut facts, stats);
-    of_fairness(&mut facts, stats, connections);
-    of_threads(&mut facts, outcome);
+    put_counts(&mut facts, stats);
+    put_latency(&mut facts, stats);
+    put_fairness(&mut facts, stats, connections);
+    put_threads(&mut facts, outcome);
     let rates: Vec<f64> = whole_seconds(stats);
     let trend = (rates.len() >= TREND_LEAST).then(|| laws::slope(&rates)).flatten();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
@@ -74,7 +74,7 @@ fn whole_seconds(stats: &RunStats) -> Vec<f64> {
     stats.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
 }
 
-fn of_counts(facts: &mut Evidence, stats: &RunStats) {
+fn put_counts(facts: &mut Evidence, stats: &RunStats) {
     let counts = &stats.counts;
     let all = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
     facts.put(key::ANSWERED, counts.answered as f64);
@@ -94,7 +94,7 @@ fn of_counts(facts: &mut Evidence, stats: &RunStats) {
     facts.put(key::FULL_WAITS, full);
 }
 
-fn of_latency(facts: &mut Evidence, stats: &RunStats) {
+fn put_latency(facts: &mut Evidence, stats: &RunStats) {
     let none = "no answer came";
     facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&stats.latency), none));
     facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&stats.uncorrected), none));
@@ -117,7 +117,7 @@ fn delayed(latencies: &Histogram) -> f64 {
     (within(&DELAYED) - beside).max(0.0) / latencies.count().max(1) as f64
 }
 
-fn of_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
+fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     let fairness = &stats.fairness;
     let none = "no connection was answered";
     let held = stats.rate().zip(stats.latency.mean());
@@ -129,7 +129,7 @@ fn of_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     facts.put(key::SERVED_MOST, fairness.most as f64);
 }
 
-fn of_threads(facts: &mut Evidence, outcome: &Outcome) {
+fn put_threads(facts: &mut Evidence, outcome: &Outcome) {
     let usage = &outcome.usage;
     let share = |part: u64, wall: u64| part as f64 / wall.max(1) as f64;
     let busiest = usage.iter().map(|thread| share(thread.cpu, thread.wall)).reduce(f64::max);

@@ -32,7 +32,7 @@ enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
-    Connected(Box<Connected>),
+    Connected(Box<ConnectReport>),
     Done(Box<Outcome>),
     Failed(String),
 }
@@ -49,7 +49,7 @@ impl Answer {
 
 /// What a client has when it is connected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Connected {
+pub struct ConnectReport {
     /// How the connections were made.
     pub ramp: RampOutcome,
     /// Bytes that the process has more in memory than before.
@@ -78,9 +78,9 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
     let mut client = None;
     while let Ok(line) = ordered.recv() {
         let answer = match serde_json::from_str(&line)? {
-            Order::Connect(spec) => connect(&spec, &abort).map(|(made, connected)| {
-                client = Some(made);
-                Answer::Connected(Box::new(connected))
+            Order::Connect(spec) => connect(&spec, &abort).map(|(connected, report)| {
+                client = Some(connected);
+                Answer::Connected(Box::new(report))
             }),
             Order::Window(window, start) => match &client {
                 Some(client) => client
@@ -98,12 +98,12 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, Connected), String> {
+fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectReport), String> {
     let before = resident();
     let client = Client::connect(&spec.load()?, abort.clone()).map_err(|error| error.to_string())?;
     let memory = before.and(resident()).map(|(before, after)| after - before);
-    let connected = Connected { ramp: client.ramp.clone(), memory };
-    Ok((client, connected))
+    let report = ConnectReport { ramp: client.ramp.clone(), memory };
+    Ok((client, report))
 }
 
 /// Bytes that this process has in memory.
@@ -118,14 +118,14 @@ pub struct Generator {
     orders: Option<ChildStdin>,
     answers: Receiver<String>,
     /// What came of connecting.
-    pub connected: Connected,
+    pub report: ConnectReport,
 }
 
 impl Generator {
     /// Starts one and has it make its connections.
     ///
     /// # Errors
-    /// In words for the user.
+    /// A sentence for the user.
     pub fn start(spec: &Spec) -> Result<Generator, String> {
         let mut child = Command::new("/proc/self/exe")
             .args([lab::worker::MARKER, WORKER, &std::process::id().to_string()])
@@ -148,10 +148,10 @@ impl Generator {
                 }
             }
         });
-        let mut generator = Generator { child, orders, answers, connected: Connected::default() };
-        generator.tell(&Order::Connect(Box::new(spec.clone())))?;
+        let mut generator = Generator { child, orders, answers, report: ConnectReport::default() };
+        generator.send(&Order::Connect(Box::new(spec.clone())))?;
         match generator.answer(spec.patience + spec.timeout)? {
-            Answer::Connected(connected) => generator.connected = *connected,
+            Answer::Connected(report) => generator.report = *report,
             other => return Err(other.out_of_turn()),
         }
         Ok(generator)
@@ -166,22 +166,22 @@ impl Generator {
     ///
     /// # Errors
     /// If it is gone.
-    pub fn begin(&mut self, window: &Window, start: u64) -> Result<(), String> {
-        self.tell(&Order::Window(*window, start))
+    pub fn start_window(&mut self, window: &Window, start: u64) -> Result<(), String> {
+        self.send(&Order::Window(*window, start))
     }
 
     /// What came of the window, which was to be over within this time.
     ///
     /// # Errors
     /// If it is gone, too slow, or failed.
-    pub fn end(&mut self, within: Duration) -> Result<Outcome, String> {
+    pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, String> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
             other => Err(other.out_of_turn()),
         }
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), String> {
+    fn send(&mut self, order: &Order) -> Result<(), String> {
         let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let written = self.orders.as_mut().is_some_and(|pipe| pipe.write_all(&line).is_ok());

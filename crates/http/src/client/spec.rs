@@ -57,7 +57,7 @@ pub struct Spec {
 
 impl Spec {
     /// GET of a server's root over connections that are kept, by one thread and without haste.
-    pub fn of(target: SocketAddr, connections: u32) -> Spec {
+    pub fn get_root(target: SocketAddr, connections: u32) -> Spec {
         Spec {
             target,
             host: target.to_string(),
@@ -144,7 +144,7 @@ mod unit {
     fn parts_make_the_whole() {
         let cpus: CpuList = [3, 5, 6].into_iter().collect();
         let target = SocketAddr::from(([127, 0, 0, 1], 80));
-        let whole = Spec { threads: 3, cpus: Some(cpus), ..Spec::of(target, 100) };
+        let whole = Spec { threads: 3, cpus: Some(cpus), ..Spec::get_root(target, 100) };
         for processes in 1..=5 {
             let parts: Vec<Spec> = (0..processes).map(|index| whole.part(index, processes)).collect();
             assert_eq!(parts.iter().map(|part| part.connections).sum::<u32>(), 100);

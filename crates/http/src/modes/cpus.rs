@@ -1,4 +1,4 @@
-//! Which CPUs the client takes and which are left to the server. Pure.
+//! Divides the CPUs between client and server. Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,22 @@ use figure::{CpuList, Machine};
 
 use super::options::{Client, PlanError};
 
-/// CPUs of client and server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The client's.
     pub client: CpuList,
-    /// The server's.
     pub server: CpuList,
 }
 
-/// One core in so many is the client's, at least one: a request costs a Go server some four times what it costs the client
-/// (docs/methods/http.md).
+/// The client gets one core in this many, at least one: a request costs a Go server about four times what it
+/// costs the client (docs/methods/http.md).
 const CLIENT_CORES: usize = 4;
 
-/// Shares out whole cores, so that nobody has a sibling of the other's: the client has the last ones. With one core, both have it. Where
-/// servers are on another machine, the client has all of this one's; which of theirs they have is for the agent there, if nobody says it.
+/// Assigns whole cores, so that client and server share no core: the client gets the last ones. A single core
+/// is shared. If the servers are on another machine, the client gets all of this one; without `--server-cpus`
+/// the agent chooses theirs.
 ///
 /// # Errors
-/// CPUs were asked for that may not be used, or there are none.
+/// A requested CPU is not usable, or none is.
 pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     let usable = machine.topology.usable();
     if usable.is_empty() {
@@ -41,15 +39,15 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
         None => Ok(None),
     };
     if client.remote.is_some() {
-        let of_client = checked("--client-cpus", &client.cpus)?.unwrap_or(usable);
-        return Ok(Split { client: of_client, server: client.server_cpus.clone().unwrap_or_default() });
+        let client_cpus = checked("--client-cpus", &client.cpus)?.unwrap_or(usable);
+        return Ok(Split { client: client_cpus, server: client.server_cpus.clone().unwrap_or_default() });
     }
-    let (asked, for_server) =
-        (checked("--client-cpus", &client.cpus)?, checked("--server-cpus", &client.server_cpus)?);
+    let client_cpus = checked("--client-cpus", &client.cpus)?;
+    let server_cpus = checked("--server-cpus", &client.server_cpus)?;
     let without =
         |taken: &CpuList| -> CpuList { usable.iter().filter(|cpu| !taken.contains(*cpu)).collect() };
     let or_all = |list: CpuList| if list.is_empty() { usable.clone() } else { list };
-    Ok(match (asked, for_server) {
+    Ok(match (client_cpus, server_cpus) {
         (Some(client), Some(server)) => Split { client, server },
         (Some(client), None) => Split { server: or_all(without(&client)), client },
         (None, Some(server)) => Split { client: or_all(without(&server)), server },
@@ -66,7 +64,7 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     })
 }
 
-/// Usable CPUs by core, in order of their first.
+/// Usable CPUs by core, ordered by their first CPU.
 fn cores(machine: &Machine, usable: &CpuList) -> Vec<CpuList> {
     let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for cpu in usable.iter() {

@@ -25,15 +25,15 @@ const GO: &str = "/usr/local/go/bin/go";
 /// # Errors
 /// There is no Go, it cannot build it, or the cache cannot be written.
 pub fn program() -> Result<PathBuf, ServersError> {
-    program_telling(|_, _| ())
+    program_or_build(|_, _| ())
 }
 
 /// The same, for who tells somebody: where it must be built, the Go that will and the file come first.
 ///
 /// # Errors
 /// As there.
-pub fn program_telling(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
-    found_or_built(&lab::ours::directories(), cache, go, building)
+pub fn program_or_build(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
+    find_or_build(&lab::ours::directories(), cache, go, building)
 }
 
 /// The user's cache: of XDG_CACHE_HOME, else in the home directory, of HOME or of the user database.
@@ -48,21 +48,21 @@ fn cache() -> Result<PathBuf, ServersError> {
 /// # Errors
 /// There is none, or none but what other users can change.
 pub(super) fn go() -> Result<PathBuf, ServersError> {
-    let found = trust::on_path(&["go"], &std::env::var_os("PATH").unwrap_or_default());
-    let reason = found.reason();
+    let search = trust::on_path(&["go"], &std::env::var_os("PATH").unwrap_or_default());
+    let reason = search.reason();
     let usual = || Some(PathBuf::from(GO)).filter(|go| trust::file(go).is_ok());
-    found.file.or_else(usual).ok_or_else(|| ServersError::NoGo(format!("there is no Go{reason}")))
+    search.file.or_else(usual).ok_or_else(|| ServersError::NoGo(format!("there is no Go{reason}")))
 }
 
-pub(super) fn found_or_built(
+pub(super) fn find_or_build(
     places: &[PathBuf],
     cache: impl FnOnce() -> Result<PathBuf, ServersError>,
     go: impl FnOnce() -> Result<PathBuf, ServersError>,
     building: impl FnOnce(&str, &Path),
 ) -> Result<PathBuf, ServersError> {
-    if let Some(found) = places.iter().map(|place| place.join(NAME)).find(|path| path.is_file()) {
-        trust::own_file(&found).map_err(ServersError::Untrusted)?;
-        return Ok(found);
+    if let Some(path) = places.iter().map(|place| place.join(NAME)).find(|path| path.is_file()) {
+        trust::own_file(&path).map_err(ServersError::Untrusted)?;
+        return Ok(path);
     }
     let go = go()?;
     let version = version(&go)
@@ -132,12 +132,12 @@ fn build_in(go: &Path, work: &Path, program: &Path) -> Result<(), ServersError> 
         .output()
         .map_err(|error| ServersError::Build(error.to_string()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         // So a Go before 1.21 says it, and one that may not fetch a newer.
-        if said.contains("invalid go version") || said.contains("requires go >=") {
-            return Err(ServersError::NoGo(format!("this Go is too old ({said})")));
+        if stderr.contains("invalid go version") || stderr.contains("requires go >=") {
+            return Err(ServersError::NoGo(format!("this Go is too old ({stderr})")));
         }
-        return Err(ServersError::Build(format!("{} build says: {said}", go.display())));
+        return Err(ServersError::Build(format!("{} build says: {stderr}", go.display())));
     }
     fs::rename(&built, program).map_err(|error| ServersError::Cache(program.to_owned(), error))
 }
@@ -158,15 +158,15 @@ mod tests {
     fn what_came_along_is_preferred() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join(NAME), "").unwrap();
-        let found =
-            found_or_built(&[place.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
-        assert_eq!(found, place.path().join(NAME));
+        let path =
+            find_or_build(&[place.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
+        assert_eq!(path, place.path().join(NAME));
     }
 
     #[test]
     fn without_go_it_is_told_how_to_get_it() {
         let go = || Ok(PathBuf::from("/nowhere/go"));
-        let error = found_or_built(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
+        let error = find_or_build(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
         assert!(
             matches!(error, ServersError::NoGo(_)) && error.to_string().contains("https://go.dev/dl"),
             "{error}"
@@ -181,13 +181,13 @@ mod tests {
         let script = "#!/bin/sh\n[ \"$1\" = version ] && echo go9 && exit 0\necho no space >&2\nexit 1\n";
         fs::write(&go, script).unwrap();
         fs::set_permissions(&go, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let mut told = None;
+        let mut notice = None;
         let building =
-            |version: &str, at: &Path| told = Some((version.to_owned(), at.starts_with(cache.path())));
+            |version: &str, at: &Path| notice = Some((version.to_owned(), at.starts_with(cache.path())));
         let error =
-            found_or_built(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
-        assert_eq!(told, Some(("go9".to_owned(), true)));
-        assert!(matches!(&error, ServersError::Build(said) if said.contains("no space")), "{error}");
+            find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
+        assert_eq!(notice, Some(("go9".to_owned(), true)));
+        assert!(matches!(&error, ServersError::Build(stderr) if stderr.contains("no space")), "{error}");
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
@@ -202,19 +202,19 @@ mod tests {
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
         for below in [open.clone(), open.join("made")] {
-            let found = found_or_built(&[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
-            assert!(matches!(found, Err(ServersError::Exposed(_))), "{found:?}");
+            let result = find_or_build(&[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
+            assert!(matches!(result, Err(ServersError::Exposed(_))), "{result:?}");
         }
         assert_eq!(fs::read_dir(&open).unwrap().count(), 0);
         // A program that is there, and that others can write.
         let program = cache.path().join(format!("{NAME}-{:016x}", key("go9")));
         fs::write(&program, "").unwrap();
         fs::set_permissions(&program, PermissionsExt::from_mode(0o757)).unwrap();
-        let found =
-            || found_or_built(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
-        let error = found().unwrap_err();
+        let find =
+            || find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
+        let error = find().unwrap_err();
         assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-        assert_eq!(found().unwrap(), program);
+        assert_eq!(find().unwrap(), program);
     }
 }

@@ -187,7 +187,7 @@ mod unit {
 
     #[test]
     fn everything_is_found() {
-        let (_kept, tree) = tree(&[
+        let (_root, tree) = tree(&[
             ("proc/stat", STAT),
             ("proc/diskstats", DISKS),
             ("proc/net/dev", DEV),
@@ -221,7 +221,7 @@ mod unit {
 
     #[test]
     fn an_old_kernel_or_an_empty_tree_is_unknown_everywhere() {
-        let (_kept, tree) = tree(&[("proc/stat", "cpu  1 2 3 4\n")]);
+        let (_root, tree) = tree(&[("proc/stat", "cpu  1 2 3 4\n")]);
         let samples = read(&tree);
         let missing = super::super::tests::tree(&[("proc/diskstats", DISKS), ("sys/block/sda/size", "1")]);
         let reason = value(&read(&missing.1), "host.disk.read");
@@ -238,7 +238,7 @@ mod unit {
     #[test]
     fn an_interface_that_vanishes_is_unknown() {
         let look = |dev: &str| {
-            let (_kept, tree) = tree(&[("proc/net/dev", dev)]);
+            let (_root, tree) = tree(&[("proc/net/dev", dev)]);
             read(&tree)
         };
         let without = DEV.lines().take(3).collect::<Vec<_>>().join("\n");

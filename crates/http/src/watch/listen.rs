@@ -268,9 +268,9 @@ mod unit {
 
     #[test]
     fn another_network_namespace_is_another_place() {
-        let (kept, tree) = tree(&[]);
+        let (root, tree) = tree(&[]);
         for (process, namespace) in [("self", "net:[1]"), ("7", "net:[1]"), ("8", "net:[2]")] {
-            let directory = kept.path().join("proc").join(process).join("ns");
+            let directory = root.path().join("proc").join(process).join("ns");
             std::fs::create_dir_all(&directory).unwrap();
             std::os::unix::fs::symlink(namespace, directory.join("net")).unwrap();
         }
@@ -279,7 +279,7 @@ mod unit {
 
     #[test]
     fn a_captured_machine_has_none() {
-        let (_kept, tree) = tree(&[]);
+        let (_root, tree) = tree(&[]);
         let samples = read(&tree, None, "127.0.0.1:80".parse().unwrap());
         assert_eq!(samples[1].value.reason(), Some("sock_diag tells of the running machine alone"));
     }

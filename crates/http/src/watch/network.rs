@@ -222,7 +222,7 @@ mod unit {
 
     #[test]
     fn counters_are_found_by_name_and_those_that_lack_are_unknown() {
-        let (_kept, tree) =
+        let (_root, tree) =
             tree(&[("proc/net/snmp", SNMP), ("proc/net/netstat", NETSTAT), ("proc/net/sockstat", SOCKSTAT)]);
         let samples = read(&tree, None);
         let of = |name| value(&samples, name);
@@ -242,7 +242,7 @@ mod unit {
     fn packets_dropped_and_squeezed_are_summed_over_cpus() {
         // As Linux 6.18 wrote it, with other numbers in columns 2 and 3; older kernels have fewer columns.
         let lines = "002115d1 00000005 0000000f 00000000 00000000\n0035f8af 00000010 00000001 00000000\n";
-        let (_kept, tree) =
+        let (_root, tree) =
             tree(&[("proc/net/softnet_stat", lines), ("proc/7/net/softnet_stat", "0021 5\n")]);
         let of = |process, name| value(&read(&tree, process), name);
         assert_eq!(of(None, "net.softnet.dropped"), Reading::Value(21.0));
@@ -257,7 +257,7 @@ mod unit {
 
     #[test]
     fn each_process_may_have_a_network_of_its_own() {
-        let (_kept, tree) = tree(&[("proc/net/snmp", SNMP), ("proc/77/net/snmp", &SNMP.replace("631", "5"))]);
+        let (_root, tree) = tree(&[("proc/net/snmp", SNMP), ("proc/77/net/snmp", &SNMP.replace("631", "5"))]);
         assert_eq!(value(&read(&tree, Some(77)), "tcp.ActiveOpens"), Reading::Value(5.0));
         let reason = value(&read(&tree, Some(78)), "tcp.ActiveOpens");
         assert_eq!(reason.reason(), Some("/proc/78/net/snmp: no such file or directory"));
@@ -266,7 +266,7 @@ mod unit {
     #[test]
     fn an_overflow_between_two_looks_is_seen_and_a_reset_is_not_taken_for_none() {
         let look = |netstat: &str| {
-            let (_kept, tree) = tree(&[("proc/net/netstat", netstat)]);
+            let (_root, tree) = tree(&[("proc/net/netstat", netstat)]);
             read(&tree, None)
         };
         let (before, after) = (look(NETSTAT), look(&NETSTAT.replace("0 22 3 4", "0 21 9 4")));
@@ -284,7 +284,7 @@ mod unit {
             ("Tcp: ActiveOpens PassiveOpens\nTcp: 5\n", "do not fit"),
             ("Tcp\nTcp\n", "without a group's name"),
         ] {
-            let (_kept, tree) = tree(&[("proc/net/snmp", damaged)]);
+            let (_root, tree) = tree(&[("proc/net/snmp", damaged)]);
             let found = value(&read(&tree, None), "tcp.ActiveOpens");
             assert!(found.reason().is_some_and(|reason| reason.contains(why)), "{damaged}: {found:?}");
         }
@@ -292,7 +292,7 @@ mod unit {
 
     #[test]
     fn settings() {
-        let (_kept, tree) = tree(&[
+        let (_root, tree) = tree(&[
             ("proc/sys/net/core/somaxconn", "4096\n"),
             ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
             ("proc/sys/net/ipv4/tcp_mem", "188319\t251095\n"),

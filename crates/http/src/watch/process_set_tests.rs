@@ -34,7 +34,7 @@ fn numbers(set: &ProcessSet) -> Vec<u32> {
 
 #[test]
 fn all_below_belong_and_nobody_else() {
-    let (_kept, tree) = processes(&[
+    let (_root, tree) = processes(&[
         (10, stat('S', 1, 10, 0, 0, 100)),
         (11, stat('S', 10, 10, 0, 0, 101)),
         (12, stat('S', 11, 12, 0, 0, 102)),
@@ -47,12 +47,12 @@ fn all_below_belong_and_nobody_else() {
 
 #[test]
 fn who_belongs_stays_when_it_is_orphaned_and_another_of_its_number_does_not() {
-    let (kept, tree) = processes(&[(10, stat('S', 1, 10, 0, 0, 100)), (11, stat('S', 10, 11, 0, 0, 101))]);
+    let (root, tree) = processes(&[(10, stat('S', 1, 10, 0, 0, 100)), (11, stat('S', 10, 11, 0, 0, 101))]);
     let set = ProcessSet::new(tree, &[10], None);
-    std::fs::remove_dir_all(kept.path().join("proc/10")).unwrap();
-    write(&kept, "proc/11/stat", &stat('S', 1, 11, 0, 0, 101));
+    std::fs::remove_dir_all(root.path().join("proc/10")).unwrap();
+    write(&root, "proc/11/stat", &stat('S', 1, 11, 0, 0, 101));
     assert_eq!(numbers(&set), [11]);
-    write(&kept, "proc/11/stat", &stat('S', 1, 11, 0, 0, 999));
+    write(&root, "proc/11/stat", &stat('S', 1, 11, 0, 0, 999));
     assert!(numbers(&set).is_empty());
     assert_eq!(set.read().reason(), Some(ENDED));
 }

@@ -29,11 +29,11 @@ fn status(voluntary: u64, cpus: &str) -> String {
     )
 }
 
-fn with_task(kept: &TempDir, number: u32, voluntary: u64, waited: u64, cpu: u32) {
+fn with_task(root: &TempDir, number: u32, voluntary: u64, waited: u64, cpu: u32) {
     let directory = format!("proc/42/task/{number}");
-    write(kept, &format!("{directory}/stat"), &stat(0, 0, 2, 900, cpu));
-    write(kept, &format!("{directory}/status"), &status(voluntary, "0-1,4"));
-    write(kept, &format!("{directory}/schedstat"), &format!("1000 {waited} 17\n"));
+    write(root, &format!("{directory}/stat"), &stat(0, 0, 2, 900, cpu));
+    write(root, &format!("{directory}/status"), &status(voluntary, "0-1,4"));
+    write(root, &format!("{directory}/schedstat"), &format!("1000 {waited} 17\n"));
 }
 
 fn read(tree: &Tree, pid: u32) -> Option<Process> {
@@ -49,19 +49,19 @@ fn unknown(samples: &[Sample], name: &str) -> String {
 }
 
 fn process() -> (TempDir, Tree) {
-    let (kept, tree) =
+    let (root, tree) =
         tree(&[("proc/42/stat", &stat(100, 50, 2, 900, 1)), ("proc/42/status", &status(10, "0-1,4"))]);
     for number in 0..5 {
-        write(&kept, &format!("proc/42/fd/{number}"), "");
+        write(&root, &format!("proc/42/fd/{number}"), "");
     }
-    with_task(&kept, 42, 10, 1_000_000_000, 1);
-    with_task(&kept, 43, 20, 500_000_000, 4);
-    (kept, tree)
+    with_task(&root, 42, 10, 1_000_000_000, 1);
+    with_task(&root, 43, 20, 500_000_000, 4);
+    (root, tree)
 }
 
 #[test]
 fn a_process_is_read() {
-    let (_kept, tree) = process();
+    let (_root, tree) = process();
     let process = read(&tree, 42).unwrap();
     let times = &process.times;
     assert_eq!((times.user, times.system, times.cpu, times.threads), (1.0, 0.5, 1.5, 2));
@@ -73,13 +73,13 @@ fn a_process_is_read() {
 
 #[test]
 fn threads_come_and_go_between_two_looks() {
-    let (kept, tree) = process();
+    let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
-    write(&kept, "proc/42/stat", &stat(180, 70, 2, 900, 1));
-    with_task(&kept, 42, 15, 1_250_000_000, 1);
-    std::fs::remove_dir_all(kept.path().join("proc/42/task/43")).unwrap();
-    with_task(&kept, 44, 2, 125_000_000, 0);
+    write(&root, "proc/42/stat", &stat(180, 70, 2, 900, 1));
+    with_task(&root, 42, 15, 1_250_000_000, 1);
+    std::fs::remove_dir_all(root.path().join("proc/42/task/43")).unwrap();
+    with_task(&root, 44, 2, 125_000_000, 0);
     let changed = samples("server", &before, &set.read());
     assert!((value(&changed, "server.user").into_value().unwrap() - 0.8).abs() < 1e-9);
     assert!((value(&changed, "server.system").into_value().unwrap() - 0.2).abs() < 1e-9);
@@ -90,23 +90,23 @@ fn threads_come_and_go_between_two_looks() {
 
 #[test]
 fn a_process_that_ends_is_unknown_and_another_of_its_number_is_not_it() {
-    let (kept, tree) = process();
+    let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
-    write(&kept, "proc/42/stat", &stat(5, 5, 1, 7777, 1));
+    write(&root, "proc/42/stat", &stat(5, 5, 1, 7777, 1));
     assert_eq!(set.read().reason(), Some("the server has ended"));
-    std::fs::remove_dir_all(kept.path().join("proc/42")).unwrap();
+    std::fs::remove_dir_all(root.path().join("proc/42")).unwrap();
     let gone = samples("server", &before, &set.read());
     assert!(gone.iter().all(|sample| sample.value.reason() == Some("the server has ended")));
 }
 
 #[test]
 fn what_a_kernel_does_not_tell_is_unknown_and_the_rest_is_known() {
-    let (kept, tree) = process();
+    let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
-    std::fs::remove_file(kept.path().join("proc/42/task/43/schedstat")).unwrap();
-    write(&kept, "proc/42/status", "Name:\ta\n");
+    std::fs::remove_file(root.path().join("proc/42/task/43/schedstat")).unwrap();
+    write(&root, "proc/42/status", "Name:\ta\n");
     let changed = samples("server", &before, &set.read());
     assert!(unknown(&changed, "server.waited").contains("task/43/schedstat"));
     assert_eq!(unknown(&changed, "server.resident"), "/proc/42/status: no VmRSS");
@@ -116,7 +116,7 @@ fn what_a_kernel_does_not_tell_is_unknown_and_the_rest_is_known() {
 #[test]
 fn damaged_books_are_unknown() {
     for damaged in ["", ")", "42", "42 (a", "42 (a)", "42 (a) S 1 2 3", "\u{0}"] {
-        let (_kept, tree) = tree(&[("proc/42/stat", damaged)]);
+        let (_root, tree) = tree(&[("proc/42/stat", damaged)]);
         assert!(read(&tree, 42).is_none(), "{damaged:?}");
     }
 }

@@ -15,7 +15,7 @@ pub struct Columns {
     ends: Vec<f64>,
     /// Seconds of each point.
     widths: Vec<f64>,
-    columns: Vec<Kept>,
+    columns: Vec<ColumnData>,
     /// Looks that a new point takes: 1, 2, 4, …
     stride: usize,
     /// Looks in the last point, if it is not full.
@@ -23,7 +23,7 @@ pub struct Columns {
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct ColumnData {
     name: String,
     unit: Unit,
     values: Vec<Option<f64>>,
@@ -47,11 +47,11 @@ impl Columns {
         let (points, before) =
             (self.ends.len(), if is_new { 0.0 } else { self.widths.last().copied().unwrap_or(0.0) });
         for sample in changes {
-            let known = self.columns.iter().any(|column| column.name == sample.name);
-            if !known && self.columns.len() < MOST_COLUMNS {
+            let is_known = self.columns.iter().any(|column| column.name == sample.name);
+            if !is_known && self.columns.len() < MOST_COLUMNS {
                 let values = vec![None; points];
                 let (name, unit) = (sample.name.to_string(), shown(sample));
-                self.columns.push(Kept { name, unit, values, reason: None });
+                self.columns.push(ColumnData { name, unit, values, reason: None });
             }
         }
         for column in &mut self.columns {
@@ -98,10 +98,10 @@ impl Columns {
 
     /// The columns.
     pub fn timeline(&self) -> Timeline {
-        let column = |kept: &Kept| Column {
-            name: kept.name.clone(),
-            unit: kept.unit.clone(),
-            values: kept.values.clone(),
+        let column = |data: &ColumnData| Column {
+            name: data.name.clone(),
+            unit: data.unit.clone(),
+            values: data.values.clone(),
         };
         Timeline { seconds: self.ends.clone(), columns: self.columns.iter().map(column).collect() }
     }
@@ -146,10 +146,10 @@ mod unit {
         columns.push(3.0, 1.0, &[Sample::counter("busy", Unit::SECONDS, Reading::Value(0.5))]);
         let timeline = columns.timeline();
         assert_eq!(timeline.seconds, [2.0, 3.0]);
-        let of = |at: usize| (timeline.columns[at].unit.symbol(), timeline.columns[at].values.clone());
-        assert_eq!(of(0), ("1/s", vec![Some(5.0), None]));
-        assert_eq!(of(1), ("1", vec![Some(4.0), None]));
-        assert_eq!(of(2), ("1", vec![None, Some(0.5)]), "it came later");
+        let column = |at: usize| (timeline.columns[at].unit.symbol(), timeline.columns[at].values.clone());
+        assert_eq!(column(0), ("1/s", vec![Some(5.0), None]));
+        assert_eq!(column(1), ("1", vec![Some(4.0), None]));
+        assert_eq!(column(2), ("1", vec![None, Some(0.5)]), "it came later");
     }
 
     #[test]

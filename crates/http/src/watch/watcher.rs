@@ -13,12 +13,12 @@ use figure::{CpuList, Reading};
 use machine::Tree;
 use rustix::time::{ClockId, clock_gettime};
 
-pub use super::book::Places;
-use super::book::{Book, Look};
 use super::go::{self, Histogram, LATENCIES, PAUSES, Runtime};
 use super::process_set::ProcessSet;
 use super::sample::Sample;
 use super::timeline::Columns;
+pub use super::totals::ThreadCpus;
+use super::totals::{Snapshot, WatchTotals};
 use super::{host, listen, network};
 
 /// Between two looks.
@@ -29,7 +29,7 @@ const NICENESS: i32 = 10;
 
 /// What to watch.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct WatchPlan {
     /// Where /proc is.
     pub tree: Tree,
     /// Sets of processes, with the names that their columns begin with: `server`.
@@ -50,12 +50,12 @@ pub struct Plan {
 #[derive(Debug)]
 pub struct Watcher {
     messages: Sender<Message>,
-    thread: JoinHandle<Seen>,
+    thread: JoinHandle<WatchReport>,
 }
 
 /// What was seen, from the first look to the last.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct WatchReport {
     /// Rates and levels over time.
     pub timeline: Timeline,
     /// Columns that lack a value somewhere, with the first reason.
@@ -64,13 +64,13 @@ pub struct Seen {
     /// answer.
     pub totals: Vec<Sample>,
     /// Where the threads of each process were.
-    pub places: Vec<Places>,
+    pub thread_cpus: Vec<ThreadCpus>,
     /// How long goroutines were ready to run and did not.
     pub latencies: Reading<Histogram>,
     /// How long garbage collection stopped the world.
     pub pauses: Reading<Histogram>,
     /// Looks, the first included.
-    pub looks: usize,
+    pub snapshots: usize,
     /// Seconds from the first to the last.
     pub seconds: f64,
     /// CPU seconds that watching took here; what the server spent on answering is in its own books.
@@ -80,7 +80,7 @@ pub struct Seen {
 enum Message {
     Stop,
     /// What Go told, and the CPU seconds that asking took so far.
-    Told(Reading<Runtime>, f64),
+    GoAnswer(Reading<Runtime>, f64),
 }
 
 impl Watcher {
@@ -89,20 +89,23 @@ impl Watcher {
     ///
     /// # Errors
     /// If there is no thread to be had.
-    pub fn start(plan: Plan, each: impl FnMut(f64, &[Sample]) + Send + 'static) -> std::io::Result<Watcher> {
+    pub fn start(
+        plan: WatchPlan,
+        each: impl FnMut(f64, &[Sample]) + Send + 'static,
+    ) -> std::io::Result<Watcher> {
         let (messages, received) = channel();
         let asking = match plan.sidecar {
-            Some(address) => Some(ask_beside(address, plan.cpus.clone(), messages.clone())?),
+            Some(address) => Some(start_asking(address, plan.cpus.clone(), messages.clone())?),
             None => None,
         };
         let thread = Builder::new()
             .name("watcher".to_owned())
-            .spawn(move || Work { plan, received, asking, is_due: false, spent_asking: 0.0 }.run(each))?;
+            .spawn(move || WatchThread { plan, received, asking, is_due: false, asking_cpu: 0.0 }.run(each))?;
         Ok(Watcher { messages, thread })
     }
 
     /// Has it make a last look at the kernel's books, and end. `None` if the thread was lost.
-    pub fn stop(self) -> Option<Seen> {
+    pub fn stop(self) -> Option<WatchReport> {
         // It may have ended by itself only if it panicked: then there is nobody to tell.
         let _ = self.messages.send(Message::Stop);
         self.thread.join().ok()
@@ -110,17 +113,17 @@ impl Watcher {
 }
 
 /// A thread that asks whenever it is told to. It ends with the sender, after the answer in hand.
-fn ask_beside(
+fn start_asking(
     address: SocketAddr,
     cpus: Option<CpuList>,
     messages: Sender<Message>,
 ) -> std::io::Result<Sender<()>> {
     let (asking, asked) = channel();
     Builder::new().name("watcher-go".to_owned()).spawn(move || {
-        stand_back(cpus.as_ref());
+        yield_to_watched(cpus.as_ref());
         while asked.recv().is_ok() {
-            let told = go::ask(address);
-            if messages.send(Message::Told(told, thread_cpu())).is_err() {
+            let answer = go::ask(address);
+            if messages.send(Message::GoAnswer(answer, thread_cpu())).is_err() {
                 return;
             }
         }
@@ -130,7 +133,7 @@ fn ask_beside(
 
 /// The calling thread gives way to those that it watches: where all CPUs are busy it would make them late by a slice at each look.
 /// Linux takes niceness by thread (setpriority(2), C library/kernel differences); everybody may be nicer.
-fn stand_back(cpus: Option<&CpuList>) {
+fn yield_to_watched(cpus: Option<&CpuList>) {
     // Where it is refused, looks are as they are.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     if let Some(cpus) = cpus {
@@ -143,39 +146,39 @@ fn thread_cpu() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-struct Work {
-    plan: Plan,
+struct WatchThread {
+    plan: WatchPlan,
     received: Receiver<Message>,
     asking: Option<Sender<()>>,
     /// Whether the port beside the server owes an answer.
     is_due: bool,
-    spent_asking: f64,
+    asking_cpu: f64,
 }
 
-impl Work {
-    fn run(mut self, mut each: impl FnMut(f64, &[Sample])) -> Seen {
-        stand_back(self.plan.cpus.as_ref());
+impl WatchThread {
+    fn run(mut self, mut each: impl FnMut(f64, &[Sample])) -> WatchReport {
+        yield_to_watched(self.plan.cpus.as_ref());
         let began = thread_cpu();
         let mut columns = Columns::new();
-        let (first, mut stopped) = self.look(false);
+        let (first, mut stopped) = self.snapshot(false);
         let start = first.at;
         let names: Vec<String> = self.plan.processes.iter().map(|(name, _)| name.clone()).collect();
-        let mut book = Book::new(&names, &first);
+        let mut totals = WatchTotals::new(&names, &first);
         let mut before = first;
         let mut next = start + self.plan.interval;
-        let mut looks = 1;
+        let mut snapshots = 1;
         while !stopped {
             stopped = self.sleep_until(next);
-            let (now, told_to_stop) = self.look(stopped);
-            stopped |= told_to_stop;
+            let (now, is_stop_requested) = self.snapshot(stopped);
+            stopped |= is_stop_requested;
             let changed = now.since(&before, &names);
             let (end, width) = ((now.at - start).as_secs_f64(), (now.at - before.at).as_secs_f64());
             if width > 0.0 {
                 columns.push(end, width, &changed);
                 each(end, &changed);
             }
-            book.add(&changed, &now);
-            looks += 1;
+            totals.add(&changed, &now);
+            snapshots += 1;
             // Looks keep their distance; those that a busy host made impossible are not made up for.
             while next <= now.at {
                 next += self.plan.interval;
@@ -183,19 +186,20 @@ impl Work {
             before = now;
         }
         if self.plan.sidecar.is_some() {
-            book.totals.extend(book.of_go());
+            let go_totals = totals.go_totals();
+            totals.samples.extend(go_totals);
         }
         let unknown = columns.unknown().map(|(name, reason)| (name.to_owned(), reason.to_owned())).collect();
-        Seen {
+        WatchReport {
             timeline: columns.timeline(),
             unknown,
-            latencies: book.histogram(LATENCIES),
-            pauses: book.histogram(PAUSES),
-            totals: book.totals,
-            places: book.places,
-            looks,
+            latencies: totals.histogram(LATENCIES),
+            pauses: totals.histogram(PAUSES),
+            totals: totals.samples,
+            thread_cpus: totals.thread_cpus,
+            snapshots,
             seconds: (before.at - start).as_secs_f64(),
-            cost: thread_cpu() - began + self.spent_asking,
+            cost: thread_cpu() - began + self.asking_cpu,
         }
     }
 
@@ -207,13 +211,13 @@ impl Work {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
                 Err(RecvTimeoutError::Timeout) => return false,
                 // Too late for its second.
-                Ok(Message::Told(_, spent)) => (self.is_due, self.spent_asking) = (false, spent),
+                Ok(Message::GoAnswer(_, spent)) => (self.is_due, self.asking_cpu) = (false, spent),
             }
         }
     }
 
     /// Looks at everything; says whether it was told to stop meanwhile. The last look does not wait for Go.
-    fn look(&mut self, is_last: bool) -> (Look, bool) {
+    fn snapshot(&mut self, is_last: bool) -> (Snapshot, bool) {
         let asked = match &self.asking {
             Some(asking) if !is_last => Some(match self.is_due {
                 true => Err("the port beside the server has not yet answered the look before"),
@@ -233,17 +237,17 @@ impl Work {
                 .flat_map(|address| listen::read(tree, self.plan.network_of, address)),
         );
         let (go, stopped) = match asked {
-            Some(Ok(())) => self.told(at + self.plan.interval / 2),
+            Some(Ok(())) => self.wait_for_go(at + self.plan.interval / 2),
             Some(Err(reason)) => (Some(Reading::unknown(reason)), false),
             None => (None, false),
         };
-        (Look { at, sets, host, network, go }, stopped)
+        (Snapshot { at, sets, host, network, go }, stopped)
     }
 
-    fn told(&mut self, until: Instant) -> (Option<Reading<Runtime>>, bool) {
+    fn wait_for_go(&mut self, until: Instant) -> (Option<Reading<Runtime>>, bool) {
         match self.received.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Message::Told(runtime, spent)) => {
-                (self.is_due, self.spent_asking) = (false, spent);
+            Ok(Message::GoAnswer(runtime, spent)) => {
+                (self.is_due, self.asking_cpu) = (false, spent);
                 (Some(runtime), false)
             }
             Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => (None, true),

@@ -2,30 +2,32 @@ use std::io::Write;
 use std::net::Ipv4Addr;
 use std::thread::JoinHandle;
 
+use machine::Tree;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::*;
-use crate::side::remote::Session;
-use crate::side::wire::Order;
+use crate::driver::agent_connections::MAX_UNPROVEN_OF_PEER as MAX_OF_PEER;
+use crate::driver::remote::AgentClient;
+use crate::driver::wire::Order;
 
-/// How long a test waits for what must come.
+/// Time limit of each wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A token of 128 bits.
+/// 128 bits.
 const TOKEN: &str = "00112233445566778899aabbccddeeff";
-/// A line of an order may take as long from its first byte on.
+/// Time limit of an order, from its first byte.
 const WHOLE_OF_ORDERS: Duration = Duration::from_secs(20);
 
-/// An agent at work in a thread; it ends with this value.
-struct Working {
+/// An agent in a thread, which ends when this is dropped.
+struct RunningAgent {
     address: SocketAddr,
     stop: Option<std::os::fd::OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
-fn working(token: Option<&str>) -> Working {
+fn run_agent(token: Option<&str>) -> RunningAgent {
     let machine = machine::describe(&Tree::live(), &machine::Asked { dimms: None });
-    let rules = Rules::new(&machine, vec!["nethttp".to_owned()], token.map(str::to_owned));
+    let rules = AgentRules::new(&machine, vec!["nethttp".to_owned()], token.map(str::to_owned));
     let agent = Agent::bind(Ipv4Addr::LOCALHOST.into(), 0, rules).unwrap();
     let address = agent.address().unwrap();
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).unwrap();
@@ -33,10 +35,10 @@ fn working(token: Option<&str>) -> Working {
         use std::os::fd::AsFd;
         agent.serve(reader.as_fd(), |_| {}).unwrap();
     });
-    Working { address, stop: Some(writer), thread: Some(thread) }
+    RunningAgent { address, stop: Some(writer), thread: Some(thread) }
 }
 
-impl Drop for Working {
+impl Drop for RunningAgent {
     fn drop(&mut self) {
         // A pipe without a writer is readable.
         self.stop = None;
@@ -44,8 +46,8 @@ impl Drop for Working {
     }
 }
 
-/// What an agent answers to these bytes, and that it ends the connection then.
-fn answer(agent: &Working, bytes: &[u8]) -> Option<Answer> {
+/// The answer to these bytes. Asserts that the agent then closes the connection.
+fn answer(agent: &RunningAgent, bytes: &[u8]) -> Option<Answer> {
     let mut stream = TcpStream::connect(agent.address).unwrap();
     stream.write_all(bytes).unwrap();
     let mut wire = Wire::new(stream).unwrap();
@@ -54,7 +56,7 @@ fn answer(agent: &Working, bytes: &[u8]) -> Option<Answer> {
     answer
 }
 
-fn refusal(agent: &Working, bytes: &[u8]) -> String {
+fn refusal(agent: &RunningAgent, bytes: &[u8]) -> String {
     match answer(agent, bytes) {
         Some(Answer::Refused(why)) => why,
         other => panic!("{other:?}"),
@@ -63,7 +65,7 @@ fn refusal(agent: &Working, bytes: &[u8]) -> String {
 
 #[test]
 fn strangers_are_refused() {
-    let agent = working(Some("secret"));
+    let agent = run_agent(Some("secret"));
     let why = refusal(&agent, b"{\"protocol\":1,\"token\":\"secreT\"}\n");
     assert!(why.contains("wants another token") && !why.contains("secret"), "{why}");
     let why = refusal(&agent, b"{\"protocol\":1}\n");
@@ -74,16 +76,16 @@ fn strangers_are_refused() {
     assert!(why.contains("no message of truebench's"), "{why}");
     let why = refusal(&agent, &[b'x'; MOST_OF_HELLO + 1]);
     assert!(why.contains("more than 4096 bytes"), "{why}");
-    // After all of them it still serves.
-    assert_eq!(Session::open(agent.address, "secret").unwrap().host.servers, ["nethttp"]);
+    // It still serves others.
+    assert_eq!(AgentClient::connect(agent.address, "secret").unwrap().host.servers, ["nethttp"]);
 }
 
 #[test]
 fn whoever_says_nothing_is_sent_away_while_others_are_served() {
-    let agent = working(None);
+    let agent = run_agent(None);
     let silent = TcpStream::connect(agent.address).unwrap();
-    // Its thread waits for a hello; this one has its own.
-    assert!(!Session::open(agent.address, "").unwrap().is_apart());
+    // The silent connection blocks only its own thread.
+    assert!(!AgentClient::connect(agent.address, "").unwrap().is_other_machine());
     let mut wire = Wire::new(silent).unwrap();
     match wire.receive(PATIENCE, MOST_OF_ORDER) {
         Ok(Answer::Refused(why)) => assert!(why.contains("nothing came within 5 s"), "{why}"),
@@ -93,23 +95,24 @@ fn whoever_says_nothing_is_sent_away_while_others_are_served() {
 
 #[test]
 fn one_client_at_a_time_and_orders_that_cannot_be_carried_out_are_told() {
-    let agent = working(None);
+    let agent = run_agent(None);
     let mut first = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
     first.send(&Hello { protocol: PROTOCOL, token: String::new() }).unwrap();
     assert!(matches!(first.receive(PATIENCE, MOST_OF_ORDER), Ok(Answer::Welcome(_))));
-    // The second one waits for the end of the first, which comes when that has been told all.
+    // The second client waits for the end of the first, which comes after its last order.
     let address = agent.address;
-    let second = std::thread::spawn(move || Session::open(address, "").map(|session| session.host.servers));
-    let begin = |length| Order::Begin { server: 3, length, profile: None };
-    for (order, told) in [
-        (Order::Ready(3), "no server 3 was started"),
-        (begin(Duration::ZERO), "windows of 1 ms to 24 h"),
-        (begin(Duration::from_secs(1)), "no server 3 was started"),
-        (Order::End(3), "no server 3 was started"),
+    let second =
+        std::thread::spawn(move || AgentClient::connect(address, "").map(|client| client.host.servers));
+    let start_window = |length| Order::StartWindow { server: 3, length, profile: None };
+    for (order, reason) in [
+        (Order::Prepare(3), "no server 3 was started"),
+        (start_window(Duration::ZERO), "windows of 1 ms to 24 h"),
+        (start_window(Duration::from_secs(1)), "no server 3 was started"),
+        (Order::FinishWindow(3), "no server 3 was started"),
     ] {
         first.send(&order).unwrap();
         match first.receive(PATIENCE, MOST_OF_ORDER) {
-            Ok(Answer::Failed(why)) => assert!(why.contains(told), "{why}"),
+            Ok(Answer::Failed(why)) => assert!(why.contains(reason), "{why}"),
             other => panic!("{order:?}: {other:?}"),
         }
     }
@@ -120,27 +123,27 @@ fn one_client_at_a_time_and_orders_that_cannot_be_carried_out_are_told() {
 
 #[test]
 fn an_agent_that_ends_ends_its_client() {
-    let agent = working(None);
-    let session = Session::open(agent.address, "").unwrap();
+    let agent = run_agent(None);
+    let client = AgentClient::connect(agent.address, "").unwrap();
     drop(agent);
-    let wanted = crate::side::local::Wanted {
-        subject: crate::side::Subject::Null(Vec::new()),
+    let request = crate::driver::local::StartRequest {
+        server: crate::driver::ServerSpec::Null(Vec::new()),
         cpus: None,
         conforms: false,
-        beside: Vec::new(),
+        other_processes: Vec::new(),
     };
-    let why = session.start(&wanted).map(|(_, about)| about).unwrap_err();
+    let why = client.start(&request).map(|(_, info)| info).unwrap_err();
     assert!(why.contains("is lost"), "{why}");
 }
 
 #[test]
 fn silent_connections_make_room_for_a_client_and_are_refused_in_words() {
-    let agent = working(Some(TOKEN));
+    let agent = run_agent(Some(TOKEN));
     let idle: Vec<TcpStream> =
-        (0..3 * guests::MAX_STRANGERS_OF_PEER).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
+        (0..3 * MAX_OF_PEER).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
     let began = Instant::now();
-    // None of them waited for a hello until the end.
-    assert_eq!(Session::open(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
+    // No connection had to wait for the time limit of another one's hello.
+    assert_eq!(AgentClient::connect(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
     assert!(began.elapsed() < HELLO, "{:?}", began.elapsed());
     let mut refusals = 0;
     for stream in idle {
@@ -149,12 +152,12 @@ fn silent_connections_make_room_for_a_client_and_are_refused_in_words() {
             other => panic!("{other:?}"),
         }
     }
-    assert!(refusals >= 2 * guests::MAX_STRANGERS_OF_PEER, "{refusals}");
+    assert!(refusals >= 2 * MAX_OF_PEER, "{refusals}");
 }
 
 #[test]
 fn clients_that_are_too_many_hear_that_the_agent_is_busy() {
-    let agent = working(Some(TOKEN));
+    let agent = run_agent(Some(TOKEN));
     let hello = || {
         let mut wire = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
         wire.send(&Hello { protocol: PROTOCOL, token: TOKEN.to_owned() }).unwrap();
@@ -169,7 +172,7 @@ fn clients_that_are_too_many_hear_that_the_agent_is_busy() {
 
 #[test]
 fn wrong_tokens_are_slow_and_keep_nobody_out() {
-    let agent = working(Some(TOKEN));
+    let agent = run_agent(Some(TOKEN));
     let wrong = format!("{{\"protocol\":{PROTOCOL},\"token\":\"{}\"}}\n", "0".repeat(32));
     let began = Instant::now();
     for _ in 0..4 {
@@ -177,15 +180,15 @@ fn wrong_tokens_are_slow_and_keep_nobody_out() {
     }
     // 100, 200, 400, 800 ms.
     assert!(began.elapsed() >= Duration::from_millis(1500), "{:?}", began.elapsed());
-    // While others wait for their refusal, the right one is served.
+    // The right token is served while others wait for their refusal.
     let mut waiting: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
     waiting.iter_mut().for_each(|stream| stream.write_all(wrong.as_bytes()).unwrap());
-    assert_eq!(Session::open(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
+    assert_eq!(AgentClient::connect(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
 }
 
 #[test]
 fn a_hello_in_pieces_has_no_more_time() {
-    let agent = working(None);
+    let agent = run_agent(None);
     let mut slow = TcpStream::connect(agent.address).unwrap();
     let (began, mut refused) = (Instant::now(), false);
     slow.set_read_timeout(Some(Duration::from_millis(500))).unwrap();

@@ -11,17 +11,17 @@ use super::sample::{Kind, Sample, changes};
 
 /// Where the threads of a set of processes were, over all looks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Places {
+pub struct ThreadCpus {
     /// The name of the processes.
     pub name: String,
     /// CPUs that they might run on.
     pub allowed: Reading<CpuList>,
     /// CPUs that they were seen to have run on last.
-    pub seen: Reading<CpuList>,
+    pub used: Reading<CpuList>,
 }
 
 /// Everything at one moment.
-pub(super) struct Look {
+pub(super) struct Snapshot {
     pub at: Instant,
     pub sets: Vec<Reading<Members>>,
     pub host: Vec<Sample>,
@@ -30,9 +30,9 @@ pub(super) struct Look {
     pub go: Option<Reading<Runtime>>,
 }
 
-impl Look {
+impl Snapshot {
     /// Growths and levels since an earlier look, of sets of processes of these names.
-    pub fn since(&self, before: &Look, names: &[String]) -> Vec<Sample> {
+    pub fn since(&self, before: &Snapshot, names: &[String]) -> Vec<Sample> {
         let mut all = Vec::new();
         for (name, (then, now)) in names.iter().zip(before.sets.iter().zip(&self.sets)) {
             all.extend(process_growth::samples(name, then, now));
@@ -47,32 +47,32 @@ impl Look {
 }
 
 /// What is kept over all looks.
-pub(super) struct Book {
-    pub totals: Vec<Sample>,
-    pub places: Vec<Places>,
+pub(super) struct WatchTotals {
+    pub samples: Vec<Sample>,
+    pub thread_cpus: Vec<ThreadCpus>,
     /// Go's first answer, and its last if there was another.
     first: Option<Runtime>,
     last: Option<Runtime>,
 }
 
-impl Book {
+impl WatchTotals {
     /// Begins with the first look at sets of processes of these names.
-    pub fn new(names: &[String], first: &Look) -> Book {
-        let place = |(name, members): (&String, &Reading<Members>)| {
-            let (allowed, seen) = places(members);
-            Places { name: name.clone(), allowed, seen }
+    pub fn new(names: &[String], first: &Snapshot) -> WatchTotals {
+        let cpus_of = |(name, members): (&String, &Reading<Members>)| {
+            let (allowed, used) = cpus(members);
+            ThreadCpus { name: name.clone(), allowed, used }
         };
-        let places = names.iter().zip(&first.sets).map(place).collect();
-        Book { totals: Vec::new(), places, first: answer(first).cloned(), last: None }
+        let thread_cpus = names.iter().zip(&first.sets).map(cpus_of).collect();
+        WatchTotals { samples: Vec::new(), thread_cpus, first: answer(first).cloned(), last: None }
     }
 
     /// Adds a look, and what changed since the one before.
-    pub fn add(&mut self, changed: &[Sample], now: &Look) {
+    pub fn add(&mut self, changed: &[Sample], now: &Snapshot) {
         // Go's are taken from its answers: one that is missing is made up for by the next.
         for sample in changed.iter().filter(|sample| !sample.name.starts_with("go.")) {
-            match self.totals.iter_mut().find(|total| total.name == sample.name) {
+            match self.samples.iter_mut().find(|total| total.name == sample.name) {
                 Some(total) => total.value = joined(sample.kind, &total.value, &sample.value),
-                None => self.totals.push(sample.clone()),
+                None => self.samples.push(sample.clone()),
             }
         }
         if let Some(runtime) = answer(now) {
@@ -81,15 +81,15 @@ impl Book {
                 Some(_) => self.last = Some(runtime.clone()),
             }
         }
-        for (places_so_far, members) in self.places.iter_mut().zip(&now.sets) {
-            let (allowed, seen) = places(members);
-            places_so_far.allowed = union(&places_so_far.allowed, &allowed);
-            places_so_far.seen = union(&places_so_far.seen, &seen);
+        for (so_far, members) in self.thread_cpus.iter_mut().zip(&now.sets) {
+            let (allowed, used) = cpus(members);
+            so_far.allowed = union(&so_far.allowed, &allowed);
+            so_far.used = union(&so_far.used, &used);
         }
     }
 
     /// Go's totals, from its first answer to its last.
-    pub fn of_go(&self) -> Vec<Sample> {
+    pub fn go_totals(&self) -> Vec<Sample> {
         let (first, last) = self.answers();
         changes(&go::samples(&first), &go::samples(&last))
     }
@@ -97,8 +97,8 @@ impl Book {
     /// What a histogram of Go's counted from its first answer to its last.
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
         let (first, last) = self.answers();
-        let of = |(first, last): (Runtime, Runtime)| first.histogram(name).and(last.histogram(name));
-        match first.and(last).map(of) {
+        let both = |(first, last): (Runtime, Runtime)| first.histogram(name).and(last.histogram(name));
+        match first.and(last).map(both) {
             Reading::Value(Reading::Value((first, last))) => last.since(&first),
             Reading::Value(Reading::Unknown(reason)) | Reading::Unknown(reason) => Reading::Unknown(reason),
         }
@@ -117,8 +117,8 @@ impl Book {
 }
 
 /// What Go told at a look.
-fn answer(look: &Look) -> Option<&Runtime> {
-    look.go.as_ref().and_then(Reading::value)
+fn answer(snapshot: &Snapshot) -> Option<&Runtime> {
+    snapshot.go.as_ref().and_then(Reading::value)
 }
 
 /// Growths add up; of levels the later counts. What is unknown once is unknown in all.
@@ -129,14 +129,14 @@ fn joined(kind: Kind, so_far: &Reading<f64>, now: &Reading<f64>) -> Reading<f64>
     }
 }
 
-fn places(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {
-    let of = |cpus: fn(&Process) -> Reading<CpuList>| match members {
+fn cpus(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {
+    let union_of = |cpus: fn(&Process) -> Reading<CpuList>| match members {
         Reading::Value(members) => {
             members.values().map(cpus).fold(Reading::Value(CpuList::new()), |all, one| union(&all, &one))
         }
         Reading::Unknown(reason) => Reading::unknown(reason),
     };
-    (of(Process::allowed), of(Process::last))
+    (union_of(Process::allowed), union_of(Process::last))
 }
 
 fn union(one: &Reading<CpuList>, other: &Reading<CpuList>) -> Reading<CpuList> {
