@@ -1,9 +1,8 @@
-//! What happened beside the requests, once a second: the server and the load's own threads, the Go runtime, the host, the network.
+//! Counters once a second: server and client processes, the Go runtime, the host, the network.
 //!
-//! Everything is read below a root ([`machine::Tree`]), so that a captured machine is a test case. A counter that is not there is unknown
-//! with its reason, and never 0.
+//! Everything is read below a root directory ([`machine::Tree`]), so that a captured machine is a test case.
+//! A missing counter is unknown with a reason, never 0.
 
-mod totals;
 pub mod get;
 pub mod go;
 pub mod host;
@@ -17,6 +16,7 @@ pub mod process_set;
 mod process_tests;
 pub mod sample;
 pub mod timeline;
+mod totals;
 pub mod watcher;
 #[cfg(test)]
 mod watcher_tests;
@@ -26,7 +26,6 @@ mod tests {
     use machine::Tree;
     use tempfile::TempDir;
 
-    /// A tree of these files.
     pub fn tree(files: &[(&str, &str)]) -> (TempDir, Tree) {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -36,7 +35,6 @@ mod tests {
         (root, tree)
     }
 
-    /// Writes one more.
     pub fn write(root: &TempDir, path: &str, text: &str) {
         let path = root.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

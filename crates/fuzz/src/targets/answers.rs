@@ -6,7 +6,7 @@ use http::engine::parse::{End, Outcome, Parser, Response};
 use http::null::asked;
 use http::watch::get::receive;
 use http::watch::go::{LATENCIES, Runtime, samples};
-use http::watch::listen::take;
+use http::watch::listen::parse_answer;
 
 use super::Target;
 use crate::draw::Draw;
@@ -32,7 +32,7 @@ fn one(input: &[u8]) {
         3 => requests(draw.rest()),
         _ => {
             let mut found = Vec::new();
-            let _ = take(draw.rest(), &mut found);
+            let _ = parse_answer(draw.rest(), &mut found);
             assert!(found.len() <= input.len() / 16);
         }
     }

@@ -1,5 +1,5 @@
-//! The Go runtime of a server, as it tells of itself: package runtime/metrics, published through expvar at `/debug/vars` of the port
-//! beside the server. What a version of Go does not know is unknown.
+//! Metrics of a server's Go runtime: package runtime/metrics, published by expvar at `/debug/vars` of the
+//! sidecar port. A metric that this Go version lacks is unknown.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,32 +12,32 @@ use super::get::{Bounds, get};
 use super::sample::{Kind, Sample};
 use crate::profile::pprof::{CpuProfile, MAX_BYTES};
 
-/// Bounds of a look at the metrics: some 10 KB, in some milliseconds, unless the server has no CPU left for it.
+/// Bounds of a request for the metrics: about 10 KB within milliseconds, unless the server has no CPU left.
 pub const VARIABLES: Bounds = Bounds { time: Duration::from_secs(5), body: 1 << 20 };
-/// What a profile may take beyond its own time.
+/// Time limit of a profile beyond its own time.
 const AFTER: Duration = Duration::from_secs(30);
-/// The variable that holds the metrics, where they do not stand by themselves.
+/// The variable that groups the metrics, if any.
 const GROUP: &str = "runtime";
-/// The most buckets of a histogram; Go's have some 200.
+/// Most buckets of a histogram; Go's have about 200.
 const MOST_BUCKETS: usize = 4096;
 
-/// A number of runtime/metrics that is sampled.
+/// A metric to sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Metric {
-    /// Its name there.
+    /// Name in runtime/metrics.
     name: &'static str,
-    /// Its name here.
-    here: &'static str,
+    /// Name of the sample.
+    sample: &'static str,
     unit: Unit,
     kind: Kind,
 }
 
-const fn level(name: &'static str, here: &'static str, unit: Unit) -> Metric {
-    Metric { name, here, unit, kind: Kind::Level }
+const fn level(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
+    Metric { name, sample, unit, kind: Kind::Level }
 }
 
-const fn counter(name: &'static str, here: &'static str, unit: Unit) -> Metric {
-    Metric { name, here, unit, kind: Kind::Counter }
+const fn counter(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
+    Metric { name, sample, unit, kind: Kind::Counter }
 }
 
 const METRICS: &[Metric] = &[
@@ -63,31 +63,30 @@ const METRICS: &[Metric] = &[
     counter("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS),
 ];
 
-/// Goroutines that there are.
 pub const GOROUTINES: &str = "/sched/goroutines:goroutines";
-/// Goroutines that were ever made.
+/// Goroutines created so far.
 pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
-/// Bytes that were ever allocated on the heap.
+/// Bytes allocated on the heap so far.
 pub const HEAP_ALLOCATED: &str = "/gc/heap/allocs:bytes";
-/// CPU seconds of collections of the heap, as estimated at the end of each.
+/// CPU seconds of garbage collection, as estimated at the end of each.
 pub const GC_CPU: &str = "/cpu/classes/gc/total:cpu-seconds";
-/// Collections of the heap.
+/// Garbage collections.
 pub const GC_CYCLES: &str = "/gc/cycles/total:gc-cycles";
-/// Seconds that goroutines were ready to run and did not: the queue of Go's scheduler.
+/// Seconds that goroutines spent runnable: the queue of Go's scheduler.
 pub const LATENCIES: &str = "/sched/latencies:seconds";
-/// Seconds for which garbage collection stopped the world.
+/// Stop-the-world pauses of garbage collection, in seconds.
 pub const PAUSES: &str = "/sched/pauses/total/gc:seconds";
 
-/// What a Go runtime told of itself at one moment.
+/// Metrics at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
     metrics: BTreeMap<String, Value>,
 }
 
-/// Asks the port beside a server.
+/// Requests the metrics from a sidecar port.
 ///
 /// # Errors
-/// Unknown if it does not answer, or if what it answers is none of expvar's.
+/// Unknown if nothing answers, or the answer is not expvar's.
 pub fn ask(address: SocketAddr) -> Reading<Runtime> {
     match get(address, "/debug/vars", VARIABLES) {
         Ok(body) => Runtime::parse(&body),
@@ -95,10 +94,10 @@ pub fn ask(address: SocketAddr) -> Reading<Runtime> {
     }
 }
 
-/// Has the server profile itself for some whole seconds; it answers when they are over.
+/// Requests a CPU profile; returns after this time.
 ///
 /// # Errors
-/// A sentence that says what went wrong.
+/// A sentence for the user.
 pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> {
     let time = Duration::from_secs(u64::from(seconds)) + AFTER;
     let path = format!("/debug/pprof/profile?seconds={seconds}");
@@ -108,7 +107,7 @@ pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> 
 }
 
 impl Runtime {
-    /// Reads what `/debug/vars` answers.
+    /// Parses the response of `/debug/vars`.
     pub fn parse(body: &[u8]) -> Reading<Runtime> {
         let Ok(Value::Object(mut all)) = serde_json::from_slice(body) else {
             return Reading::unknown("/debug/vars: not an object of JSON");
@@ -125,7 +124,6 @@ impl Runtime {
         Reading::Value(Runtime { metrics })
     }
 
-    /// A metric that is one number.
     pub fn number(&self, name: &str) -> Reading<f64> {
         match self.metrics.get(name) {
             None => Reading::Unknown(format!("{name}: this Go, or the server, does not tell it")),
@@ -136,28 +134,29 @@ impl Runtime {
         }
     }
 
-    /// A metric that is a histogram.
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
         match self.metrics.get(name) {
             None => Reading::Unknown(format!("{name}: this Go, or the server, does not tell it")),
-            Some(value) => Reading::or_unknown(Histogram::of(value), &format!("{name}: not a histogram")),
+            Some(value) => {
+                Reading::or_unknown(Histogram::from_json(value), &format!("{name}: not a histogram"))
+            }
         }
     }
 }
 
-/// All numbers of a look, or why each is not known.
+/// All metrics of [`METRICS`].
 pub fn samples(runtime: &Reading<Runtime>) -> Vec<Sample> {
-    let of = |metric: &Metric| {
+    let sample = |metric: &Metric| {
         let value = match runtime {
             Reading::Value(runtime) => runtime.number(metric.name),
             Reading::Unknown(reason) => Reading::unknown(reason),
         };
-        Sample { name: metric.here.into(), unit: metric.unit.clone(), kind: metric.kind, value }
+        Sample { name: metric.sample.into(), unit: metric.unit.clone(), kind: metric.kind, value }
     };
-    METRICS.iter().map(of).collect()
+    METRICS.iter().map(sample).collect()
 }
 
-/// Counts of what lay in `[low, high)`.
+/// Counts of values in `[low, high)`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Lower and upper bound, which may be infinite, and count; ascending.
@@ -165,9 +164,9 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Of `[{"low": …, "high": …, "count": …}, …]`, where a bound that is null is infinite; or as runtime/metrics has it,
-    /// `{"counts": […], "buckets": […]}` with one bound more than counts.
-    fn of(value: &Value) -> Option<Histogram> {
+    /// Parses `[{"low": …, "high": …, "count": …}, …]` with null for infinite bounds, or the form of
+    /// runtime/metrics: `{"counts": […], "buckets": […]}` with one more bound than counts.
+    fn from_json(value: &Value) -> Option<Histogram> {
         let buckets: Option<Vec<_>> = if let Some(list) = value.as_array() {
             let one = |bucket: &Value| {
                 let (low, high) = bounds(bucket.get("low"), bucket.get("high"))?;
@@ -187,17 +186,17 @@ impl Histogram {
         };
         let buckets = buckets?;
         let ascending = buckets.windows(2).all(|pair| pair[0].1 <= pair[1].0);
-        // One that could hold nothing shares its lower bound with the next, by which buckets are known.
+        // An empty range would share its lower bound with the next bucket, and the bound identifies a bucket.
         (ascending && buckets.iter().all(|(low, high, _)| low < high)).then_some(Histogram { buckets })
     }
 
-    /// What was counted.
+    /// Sum of all counts.
     pub fn count(&self) -> u64 {
         self.buckets.iter().fold(0, |all, (_, _, count)| all.saturating_add(*count))
     }
 
-    /// What was counted since an earlier look: by lower bounds, as a bucket may be shown only once it holds something. Unknown if a
-    /// count ran backwards.
+    /// Counts since an earlier histogram. Buckets are matched by lower bound: one may appear only once it is
+    /// not empty. Unknown if a count decreased.
     pub fn since(&self, before: &Histogram) -> Reading<Histogram> {
         let then =
             |low: f64| before.buckets.iter().find(|bucket| bucket.0 == low).map_or(0, |bucket| bucket.2);
@@ -216,7 +215,7 @@ impl Histogram {
         Reading::or_unknown(grown, "the histogram has two buckets of one lower bound")
     }
 
-    /// The bounds of the bucket that a quantile lies in, 0 to 1; `None` where nothing was counted.
+    /// The bucket of a quantile (0 to 1); `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<(f64, f64)> {
         let all = self.count();
         if all == 0 || !(0.0..=1.0).contains(&q) {
@@ -232,7 +231,7 @@ impl Histogram {
     }
 }
 
-/// The bounds of a bucket; one that is missing or null is infinite.
+/// Missing or null bounds are infinite.
 fn bounds(low: Option<&Value>, high: Option<&Value>) -> Option<(f64, f64)> {
     let bound = |value: Option<&Value>, infinite: f64| match value {
         None | Some(Value::Null) => Some(infinite),
@@ -260,15 +259,15 @@ mod unit {
         let look = |runtime: &Runtime| samples(&Reading::Value(runtime.clone()));
         let changed = changes(&look(&before), &look(&after));
         assert!(changed.iter().all(|sample| sample.value.value().is_some()), "{changed:?}");
-        let of = |name: &str| value(&changed, name).into_value().unwrap();
-        // 200 connections, each with its goroutine, and a second where a request is being answered.
-        assert!((200.0..=420.0).contains(&of("go.goroutines")), "{}", of("go.goroutines"));
+        let change = |name: &str| value(&changed, name).into_value().unwrap();
+        // 200 connections with a goroutine each, and a second one while a request is answered.
+        assert!((200.0..=420.0).contains(&change("go.goroutines")), "{}", change("go.goroutines"));
         let states = ["runnable", "running", "waiting", "not_in_go"]
-            .map(|state| of(&format!("go.goroutines.{state}")));
-        assert!((states.iter().sum::<f64>() - of("go.goroutines")).abs() < 50.0, "{states:?}");
-        // One goroutine is created for each request: in 5 s some hundred thousand.
-        assert!(of("go.goroutines.created") > 100_000.0 && of("go.gc.cycles") > 10.0);
-        assert_eq!(of("go.maxprocs"), 2.0);
+            .map(|state| change(&format!("go.goroutines.{state}")));
+        assert!((states.iter().sum::<f64>() - change("go.goroutines")).abs() < 50.0, "{states:?}");
+        // One goroutine per request: some 100 000 in 5 s.
+        assert!(change("go.goroutines.created") > 100_000.0 && change("go.gc.cycles") > 10.0);
+        assert_eq!(change("go.maxprocs"), 2.0);
         let waits = |runtime: &Runtime| runtime.histogram(LATENCIES).into_value().unwrap();
         let waited = waits(&after).since(&waits(&before)).into_value().unwrap();
         assert!(waited.count() > 1000);
@@ -306,7 +305,7 @@ mod unit {
         let other: Value =
             serde_json::from_str(r#"{"counts": [1, 6, 0, 3], "buckets": ["-Inf", 0, 0.5, 1, "+Inf"]}"#)
                 .unwrap();
-        let (one, other) = (Histogram::of(&one).unwrap(), Histogram::of(&other).unwrap());
+        let (one, other) = (Histogram::from_json(&one).unwrap(), Histogram::from_json(&other).unwrap());
         for histogram in [&one, &other] {
             assert_eq!(histogram.count(), 10);
             assert_eq!(histogram.quantile(0.0), Some((f64::NEG_INFINITY, 0.0)));
@@ -321,17 +320,17 @@ mod unit {
             r#"[{"count": -1}]"#,
             r#"{"counts": [2, 0], "buckets": [0, 0, 1]}"#,
         ] {
-            assert_eq!(Histogram::of(&serde_json::from_str(damaged).unwrap()), None, "{damaged}");
+            assert_eq!(Histogram::from_json(&serde_json::from_str(damaged).unwrap()), None, "{damaged}");
         }
     }
 
     #[test]
     fn histograms_grow_and_a_new_start_is_seen() {
-        let of = |buckets: &[(f64, f64, u64)]| Histogram { buckets: buckets.to_vec() };
-        let (before, after) = (of(&[(0.0, 1.0, 5)]), of(&[(0.0, 1.0, 7), (1.0, 2.0, 4)]));
-        assert_eq!(after.since(&before), Reading::Value(of(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
+        let histogram = |buckets: &[(f64, f64, u64)]| Histogram { buckets: buckets.to_vec() };
+        let (before, after) = (histogram(&[(0.0, 1.0, 5)]), histogram(&[(0.0, 1.0, 7), (1.0, 2.0, 4)]));
+        assert_eq!(after.since(&before), Reading::Value(histogram(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
         assert!(before.since(&after).reason().is_some());
-        let twice = |first, second| of(&[(0.0, 0.0, first), (0.0, 1.0, second)]);
+        let twice = |first, second| histogram(&[(0.0, 0.0, first), (0.0, 1.0, second)]);
         assert!(twice(5, 1).since(&twice(2, 0)).reason().is_some_and(|why| why.contains("one lower bound")));
         assert_eq!(Histogram::default().quantile(0.5), None);
     }

@@ -1,4 +1,4 @@
-//! Processes of small trees, and this one.
+//! Processes of captured trees, and this one.
 
 use figure::Reading;
 use machine::Tree;
@@ -10,7 +10,7 @@ use super::process_set::ProcessSet;
 use super::sample::{Sample, value};
 use super::tests::{tree, write};
 
-/// A line of stat, of a name that looks like the line's end.
+/// A stat line whose process name looks like its end.
 fn stat(user: u64, system: u64, threads: u64, started: u64, cpu: u32) -> String {
     let zeros = |n: usize| vec!["0"; n].join(" ");
     format!(

@@ -1,24 +1,23 @@
-//! Columns over time in bounded memory: however long it lasts, a column has at most 600 points, each the mean of as many looks.
+//! Columns over time in bounded memory: at most 600 points, each the mean of the same number of snapshots.
 
 use figure::series::{Column, MAX_TIMELINE_POINTS, Timeline};
 use figure::{Reading, Unit};
 
 use super::sample::{Kind, Sample};
 
-/// The most columns. A watcher makes about 120.
+/// Most columns. A watcher has about 120.
 const MOST_COLUMNS: usize = 512;
 
-/// Columns that grow look by look.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// Seconds at the end of each point.
+    /// End of each point in seconds.
     ends: Vec<f64>,
-    /// Seconds of each point.
+    /// Width of each point in seconds.
     widths: Vec<f64>,
     columns: Vec<ColumnData>,
-    /// Looks that a new point takes: 1, 2, 4, …
+    /// Snapshots per point: 1, 2, 4, …
     stride: usize,
-    /// Looks in the last point, if it is not full.
+    /// Snapshots in the last point, if incomplete.
     filled: usize,
 }
 
@@ -27,18 +26,17 @@ struct ColumnData {
     name: String,
     unit: Unit,
     values: Vec<Option<f64>>,
-    /// The first reason why there was no value.
+    /// The first reason of a missing value.
     reason: Option<String>,
 }
 
 impl Columns {
-    /// None yet.
     pub fn new() -> Columns {
         Columns { stride: 1, ..Columns::default() }
     }
 
-    /// Adds what a look saw that ended at `end` seconds and was `width` seconds after the one before: growths of counters, which become
-    /// rates a second, and levels.
+    /// Adds the changes of a snapshot at `end` seconds, `width` seconds after the previous one. Growth of
+    /// counters becomes a rate per second.
     pub fn push(&mut self, end: f64, width: f64, changes: &[Sample]) {
         let is_new = self.filled == 0;
         if is_new && self.ends.len() == MAX_TIMELINE_POINTS {
@@ -79,7 +77,7 @@ impl Columns {
         self.filled = (self.filled + 1) % self.stride;
     }
 
-    /// Merges neighbours; from here on a point takes twice the looks.
+    /// Merges pairs of points; from here on a point takes twice as many snapshots.
     fn halve(&mut self) {
         let widths = std::mem::take(&mut self.widths);
         self.ends = self.ends.chunks(2).filter_map(|pair| pair.last().copied()).collect();
@@ -96,7 +94,6 @@ impl Columns {
         self.stride *= 2;
     }
 
-    /// The columns.
     pub fn timeline(&self) -> Timeline {
         let column = |data: &ColumnData| Column {
             name: data.name.clone(),
@@ -106,18 +103,18 @@ impl Columns {
         Timeline { seconds: self.ends.clone(), columns: self.columns.iter().map(column).collect() }
     }
 
-    /// Columns that lack a value somewhere, with the first reason.
+    /// Columns with a missing value, with the first reason.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
         self.columns.iter().filter_map(|column| Some((column.name.as_str(), column.reason.as_deref()?)))
     }
 }
 
-/// A mean by width. Of what was only partly observed there is none.
+/// Mean weighted by width; `None` if either value is missing.
 fn mean(one: Option<f64>, first: f64, other: Option<f64>, second: f64) -> Option<f64> {
     Some((one? * first + other? * second) / (first + second)).filter(|mean| mean.is_finite())
 }
 
-/// The unit of a column: seconds a second are CPUs, or a share.
+/// Unit of a column. Seconds per second are CPUs, or a share.
 fn shown(sample: &Sample) -> Unit {
     match (sample.kind, sample.unit.symbol()) {
         (Kind::Level, _) => sample.unit.clone(),

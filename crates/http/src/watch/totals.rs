@@ -1,4 +1,4 @@
-//! What is kept over all looks of a watcher: growths, places, and Go's first and last answer.
+//! Totals over all snapshots of a watcher: growth, CPUs of threads, and Go's first and last metrics.
 
 use std::time::Instant;
 
@@ -9,29 +9,29 @@ use super::process::Process;
 use super::process_growth::{self, Members};
 use super::sample::{Kind, Sample, changes};
 
-/// Where the threads of a set of processes were, over all looks.
+/// CPUs of the threads of a set of processes, over all snapshots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadCpus {
-    /// The name of the processes.
+    /// Name of the set.
     pub name: String,
-    /// CPUs that they might run on.
+    /// CPUs that they could run on.
     pub allowed: Reading<CpuList>,
-    /// CPUs that they were seen to have run on last.
+    /// CPUs on which they were last seen to run.
     pub used: Reading<CpuList>,
 }
 
-/// Everything at one moment.
+/// All sources at one moment.
 pub(super) struct Snapshot {
     pub at: Instant,
     pub sets: Vec<Reading<Members>>,
     pub host: Vec<Sample>,
     pub network: Vec<Sample>,
-    /// `None`: not asked, as there is nobody to ask or no time left to.
+    /// `None`: not requested, because there is no sidecar or no time left.
     pub go: Option<Reading<Runtime>>,
 }
 
 impl Snapshot {
-    /// Growths and levels since an earlier look, of sets of processes of these names.
+    /// Changes since an earlier snapshot; `names` are those of the process sets.
     pub fn since(&self, before: &Snapshot, names: &[String]) -> Vec<Sample> {
         let mut all = Vec::new();
         for (name, (then, now)) in names.iter().zip(before.sets.iter().zip(&self.sets)) {
@@ -46,17 +46,16 @@ impl Snapshot {
     }
 }
 
-/// What is kept over all looks.
 pub(super) struct WatchTotals {
     pub samples: Vec<Sample>,
     pub thread_cpus: Vec<ThreadCpus>,
-    /// Go's first answer, and its last if there was another.
+    /// Go's first metrics, and the last ones if there were others.
     first: Option<Runtime>,
     last: Option<Runtime>,
 }
 
 impl WatchTotals {
-    /// Begins with the first look at sets of processes of these names.
+    /// Starts with the first snapshot; `names` are those of the process sets.
     pub fn new(names: &[String], first: &Snapshot) -> WatchTotals {
         let cpus_of = |(name, members): (&String, &Reading<Members>)| {
             let (allowed, used) = cpus(members);
@@ -66,9 +65,10 @@ impl WatchTotals {
         WatchTotals { samples: Vec::new(), thread_cpus, first: answer(first).cloned(), last: None }
     }
 
-    /// Adds a look, and what changed since the one before.
+    /// Adds a snapshot and its changes since the previous one.
     pub fn add(&mut self, changed: &[Sample], now: &Snapshot) {
-        // Go's are taken from its answers: one that is missing is made up for by the next.
+        // Go's totals come from its first and last metrics, so that a missing answer in between does not
+        // matter.
         for sample in changed.iter().filter(|sample| !sample.name.starts_with("go.")) {
             match self.samples.iter_mut().find(|total| total.name == sample.name) {
                 Some(total) => total.value = joined(sample.kind, &total.value, &sample.value),
@@ -88,13 +88,13 @@ impl WatchTotals {
         }
     }
 
-    /// Go's totals, from its first answer to its last.
+    /// Go's totals, from first to last metrics.
     pub fn go_totals(&self) -> Vec<Sample> {
         let (first, last) = self.answers();
         changes(&go::samples(&first), &go::samples(&last))
     }
 
-    /// What a histogram of Go's counted from its first answer to its last.
+    /// Growth of a histogram, from first to last metrics.
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
         let (first, last) = self.answers();
         let both = |(first, last): (Runtime, Runtime)| first.histogram(name).and(last.histogram(name));
@@ -104,7 +104,7 @@ impl WatchTotals {
         }
     }
 
-    /// One answer shows no growth, and must not be taken for none.
+    /// A single answer shows no growth; that is not a growth of 0.
     fn answers(&self) -> (Reading<Runtime>, Reading<Runtime>) {
         (
             Reading::or_unknown(
@@ -116,12 +116,12 @@ impl WatchTotals {
     }
 }
 
-/// What Go told at a look.
+/// Go's metrics of a snapshot.
 fn answer(snapshot: &Snapshot) -> Option<&Runtime> {
     snapshot.go.as_ref().and_then(Reading::value)
 }
 
-/// Growths add up; of levels the later counts. What is unknown once is unknown in all.
+/// Sums growth; keeps the later level. Unknown once is unknown in total.
 fn joined(kind: Kind, so_far: &Reading<f64>, now: &Reading<f64>) -> Reading<f64> {
     match kind {
         Kind::Level => now.clone(),

@@ -1,7 +1,7 @@
-//! The thread that watches: once a second it looks at everything, keeps columns, and tells whoever wants to know.
+//! The watcher thread: takes a snapshot of all sources once a second, and keeps columns and totals.
 //!
-//! It ends as soon as it is told. The port beside the server is asked by a thread of its own, as a server without a CPU to spare may
-//! take its time: what comes too late is unknown for that second.
+//! It stops immediately on request. Another thread requests Go's metrics, because a busy server may answer
+//! late: a late answer is unknown for that second.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,74 +21,70 @@ pub use super::totals::ThreadCpus;
 use super::totals::{Snapshot, WatchTotals};
 use super::{host, listen, network};
 
-/// Between two looks.
 pub const SECOND: Duration = Duration::from_secs(1);
 
-/// A tenth of the share of those that are watched (sched(7)).
+/// About a tenth of the CPU share of the watched processes (sched(7)).
 const NICENESS: i32 = 10;
 
-/// What to watch.
 #[derive(Clone, Debug)]
 pub struct WatchPlan {
-    /// Where /proc is.
+    /// Root of /proc and /sys.
     pub tree: Tree,
-    /// Sets of processes, with the names that their columns begin with: `server`.
+    /// Process sets, with the prefix of their columns: `server`.
     pub processes: Vec<(String, ProcessSet)>,
-    /// The process whose network namespace counts; `None`: this one's.
+    /// The process whose network namespace counts; `None`: this one.
     pub network_of: Option<u32>,
-    /// Where the server listens, if its queue of connections is to be watched.
+    /// Address of the server, to watch its accept queue.
     pub listener: Option<SocketAddr>,
-    /// The port beside a Go server, if there is one.
+    /// The sidecar port of a Go server.
     pub sidecar: Option<SocketAddr>,
-    /// Between two looks: [`SECOND`], but for tests.
+    /// [`SECOND`] except in tests.
     pub interval: Duration,
-    /// The CPUs from which to watch; `None`: wherever the calling thread may run.
+    /// CPUs to watch from; `None`: the calling thread's.
     pub cpus: Option<CpuList>,
 }
 
-/// A watcher at work.
 #[derive(Debug)]
 pub struct Watcher {
     messages: Sender<Message>,
     thread: JoinHandle<WatchReport>,
 }
 
-/// What was seen, from the first look to the last.
+/// Results from the first to the last snapshot.
 #[derive(Clone, Debug)]
 pub struct WatchReport {
     /// Rates and levels over time.
     pub timeline: Timeline,
-    /// Columns that lack a value somewhere, with the first reason.
+    /// Columns with a missing value, with the first reason.
     pub unknown: Vec<(String, String)>,
-    /// Growth of each counter from the first look to the last, and the last value of each level. Go's counters end with its last
-    /// answer.
+    /// Total growth of each counter, and last value of each level. Go's end with its last answer.
     pub totals: Vec<Sample>,
-    /// Where the threads of each process were.
     pub thread_cpus: Vec<ThreadCpus>,
-    /// How long goroutines were ready to run and did not.
+    /// Time that goroutines spent runnable, in seconds.
     pub latencies: Reading<Histogram>,
-    /// How long garbage collection stopped the world.
+    /// Stop-the-world pauses of garbage collection, in seconds.
     pub pauses: Reading<Histogram>,
-    /// Looks, the first included.
+    /// Number of snapshots, including the first.
     pub snapshots: usize,
-    /// Seconds from the first to the last.
+    /// Seconds from the first to the last snapshot.
     pub seconds: f64,
-    /// CPU seconds that watching took here; what the server spent on answering is in its own books.
+    /// CPU seconds of the watcher; without what the server spent on answering.
     pub cost: f64,
 }
 
 enum Message {
     Stop,
-    /// What Go told, and the CPU seconds that asking took so far.
+    /// Go's metrics, and CPU seconds spent on requests so far.
     GoAnswer(Reading<Runtime>, f64),
 }
 
 impl Watcher {
-    /// Starts to watch: the first look is made at once. `each` is told of every look after it: seconds since the first, and growths
-    /// and levels since the one before. It runs on the watcher's thread, which may run where the calling thread may.
+    /// Starts the watcher; the first snapshot is taken at once. `each` is called for every later one with the
+    /// seconds since the first and the changes since the previous one. The watcher's thread may run where the
+    /// calling thread may.
     ///
     /// # Errors
-    /// If there is no thread to be had.
+    /// No thread could be started.
     pub fn start(
         plan: WatchPlan,
         each: impl FnMut(f64, &[Sample]) + Send + 'static,
@@ -104,15 +100,15 @@ impl Watcher {
         Ok(Watcher { messages, thread })
     }
 
-    /// Has it make a last look at the kernel's books, and end. `None` if the thread was lost.
+    /// Takes a last snapshot of the kernel's counters, and stops. `None` if the thread panicked.
     pub fn stop(self) -> Option<WatchReport> {
-        // It may have ended by itself only if it panicked: then there is nobody to tell.
+        // The receiver is gone only if the thread panicked.
         let _ = self.messages.send(Message::Stop);
         self.thread.join().ok()
     }
 }
 
-/// A thread that asks whenever it is told to. It ends with the sender, after the answer in hand.
+/// Starts a thread that requests Go's metrics on demand. It ends with the sender.
 fn start_asking(
     address: SocketAddr,
     cpus: Option<CpuList>,
@@ -131,10 +127,10 @@ fn start_asking(
     Ok(asking)
 }
 
-/// The calling thread gives way to those that it watches: where all CPUs are busy it would make them late by a slice at each look.
-/// Linux takes niceness by thread (setpriority(2), C library/kernel differences); everybody may be nicer.
+/// Lowers the priority of the calling thread: on busy CPUs a snapshot would delay the watched threads by a
+/// time slice. Linux has a nice value per thread (setpriority(2), "C library/kernel differences").
 fn yield_to_watched(cpus: Option<&CpuList>) {
-    // Where it is refused, looks are as they are.
+    // Without permission the thread keeps its priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     if let Some(cpus) = cpus {
         let _ = lab::affinity::set(cpus);
@@ -150,7 +146,7 @@ struct WatchThread {
     plan: WatchPlan,
     received: Receiver<Message>,
     asking: Option<Sender<()>>,
-    /// Whether the port beside the server owes an answer.
+    /// A request is still unanswered.
     is_due: bool,
     asking_cpu: f64,
 }
@@ -179,7 +175,7 @@ impl WatchThread {
             }
             totals.add(&changed, &now);
             snapshots += 1;
-            // Looks keep their distance; those that a busy host made impossible are not made up for.
+            // Keeps the schedule; skips snapshots that a busy host made impossible.
             while next <= now.at {
                 next += self.plan.interval;
             }
@@ -203,20 +199,20 @@ impl WatchThread {
         }
     }
 
-    /// Waits; says whether it was told to stop.
+    /// Waits; true if a stop was requested.
     fn sleep_until(&mut self, moment: Instant) -> bool {
         loop {
             let left = moment.saturating_duration_since(Instant::now());
             match self.received.recv_timeout(left) {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
                 Err(RecvTimeoutError::Timeout) => return false,
-                // Too late for its second.
+                // An answer to an earlier snapshot.
                 Ok(Message::GoAnswer(_, spent)) => (self.is_due, self.asking_cpu) = (false, spent),
             }
         }
     }
 
-    /// Looks at everything; says whether it was told to stop meanwhile. The last look does not wait for Go.
+    /// Takes a snapshot; true if a stop was requested meanwhile. The last one does not wait for Go.
     fn snapshot(&mut self, is_last: bool) -> (Snapshot, bool) {
         let asked = match &self.asking {
             Some(asking) if !is_last => Some(match self.is_due {

@@ -1,4 +1,4 @@
-//! The watcher over small trees, this machine, and ports that answer, or do not.
+//! The watcher over captured trees, this machine, and sidecars that answer or not.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -32,7 +32,7 @@ fn switches(count: u64) -> String {
     format!("cpu  1 2 3 4 5 6 7 8\nctxt {count}\n")
 }
 
-/// Waits until so many looks were told.
+/// Waits for this number of snapshots.
 fn after(snapshots: usize, ends: &Arc<Mutex<Vec<f64>>>) {
     while ends.lock().unwrap().len() < snapshots {
         std::thread::sleep(Duration::from_millis(1));
@@ -96,7 +96,7 @@ fn a_server_that_ends_is_unknown_from_then_on() {
     assert!(server.used.reason().is_some() && own.used.value().is_some());
 }
 
-/// A port that answers with each of these, then with the last, and holds its answer back as long as it is told to.
+/// A sidecar that answers with each of these in turn, then with the last. An empty one never answers.
 fn sidecar(answers: &'static [&'static str]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -107,7 +107,7 @@ fn sidecar(answers: &'static [&'static str]) -> SocketAddr {
             let _ = stream.read(&mut request);
             let body = answers[at.min(answers.len() - 1)];
             if body.is_empty() {
-                // Says nothing until the other side is gone.
+                // Does not answer until the client is gone.
                 let _ = stream.read(&mut request);
                 continue;
             }
@@ -124,7 +124,7 @@ fn go_is_asked_beside() {
         r#"{"runtime": {"/gc/cycles/total:gc-cycles": 9, "/sched/latencies:seconds": [{"low": 0, "high": 1, "count": 8}]}}"#,
     ]);
     let (_root, tree) = tree(&[("proc/stat", &switches(1))]);
-    // An answer has half of this: more than any busy machine takes.
+    // An answer may take half of this: more than on any busy machine.
     let (watcher, ends) =
         start(WatchPlan { sidecar: Some(address), interval: Duration::from_millis(500), ..plan(tree) });
     after(2, &ends);
@@ -146,7 +146,7 @@ fn a_port_that_says_nothing_holds_neither_looks_nor_the_end() {
     let start_time = Instant::now();
     after(5, &ends);
     let report = watcher.stop().unwrap();
-    // One answer would be waited for until its own limit.
+    // One request would wait for its own time limit.
     assert!(start_time.elapsed() < go::VARIABLES.time, "{:?}", start_time.elapsed());
     assert_eq!(value(&report.totals, "host.switches"), Reading::Value(0.0));
     assert!(value(&report.totals, "go.gc.cycles").reason().unwrap().contains("never answered"));
