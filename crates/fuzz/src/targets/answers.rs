@@ -3,7 +3,7 @@
 use figure::Reading;
 use http::engine::message::{HEAD_MOST, Malformed};
 use http::engine::parse::{End, Outcome, Parser, Response};
-use http::null::asked;
+use http::null::parse_request;
 use http::watch::get::receive;
 use http::watch::go::{LATENCIES, Runtime, samples};
 use http::watch::listen::parse_answer;
@@ -117,10 +117,10 @@ fn variables(bytes: &[u8]) {
 /// Every request in these bytes.
 fn requests(bytes: &[u8]) {
     let mut rest = bytes;
-    while let Some(Ok(asked)) = asked(rest) {
-        assert!((1..=rest.len()).contains(&asked.end));
-        let body = usize::try_from(asked.body).unwrap_or(usize::MAX);
-        rest = rest.get(asked.end.saturating_add(body)..).unwrap_or_default();
+    while let Some(Ok(request)) = parse_request(rest) {
+        assert!((1..=rest.len()).contains(&request.end));
+        let body = usize::try_from(request.body).unwrap_or(usize::MAX);
+        rest = rest.get(request.end.saturating_add(body)..).unwrap_or_default();
     }
 }
 

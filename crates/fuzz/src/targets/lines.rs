@@ -1,7 +1,7 @@
 //! Lines of JSON between processes and machines: worker, agent and client of a load, Go servers.
 
 use figure::Machine;
-use http::client::spec::Spec;
+use http::client::spec::LoadSpec;
 use http::driver::wire;
 use http::servers::{ServerEntry, StartReport};
 use lab::worker::{Reply, Request};
@@ -25,7 +25,7 @@ fn one(input: &[u8]) {
         3 => drop(again::<wire::Order>(line)),
         4 => drop(again::<wire::Answer>(line)),
         5 => {
-            if let Some(spec) = again::<Spec>(line) {
+            if let Some(spec) = again::<LoadSpec>(line) {
                 let _ = spec.load();
             }
         }
@@ -82,7 +82,7 @@ fn seeds() -> Vec<Vec<u8>> {
         (7, r#"{"name":"nethttp","about":"x","modules":["a"]}"#),
         (3, r#"{"prepare":0}"#),
     ];
-    let spec = Spec::get_root(([127, 0, 0, 1], 80).into(), 4);
+    let spec = LoadSpec::get_root(([127, 0, 0, 1], 80).into(), 4);
     let spec = serde_json::to_vec(&spec).expect("a message is written");
     let lines = lines.into_iter().map(|(choice, line)| [&[choice], line.as_bytes()].concat());
     lines.chain([[&[5], &spec[..]].concat()]).collect()

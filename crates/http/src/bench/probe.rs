@@ -8,7 +8,7 @@ use std::time::Duration;
 use figure::format::system_error;
 use figure::secrets;
 
-use crate::client::Spec;
+use crate::client::LoadSpec;
 use crate::engine::parse::{End, Outcome, Parser};
 use crate::engine::{Load, errors};
 
@@ -34,7 +34,7 @@ pub struct Answer {
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn ask(spec: &Spec) -> Result<Answer, String> {
+pub fn ask(spec: &LoadSpec) -> Result<Answer, String> {
     let scheme = if spec.tls.is_some() { "https" } else { "http" };
     let failed = |why: String| format!("{scheme}://{}{}: {why}", spec.target, secrets::url(&spec.path));
     let load = spec.load().map_err(failed)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use figure::{CpuList, Machine};
 use serde::{Deserialize, Serialize};
 
-use crate::client::Spec;
+use crate::client::LoadSpec;
 use crate::driver::ServerSpec;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct Scenario {
     /// Whether it must pass the conformance test first.
     pub conforms: bool,
     /// The load. Its target is set when the server listens.
-    pub spec: Spec,
+    pub spec: LoadSpec,
     /// Number of client processes.
     pub processes: u32,
     /// Servers of one group are compared: the slowest one determines the equal rate. `None`: not compared.

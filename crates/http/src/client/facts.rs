@@ -1,4 +1,4 @@
-//! What the client saw of a window, as evidence.
+//! Turns a window's outcome into evidence.
 
 use std::ops::Range;
 
@@ -10,19 +10,20 @@ use crate::engine::{Outcome, Pacing, Window};
 use crate::laws;
 use crate::record::{Histogram, RunStats};
 
-/// The quantiles of a latency that are kept; the last is the longest.
+/// Reported quantiles; the maximum follows them.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Where delayed acknowledgements put answers: Linux's least delay is 40 ms (TCP_DELACK_MIN, include/net/tcp.h).
+/// Latencies caused by delayed ACKs, in ns: Linux's minimum delay is 40 ms (TCP_DELACK_MIN,
+/// include/net/tcp.h).
 const DELAYED: Range<u64> = 38_000_000..46_000_000;
-/// As long before and behind it: what a queue puts into the band it puts there too.
-const BESIDE: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
-/// Seconds of the window from which on its trend is told.
+/// Bands of the same width on both sides: a queue fills them as well.
+const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
+/// Shortest window with a trend, in seconds.
 const TREND_LEAST: usize = laws::MIN_VALUES;
 
-/// What is known when all connections are made.
-pub fn connection_facts(connected: &ConnectReport, sources: usize) -> Evidence {
+/// Evidence after the ramp.
+pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
     let mut facts = lab::clock::of_monotonic();
-    let ramp = &connected.ramp;
+    let ramp = &report.ramp;
     facts.put(key::ESTABLISHED, f64::from(ramp.established));
     facts.put(key::RAMP_FAILURES, ramp.failures.iter().map(|count| *count as f64).collect());
     facts.put(key::RAMP_SECONDS, ramp.length as f64 * 1e-9);
@@ -30,12 +31,12 @@ pub fn connection_facts(connected: &ConnectReport, sources: usize) -> Evidence {
         key::RAMP_LONGEST,
         Reading::or_unknown(seconds(ramp.connect.longest()), "no connection was made"),
     );
-    facts.put_reading(key::CLIENT_MEMORY, connected.memory.clone());
+    facts.put_reading(key::CLIENT_MEMORY, report.memory.clone());
     facts.put(key::SOURCES, sources.max(1) as f64);
     facts
 }
 
-/// What is known of a window.
+/// Evidence of a window.
 pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
     let mut facts = Evidence::default();
     let stats = &outcome.stats;
@@ -45,7 +46,7 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
         facts.put_unknown(key::RATE_ASKED, "a closed loop has no rate of its own");
     }
     facts.put_reading(key::SECONDS, Reading::or_unknown(stats.seconds(), "the window had no end"));
-    // What a rate is timed by. Latencies are of single requests, and show what the clock resolves themselves.
+    // A rate is timed by the whole window; single latencies show the clock's resolution themselves.
     facts.put_reading(SAMPLE_SHORTEST, facts.get(key::SECONDS));
     put_counts(&mut facts, stats);
     put_latency(&mut facts, stats);
@@ -68,7 +69,7 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
     facts
 }
 
-/// Answers of each whole second.
+/// Answers per whole second.
 fn whole_seconds(stats: &RunStats) -> Vec<f64> {
     let whole = stats.seconds().unwrap_or(0.0) as usize;
     stats.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
@@ -108,20 +109,20 @@ fn put_latency(facts: &mut Evidence, stats: &RunStats) {
     facts.put(key::MODE_40MS, delayed(&stats.uncorrected));
 }
 
-/// The share of latencies that stand out where delayed acknowledgements put them.
+/// Share of latencies that stand out where delayed ACKs put them.
 fn delayed(latencies: &Histogram) -> f64 {
     let within = |band: &Range<u64>| {
         latencies.bins().filter(|(at, _)| band.contains(at)).map(|(_, count)| count).sum::<u64>() as f64
     };
-    let beside = BESIDE.iter().map(within).fold(0.0, f64::max);
-    (within(&DELAYED) - beside).max(0.0) / latencies.count().max(1) as f64
+    let neighbours = NEIGHBOURS.iter().map(within).fold(0.0, f64::max);
+    (within(&DELAYED) - neighbours).max(0.0) / latencies.count().max(1) as f64
 }
 
 fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     let fairness = &stats.fairness;
     let none = "no connection was answered";
-    let held = stats.rate().zip(stats.latency.mean());
-    let little = held.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
+    let throughput_and_latency = stats.rate().zip(stats.latency.mean());
+    let little = throughput_and_latency.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
     facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
     facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
     facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);
@@ -166,7 +167,7 @@ mod unit {
     fn what_stands_out_at_40_ms() {
         let fast = || (0..900).map(|at| 1.0 + f64::from(at) * 0.001);
         assert!((share(fast().chain((0..100).map(|at| 40.0 + f64::from(at) * 0.03))) - 0.1).abs() < 0.01);
-        // A queue that reaches from nothing to 80 ms has as many there as beside.
+        // A queue with latencies up to 80 ms fills all three bands alike.
         assert!(share((0..8000).map(|at| f64::from(at) * 0.01)) < 0.01);
         assert_eq!(share(fast()), 0.0);
         assert_eq!(share(std::iter::empty()), 0.0);

@@ -1,4 +1,4 @@
-//! A client's process: orders come as lines of JSON over its standard input, answers go over its standard output.
+//! A client process: orders are lines of JSON on its standard input, answers on its standard output.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -13,19 +13,19 @@ use lab::proc;
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
-use super::spec::Spec;
+use super::spec::LoadSpec;
 use crate::engine::{Client, Outcome, RampOutcome, Window};
 use crate::watch::process;
 
-/// The name of the worker that this binary becomes for it.
+/// Name of this worker of the binary.
 pub const WORKER: &str = "http.client";
-/// What an answer may take beyond the time that it is to take.
+/// Time limit of an answer beyond its own time.
 const GRACE: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Order {
-    Connect(Box<Spec>),
+    Connect(Box<LoadSpec>),
     Window(Window, u64),
 }
 
@@ -47,26 +47,25 @@ impl Answer {
     }
 }
 
-/// What a client has when it is connected.
+/// Result of connecting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConnectReport {
-    /// How the connections were made.
     pub ramp: RampOutcome,
-    /// Bytes that the process has more in memory than before.
+    /// Growth of the process's RSS, in bytes.
     pub memory: Reading<f64>,
 }
 
-/// The body of a client's process: does what is ordered until its input ends.
+/// Runs in the client process: executes orders until its input ends.
 ///
 /// # Errors
-/// When the pipes break or a line is no order.
+/// A pipe broke, or a line is no order.
 pub fn serve(parent: u32) -> std::io::Result<()> {
     lab::guardian::die_with(parent);
     lab::ended::outlive_file_limit()?;
     let abort = Arc::new(AtomicBool::new(false));
     let (orders, ordered) = channel();
     let ended = abort.clone();
-    // A thread of its own reads, so that the end of the input also ends what goes on.
+    // Reads in another thread: the end of the input also aborts a running window.
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             if orders.send(line).is_err() {
@@ -98,7 +97,7 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectReport), String> {
+fn connect(spec: &LoadSpec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectReport), String> {
     let before = resident();
     let client = Client::connect(&spec.load()?, abort.clone()).map_err(|error| error.to_string())?;
     let memory = before.and(resident()).map(|(before, after)| after - before);
@@ -106,27 +105,26 @@ fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectRepor
     Ok((client, report))
 }
 
-/// Bytes that this process has in memory.
+/// RSS of this process, in bytes.
 fn resident() -> Reading<f64> {
     process::resident(&Tree::live(), std::process::id())
 }
 
-/// A client's process, from the outside. It ends with this value.
+/// Handle of a client process. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Generator {
     child: Child,
     orders: Option<ChildStdin>,
     answers: Receiver<String>,
-    /// What came of connecting.
     pub report: ConnectReport,
 }
 
 impl Generator {
-    /// Starts one and has it make its connections.
+    /// Starts a client process and makes its connections.
     ///
     /// # Errors
     /// A sentence for the user.
-    pub fn start(spec: &Spec) -> Result<Generator, String> {
+    pub fn start(spec: &LoadSpec) -> Result<Generator, String> {
         let mut child = Command::new("/proc/self/exe")
             .args([lab::worker::MARKER, WORKER, &std::process::id().to_string()])
             .stdin(Stdio::piped())
@@ -157,23 +155,22 @@ impl Generator {
         Ok(generator)
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Has it send requests from a moment on, in nanoseconds of CLOCK_MONOTONIC.
+    /// Starts a window at a moment of CLOCK_MONOTONIC, in nanoseconds.
     ///
     /// # Errors
-    /// If it is gone.
+    /// The process is gone.
     pub fn start_window(&mut self, window: &Window, start: u64) -> Result<(), String> {
         self.send(&Order::Window(*window, start))
     }
 
-    /// What came of the window, which was to be over within this time.
+    /// Waits for the result of a window of this length.
     ///
     /// # Errors
-    /// If it is gone, too slow, or failed.
+    /// The process is gone, too slow, or reports an error.
     pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, String> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
@@ -188,7 +185,7 @@ impl Generator {
         if written { Ok(()) } else { Err(self.gone()) }
     }
 
-    /// Why a client whose pipe broke is gone.
+    /// Why a client with a broken pipe is gone.
     fn gone(&mut self) -> String {
         self.orders = None;
         match self.child.wait() {
@@ -215,7 +212,7 @@ impl Generator {
 
 impl Drop for Generator {
     fn drop(&mut self) {
-        // The end of its orders ends it; should it hang, it is killed.
+        // The end of its input ends it; a hanging process is killed.
         self.orders = None;
         if self.answers.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
             let _ = self.child.kill();

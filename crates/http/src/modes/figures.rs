@@ -15,7 +15,7 @@ use super::cpus::Split;
 use super::options::{Client, Options, PlanError};
 use crate::SUITE;
 use crate::bench::setup::{LoadLevel, Scenario, Setup, Task};
-use crate::client::Spec;
+use crate::client::LoadSpec;
 use crate::driver::ServerSpec;
 use crate::engine::{Carrier, Expect};
 
@@ -59,7 +59,6 @@ pub struct FigureSpec<'a> {
 }
 
 impl PlanBuilder {
-    ///
     /// # Errors
     /// A requested CPU is not usable.
     pub fn new(machine: &Machine, client: &Client) -> Result<PlanBuilder, PlanError> {
@@ -85,13 +84,13 @@ impl PlanBuilder {
     ///
     /// # Errors
     /// Fewer connections than threads.
-    pub fn spec(&self, connections: u32) -> Result<Spec, PlanError> {
+    pub fn spec(&self, connections: u32) -> Result<LoadSpec, PlanError> {
         let threads = self.threads();
         if connections < threads {
             return Err(PlanError::Connections { connections, threads });
         }
-        let spec = Spec::get_root(([127, 0, 0, 1], 0).into(), connections);
-        Ok(Spec {
+        let spec = LoadSpec::get_root(([127, 0, 0, 1], 0).into(), connections);
+        Ok(LoadSpec {
             host: String::new(),
             threads,
             cpus: Some(self.split.client.clone()),
@@ -105,7 +104,7 @@ impl PlanBuilder {
     }
 
     /// Adds a scenario, and returns its index.
-    pub fn add_scenario(&mut self, server: ServerSpec, spec: Spec, group: Option<String>) -> usize {
+    pub fn add_scenario(&mut self, server: ServerSpec, spec: LoadSpec, group: Option<String>) -> usize {
         let server_cpus = match server {
             ServerSpec::Running { .. } => None,
             // CPUs of another machine only as requested.
@@ -124,7 +123,7 @@ impl PlanBuilder {
 
     /// Adds the null responder under the same load, as the ceiling. It runs on the servers' machine, so that
     /// the ceiling includes the network.
-    pub fn add_ceiling(&mut self, load: Spec) {
+    pub fn add_ceiling(&mut self, load: LoadSpec) {
         let threads = self.split.server.len().max(1).to_string();
         let cpus = self.split.server.to_string();
         let options = ["--threads", &threads, "--cpus", &cpus].map(str::to_owned).to_vec();

@@ -11,7 +11,7 @@ use lab::mode::Planned;
 use super::figures::{FigureSpec, PlanBuilder};
 use super::options::{Options, PlanError, Slo, Study};
 use crate::bench::setup::LoadLevel;
-use crate::client::Spec;
+use crate::client::LoadSpec;
 use crate::driver::ServerSpec;
 use crate::engine::Expect;
 
@@ -158,8 +158,8 @@ fn doubled(
 }
 
 /// A load that expects the answer of the study's servers.
-fn spec(plan: &PlanBuilder, connections: u32) -> Result<Spec, PlanError> {
-    Ok(Spec { expect: EXPECTED, ..plan.spec(connections)? })
+fn spec(plan: &PlanBuilder, connections: u32) -> Result<LoadSpec, PlanError> {
+    Ok(LoadSpec { expect: EXPECTED, ..plan.spec(connections)? })
 }
 
 /// A figure without suffix and profile.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::*;
 
-/// The program, built as a user's would be, into this crate's own directory below `target`.
+/// The program, built into this crate's OUT_DIR.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let cache = || Ok(PathBuf::from(concat!(env!("OUT_DIR"), "/cache")));
     built::find_or_build(&[], cache, built::go, |_, _| ()).unwrap()
@@ -85,7 +85,7 @@ fn a_program_that_is_none_is_told() {
     let nothing = Path::new("/nowhere/truebench-servers");
     assert!(matches!(Server::start(nothing, &config("nethttp")), Err(ServersError::Run(..))));
     assert!(matches!(list(nothing), Err(ServersError::Run(..))));
-    // These run, and are no servers.
+    // These run, but are no servers.
     assert!(matches!(list(Path::new("/bin/true")), Err(ServersError::Run(..))));
     assert!(matches!(Server::start(Path::new("/bin/echo"), &config("hello")), Err(ServersError::Start(..))));
 }

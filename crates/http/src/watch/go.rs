@@ -256,8 +256,8 @@ mod unit {
     #[test]
     fn a_server_under_load_tells_of_itself() {
         let (before, after) = (runtime(FIRST), runtime(SECOND));
-        let look = |runtime: &Runtime| samples(&Reading::Value(runtime.clone()));
-        let changed = changes(&look(&before), &look(&after));
+        let samples_of = |runtime: &Runtime| samples(&Reading::Value(runtime.clone()));
+        let changed = changes(&samples_of(&before), &samples_of(&after));
         assert!(changed.iter().all(|sample| sample.value.value().is_some()), "{changed:?}");
         let change = |name: &str| value(&changed, name).into_value().unwrap();
         // 200 connections with a goroutine each, and a second one while a request is answered.

@@ -240,12 +240,12 @@ mod unit {
 
     #[test]
     fn an_interface_that_vanishes_is_unknown() {
-        let look = |dev: &str| {
+        let read_dev = |dev: &str| {
             let (_root, tree) = tree(&[("proc/net/dev", dev)]);
             read(&tree)
         };
         let without = DEV.lines().take(3).collect::<Vec<_>>().join("\n");
-        let changed = changes(&look(DEV), &look(&without));
+        let changed = changes(&read_dev(DEV), &read_dev(&without));
         assert_eq!(value(&changed, "host.net.lo.received"), Reading::Value(0.0));
         assert_eq!(
             value(&changed, "host.net.eth0.sent").reason(),

@@ -249,9 +249,9 @@ mod unit {
     fn connections_that_wait_are_seen_here() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let look = || read(&Tree::live(), Some(std::process::id()), address);
+        let read_live = || read(&Tree::live(), Some(std::process::id()), address);
         let queue = |samples: &[Sample]| value(samples, "sockets.listen.queue");
-        let first = look();
+        let first = read_live();
         if let Some(reason) = queue(&first).reason() {
             // A sandbox forbids it, or the kernel has no tcp_diag.
             assert!(reason.starts_with("sock_diag:"), "{reason}");
@@ -259,13 +259,13 @@ mod unit {
         }
         assert_eq!(queue(&first), Reading::Value(0.0));
         let _waiting = [TcpStream::connect(address).unwrap(), TcpStream::connect(address).unwrap()];
-        assert_eq!(queue(&look()), Reading::Value(2.0));
+        assert_eq!(queue(&read_live()), Reading::Value(2.0));
         drop(listener.accept().unwrap());
-        assert_eq!(queue(&look()), Reading::Value(1.0));
+        assert_eq!(queue(&read_live()), Reading::Value(1.0));
         // The standard library passes 128, or -1 for the system's maximum.
-        assert!(*value(&look(), "sockets.listen.backlog").value().unwrap() >= 5.0);
+        assert!(*value(&read_live(), "sockets.listen.backlog").value().unwrap() >= 5.0);
         drop(listener);
-        let gone = queue(&look());
+        let gone = queue(&read_live());
         assert_eq!(gone.reason(), Some(format!("nobody listens at {address} here").as_str()));
     }
 

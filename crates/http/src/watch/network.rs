@@ -264,11 +264,11 @@ mod unit {
 
     #[test]
     fn an_overflow_between_two_looks_is_seen_and_a_reset_is_not_taken_for_none() {
-        let look = |netstat: &str| {
+        let read_netstat = |netstat: &str| {
             let (_root, tree) = tree(&[("proc/net/netstat", netstat)]);
             read(&tree, None)
         };
-        let (before, after) = (look(NETSTAT), look(&NETSTAT.replace("0 22 3 4", "0 21 9 4")));
+        let (before, after) = (read_netstat(NETSTAT), read_netstat(&NETSTAT.replace("0 22 3 4", "0 21 9 4")));
         let changed = changes(&before, &after);
         assert_eq!(value(&changed, "tcp.ListenOverflows"), Reading::Value(6.0));
         assert_eq!(value(&changed, "tcp.ListenDrops"), Reading::Value(0.0));
@@ -308,14 +308,14 @@ mod unit {
 
     #[test]
     fn this_machine_counts_a_connection() {
-        let look = || read(&Tree::live(), None);
-        let before = look();
+        let read_live = || read(&Tree::live(), None);
+        let before = read_live();
         if value(&before, "tcp.ActiveOpens").value().is_none() {
             return;
         }
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let _peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let changed = changes(&before, &look());
+        let changed = changes(&before, &read_live());
         assert!(*value(&changed, "tcp.ActiveOpens").value().unwrap() >= 1.0);
         assert!(*value(&changed, "sockets.inuse").value().unwrap() >= 1.0);
     }

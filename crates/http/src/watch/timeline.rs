@@ -129,7 +129,7 @@ mod unit {
     use super::*;
     use proptest::prelude::*;
 
-    fn look(count: f64, threads: Reading<f64>) -> [Sample; 2] {
+    fn snapshot(count: f64, threads: Reading<f64>) -> [Sample; 2] {
         [
             Sample::counter("switches", Unit::ONE, Reading::Value(count)),
             Sample::level("threads", Unit::ONE, threads),
@@ -139,7 +139,7 @@ mod unit {
     #[test]
     fn counters_become_rates() {
         let mut columns = Columns::new();
-        columns.push(2.0, 2.0, &look(10.0, Reading::Value(4.0)));
+        columns.push(2.0, 2.0, &snapshot(10.0, Reading::Value(4.0)));
         columns.push(3.0, 1.0, &[Sample::counter("busy", Unit::SECONDS, Reading::Value(0.5))]);
         let timeline = columns.timeline();
         assert_eq!(timeline.seconds, [2.0, 3.0]);
@@ -152,29 +152,30 @@ mod unit {
     #[test]
     fn what_is_unknown_leaves_a_gap_and_its_reason() {
         let mut columns = Columns::new();
-        columns.push(1.0, 1.0, &look(1.0, Reading::unknown("gone")));
+        columns.push(1.0, 1.0, &snapshot(1.0, Reading::unknown("gone")));
         assert_eq!(columns.timeline().columns[1].values, [None]);
         assert_eq!(columns.unknown().collect::<Vec<_>>(), [("threads", "gone")]);
     }
 
     proptest! {
         #[test]
-        fn however_long_it_lasts_points_are_few_and_sums_stay(looks in 1usize..3000) {
+        fn however_long_it_lasts_points_are_few_and_sums_stay(snapshots in 1usize..3000) {
             let mut columns = Columns::new();
-            for at in 0..looks {
-                columns.push(at as f64 + 1.0, 1.0, &look(at as f64, Reading::Value(3.0)));
+            for at in 0..snapshots {
+                columns.push(at as f64 + 1.0, 1.0, &snapshot(at as f64, Reading::Value(3.0)));
             }
             let timeline = columns.timeline();
             prop_assert!(timeline.seconds.len() <= MAX_TIMELINE_POINTS);
-            prop_assert!(looks <= MAX_TIMELINE_POINTS || timeline.seconds.len() >= MAX_TIMELINE_POINTS / 2);
-            prop_assert_eq!(timeline.seconds.last().copied(), Some(looks as f64));
+            let points = timeline.seconds.len();
+            prop_assert!(snapshots <= MAX_TIMELINE_POINTS || points >= MAX_TIMELINE_POINTS / 2);
+            prop_assert_eq!(timeline.seconds.last().copied(), Some(snapshots as f64));
             let mut start = 0.0;
             let mut sum = 0.0;
             for (end, rate) in timeline.seconds.iter().zip(&timeline.columns[0].values) {
                 sum += rate.unwrap() * (end - start);
                 start = *end;
             }
-            let exact = (looks * (looks - 1) / 2) as f64;
+            let exact = (snapshots * (snapshots - 1) / 2) as f64;
             prop_assert!((sum - exact).abs() <= exact * 1e-9, "{} {}", sum, exact);
             prop_assert!(timeline.columns[1].values.iter().all(|value| value.is_some_and(|value| (value - 3.0).abs() < 1e-9)));
         }

@@ -81,7 +81,7 @@ fn io_uring_carries_large_bodies_both_ways() {
     if !has_uring() {
         return;
     }
-    let server = Null::local(Answer::of(&vec![b'b'; 3_000_000])).start().unwrap();
+    let server = Null::local(Answer::with_body(&vec![b'b'; 3_000_000])).start().unwrap();
     let request = Request::new("POST", "x", "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
     let expect = Expect { body: Some(3_000_000), ..Expect::default() };
     let load = Load { request, expect, carrier: Carrier::Uring, ..load(server.address(), 4, 40) };

@@ -74,7 +74,7 @@ fn head_has_no_body() {
 #[test]
 fn large_bodies_and_large_requests() {
     let body = vec![b'b'; 3_000_000];
-    let server = Null::local(Answer::of(&body)).start().unwrap();
+    let server = Null::local(Answer::with_body(&body)).start().unwrap();
     let request = Request::new("POST", "x", "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
     let expect = Expect { body: Some(3_000_000), ..Expect::default() };
     let counts = run(&Load { request, expect, ..load(server.address(), 4, 40) }).stats.counts;

@@ -36,7 +36,7 @@ pub fn load(target: SocketAddr, connections: u32, requests: u64) -> Load {
 
 /// A responder with these faults.
 pub fn null(faults: Faults) -> Responder {
-    Null { faults, ..Null::local(Answer::of(BODY)) }.start().unwrap()
+    Null { faults, ..Null::local(Answer::with_body(BODY)) }.start().unwrap()
 }
 
 /// A responder of these bytes.

@@ -110,7 +110,7 @@ fn one_of(faults: Faults, requests: u64) -> Outcome {
 #[test]
 fn large_bodies_leave_the_others_their_turn() {
     let body = vec![b'b'; 40_000_000];
-    let server = Null::local(Answer::of(&body)).start().unwrap();
+    let server = Null::local(Answer::with_body(&body)).start().unwrap();
     let expect = http::engine::Expect { status: None, body: Some(body.len() as u64), same_body: true };
     let stats = run(&Load { expect, ..load(server.address(), 4, 24) }).stats;
     assert_eq!((stats.counts.answered, stats.fairness.starved), (24, 0));
@@ -119,7 +119,7 @@ fn large_bodies_leave_the_others_their_turn() {
 #[test]
 fn what_is_malformed_is_named() {
     use http::engine::message::Malformed;
-    let ok = Answer::of(BODY);
+    let ok = Answer::with_body(BODY);
     // The first answer is whole, so that the connection is proved; the one that says it closes is not.
     let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
     let mut answer = ok.clone();
@@ -133,8 +133,8 @@ fn what_is_malformed_is_named() {
 #[test]
 fn another_body_is_seen_where_it_is_looked_at() {
     // Every second answer of a connection is the closing one: as long as the others, and another.
-    let mut answer = Answer::of(BODY);
-    answer.closing = Answer::of(b"Hello, Go?").closing;
+    let mut answer = Answer::with_body(BODY);
+    answer.closing = Answer::with_body(b"Hello, Go?").closing;
     let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
     let server = Null { faults, ..Null::local(answer) }.start().unwrap();
     let load = load(server.address(), 1, 3100);

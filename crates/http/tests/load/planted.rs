@@ -67,7 +67,7 @@ fn a_small_backlog_overflows() {
     let look = || network::read(&Tree::live(), None);
     let before = look();
     let faults = Faults { accept: Some(Duration::from_millis(200)), ..Faults::default() };
-    let server = Null { backlog: 1, faults, ..Null::local(Answer::of(BODY)) }.start().unwrap();
+    let server = Null { backlog: 1, faults, ..Null::local(Answer::with_body(BODY)) }.start().unwrap();
     let ramp = Ramp { in_flight: 4, ..Ramp::default() };
     let load = Load { ramp, timeout: ramp.patience, ..load(server.address(), 4, 40) };
     let outcome = run(&load);
