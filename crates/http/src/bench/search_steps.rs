@@ -6,7 +6,7 @@ use figure::{Evidence, Reading, Round};
 /// One value per rate, in the order of the search.
 #[derive(Debug, Default)]
 pub struct SearchSteps {
-    asked: Vec<f64>,
+    rate: Vec<f64>,
     answered: Vec<f64>,
     latency: Vec<f64>,
     missed: Vec<f64>,
@@ -32,7 +32,7 @@ impl SearchSteps {
     ) {
         let fact = |key| round.evidence.get(key);
         let lasted = round.duration.max(f64::MIN_POSITIVE);
-        self.asked.push(rate);
+        self.rate.push(rate);
         self.answered.push(round.value().unwrap_or(0.0));
         self.latency.push(latency.unwrap_or(0.0));
         self.missed.push(missed as f64);
@@ -55,7 +55,7 @@ impl SearchSteps {
     /// Writes the columns; a column with an unknown value is unknown.
     pub fn write(self, evidence: &mut Evidence) {
         let columns = [
-            (key::TRIED, self.asked),
+            (key::TRIED, self.rate),
             (key::TRIED_ANSWERED, self.answered),
             (key::TRIED_LATENCY, self.latency),
             (key::TRIED_MISSED, self.missed),

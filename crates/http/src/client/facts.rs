@@ -121,8 +121,8 @@ fn delayed(latencies: &Histogram) -> f64 {
 fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     let fairness = &stats.fairness;
     let none = "no connection was answered";
-    let throughput_and_latency = stats.rate().zip(stats.latency.mean());
-    let little = throughput_and_latency.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
+    let rate_and_latency = stats.rate().zip(stats.latency.mean());
+    let little = rate_and_latency.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
     facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
     facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
     facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);

@@ -37,15 +37,16 @@ impl AgentRules {
 
 /// Describes a machine in one sentence.
 fn sentence(machine: &Machine) -> String {
-    let known = |reading: &Reading<String>| reading.value().cloned().unwrap_or_else(|| "unknown".to_owned());
+    let or_unknown =
+        |reading: &Reading<String>| reading.value().cloned().unwrap_or_else(|| "unknown".to_owned());
     let usable: CpuList = machine.topology.usable();
     let mut text = format!(
         "{}: {}, CPUs {usable} of {}, Linux {}, hypervisor {}",
-        known(&machine.hostname),
-        known(&machine.cpu.model),
+        or_unknown(&machine.hostname),
+        or_unknown(&machine.cpu.model),
         machine.topology.online.len(),
-        known(&machine.kernel.release),
-        known(&machine.virtualisation.hypervisor),
+        or_unknown(&machine.kernel.release),
+        or_unknown(&machine.virtualisation.hypervisor),
     );
     if let Some(container) = &machine.virtualisation.container {
         text += &format!(", container {container}");

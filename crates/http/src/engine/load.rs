@@ -195,7 +195,7 @@ pub struct Expect {
 impl Expect {
     /// Describes an unexpected status, and what to do.
     pub fn deviation(&self, status: u16) -> String {
-        let wanted = match self.status {
+        let expected = match self.status {
             Some(status) => status.to_string(),
             None => "200 to 299".to_owned(),
         };
@@ -204,7 +204,7 @@ impl Expect {
             401 | 407 => "give credentials in the URL or by -H Authorization",
             _ => "correct the URL",
         };
-        format!("{status}, where {wanted} was expected; {advice}, or accept it by --expect-status {status}")
+        format!("{status}, where {expected} was expected; {advice}, or accept it by --expect-status {status}")
     }
 
     /// Checks everything except the contents of the body.

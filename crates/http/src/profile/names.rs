@@ -17,11 +17,11 @@ pub fn matches(pattern: &str, name: &str) -> bool {
         Some(rest) => (true, rest),
         None => (false, pattern),
     };
-    let here = |name: &str| match name.strip_prefix(pattern) {
+    let is_match = |name: &str| match name.strip_prefix(pattern) {
         Some(rest) => open || rest.is_empty() || rest.starts_with('.'),
         None => false,
     };
-    here(name) || (anywhere && name.match_indices('/').any(|(slash, _)| here(&name[slash + 1..])))
+    is_match(name) || (anywhere && name.match_indices('/').any(|(slash, _)| is_match(&name[slash + 1..])))
 }
 
 pub fn any(patterns: &[&str], name: &str) -> bool {

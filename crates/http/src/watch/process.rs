@@ -187,10 +187,10 @@ fn word<'a>(status: &'a str, name: &str) -> Option<&'a str> {
 fn descriptors(tree: &Tree, directory: &str) -> Reading<f64> {
     let path = format!("{directory}/fd");
     if tree.is_live()
-        && let Ok(about) = std::fs::metadata(tree.path(&path))
-        && about.len() > 0
+        && let Ok(metadata) = std::fs::metadata(tree.path(&path))
+        && metadata.len() > 0
     {
-        return Reading::Value(about.len() as f64);
+        return Reading::Value(metadata.len() as f64);
     }
     match std::fs::read_dir(tree.path(&path)) {
         Ok(entries) => Reading::Value(entries.count() as f64),

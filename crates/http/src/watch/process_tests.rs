@@ -123,8 +123,8 @@ fn damaged_books_are_unknown() {
 
 #[test]
 fn this_process_is_seen_to_work() {
-    let own = ProcessSet::new(Tree::live(), &[std::process::id()], None);
-    let before = own.read();
+    let set = ProcessSet::new(Tree::live(), &[std::process::id()], None);
+    let before = set.read();
     let files: Vec<_> = (0..20).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
     let begun = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // 0.1 s of CPU: ten ticks.
@@ -134,7 +134,7 @@ fn this_process_is_seen_to_work() {
     {
         std::hint::black_box(files.len());
     }
-    let after = own.read();
+    let after = set.read();
     let changed = samples("own", &before, &after);
     let spent = value(&changed, "own.user").and(value(&changed, "own.system")).into_value().unwrap();
     assert!(spent.0 + spent.1 >= 0.02, "{spent:?}");

@@ -114,10 +114,10 @@ fn start_asking(
     cpus: Option<CpuList>,
     messages: Sender<Message>,
 ) -> std::io::Result<Sender<()>> {
-    let (asking, asked) = channel();
+    let (asking, requests) = channel();
     Builder::new().name("watcher-go".to_owned()).spawn(move || {
         yield_to_watched(cpus.as_ref());
-        while asked.recv().is_ok() {
+        while requests.recv().is_ok() {
             let answer = go::ask(address);
             if messages.send(Message::GoAnswer(answer, thread_cpu())).is_err() {
                 return;
@@ -214,14 +214,14 @@ impl WatchThread {
 
     /// Takes a snapshot; true if a stop was requested meanwhile. The last one does not wait for Go.
     fn snapshot(&mut self, is_last: bool) -> (Snapshot, bool) {
-        let asked = match &self.asking {
+        let request = match &self.asking {
             Some(asking) if !is_last => Some(match self.is_due {
                 true => Err("the port beside the server has not yet answered the look before"),
                 false => asking.send(()).map_err(|_| "nobody asks the port beside the server"),
             }),
             _ => None,
         };
-        self.is_due |= asked == Some(Ok(()));
+        self.is_due |= request == Some(Ok(()));
         let tree = &self.plan.tree;
         let at = Instant::now();
         let sets = self.plan.processes.iter().map(|(_, set)| set.read()).collect();
@@ -232,7 +232,7 @@ impl WatchThread {
                 .into_iter()
                 .flat_map(|address| listen::read(tree, self.plan.network_of, address)),
         );
-        let (go, stopped) = match asked {
+        let (go, stopped) = match request {
             Some(Ok(())) => self.wait_for_go(at + self.plan.interval / 2),
             Some(Err(reason)) => (Some(Reading::unknown(reason)), false),
             None => (None, false),

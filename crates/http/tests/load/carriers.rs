@@ -7,7 +7,7 @@ use http::null::{Answer, Faults, Null, OneIn};
 
 use crate::common::{load, null, run};
 
-/// Whether io_uring is here; where it is not, the reason is told.
+/// Whether io_uring is available; prints the reason if not.
 pub fn has_uring() -> bool {
     match uring::available() {
         Ok(()) => true,
@@ -19,12 +19,12 @@ pub fn has_uring() -> bool {
     }
 }
 
-/// Those that are here.
+/// The available carriers.
 fn carriers() -> Vec<Carrier> {
     if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
 }
 
-/// What both count of a load against a responder with these faults.
+/// Asserts that both carriers count the same against a responder with these faults.
 fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
     if !has_uring() {
         return;
@@ -101,7 +101,7 @@ fn connections_stay_from_window_to_window() {
             assert_eq!(outcome.stats.counts.answered, requests, "{:?}", outcome.stats.counts);
             assert_eq!((outcome.stats.counts.connects, outcome.ramp.established), (0, 40));
         }
-        // Those that the server ended meanwhile are made again.
+        // Connections that the server closed in between are made again.
         drop(client);
         assert_eq!(server.stop().unwrap(), 5000 + 300 + 7000 + 40);
     }
@@ -114,7 +114,7 @@ fn what_was_given_up_in_one_window_is_no_part_of_the_next() {
         let drain = Duration::from_millis(100);
         let load = Load { carrier, drain, ..load(server.address(), 10, 180) };
         let client = Client::connect(&load, Default::default()).unwrap();
-        // With the ten that proved the connections, the hundredth request falls into the first window.
+        // Ten requests proved the connections: the hundredth falls into the first window.
         let mut in_flight = 0;
         for _ in 0..2 {
             let counts = client.window(&Window::from_load(&load), time::now()).unwrap().stats.counts;

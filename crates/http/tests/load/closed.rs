@@ -17,7 +17,7 @@ fn a_number_of_requests_is_exact() {
     assert_eq!((stats.counts.failures(), stats.counts.connects, stats.counts.in_flight), (0, 0, 0));
     assert_eq!((stats.fairness.connections, stats.fairness.starved, outcome.usage.len()), (10, 0, 3));
     assert!(stats.rate().unwrap() > 0.0 && stats.fairness.jain().unwrap() > 0.5);
-    // Each connection was proved by one request.
+    // One more request proved each connection.
     assert_eq!(server.stop().unwrap(), 10_011);
 }
 

@@ -8,7 +8,7 @@ use http::record::Failure;
 
 use crate::common::{BODY, load, null, run};
 
-/// One connection is proved by its first request, so that the numbers of the requests that count begin at 2.
+/// The first request proves the connection: counted requests start at 2.
 const REQUESTS: u64 = 999;
 
 fn one(faults: Faults) -> Outcome {
@@ -33,7 +33,7 @@ fn fast_refusals_are_not_in_the_percentiles() {
 fn resets_are_counted_and_connections_made_again() {
     let counts = one(Faults { reset: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failed_by(Failure::Reset), counts.failures()), (989, 10, 10));
-    // Whether the connection behind the last request is still made depends on when the run ends.
+    // The connection after the last request may still be made, depending on when the run ends.
     assert!((9..=10).contains(&counts.connects), "{counts:?}");
 }
 
@@ -59,7 +59,7 @@ fn keep_alive_that_is_lost_is_seen() {
 #[test]
 fn connections_that_end_unannounced_cost_the_request_on_them() {
     let counts = one(Faults { drop_after: OneIn::new(10), ..Faults::default() }).stats.counts;
-    // Whether the end is seen before the next request is sent, or it meets a reset, is the kernel's race.
+    // A race in the kernel: the client notices the end before it sends the next request, or gets a reset.
     let lost = counts.failed_by(Failure::ClosedBefore) + counts.failed_by(Failure::Reset);
     assert_eq!((counts.answered + lost, counts.failures()), (999, lost));
     assert!(lost >= 80 && counts.connects >= 80, "{counts:?}");
@@ -120,7 +120,7 @@ fn large_bodies_leave_the_others_their_turn() {
 fn what_is_malformed_is_named() {
     use http::engine::message::Malformed;
     let ok = Answer::with_body(BODY);
-    // The first answer is whole, so that the connection is proved; the one that says it closes is not.
+    // The first answer is complete and proves the connection; the closing one is not.
     let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
     let mut answer = ok.clone();
     answer.closing = Answer::raw(b"HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n").plain;
@@ -132,14 +132,14 @@ fn what_is_malformed_is_named() {
 
 #[test]
 fn another_body_is_seen_where_it_is_looked_at() {
-    // Every second answer of a connection is the closing one: as long as the others, and another.
+    // Every second answer is the closing one: it has the same length and another body.
     let mut answer = Answer::with_body(BODY);
     answer.closing = Answer::with_body(b"Hello, Go?").closing;
     let faults = Faults { close_after: OneIn::new(2), ..Faults::default() };
     let server = Null { faults, ..Null::local(answer) }.start().unwrap();
     let load = load(server.address(), 1, 3100);
     let counts = run(&load).stats.counts;
-    // Of the requests behind the one that proves the connection each 1021st is looked at: two odd ones, and one that is even.
+    // Checks every 1021st request after the proving one: two odd ones, and an even one.
     assert_eq!((counts.answered, counts.failed_by(Failure::Body), counts.failures()), (3098, 2, 2));
     let expect = http::engine::Expect { same_body: false, ..load.expect };
     assert_eq!(run(&http::engine::Load { expect, ..load }).stats.counts.answered, 3100);

@@ -39,18 +39,19 @@ fn a_stall_is_seen_from_the_intended_start_alone() {
         requests: None,
         ..load(server.address(), 2, 0)
     };
-    // The connections are proved at the end of the first stall; the window holds three, and its end none.
+    // The connections are proved at the end of the first stall. The window holds three stalls, and ends in
+    // none.
     let stats = run(&load).stats;
-    // Of 1700 requests, the n that wait longest wait at least 100 ms - n / 3 ms: 43 ms and 94 ms, where
-    // the server stalls on time. A busy machine only adds to that.
+    // The n longest of 1700 requests wait at least 100 ms - n / 3 ms: 43 ms and 94 ms, if the server stalls
+    // on time. A busy machine only adds to that.
     let p90 = stats.latency.quantile(0.90).unwrap() as f64 / 1e6;
     let p99 = stats.latency.quantile(0.99).unwrap() as f64 / 1e6;
     assert!(p90 > 25.0, "{p90}");
     assert!(p99 > 60.0, "{p99}");
-    // Of those that were sent only two met each stall.
+    // Only two of the sent requests met each stall.
     let naive = stats.uncorrected.quantile(0.98).unwrap() as f64 / 1e6;
     assert!(naive < p90 / 2.0, "{naive}");
-    // And the delay is the server's: no connection was free.
+    // The server causes the delay: no connection was free.
     let busy = stats.lag_busy.mean().unwrap();
     assert!(busy > 5.0 * stats.lag_late.mean().unwrap(), "{busy} {:?}", stats.lag_late.mean());
 }
@@ -70,7 +71,7 @@ fn what_was_not_sent_is_told() {
     let counts = run(&load).stats.counts;
     assert_eq!(counts.answered + counts.answered_late + counts.unsent + counts.in_flight, 300);
     assert!(counts.unsent >= 250 && counts.failed_by(Failure::Timeout) == 0, "{counts:?}");
-    // Given time, what was due is sent behind the window, and has its whole latency.
+    // With enough time the rest is sent after the window, with its full latency.
     let stats = run(&Load { drain: Duration::from_secs(60), ..load }).stats;
     assert_eq!((stats.latency.count(), stats.counts.unsent), (300, 0), "{:?}", stats.counts);
     assert!(stats.latency.quantile(0.9).unwrap() > 4_000_000_000);
@@ -101,7 +102,7 @@ fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
     };
     let counts = run(&load).stats.counts;
     let ended = counts.answered + counts.answered_late + counts.failures() + counts.failed_late;
-    // A connection waits 20 ms for its next request, and its end comes at once: seldom will one meet it.
+    // A connection idles for 20 ms, and closes at once: few requests meet the close.
     assert_eq!(ended + counts.unsent, 300, "{counts:?}");
     assert!(counts.closed_idle >= 30 && counts.closed_idle <= counts.connects + 20, "{counts:?}");
 }
@@ -110,7 +111,7 @@ fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
 fn a_notice_that_ends_an_idle_connection_is_no_second_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = listener.local_addr().unwrap();
-    // Each connection is answered once, and told that it idled for too long.
+    // Each connection is answered once, and then closed with a notice.
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             std::thread::spawn(move || serve_once(stream));

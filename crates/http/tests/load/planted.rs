@@ -1,4 +1,4 @@
-//! Defects that are planted: the responder does each as it says, and the engine's record shows it.
+//! Planted defects: the responder does what it says, and the engine's record shows it.
 
 use std::time::Duration;
 
@@ -45,7 +45,8 @@ fn answers_that_come_later_and_later() {
     let drift = Drift { growth: Duration::from_millis(50), every: Duration::from_millis(100) };
     let server = null(Faults { drift: Some(drift), ..Faults::default() });
     let stats = run(&load(server.address(), 1, 12)).stats;
-    // The last of them waits for half of what passed before, thus for a third of the whole; of 12 that wait equally long, for a twelfth.
+    // The last of them waits for half of the time so far, a third of the whole; with 12 equal waits it would
+    // be a twelfth.
     let longest = stats.latency.longest().unwrap() as f64 * 1e-9;
     assert!(longest >= 0.3 * stats.seconds().unwrap(), "{longest} of {:?}", stats.seconds());
 }
@@ -64,17 +65,17 @@ fn connections_that_are_neglected_starve() {
 
 #[test]
 fn a_small_backlog_overflows() {
-    let look = || network::read(&Tree::live(), None);
-    let before = look();
+    let read_counters = || network::read(&Tree::live(), None);
+    let before = read_counters();
     let faults = Faults { accept: Some(Duration::from_millis(200)), ..Faults::default() };
     let server = Null { backlog: 1, faults, ..Null::local(Answer::with_body(BODY)) }.start().unwrap();
     let ramp = Ramp { in_flight: 4, ..Ramp::default() };
     let load = Load { ramp, timeout: ramp.patience, ..load(server.address(), 4, 40) };
     let outcome = run(&load);
     assert_eq!((outcome.ramp.established, outcome.stats.counts.answered), (4, 40));
-    // Two find room (one more than the backlog); the others ask again after a second (RFC 6298, section 2).
+    // Two fit (one more than the backlog); the others retry after a second (RFC 6298, section 2).
     assert!(outcome.ramp.connect.longest().unwrap() >= 900_000_000);
-    let changed = sample::changes(&before, &look());
+    let changed = sample::changes(&before, &read_counters());
     if let Some(overflows) = sample::value(&changed, "tcp.ListenOverflows").value() {
         assert!(*overflows >= 2.0, "{overflows}");
     }

@@ -1,4 +1,4 @@
-//! Loads of `https://`.
+//! `https://` loads.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -14,27 +14,27 @@ use crate::carriers::has_uring;
 use crate::common::{BODY, load, run};
 use crate::tls_server::{NAME, Server, Setup, answer, answers};
 
-/// epoll, and io_uring where it is.
+/// epoll, and io_uring if available.
 fn carriers() -> Vec<Carrier> {
     if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
 }
 
-/// A load of this server over TLS.
+/// A TLS load of this server.
 fn secure(server: &Server, connections: u32, requests: u64) -> Load {
     Load { tls: Some(server.tls()), ..load(server.address, connections, requests) }
 }
 
-/// Bytes of the request of [`load`].
+/// Bytes of [`load`]'s request.
 fn request() -> usize {
     load(([127, 0, 0, 1], 1).into(), 1, 1).request.bytes.len()
 }
 
-/// Answers [`load`] as it expects.
+/// Answers [`load`] as expected.
 fn plain() -> Server {
     Server::start(&Setup::default(), answers(request(), answer(BODY), false))
 }
 
-/// Why no connection was made.
+/// The error if no connection was made.
 fn refused(mut load: Load) -> String {
     load.ramp.patience = Duration::from_secs(1);
     let error = engine::run(&load, &Arc::new(AtomicBool::new(false)), |_| Some(0)).unwrap_err();
@@ -72,7 +72,7 @@ fn sessions_stay_from_window_to_window() {
 #[test]
 fn large_bodies_arrive_whole_both_ways() {
     let body: Vec<u8> = (0..1_000_000u32).map(|at| (at % 251) as u8).collect();
-    // More than sockets hold on both sides: the rest must wait for room.
+    // More than the socket buffers of both sides hold: the rest must wait.
     let request = Request::new("POST", NAME, "/", &[], &vec![b'r'; 16_000_000], true).unwrap();
     for carrier in carriers() {
         let length = request.bytes.len();
@@ -91,7 +91,7 @@ fn a_connection_for_each_request_counts_its_handshake() {
         let request = Request::new("GET", "127.0.0.1", "/", &[], b"", false).unwrap();
         let answer = answers(request.bytes.len(), answer(BODY), true);
         let setup = Setup { version, ..Setup::default() };
-        // The connection is made, and its handshake is late.
+        // The connection is made, but its handshake is late.
         let server = Server::start(&setup, move |stream| {
             std::thread::sleep(wait);
             answer(stream)
@@ -119,7 +119,7 @@ fn whom_not_to_believe_is_named_and_insecure_believes_all() {
     assert_eq!((all.stats.counts.answered, all.stats.counts.failures()), (20, 0));
 }
 
-/// As `openssl req -x509` makes one: an authority's.
+/// As `openssl req -x509` makes it: a CA certificate.
 fn authority(certificate: &mut rcgen::CertificateParams) {
     certificate.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
 }
@@ -145,7 +145,7 @@ fn a_certificate_that_is_listed_itself_is_believed_and_still_checked() {
             let counts = run(&secure(&start(certificate, version), 2, 20)).stats.counts;
             assert_eq!((counts.answered, counts.failures()), (20, 0));
         }
-        // Another host, another certificate of the same kind, one that has expired.
+        // Another host, another certificate of the same kind, an expired one.
         let server = start(authority, version);
         let file = Trust::File(server.file.path().to_owned());
         let with = |tls: Tls| Load { tls: Some(tls), ..secure(&server, 1, 1) };
@@ -164,13 +164,13 @@ fn what_the_server_will_not_have_is_named() {
     let server = Server::start(&setup, answers(request(), answer(BODY), false));
     let protocol = refused(secure(&server, 1, 1));
     assert!(protocol.contains(Failure::Tls.text()) && protocol.contains("ALPN"), "{protocol}");
-    // With TLS 1.3 the client's handshake is done when the server refuses its certificate, or that it has none.
+    // In TLS 1.3 the client's handshake is complete before the server refuses its certificate.
     for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
         let setup = Setup { version, asks_clients: true, ..Setup::default() };
         let server = Server::start(&setup, |stream| {
             let refused = stream.read(&mut [0]);
             assert!(refused.is_err(), "{refused:?}");
-            // What the client sent is read, so that the alert is not lost by a reset.
+            // Reads what the client sent: a reset would discard the alert.
             while stream.sock.read(&mut [0; 1024])? > 0 {}
             Ok(())
         });
@@ -184,18 +184,18 @@ fn what_the_server_will_not_have_is_named() {
 fn a_server_that_ends_the_handshake_is_counted() {
     for carrier in carriers() {
         let request = Request::new("GET", "127.0.0.1", "/", &[], b"", false).unwrap();
-        let (answer, seen) = (answers(request.bytes.len(), answer(BODY), true), AtomicU32::new(0));
-        let seen = Arc::new(seen);
+        let (answer, count) = (answers(request.bytes.len(), answer(BODY), true), AtomicU32::new(0));
+        let count = Arc::new(count);
         let server = Server::start(&Setup::default(), move |stream| {
-            if seen.fetch_add(1, Ordering::SeqCst) % 3 < 2 {
+            if count.fetch_add(1, Ordering::SeqCst) % 3 < 2 {
                 return answer(stream);
             }
-            // A part of the ClientHello, and no more.
+            // Reads a part of the ClientHello, and closes.
             stream.sock.read_exact(&mut [0; 20])
         });
         let load = Load { carrier, request, keeps_alive: false, ..secure(&server, 1, 12) };
         let counts = run(&load).stats.counts;
-        // The first proved the connection; then each third fails: the second request, and so on.
+        // The first one proved the connection; then every third one fails: the second request, and so on.
         assert_eq!((counts.answered, counts.failed_by(Failure::Tls), counts.failures()), (8, 4, 4));
         assert_eq!(counts.unconnected[Failure::Tls as usize], 4);
     }
@@ -242,16 +242,16 @@ fn a_body_that_ends_without_the_end_of_the_session_is_cut() {
 
 #[test]
 fn what_cannot_be_set_up_is_said() {
-    let of = |name: &str, trust: &Trust| Tls::new(name, trust).unwrap_err();
-    assert!(matches!(of("no name", &Trust::Insecure), TlsError::Name(_)));
-    let missing = of(NAME, &Trust::File("/no/such.pem".into())).to_string();
+    let error = |name: &str, trust: &Trust| Tls::new(name, trust).unwrap_err();
+    assert!(matches!(error("no name", &Trust::Insecure), TlsError::Name(_)));
+    let missing = error(NAME, &Trust::File("/no/such.pem".into())).to_string();
     assert!(missing.starts_with("/no/such.pem: "), "{missing}");
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    assert!(of(NAME, &Trust::File(file.path().to_owned())).to_string().contains("no certificate"));
+    assert!(error(NAME, &Trust::File(file.path().to_owned())).to_string().contains("no certificate"));
     file.write_all(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
-    assert!(matches!(of(NAME, &Trust::File(file.path().to_owned())), TlsError::File(..)));
+    assert!(matches!(error(NAME, &Trust::File(file.path().to_owned())), TlsError::File(..)));
     assert!(Tls::new("127.0.0.1", &Trust::Insecure).is_ok());
-    // A system may have no roots: then it says so.
+    // A system may have no roots.
     match Tls::new(NAME, &Trust::Roots) {
         Ok(_) => {}
         Err(error) => assert!(error.to_string().contains("PEM file"), "{error}"),
