@@ -303,7 +303,7 @@ fn append(all: &mut Option<Timeline>, more: &Timeline) {
     }
     all.seconds.extend(more.seconds.iter().map(|at| begin + at));
     for column in &more.columns {
-        if !all.columns.iter().any(|column_so_far| column_so_far.name == column.name) {
+        if !all.columns.iter().any(|existing| existing.name == column.name) {
             let values = vec![None; points];
             all.columns.push(figure::series::Column { values, ..column.clone() });
         }

@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(24 * 3600);
 /// How long a client waits until the previous one and its servers are gone.
 const TURN: Duration = Duration::from_secs(15);
 /// Interval of retries.
-const LOOK: Duration = Duration::from_millis(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Most clients with the token: one is served, others wait for their turn.
 const MOST: usize = 8;
 /// Bits that make a token unguessable.
@@ -119,7 +119,7 @@ impl Agent {
                 }
                 // The client left before it was accepted, or there are no descriptors at the moment.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(_) => std::thread::sleep(LOOK),
+                Err(_) => std::thread::sleep(RETRY_INTERVAL),
             }
         };
         connections.end();
@@ -268,7 +268,7 @@ fn turn(rules: &AgentRules) -> Result<std::sync::MutexGuard<'_, ()>, String> {
             Ok(turn) => return Ok(turn),
             // The mutex holds no data that a panic could leave inconsistent.
             Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(LOOK),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(RETRY_INTERVAL),
             Err(TryLockError::WouldBlock) => {
                 let others = rules.clients.load(Ordering::Acquire).saturating_sub(2);
                 return Err(format!(
