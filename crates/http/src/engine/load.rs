@@ -61,23 +61,13 @@ pub enum Error {
         "{needed} open files are needed and this process may have {limit}: ask for fewer connections, or raise the limit \
          (ulimit -n {needed})"
     )]
-    Files {
-        needed: u64,
-        limit: u64,
-    },
+    Files { needed: u64, limit: u64 },
     /// A thread could not be started or set up.
     #[error("{what}: {}", figure::format::system_error(error))]
-    System {
-        what: &'static str,
-        error: io::Error,
-    },
+    System { what: &'static str, error: io::Error },
     /// No connection was answered as expected.
     #[error("no connection to {target} was answered as expected within {seconds:.1} s: {failures}")]
-    Nothing {
-        target: SocketAddr,
-        seconds: f64,
-        failures: String,
-    },
+    Nothing { target: SocketAddr, seconds: f64, failures: String },
     /// The caller gave up.
     #[error("given up before it began")]
     Aborted,

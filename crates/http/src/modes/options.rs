@@ -117,17 +117,9 @@ pub enum PlanError {
     #[error("no CPU that may be used is online")]
     NoCpu,
     #[error("{option} {cpus}: of these, {missing} may not be used here; those that may are {usable}")]
-    Cpus {
-        option: &'static str,
-        cpus: CpuList,
-        missing: CpuList,
-        usable: CpuList,
-    },
+    Cpus { option: &'static str, cpus: CpuList, missing: CpuList, usable: CpuList },
     #[error(
         "-c {connections}: each of the {threads} threads of the client needs a connection; ask for fewer by -t"
     )]
-    Connections {
-        connections: u32,
-        threads: u32,
-    },
+    Connections { connections: u32, threads: u32 },
 }
