@@ -46,7 +46,7 @@ const TRIAL: Duration = Duration::from_millis(500);
 /// Quantiles of the distribution over all rounds.
 const SPECTRUM: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
 /// Most buckets of a distribution.
-const MOST_BUCKETS: usize = 400;
+const MAX_BUCKETS: usize = 400;
 
 struct HttpBench {
     setup: Setup,
@@ -323,7 +323,7 @@ fn all_rounds(id: &str, history: TaskHistory) -> Option<Figure> {
     let mut figure =
         Figure::planned(all_latencies(id), SUITE, "latency, all rounds", Unit::of("ms"), Better::Lower);
     let bins: Vec<(u64, u64)> = latency.bins().collect();
-    let stride = bins.len().div_ceil(MOST_BUCKETS).max(1);
+    let stride = bins.len().div_ceil(MAX_BUCKETS).max(1);
     let bucket = |chunk: &[(u64, u64)]| {
         Some(Bucket {
             low: milliseconds(chunk.first()?.0),

@@ -44,8 +44,8 @@ pub trait Record {
     fn server_closed(&mut self, announced: bool);
     /// Bytes followed a response without a request for them.
     fn surplus(&mut self);
-    /// A wait returned `events` events of at most `most`.
-    fn batch(&mut self, events: usize, most: usize);
+    /// A wait returned `events` events of at most `max_events`.
+    fn batch(&mut self, events: usize, max_events: usize);
     /// A request was still in flight at the end, or not yet sent; `age` counts from its intended start.
     fn censored(&mut self, was_sent: bool, age: u64);
 }

@@ -1,7 +1,7 @@
 //! What comes over the network: answers of servers and requests of clients, the variables of a Go server, the kernel's list of sockets.
 
 use figure::Reading;
-use http::engine::message::{HEAD_MOST, Malformed};
+use http::engine::message::{MAX_HEAD, Malformed};
 use http::engine::parse::{End, Outcome, Parser, Response};
 use http::null::parse_request;
 use http::watch::get::receive;
@@ -70,7 +70,7 @@ fn became(bytes: &[u8], piece: usize, is_head: bool) -> Vec<Became> {
                 }
             }
         }
-        assert!(carry.len() < HEAD_MOST);
+        assert!(carry.len() < MAX_HEAD);
     }
     became.push(Became::End(parser.end(&mut carry)));
     assert!(carry.is_empty());

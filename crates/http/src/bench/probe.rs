@@ -15,9 +15,9 @@ use crate::engine::{Load, errors};
 /// Time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Most bytes of an answer.
-const MOST: usize = 64 << 20;
+const MAX_ANSWER: usize = 64 << 20;
 /// Most header lines that are compared.
-const MOST_LINES: usize = 64;
+const MAX_LINES: usize = 64;
 
 /// First bytes of a TLS alert.
 const ALERT: [u8; 2] = [21, 3];
@@ -77,11 +77,11 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
         }
         match parser.advance(&buffer[..count], &mut carry, &mut ()) {
             Outcome::Complete { .. } => return Ok(answer(&all)),
-            Outcome::More if all.len() < MOST => {}
+            Outcome::More if all.len() < MAX_ANSWER => {}
             Outcome::More => {
                 return Err(format!(
                     "the answer is too long: more than {}",
-                    figure::format::bytes(MOST as f64)
+                    figure::format::bytes(MAX_ANSWER as f64)
                 ));
             }
             Outcome::Malformed(kind) => {
@@ -93,7 +93,7 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
 
 /// The parts of an answer that are compared.
 fn answer(bytes: &[u8]) -> Answer {
-    let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
+    let mut lines = [httparse::EMPTY_HEADER; MAX_LINES];
     let mut response = httparse::Response::new(&mut lines);
     let mut text = String::new();
     let head = match response.parse(bytes) {

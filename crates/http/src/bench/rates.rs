@@ -6,9 +6,9 @@ use super::setup::LoadLevel;
 use crate::engine::{Outcome, Pacing};
 
 /// Largest share of the slowest server's capacity at which mostly idle connections hardly queue.
-const MOST_OF_IDLE: f64 = 0.35;
+const MAX_IDLE_SHARE: f64 = 0.35;
 /// Most windows of a search.
-const MOST_STEPS: u32 = 9;
+const MAX_STEPS: u32 = 9;
 /// The search ends when the bounds differ by at most this share.
 const CONVERGED: f64 = 0.02;
 
@@ -63,7 +63,7 @@ impl Rates {
                 // time sends at share * rate. A few CPUs cannot keep many connections that busy without a
                 // queue.
                 let slowest = slowest()?;
-                (share * f64::from(connections) * slowest).min(MOST_OF_IDLE * slowest)
+                (share * f64::from(connections) * slowest).min(MAX_IDLE_SHARE * slowest)
             }
             LoadLevel::Slo { .. } => return Err("a search has no pacing of its own".to_owned()),
         };
@@ -79,12 +79,12 @@ impl Rates {
         let seed = self.seed();
         let capacity = self.capacities.get(&scenario);
         let capacity = capacity.ok_or("the capacity of the server is not known: it was not saturated")?;
-        let most = capacity * MAX_ABOVE_CAPACITY;
+        let max_rate = capacity * MAX_ABOVE_CAPACITY;
         let (low, high) = match self.held.get(&scenario) {
-            Some(held) => (held * (1.0 - SEARCH_WIDTH), (held * (1.0 + SEARCH_WIDTH)).min(most)),
-            None => (0.0, most),
+            Some(held) => (held * (1.0 - SEARCH_WIDTH), (held * (1.0 + SEARCH_WIDTH)).min(max_rate)),
+            None => (0.0, max_rate),
         };
-        Ok(Search { low, high, most, steps: 0, seed, tried: 0.0, held: false, all_held: true })
+        Ok(Search { low, high, max_rate, steps: 0, seed, tried: 0.0, held: false, all_held: true })
     }
 
     /// Records the result of a search.
@@ -110,7 +110,7 @@ pub struct Search {
     low: f64,
     high: f64,
     /// Upper bound of all rates.
-    most: f64,
+    max_rate: f64,
     steps: u32,
     seed: u64,
     tried: f64,
@@ -127,11 +127,11 @@ impl Search {
             // No rate of the initial range held: searches below. All held: searches above.
             match self.held {
                 false if self.low > 0.0 => self.low = 0.0,
-                true if self.all_held && self.high < self.most => self.high = self.most,
+                true if self.all_held && self.high < self.max_rate => self.high = self.max_rate,
                 _ => return None,
             }
         }
-        if self.steps >= MOST_STEPS {
+        if self.steps >= MAX_STEPS {
             return None;
         }
         self.steps += 1;
@@ -141,7 +141,7 @@ impl Search {
 
     /// Seed of the next window.
     pub fn seed(&self) -> u64 {
-        self.seed * u64::from(MOST_STEPS + 1) + u64::from(self.steps)
+        self.seed * u64::from(MAX_STEPS + 1) + u64::from(self.steps)
     }
 
     /// Whether the last rate held.

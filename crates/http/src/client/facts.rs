@@ -18,7 +18,7 @@ const DELAYED: Range<u64> = 38_000_000..46_000_000;
 /// Bands of the same width on both sides: a queue fills them as well.
 const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
 /// Shortest window with a trend, in seconds.
-const TREND_LEAST: usize = laws::MIN_VALUES;
+const MIN_TREND: usize = laws::MIN_VALUES;
 
 /// Evidence after the ramp.
 pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
@@ -53,7 +53,7 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
     put_fairness(&mut facts, stats, connections);
     put_threads(&mut facts, outcome);
     let rates: Vec<f64> = whole_seconds(stats);
-    let trend = (rates.len() >= TREND_LEAST).then(|| laws::slope(&rates)).flatten();
+    let trend = (rates.len() >= MIN_TREND).then(|| laws::slope(&rates)).flatten();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let trend = trend.filter(|_| mean > 0.0).map(|slope| {
         let over = rates.len() as f64 / mean;
@@ -126,8 +126,8 @@ fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
     facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
     facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);
-    facts.put(key::SERVED_LEAST, fairness.least.unwrap_or(0) as f64);
-    facts.put(key::SERVED_MOST, fairness.most as f64);
+    facts.put(key::SERVED_LEAST, fairness.min.unwrap_or(0) as f64);
+    facts.put(key::SERVED_MOST, fairness.max as f64);
 }
 
 fn put_threads(facts: &mut Evidence, outcome: &Outcome) {

@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::agent_connections::{self, AgentConnections, TokenProof};
 use super::agent_rules::AgentRules;
 use super::agent_session::AgentSession;
-use super::wire::{Answer, Hello, MOST_OF_HELLO, MOST_OF_ORDER, PROTOCOL, Wire, WireError};
+use super::wire::{Answer, Hello, MAX_HELLO, MAX_ORDER, PROTOCOL, Wire, WireError};
 
 /// Time limit for a hello.
 const HELLO: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ const TURN: Duration = Duration::from_secs(15);
 /// Interval of retries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Most clients with the token: one is served, others wait for their turn.
-const MOST: usize = 8;
+const MAX_CLIENTS: usize = 8;
 /// Bits that make a token unguessable.
 const TOKEN_BITS: u32 = 128;
 
@@ -167,7 +167,7 @@ fn serve_one(
     let address = stream.local_addr().map_err(|error| system_error(&error))?.ip();
     let connection = stream.try_clone().map_err(|error| system_error(&error))?;
     let mut wire = Wire::new(stream).map_err(|error| system_error(&error))?;
-    let hello = wire.receive_whole::<Hello>(HELLO, MOST_OF_HELLO);
+    let hello = wire.receive_whole::<Hello>(HELLO, MAX_HELLO);
     let mut refuse = |why: &str| {
         // If the client does not read the reason, it has gone.
         let _ = wire.send(&Answer::Refused(why.to_owned()));
@@ -192,7 +192,7 @@ fn serve_one(
     rules.wrong_tokens.forget(peer.ip());
     let before = rules.clients.fetch_add(1, Ordering::AcqRel);
     let slot = ClientSlot(&rules.clients);
-    if before >= MOST {
+    if before >= MAX_CLIENTS {
         return Err(refuse(&format!("busy: 1 client is served and {} wait; try again", before - 1)));
     }
     let turn = turn(rules).map_err(|why| refuse(&why))?;
@@ -201,7 +201,7 @@ fn serve_one(
     report("is served");
     let mut session = AgentSession::new(rules, address);
     let ended = loop {
-        let order = match wire.receive(IDLE, MOST_OF_ORDER) {
+        let order = match wire.receive(IDLE, MAX_ORDER) {
             Ok(order) => order,
             Err(WireError::Ended) => break Ok(()),
             Err(error) => {

@@ -15,11 +15,11 @@ use super::server_spec::ServerSpec;
 use super::wire::{Answer, Order};
 
 /// The study has some thirty.
-const MOST_SERVERS: usize = 256;
+const MAX_SERVERS: usize = 256;
 /// Allowed lengths of a window.
 const LENGTHS: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 3600);
 /// Longest profile, in seconds.
-const MOST_PROFILE: u32 = 60;
+const MAX_PROFILE: u32 = 60;
 /// Flags of the Go servers that a client may set. Addresses and what a server exposes are up to the agent.
 const FLAGS: [&str; 5] = ["-cost", "-cost-rounds", "-sleep", "-pool", "-concurrency"];
 /// Variables of the Go runtime that a client may set.
@@ -46,8 +46,8 @@ impl<'a> AgentSession<'a> {
     pub fn execute(&mut self, order: Order) -> Result<Answer, String> {
         match order {
             Order::Start(request) => {
-                if self.servers.len() >= MOST_SERVERS {
-                    return Err(format!("the agent runs {MOST_SERVERS} servers at most"));
+                if self.servers.len() >= MAX_SERVERS {
+                    return Err(format!("the agent runs {MAX_SERVERS} servers at most"));
                 }
                 let (server, info) = LocalServer::start(&self.allowed(*request)?)?;
                 self.servers.push(server);
@@ -55,7 +55,7 @@ impl<'a> AgentSession<'a> {
             }
             Order::Prepare(server) => self.server(server)?.prepare()?,
             Order::StartWindow { server, length, profile } => {
-                if !LENGTHS.contains(&length) || profile.is_some_and(|seconds| seconds > MOST_PROFILE) {
+                if !LENGTHS.contains(&length) || profile.is_some_and(|seconds| seconds > MAX_PROFILE) {
                     return Err(
                         "the agent watches windows of 1 ms to 24 h, and profiles of 60 s at most".to_owned()
                     );

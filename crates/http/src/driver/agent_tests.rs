@@ -51,8 +51,8 @@ fn answer(agent: &RunningAgent, bytes: &[u8]) -> Option<Answer> {
     let mut stream = TcpStream::connect(agent.address).unwrap();
     stream.write_all(bytes).unwrap();
     let mut wire = Wire::new(stream).unwrap();
-    let answer = wire.receive(PATIENCE, MOST_OF_ORDER).ok();
-    assert!(matches!(wire.receive::<Answer>(PATIENCE, MOST_OF_ORDER), Err(WireError::Ended)));
+    let answer = wire.receive(PATIENCE, MAX_ORDER).ok();
+    assert!(matches!(wire.receive::<Answer>(PATIENCE, MAX_ORDER), Err(WireError::Ended)));
     answer
 }
 
@@ -74,7 +74,7 @@ fn strangers_are_refused() {
     assert!(why.contains("protocol 1, and its client protocol 999: run the same truebench"), "{why}");
     let why = refusal(&agent, b"GET / HTTP/1.1\r\n\r\n");
     assert!(why.contains("no message of truebench's"), "{why}");
-    let why = refusal(&agent, &[b'x'; MOST_OF_HELLO + 1]);
+    let why = refusal(&agent, &[b'x'; MAX_HELLO + 1]);
     assert!(why.contains("more than 4096 bytes"), "{why}");
     // It still serves others.
     assert_eq!(AgentClient::connect(agent.address, "secret").unwrap().host.servers, ["nethttp"]);
@@ -87,7 +87,7 @@ fn whoever_says_nothing_is_sent_away_while_others_are_served() {
     // The silent connection blocks only its own thread.
     assert!(!AgentClient::connect(agent.address, "").unwrap().is_other_machine());
     let mut wire = Wire::new(silent).unwrap();
-    match wire.receive(PATIENCE, MOST_OF_ORDER) {
+    match wire.receive(PATIENCE, MAX_ORDER) {
         Ok(Answer::Refused(why)) => assert!(why.contains("nothing came within 5 s"), "{why}"),
         other => panic!("{other:?}"),
     }
@@ -98,7 +98,7 @@ fn one_client_at_a_time_and_orders_that_cannot_be_carried_out_are_told() {
     let agent = run_agent(None);
     let mut first = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
     first.send(&Hello { protocol: PROTOCOL, token: String::new() }).unwrap();
-    assert!(matches!(first.receive(PATIENCE, MOST_OF_ORDER), Ok(Answer::Welcome(_))));
+    assert!(matches!(first.receive(PATIENCE, MAX_ORDER), Ok(Answer::Welcome(_))));
     // The second client waits for the end of the first, which comes after its last order.
     let address = agent.address;
     let second =
@@ -111,7 +111,7 @@ fn one_client_at_a_time_and_orders_that_cannot_be_carried_out_are_told() {
         (Order::FinishWindow(3), "no server 3 was started"),
     ] {
         first.send(&order).unwrap();
-        match first.receive(PATIENCE, MOST_OF_ORDER) {
+        match first.receive(PATIENCE, MAX_ORDER) {
             Ok(Answer::Failed(why)) => assert!(why.contains(reason), "{why}"),
             other => panic!("{order:?}: {other:?}"),
         }
@@ -147,7 +147,7 @@ fn silent_connections_make_room_for_a_client_and_are_refused_in_words() {
     assert!(began.elapsed() < HELLO, "{:?}", began.elapsed());
     let mut refusals = 0;
     for stream in idle {
-        match Wire::new(stream).unwrap().receive(PATIENCE, MOST_OF_ORDER) {
+        match Wire::new(stream).unwrap().receive(PATIENCE, MAX_ORDER) {
             Ok(Answer::Refused(why)) => refusals += usize::from(why.starts_with("busy: ")),
             other => panic!("{other:?}"),
         }
@@ -164,9 +164,9 @@ fn clients_that_are_too_many_hear_that_the_agent_is_busy() {
         wire
     };
     let mut served = hello();
-    assert!(matches!(served.receive(PATIENCE, MOST_OF_ORDER), Ok(Answer::Welcome(_))));
-    let mut waiting: Vec<Wire> = (0..MOST + 2).map(|_| hello()).collect();
-    let mut answers = waiting.iter_mut().map(|wire| wire.receive::<Answer>(PATIENCE, MOST_OF_ORDER));
+    assert!(matches!(served.receive(PATIENCE, MAX_ORDER), Ok(Answer::Welcome(_))));
+    let mut waiting: Vec<Wire> = (0..MAX_CLIENTS + 2).map(|_| hello()).collect();
+    let mut answers = waiting.iter_mut().map(|wire| wire.receive::<Answer>(PATIENCE, MAX_ORDER));
     assert!(answers.all(|answer| matches!(answer, Ok(Answer::Refused(why)) if why.starts_with("busy: "))));
 }
 

@@ -199,14 +199,14 @@ fn put_processes(facts: &mut Evidence, measured: &WindowMeasurement) {
 
 fn put_network(facts: &mut Evidence, totals: &[Sample], answered: f64) {
     let total = |name: &str| value(totals, name);
-    let most = |names: &[&str]| {
+    let largest = |names: &[&str]| {
         // Not every kernel has all of them: uses those that exist.
         let counts = names.iter().filter_map(|name| total(name).into_value());
         Reading::or_unknown(counts.reduce(f64::max), "the kernel counts no overflows of listening queues")
     };
     facts.put_reading(
         key::LISTEN_OVERFLOWS,
-        most(&["tcp.ListenOverflows", "tcp.ListenDrops", "tcp.TCPReqQFullDrop"]),
+        largest(&["tcp.ListenOverflows", "tcp.ListenDrops", "tcp.TCPReqQFullDrop"]),
     );
     facts.put_reading(key::SYN_RETRANSMITS, total("tcp.TCPSynRetrans"));
     facts.put_reading(key::RETRANSMITS, total("tcp.RetransSegs"));

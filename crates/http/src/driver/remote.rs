@@ -10,7 +10,7 @@ use figure::format::system_error;
 use machine::Tree;
 
 use super::local::StartRequest;
-use super::wire::{Answer, Hello, Host, MOST_OF_ANSWER, Order, PROTOCOL, Wire};
+use super::wire::{Answer, Hello, Host, MAX_ANSWER, Order, PROTOCOL, Wire};
 use super::{ServerDriver, ServerInfo, WindowReport};
 
 /// Time limit of a connect.
@@ -43,7 +43,7 @@ impl AgentClient {
             .map_err(|error| failed(&crate::engine::errors::of_connect(&error)))?;
         let mut wire = Wire::new(stream).map_err(|error| failed(&system_error(&error)))?;
         wire.send(&Hello { protocol: PROTOCOL, token: token.to_owned() }).map_err(|error| failed(&error))?;
-        match wire.receive(PATIENCE, MOST_OF_ANSWER) {
+        match wire.receive(PATIENCE, MAX_ANSWER) {
             Ok(Answer::Welcome(host)) => {
                 let wire = Rc::new(RefCell::new(wire));
                 Ok(AgentClient { wire, agent, host, server_count: Rc::default() })
@@ -81,7 +81,7 @@ impl AgentClient {
         let mut wire = self.wire.borrow_mut();
         let lost = |error| format!("the agent at {} is lost: {error}", self.agent);
         wire.send(order).map_err(lost)?;
-        match wire.receive(PATIENCE, MOST_OF_ANSWER).map_err(lost)? {
+        match wire.receive(PATIENCE, MAX_ANSWER).map_err(lost)? {
             Answer::Failed(why) => Err(why),
             answer => Ok(answer),
         }

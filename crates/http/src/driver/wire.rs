@@ -17,11 +17,11 @@ use super::{ServerInfo, WindowReport};
 /// Protocol version: changes with every message that either side could misunderstand.
 pub const PROTOCOL: u32 = 1;
 /// Most bytes of a hello.
-pub const MOST_OF_HELLO: usize = 4 << 10;
+pub const MAX_HELLO: usize = 4 << 10;
 /// Most bytes of an order. Its longest part is a list of CPUs.
-pub const MOST_OF_ORDER: usize = 512 << 10;
+pub const MAX_ORDER: usize = 512 << 10;
 /// Most bytes of an answer. Its longest part is the timeline of a long window.
-pub const MOST_OF_ANSWER: usize = 64 << 20;
+pub const MAX_ANSWER: usize = 64 << 20;
 /// Time limit of a line from its first byte, and of sending.
 const WHOLE: Duration = Duration::from_secs(20);
 /// Keep-alive probes (tcp(7)): idle time, interval, number.
@@ -157,24 +157,24 @@ impl Wire {
         })
     }
 
-    /// The next line: starts within `patience`, and has at most `most` bytes.
+    /// The next line: starts within `patience`, and has at most `limit` bytes.
     ///
     /// # Errors
     /// [`WireError`]; after any of them the connection is of no use.
-    pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, most: usize) -> Result<T, WireError> {
-        self.line(patience, WHOLE, most)
+    pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, limit: usize) -> Result<T, WireError> {
+        self.line(patience, WHOLE, limit)
     }
 
-    /// The first line: complete within `patience`, and at most `most` bytes.
+    /// The first line: complete within `patience`, and at most `limit` bytes.
     ///
     /// # Errors
     /// As [`receive`](Wire::receive).
     pub fn receive_whole<T: DeserializeOwned>(
         &mut self,
         patience: Duration,
-        most: usize,
+        limit: usize,
     ) -> Result<T, WireError> {
-        self.line(patience, Duration::ZERO, most)
+        self.line(patience, Duration::ZERO, limit)
     }
 
     /// A line that starts within `patience`, and is complete then, or `more` after its first byte.
@@ -182,7 +182,7 @@ impl Wire {
         &mut self,
         patience: Duration,
         more: Duration,
-        most: usize,
+        limit: usize,
     ) -> Result<T, WireError> {
         let whole = if self.received.is_empty() { patience } else { more };
         let (mut deadline, mut within) = (Instant::now() + whole, whole);
@@ -194,8 +194,8 @@ impl Wire {
                 return serde_json::from_slice(&line).map_err(|_| WireError::Garbage);
             }
             searched = self.received.len();
-            if searched > most {
-                return Err(WireError::Long(most));
+            if searched > limit {
+                return Err(WireError::Long(limit));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -203,7 +203,7 @@ impl Wire {
             }
             self.stream.set_read_timeout(Some(left))?;
             let mut piece = [0; 1 << 14];
-            let room = (most + 1 - searched).min(piece.len());
+            let room = (limit + 1 - searched).min(piece.len());
             match self.stream.read(&mut piece[..room]) {
                 Ok(0) => return Err(WireError::Ended),
                 Ok(count) => self.received.extend_from_slice(&piece[..count]),

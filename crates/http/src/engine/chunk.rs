@@ -1,9 +1,9 @@
 //! Decodes chunked bodies (RFC 9112, section 7.1) from any number of bytes at a time.
 
-use super::message::{BODY_MOST, HEAD_MOST, Malformed, Sink};
+use super::message::{MAX_BODY, MAX_HEAD, Malformed, Sink};
 
 /// Most bytes of a chunk's extensions.
-const EXTENSION_MOST: u32 = 4096;
+const MAX_EXTENSIONS: u32 = 4096;
 
 /// State of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +87,10 @@ impl Chunks {
                 let value = (digit as char).to_digit(16).map_or(0, u64::from);
                 self.left = if self.at == At::FirstDigit { value } else { self.left * 16 + value };
                 // The bound is far below u64::MAX / 16: the next digit cannot overflow.
-                if self.body + self.left > BODY_MOST {
+                if self.body + self.left > MAX_BODY {
                     return Err(Malformed::LengthAbsurd);
                 }
-                self.count(EXTENSION_MOST)?;
+                self.count(MAX_EXTENSIONS)?;
                 At::Size
             }
             (At::Size | At::Extension | At::SizeEnd, _) => self.size_line(byte)?,
@@ -110,7 +110,7 @@ impl Chunks {
 
     /// A byte of a size line, after the size.
     fn size_line(&mut self, byte: u8) -> Result<At, Malformed> {
-        self.count(EXTENSION_MOST)?;
+        self.count(MAX_EXTENSIONS)?;
         match (self.at, byte) {
             (At::SizeEnd, b'\n') => {
                 self.line = 0;
@@ -124,7 +124,7 @@ impl Chunks {
     }
 
     fn trailer(&mut self, byte: u8) -> Result<At, Malformed> {
-        self.count(HEAD_MOST as u32)?;
+        self.count(MAX_HEAD as u32)?;
         match byte {
             b'\r' => Ok(At::TrailerEnd),
             b'\n' => Err(Malformed::Chunk),
@@ -132,9 +132,9 @@ impl Chunks {
         }
     }
 
-    fn count(&mut self, most: u32) -> Result<(), Malformed> {
+    fn count(&mut self, limit: u32) -> Result<(), Malformed> {
         self.line += 1;
-        if self.line > most { Err(Malformed::ChunkLineLong) } else { Ok(()) }
+        if self.line > limit { Err(Malformed::ChunkLineLong) } else { Ok(()) }
     }
 }
 
@@ -160,7 +160,7 @@ mod unit {
         }
         assert_eq!(broken(b"ffffffffffffffff"), Err(Malformed::LengthAbsurd));
         assert_eq!(broken(&[b'0'; 5000]), Err(Malformed::ChunkLineLong));
-        let trailers = [b"0\r\n".to_vec(), vec![b'x'; HEAD_MOST + 1]].concat();
+        let trailers = [b"0\r\n".to_vec(), vec![b'x'; MAX_HEAD + 1]].concat();
         assert_eq!(broken(&trailers), Err(Malformed::ChunkLineLong));
     }
 }

@@ -173,8 +173,8 @@ impl Io for Epoll {
         Ok(self.poll.wait(until)? + self.resumed.len())
     }
 
-    fn most(&self) -> usize {
-        poll::MOST
+    fn max_events(&self) -> usize {
+        poll::MAX_EVENTS
     }
 
     #[inline]

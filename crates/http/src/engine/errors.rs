@@ -8,9 +8,9 @@ use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
 const INSECURE: &str = "--insecure accepts any certificate";
 /// Most names of a certificate in a message.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 /// Most characters of each name.
-const MOST_LETTERS: usize = 60;
+const MAX_LETTERS: usize = 60;
 const DAY: u64 = 24 * 3600;
 
 pub fn of_tls(error: &Error) -> String {
@@ -48,7 +48,7 @@ pub fn of_tls(error: &Error) -> String {
         }
         Error::PeerSentOversizedRecord => "the server sent a TLS record that is too long".to_owned(),
         Error::DecryptError => "a TLS message of the server cannot be decrypted".to_owned(),
-        Error::General(text) => format!("TLS failed: {}", plain_to(text, MOST_LETTERS)),
+        Error::General(text) => format!("TLS failed: {}", plain_to(text, MAX_LETTERS)),
         other => format!("TLS failed: {}", words(name(&format!("{other:?}")))),
     }
 }
@@ -81,13 +81,13 @@ fn of_certificate(error: &CertificateError) -> String {
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<String> =
-                presented.iter().take(MOST_NAMES).map(|name| plain_to(&quoted(name), MOST_LETTERS)).collect();
+                presented.iter().take(MAX_NAMES).map(|name| plain_to(&quoted(name), MAX_LETTERS)).collect();
             let names = match names.is_empty() {
                 true => "no host (it has no subjectAltName)".to_owned(),
-                false if presented.len() > MOST_NAMES => format!("{} and others", names.join(", ")),
+                false if presented.len() > MAX_NAMES => format!("{} and others", names.join(", ")),
                 false => listed(&names),
             };
-            let host = plain_to(&expected.to_str(), MOST_LETTERS);
+            let host = plain_to(&expected.to_str(), MAX_LETTERS);
             format!("the certificate is for {names}, not for {host}: name its host in --url; {INSECURE}")
         }
         other => {

@@ -70,7 +70,7 @@ pub trait Io: Sized {
     fn wait(&mut self, until: Option<u64>) -> io::Result<usize>;
 
     /// Most events that one wait returns.
-    fn most(&self) -> usize;
+    fn max_events(&self) -> usize;
 
     fn next(&mut self) -> Option<(u32, IoEvent)>;
 

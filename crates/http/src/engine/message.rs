@@ -1,21 +1,21 @@
 //! What the response parser and the chunk decoder share: limits, errors, framing, and where bodies go.
 
 /// Most bytes of a head.
-pub const HEAD_MOST: usize = 64 * 1024;
+pub const MAX_HEAD: usize = 64 * 1024;
 /// Largest length that a body may declare, 1 PiB: more is no answer to a benchmark.
-pub const BODY_MOST: u64 = 1 << 50;
+pub const MAX_BODY: u64 = 1 << 50;
 
 /// Why bytes are no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     Head,
-    /// More than [`HEAD_MOST`] bytes.
+    /// More than [`MAX_HEAD`] bytes.
     HeadLong,
     /// Too many header lines.
     Headers,
     /// Content-Length is no number, or several differ.
     Length,
-    /// More than [`BODY_MOST`] bytes.
+    /// More than [`MAX_BODY`] bytes.
     LengthAbsurd,
     /// Transfer-Encoding in HTTP/1.0: the end of the body is undefined.
     Framing,

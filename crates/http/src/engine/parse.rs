@@ -7,11 +7,11 @@ use std::mem::MaybeUninit;
 use httparse::{Header, ParserConfig, Status};
 
 use super::chunk::{Chunks, Progress};
-use super::message::{BODY_MOST, Framing, HEAD_MOST, Malformed, Sink};
+use super::message::{Framing, MAX_BODY, MAX_HEAD, Malformed, Sink};
 
-const HEADERS_MOST: usize = 128;
+const MAX_HEADERS: usize = 128;
 /// Most 1xx responses before one answer.
-const INTERIM_MOST: u8 = 32;
+const MAX_INTERIM: u8 = 32;
 
 /// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,13 +140,13 @@ impl Parser {
     ) -> Result<Option<(usize, Option<u64>)>, Malformed> {
         let before = carry.len();
         let end = if before == 0 {
-            self.read_head(&bytes[..bytes.len().min(HEAD_MOST)], sink)?
+            self.read_head(&bytes[..bytes.len().min(MAX_HEAD)], sink)?
         } else {
-            carry.extend_from_slice(&bytes[..bytes.len().min(HEAD_MOST - before)]);
+            carry.extend_from_slice(&bytes[..bytes.len().min(MAX_HEAD - before)]);
             self.read_head(carry, sink)?
         };
         let Some(end) = end else {
-            if before + bytes.len() >= HEAD_MOST {
+            if before + bytes.len() >= MAX_HEAD {
                 return Err(Malformed::HeadLong);
             }
             if before == 0 {
@@ -168,7 +168,7 @@ impl Parser {
 
     /// Reads a head and sets the next state. Returns its length, or `None` if it is incomplete.
     fn read_head<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<Option<usize>, Malformed> {
-        let mut lines = [const { MaybeUninit::<Header<'_>>::uninit() }; HEADERS_MOST];
+        let mut lines = [const { MaybeUninit::<Header<'_>>::uninit() }; MAX_HEADERS];
         let mut head = httparse::Response::new(&mut []);
         let config = ParserConfig::default();
         let end = match config.parse_response_with_uninit_headers(&mut head, bytes, &mut lines) {
@@ -183,7 +183,7 @@ impl Parser {
             0..100 => return Err(Malformed::Head),
             100..200 => {
                 self.interim += 1;
-                return if self.interim > INTERIM_MOST { Err(Malformed::Interim) } else { Ok(Some(end)) };
+                return if self.interim > MAX_INTERIM { Err(Malformed::Interim) } else { Ok(Some(end)) };
             }
             _ => {}
         }
@@ -256,7 +256,7 @@ fn number(digits: &[u8]) -> Result<u64, Malformed> {
     let value = digits
         .iter()
         .fold(0u64, |value, digit| value.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
-    if value > BODY_MOST { Err(Malformed::LengthAbsurd) } else { Ok(value) }
+    if value > MAX_BODY { Err(Malformed::LengthAbsurd) } else { Ok(value) }
 }
 
 #[cfg(test)]

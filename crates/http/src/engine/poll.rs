@@ -8,7 +8,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use super::time;
 
 /// Most events that one wait returns.
-pub const MOST: usize = 512;
+pub const MAX_EVENTS: usize = 512;
 
 /// An epoll descriptor and the events of its last wait.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Poll {
     /// A system call failed.
     pub fn new() -> io::Result<Poll> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        Ok(Poll { epoll, events: Vec::with_capacity(MOST), next: 0, has_nanoseconds: true })
+        Ok(Poll { epoll, events: Vec::with_capacity(MAX_EVENTS), next: 0, has_nanoseconds: true })
     }
 
     /// Registers a socket under this word.
@@ -56,9 +56,14 @@ impl Poll {
         if count < 0 {
             // Rounded down: the caller waits again if it is too early, but cannot undo a late return.
             let milliseconds = left.map_or(-1, |left| i32::try_from(left / 1_000_000).unwrap_or(i32::MAX));
-            // SAFETY: the list has room for MOST events.
+            // SAFETY: the list has room for MAX_EVENTS events.
             count = unsafe {
-                libc::epoll_wait(self.epoll.as_raw_fd(), self.events.as_mut_ptr(), MOST as i32, milliseconds)
+                libc::epoll_wait(
+                    self.epoll.as_raw_fd(),
+                    self.events.as_mut_ptr(),
+                    MAX_EVENTS as i32,
+                    milliseconds,
+                )
             };
         }
         self.arrived(count)
@@ -77,13 +82,14 @@ impl Poll {
             tv_sec: (left / 1_000_000_000) as libc::time_t,
             tv_nsec: (left % 1_000_000_000) as libc::c_long,
         };
-        // SAFETY: the list has room for MOST events; the time is read during the call; no signal mask is given.
+        // SAFETY: the list has room for MAX_EVENTS events; the time is read during the call; no signal mask
+        // is given.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
                 self.epoll.as_raw_fd(),
                 self.events.as_mut_ptr(),
-                MOST as i32,
+                MAX_EVENTS as i32,
                 &raw const limit,
                 std::ptr::null::<libc::sigset_t>(),
                 0usize,

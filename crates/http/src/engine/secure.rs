@@ -235,8 +235,8 @@ impl<I: Raw> Io for Secure<I> {
         self.carrier.wait(until)
     }
 
-    fn most(&self) -> usize {
-        self.carrier.most()
+    fn max_events(&self) -> usize {
+        self.carrier.max_events()
     }
 
     fn next(&mut self) -> Option<(u32, IoEvent)> {

@@ -31,7 +31,7 @@ const SPIN: u64 = 40_000;
 /// Delay before a failed connection is tried again, in nanoseconds.
 const RETRY: u64 = 100_000_000;
 /// Longest time between two sweeps for timeouts, in nanoseconds.
-const SWEEP_MOST: u64 = 100_000_000;
+const MAX_SWEEP_INTERVAL: u64 = 100_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -265,7 +265,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
             return Ok(());
         }
         let returned = time::now();
-        self.record.batch(count, self.io.most());
+        self.record.batch(count, self.io.max_events());
         while let Some((connection, event)) = self.io.next() {
             let now = time::now();
             self.record.residence(now.saturating_sub(returned));
@@ -390,7 +390,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     /// Handles timeouts, and connections that are to be tried again.
     fn sweep(&mut self, now: u64) {
         let patience = self.load.timeout.as_nanos() as u64;
-        self.sweep_at = now + (patience / 10).clamp(1_000_000, SWEEP_MOST);
+        self.sweep_at = now + (patience / 10).clamp(1_000_000, MAX_SWEEP_INTERVAL);
         for index in 0..self.connections.len() as u32 {
             let connection = &self.connections[index as usize];
             let age = |since: u64| now.saturating_sub(since);

@@ -205,7 +205,7 @@ impl Io for Uring {
         Ok(self.ring.completion().len())
     }
 
-    fn most(&self) -> usize {
+    fn max_events(&self) -> usize {
         COMPLETIONS as usize
     }
 

@@ -86,7 +86,7 @@ fn second_loads(
     window: Duration,
 ) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
-    let most = study.connections.iter().max().unwrap_or(fewest);
+    let largest = study.connections.iter().max().unwrap_or(fewest);
     let group = |name: &str| Some(format!("{name}{fewest}"));
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
@@ -111,7 +111,7 @@ fn second_loads(
         |load: &str, server: &str| study.servers.iter().find(|name| study.has(load) && *name == server);
     if let Some(pooled) = server_of(loads::POOL, POOLED) {
         for pool in &study.pools {
-            let spec = spec(plan, *most)?;
+            let spec = spec(plan, *largest)?;
             let scenario = plan.add_scenario(go(pooled, &["-pool", &pool.to_string()]), spec, None);
             let (suffix, title) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
             let pooled = figure_spec(loads::POOL, &title, LoadLevel::Closed, window);

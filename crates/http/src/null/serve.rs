@@ -23,7 +23,7 @@ const LISTENER: u64 = u64::MAX;
 /// Interval of checks for the end, in nanoseconds.
 const STOP_CHECK: u64 = 20_000_000;
 /// Most bytes of a head.
-const HEAD_MOST: usize = 64 * 1024;
+const MAX_HEAD: usize = 64 * 1024;
 /// Size of a chunk of an endless body.
 const CHUNK: usize = 16 * 1024;
 /// Most chunks of a connection before others have their turn.
@@ -97,7 +97,7 @@ impl ServeThread {
             later: BinaryHeap::new(),
             accepted: 0,
             requests: 0,
-            buffer: vec![0; HEAD_MOST],
+            buffer: vec![0; MAX_HEAD],
             began: 0,
         })
     }
@@ -219,7 +219,7 @@ impl ServeThread {
                     self.buffer = buffer;
                     // A short read emptied the socket. But epoll does not report the end of a connection
                     // again.
-                    if filled < HEAD_MOST && !flags.contains(EventFlags::RDHUP) {
+                    if filled < MAX_HEAD && !flags.contains(EventFlags::RDHUP) {
                         return;
                     }
                 }
@@ -249,7 +249,7 @@ impl ServeThread {
                     self.requests += 1;
                     self.respond(word, &request);
                 }
-                None if rest.len() < HEAD_MOST => break,
+                None if rest.len() < MAX_HEAD => break,
                 None | Some(Err(())) => return self.close(word),
             }
         }

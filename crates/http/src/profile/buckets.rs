@@ -9,7 +9,7 @@ use super::rules::{RULES, Rule};
 /// The bucket for stacks that no rule matches.
 pub const OTHER: &str = "other";
 /// Largest share of [`OTHER`] in a useful split.
-pub const MOST_OTHER: f64 = 0.05;
+pub const MAX_OTHER: f64 = 0.05;
 /// Most functions of [`OTHER`] that are listed.
 const LISTED: usize = 10;
 
@@ -53,7 +53,7 @@ impl Split {
     pub fn complaint(&self) -> Option<String> {
         let other = self.bucket(OTHER)?;
         let share = self.share(other).unwrap_or(1.0);
-        (share >= MOST_OTHER).then(|| format!("{:.1} % of the CPU time is in no bucket", share * 100.0))
+        (share >= MAX_OTHER).then(|| format!("{:.1} % of the CPU time is in no bucket", share * 100.0))
     }
 }
 

@@ -9,9 +9,9 @@ pub struct Fairness {
     /// Connections without an answer.
     pub starved: u64,
     /// Fewest answers of a connection; `None` without connections.
-    pub least: Option<u64>,
+    pub min: Option<u64>,
     /// Most answers of a connection.
-    pub most: u64,
+    pub max: u64,
     sum: u64,
     squares: f64,
 }
@@ -23,8 +23,8 @@ impl Fairness {
         for answers in served {
             fairness.connections += 1;
             fairness.starved += u64::from(answers == 0);
-            fairness.least = Some(fairness.least.map_or(answers, |least| least.min(answers)));
-            fairness.most = fairness.most.max(answers);
+            fairness.min = Some(fairness.min.map_or(answers, |min| min.min(answers)));
+            fairness.max = fairness.max.max(answers);
             fairness.sum += answers;
             fairness.squares += (answers as f64).powi(2);
         }
@@ -34,8 +34,8 @@ impl Fairness {
     pub fn merge(&mut self, other: &Fairness) {
         self.connections += other.connections;
         self.starved += other.starved;
-        self.least = [self.least, other.least].into_iter().flatten().min();
-        self.most = self.most.max(other.most);
+        self.min = [self.min, other.min].into_iter().flatten().min();
+        self.max = self.max.max(other.max);
         self.sum += other.sum;
         self.squares += other.squares;
     }
@@ -66,6 +66,6 @@ mod unit {
         let mut merged = Fairness::from_served([1, 2, 3]);
         merged.merge(&Fairness::from_served([4, 0]));
         assert_eq!(merged, Fairness::from_served([1, 2, 3, 4, 0]));
-        assert_eq!((merged.least, merged.most), (Some(0), 4));
+        assert_eq!((merged.min, merged.max), (Some(0), 4));
     }
 }

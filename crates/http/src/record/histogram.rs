@@ -3,9 +3,9 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Shortest duration that has its own bin, in nanoseconds.
-pub const LEAST: u64 = 1_000;
+pub const SHORTEST: u64 = 1_000;
 /// Longest, in nanoseconds. Longer ones fall into the last bin, and [`Histogram::over`] counts them.
-pub const MOST: u64 = 60_000_000_000;
+pub const LONGEST: u64 = 60_000_000_000;
 const DIGITS: u8 = 3;
 
 /// Durations in nanoseconds. Its JSON holds bins as `[nanoseconds, count]`.
@@ -35,7 +35,7 @@ impl Histogram {
 
     fn with_digits(digits: u8) -> Histogram {
         // The crate accepts these constant bounds; the fallback only avoids a panic.
-        let bins = hdrhistogram::Histogram::new_with_bounds(LEAST, MOST, digits)
+        let bins = hdrhistogram::Histogram::new_with_bounds(SHORTEST, LONGEST, digits)
             .or_else(|_| hdrhistogram::Histogram::new(1))
             .unwrap_or_else(|_| unreachable!("one digit is always possible"));
         Histogram { bins, over: 0, sum: 0 }
@@ -43,17 +43,17 @@ impl Histogram {
 
     #[inline]
     pub fn record(&mut self, nanoseconds: u64) {
-        if nanoseconds > MOST {
+        if nanoseconds > LONGEST {
             self.over += 1;
         }
         self.sum += u128::from(nanoseconds);
-        self.bins.saturating_record(nanoseconds.clamp(LEAST, MOST));
+        self.bins.saturating_record(nanoseconds.clamp(SHORTEST, LONGEST));
     }
 
     /// Adds another histogram; exact if its bins have the same width.
     pub fn merge(&mut self, other: &Histogram) {
         for bin in other.bins.iter_recorded() {
-            self.bins.saturating_record_n(bin.value_iterated_to().min(MOST), bin.count_at_value());
+            self.bins.saturating_record_n(bin.value_iterated_to().min(LONGEST), bin.count_at_value());
         }
         self.over += other.over;
         self.sum += other.sum;
@@ -63,7 +63,7 @@ impl Histogram {
         self.bins.len()
     }
 
-    /// Durations longer than [`MOST`].
+    /// Durations longer than [`LONGEST`].
     pub fn over(&self) -> u64 {
         self.over
     }
@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for Histogram {
         }
         let mut histogram = Histogram::with_digits(written.digits);
         for (value, count) in written.bins {
-            histogram.bins.saturating_record_n(value.clamp(LEAST, MOST), count);
+            histogram.bins.saturating_record_n(value.clamp(SHORTEST, LONGEST), count);
         }
         (histogram.over, histogram.sum) = (written.over, written.sum as u128);
         Ok(histogram)

@@ -7,7 +7,7 @@ use super::histogram::Histogram;
 /// Length of a slot, in nanoseconds.
 pub const LENGTH: u64 = 1_000_000_000;
 /// An hour of slots. Later requests are in the totals and in no slot.
-const MOST: usize = 3600;
+const MAX_SLOTS: usize = 3600;
 
 /// One second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Intervals {
 
     #[inline]
     fn at(&mut self, nanoseconds: u64) -> Option<&mut Slot> {
-        let index = usize::try_from(nanoseconds / LENGTH).ok().filter(|index| *index < MOST)?;
+        let index = usize::try_from(nanoseconds / LENGTH).ok().filter(|index| *index < MAX_SLOTS)?;
         if index >= self.0.len() {
             let empty = Slot { answered: 0, failed: 0, latency: Histogram::coarse() };
             self.0.resize(index + 1, empty);

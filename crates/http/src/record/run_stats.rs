@@ -160,9 +160,9 @@ impl Record for RunStats {
     }
 
     #[inline]
-    fn batch(&mut self, events: usize, most: usize) {
+    fn batch(&mut self, events: usize, max_events: usize) {
         self.counts.waits += 1;
-        self.counts.full_waits += u64::from(events >= most);
+        self.counts.full_waits += u64::from(events >= max_events);
     }
 
     fn censored(&mut self, was_sent: bool, age: u64) {

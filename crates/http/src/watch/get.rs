@@ -113,21 +113,21 @@ const NOT_HTTP: ReceiveError = ReceiveError::Answer("the answer is not HTTP/1.1"
 /// The body so far, and its first error.
 struct Body {
     bytes: Vec<u8>,
-    most: usize,
+    limit: usize,
     error: Option<ReceiveError>,
 }
 
 impl Sink for Body {
     fn head(&mut self, framing: Framing) {
         self.error = match framing {
-            Framing::Length(length) if length > self.most as u64 => Some(LONG),
+            Framing::Length(length) if length > self.limit as u64 => Some(LONG),
             Framing::Chunked { is_coded: true } | Framing::UntilClose { is_coded: true } => Some(NOT_HTTP),
             _ => None,
         };
     }
 
     fn body(&mut self, piece: &[u8]) {
-        if piece.len() > self.most - self.bytes.len() {
+        if piece.len() > self.limit - self.bytes.len() {
             self.error.get_or_insert(LONG);
         } else if self.error.is_none() {
             self.bytes.extend_from_slice(piece);
@@ -135,13 +135,13 @@ impl Sink for Body {
     }
 }
 
-/// Reads status and body, of at most `most` bytes.
+/// Reads status and body, of at most `limit` bytes.
 ///
 /// # Errors
 /// The answer is truncated, too long, or not HTTP/1.1.
-pub fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), ReceiveError> {
+pub fn receive(stream: &mut impl Read, limit: usize) -> Result<(u16, Vec<u8>), ReceiveError> {
     let (mut parser, mut carry) = (Parser::new(false), Vec::new());
-    let mut body = Body { bytes: Vec::new(), most, error: None };
+    let mut body = Body { bytes: Vec::new(), limit, error: None };
     let mut buffer = [0; 16 << 10];
     loop {
         let read = stream.read(&mut buffer)?;
@@ -192,10 +192,10 @@ mod unit {
         }
     }
 
-    fn received(answer: &[u8], most: usize) -> Result<(u16, Vec<u8>), String> {
-        let whole = receive(&mut Pieces(vec![answer]), most).map_err(|error| format!("{error:?}"));
+    fn received(answer: &[u8], limit: usize) -> Result<(u16, Vec<u8>), String> {
+        let whole = receive(&mut Pieces(vec![answer]), limit).map_err(|error| format!("{error:?}"));
         let bytes =
-            receive(&mut Pieces(answer.chunks(1).collect()), most).map_err(|error| format!("{error:?}"));
+            receive(&mut Pieces(answer.chunks(1).collect()), limit).map_err(|error| format!("{error:?}"));
         assert_eq!(whole, bytes, "however it is split");
         whole
     }

@@ -19,7 +19,7 @@ const AFTER: Duration = Duration::from_secs(30);
 /// The variable that groups the metrics, if any.
 const GROUP: &str = "runtime";
 /// Most buckets of a histogram; Go's have about 200.
-const MOST_BUCKETS: usize = 4096;
+const MAX_BUCKETS: usize = 4096;
 
 /// A metric to sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ impl Histogram {
                 let (low, high) = bounds(bucket.get("low"), bucket.get("high"))?;
                 Some((low, high, bucket.get("count")?.as_u64()?))
             };
-            list.iter().take(MOST_BUCKETS).map(one).collect()
+            list.iter().take(MAX_BUCKETS).map(one).collect()
         } else {
             let (counts, edges) = (value.get("counts")?.as_array()?, value.get("buckets")?.as_array()?);
             if edges.len() != counts.len() + 1 {
@@ -182,7 +182,7 @@ impl Histogram {
                 let (low, high) = bounds(edges.get(at), edges.get(at + 1))?;
                 Some((low, high, count.as_u64()?))
             };
-            counts.iter().take(MOST_BUCKETS).enumerate().map(one).collect()
+            counts.iter().take(MAX_BUCKETS).enumerate().map(one).collect()
         };
         let buckets = buckets?;
         let ascending = buckets.windows(2).all(|pair| pair[0].1 <= pair[1].0);

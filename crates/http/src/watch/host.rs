@@ -20,7 +20,7 @@ const PAGING: [(&str, &str, f64, Unit); 4] = [
 ];
 
 /// Most interfaces; a host of containers has thousands.
-const MOST_INTERFACES: usize = 16;
+const MAX_INTERFACES: usize = 16;
 /// Bytes of a sector in /proc/diskstats, whatever the disk's sector size
 /// (Documentation/admin-guide/iostats.rst).
 const SECTOR: f64 = 512.0;
@@ -140,7 +140,7 @@ fn interfaces(tree: &Tree) -> Vec<Sample> {
             Sample::counter(format!("host.net.{name}.{what}"), unit, value)
         })
     };
-    moved.take(MOST_INTERFACES).flat_map(samples).collect()
+    moved.take(MAX_INTERFACES).flat_map(samples).collect()
 }
 
 fn paging(tree: &Tree) -> Vec<Sample> {

@@ -18,7 +18,7 @@ use super::sample::Sample;
 /// Bytes of one message. The kernel fills at most 32 KiB (netlink(7)).
 const ANSWER: usize = 32 * 1024;
 /// Most messages of a dump. Each holds about a hundred sockets, and a port has one per listening thread.
-const ANSWERS_MOST: u32 = 64;
+const MAX_MESSAGES: u32 = 64;
 /// Time limit of a receive.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
@@ -109,7 +109,7 @@ fn dump(family: u8, port: u16) -> io::Result<Vec<Listener>> {
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     send(&socket, &request(family, port), SendFlags::empty())?;
     let (mut listeners, mut buffer) = (Vec::new(), vec![0; ANSWER]);
-    for _ in 0..ANSWERS_MOST {
+    for _ in 0..MAX_MESSAGES {
         let (_, filled) = recv(&socket, &mut buffer[..], RecvFlags::empty())?;
         if parse_answer(&buffer[..filled.min(ANSWER)], &mut listeners)? {
             return Ok(listeners);

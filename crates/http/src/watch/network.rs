@@ -180,7 +180,7 @@ impl Settings {
             ports: numbers(tree, "/proc/sys/net/ipv4/ip_local_port_range")
                 .map(|[first, last]: [u64; 2]| (first.min(65_535) as u16, last.min(65_535) as u16)),
             memory: numbers(tree, "/proc/sys/net/ipv4/tcp_mem"),
-            files: numbers(tree, "/proc/sys/fs/file-nr").map(|[open, _, most]: [u64; 3]| (open, most)),
+            files: numbers(tree, "/proc/sys/fs/file-nr").map(|[open, _, max]: [u64; 3]| (open, max)),
         }
     }
 

@@ -10,7 +10,7 @@ use machine::Tree;
 use rustix::param::clock_ticks_per_second;
 
 /// Most threads that are read. A Go program aborts at 10 000.
-const MOST_TASKS: usize = 10_000;
+const MAX_TASKS: usize = 10_000;
 
 /// CPU times and identity of a process.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +109,7 @@ pub fn times(tree: &Tree, process: u32) -> Option<Times> {
 /// Children of a process; `None` if the kernel does not list them (CONFIG_PROC_CHILDREN).
 pub fn children(tree: &Tree, process: u32) -> Option<Vec<u32>> {
     let directory = format!("/proc/{process}/task");
-    let lists = tree.numbered(&directory, "").into_iter().take(MOST_TASKS);
+    let lists = tree.numbered(&directory, "").into_iter().take(MAX_TASKS);
     let lists: Vec<String> =
         lists.filter_map(|task| tree.text(format!("{directory}/{task}/children")).into_value()).collect();
     let children = lists.iter().flat_map(|list| list.split_ascii_whitespace());
@@ -202,7 +202,7 @@ fn tasks(tree: &Tree, directory: &str) -> Reading<BTreeMap<u32, Task>> {
     let numbers = tree.numbered(format!("{directory}/task"), "");
     match numbers.len() {
         0 => Reading::Unknown(format!("{directory}/task: no thread is shown")),
-        1..=MOST_TASKS => Reading::Value(
+        1..=MAX_TASKS => Reading::Value(
             numbers.into_iter().filter_map(|number| Some((number, task(tree, directory, number)?))).collect(),
         ),
         many => Reading::Unknown(format!("{directory}/task: {many} threads are too many to look at")),

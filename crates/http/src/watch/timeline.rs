@@ -6,7 +6,7 @@ use figure::{Reading, Unit};
 use super::sample::{Kind, Sample};
 
 /// Most columns. A watcher has about 120.
-const MOST_COLUMNS: usize = 512;
+const MAX_COLUMNS: usize = 512;
 
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
@@ -46,7 +46,7 @@ impl Columns {
             (self.ends.len(), if is_new { 0.0 } else { self.widths.last().copied().unwrap_or(0.0) });
         for sample in changes {
             let is_known = self.columns.iter().any(|column| column.name == sample.name);
-            if !is_known && self.columns.len() < MOST_COLUMNS {
+            if !is_known && self.columns.len() < MAX_COLUMNS {
                 let values = vec![None; points];
                 let (name, unit) = (sample.name.to_string(), shown(sample));
                 self.columns.push(ColumnData { name, unit, values, reason: None });

@@ -10,7 +10,7 @@ use http::engine::{self, Carrier, Load, Outcome, Pacing};
 use http::null::{Faults, OneIn};
 use http::record::{Counts, Failure};
 
-use crate::budget::{GROWTH_MOST, growth, largest};
+use crate::budget::{MAX_GROWTH, growth, largest};
 use crate::common::{holds_together, load, null, raw, run};
 use crate::engine::HAS_URING;
 use crate::server::{Peer, Server};
@@ -67,7 +67,7 @@ fn counts_of(
         check(&counts);
     }
     let growth = growth(before);
-    assert!(growth < GROWTH_MOST, "the process grew by {growth} bytes");
+    assert!(growth < MAX_GROWTH, "the process grew by {growth} bytes");
 }
 
 /// Asserts that there are failures, and all of these kinds.
@@ -156,7 +156,7 @@ fn bodies_of_ten_gigabytes_are_not_kept() {
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
                 // Much more than the process may grow by.
-                while sent.load(Ordering::Relaxed) < 4 * GROWTH_MOST && began.elapsed() < MARGIN * 2 {
+                while sent.load(Ordering::Relaxed) < 4 * MAX_GROWTH && began.elapsed() < MARGIN * 2 {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 abort.store(true, Ordering::Relaxed);
@@ -164,9 +164,9 @@ fn bodies_of_ten_gigabytes_are_not_kept() {
             engine::run(&load, &abort, |_| Some(engine::time::now())).unwrap()
         });
         let (sent, growth) = (sent.load(Ordering::Relaxed), growth(before));
-        assert!(sent >= 4 * GROWTH_MOST, "{carrier:?}: {sent} bytes were taken");
+        assert!(sent >= 4 * MAX_GROWTH, "{carrier:?}: {sent} bytes were taken");
         assert!(
-            growth < GROWTH_MOST,
+            growth < MAX_GROWTH,
             "{carrier:?}: {sent} bytes were sent, and the process grew by {growth}"
         );
         holds_together(&load, &outcome);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Default first seed: short runs try the same inputs each time.
 const SEED: u64 = 7_000_000_000;
 /// Allowed growth of the peak RSS: heads, buffers, histograms and stacks of concurrent tests, but no body.
-pub const GROWTH_MOST: u64 = 48 << 20;
+pub const MAX_GROWTH: u64 = 48 << 20;
 
 #[derive(Debug)]
 pub struct Budget {
@@ -46,7 +46,7 @@ impl Budget {
             "{what}: {inputs} inputs, seeds {} to {seed}, {seconds:.1} s, {growth} bytes more",
             self.first
         );
-        assert!(growth <= GROWTH_MOST, "{what}: the process grew by {growth} bytes");
+        assert!(growth <= MAX_GROWTH, "{what}: the process grew by {growth} bytes");
     }
 }
 

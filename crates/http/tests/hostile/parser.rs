@@ -1,6 +1,6 @@
 //! The parser alone: any bytes, however split, have the same result, and it keeps no more than a head.
 
-use http::engine::message::{HEAD_MOST, Malformed};
+use http::engine::message::{MAX_HEAD, Malformed};
 use http::engine::parse::{End, Outcome, Parser, Response};
 
 use crate::budget::Budget;
@@ -10,7 +10,7 @@ use crate::responses::{mutate, valid};
 /// Number of inputs in `cargo test`.
 const CASES: u64 = 10_000;
 /// Longest input that is fed byte by byte: a head is parsed again with each piece.
-const BYTEWISE_MOST: usize = 600;
+const MAX_BYTEWISE: usize = 600;
 
 /// What the parser found: responses, then the end.
 #[derive(Debug, PartialEq)]
@@ -41,7 +41,7 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, is_head: bool) -> Vec<ParseR
                 }
             }
         }
-        assert!(carry.len() < HEAD_MOST && carry.capacity() <= 2 * HEAD_MOST, "{}", carry.capacity());
+        assert!(carry.len() < MAX_HEAD && carry.capacity() <= 2 * MAX_HEAD, "{}", carry.capacity());
     }
     results.push(ParseResult::End(parser.end(&mut carry)));
     assert!(carry.is_empty() && parser == Parser::new(is_head));
@@ -79,7 +79,7 @@ fn case(seed: u64) -> u64 {
     let cuts = random.cuts(bytes.len());
     let pieces = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
     assert_eq!(read(pieces, is_head), whole, "cut at {cuts:?}: {}", bytes.escape_ascii());
-    if bytes.len() <= BYTEWISE_MOST {
+    if bytes.len() <= MAX_BYTEWISE {
         assert_eq!(read(bytes.chunks(1), is_head), whole, "byte by byte: {}", bytes.escape_ascii());
     }
     1

@@ -12,7 +12,7 @@ use rustix::net::sockopt;
 /// Interval of checks for the end.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 /// Most bytes of a request.
-const REQUEST_MOST: usize = 4096;
+const MAX_REQUEST: usize = 4096;
 
 /// The server's end of a connection.
 #[derive(Debug)]
@@ -26,15 +26,15 @@ pub struct Peer {
 impl Peer {
     /// Reads a request up to the end of its head; false if none comes.
     pub fn read_request(&mut self) -> bool {
-        let (mut head, mut buffer) = (Vec::new(), [0; REQUEST_MOST]);
+        let (mut head, mut buffer) = (Vec::new(), [0; MAX_REQUEST]);
         loop {
             match self.stream.read(&mut buffer) {
                 Ok(filled) if filled > 0 => head.extend_from_slice(&buffer[..filled]),
                 Err(error) if waits(&error) && !self.is_over() => continue,
                 _ => return false,
             }
-            if head.ends_with(b"\r\n\r\n") || head.len() > REQUEST_MOST {
-                return head.len() <= REQUEST_MOST;
+            if head.ends_with(b"\r\n\r\n") || head.len() > MAX_REQUEST {
+                return head.len() <= MAX_REQUEST;
             }
         }
     }
@@ -55,7 +55,7 @@ impl Peer {
     /// Waits until the client is gone, or the server ends.
     pub fn wait(&mut self) {
         while !self.is_over() {
-            match self.stream.read(&mut [0; REQUEST_MOST]) {
+            match self.stream.read(&mut [0; MAX_REQUEST]) {
                 Ok(filled) if filled > 0 => {}
                 Err(error) if waits(&error) => {}
                 _ => return,

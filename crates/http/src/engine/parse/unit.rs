@@ -36,7 +36,7 @@ fn read(pieces: &[&[u8]], is_head: bool) -> Vec<ParseResult> {
                 }
             }
         }
-        assert!(carry.len() <= HEAD_MOST);
+        assert!(carry.len() <= MAX_HEAD);
     }
     results.push(ParseResult::End(parser.end(&mut carry)));
     results
@@ -151,7 +151,7 @@ fn what_is_malformed_is_named() {
     let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     assert_eq!(one(old), ParseResult::Malformed(Malformed::Framing));
     assert_eq!(head(&"A: b\r\n".repeat(200)), ParseResult::Malformed(Malformed::Headers));
-    assert_eq!(head(&format!("A: {}", "b".repeat(HEAD_MOST))), ParseResult::Malformed(Malformed::HeadLong));
+    assert_eq!(head(&format!("A: {}", "b".repeat(MAX_HEAD))), ParseResult::Malformed(Malformed::HeadLong));
     let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
     assert_eq!(one(chunk), ParseResult::Malformed(Malformed::Chunk));
 }

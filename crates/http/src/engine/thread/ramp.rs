@@ -93,7 +93,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
     pub fn ramp(mut self) -> io::Result<(RampOutcome, ConnectionSet<I>)> {
         let began = time::now();
         let deadline = began + self.load.ramp.patience.as_nanos() as u64;
-        let most = (self.load.ramp.in_flight / self.load.threads).max(1);
+        let max_in_flight = (self.load.ramp.in_flight / self.load.threads).max(1);
         let interval = self.load.ramp.rate.map_or(0.0, |rate| 1e9 / rate * f64::from(self.load.threads));
         let (count, mut started) = (self.connections.len() as u32, 0u32);
         let (mut made, mut failed, mut failing_since) = (0, 0, None);
@@ -114,7 +114,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
                 return Ok((ramp, self.finish(None, Usage::default()).1));
             }
             let mut next = u64::MAX;
-            while started < count && started - self.ramp.established - self.ramp.down < most {
+            while started < count && started - self.ramp.established - self.ramp.down < max_in_flight {
                 next = began + (interval * f64::from(started)) as u64;
                 if next > now {
                     break;
