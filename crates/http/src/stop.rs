@@ -93,7 +93,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn numbers_are_split_without_rest() {
+    fn parts_of_a_number_add_up() {
         for (total, threads) in [(10, 3), (2, 4), (0, 2), (7, 1)] {
             let mut admitted = 0;
             for index in 0..threads {

@@ -75,7 +75,7 @@ mod unit {
     }
 
     #[test]
-    fn a_point_has_what_its_second_brought() {
+    fn a_point_has_the_values_of_its_second() {
         let all = columns(&[1.001, 2.002, 3.003], &load(), 3.0);
         assert_eq!(all[0], [Some(100.0), Some(100.0), Some(100.0)]);
         assert_eq!(all[1], [Some(0.0), Some(0.0), Some(1.0)]);

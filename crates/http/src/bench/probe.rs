@@ -118,7 +118,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn answers_are_compared_without_their_date() {
+    fn answers_are_compared_without_date() {
         let one = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nab");
         let two = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
         assert_eq!(one, two);

@@ -159,7 +159,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn the_slowest_gives_the_rate() {
+    fn the_slowest_server_determines_the_rate() {
         let mut rates = Rates::default();
         for (scenario, rate) in [40_000.0, 20_000.0, 50_000.0].into_iter().enumerate() {
             rates.add(scenario, Some("c200"), rate);

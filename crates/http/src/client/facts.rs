@@ -164,7 +164,7 @@ mod unit {
     }
 
     #[test]
-    fn what_stands_out_at_40_ms() {
+    fn a_mode_at_40_ms_stands_out() {
         let fast = || (0..900).map(|at| 1.0 + f64::from(at) * 0.001);
         assert!((share(fast().chain((0..100).map(|at| 40.0 + f64::from(at) * 0.03))) - 0.1).abs() < 0.01);
         // A queue with latencies up to 80 ms fills all three bands alike.

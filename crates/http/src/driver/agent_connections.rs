@@ -150,7 +150,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn wrong_tokens_of_an_address_take_longer_and_longer() {
+    fn the_delay_of_wrong_tokens_doubles() {
         let (wrong_tokens, one, other) =
             (WrongTokens::default(), IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
         let delays: Vec<u128> = (0..8).map(|_| wrong_tokens.count(one).1.as_millis()).collect();
@@ -166,7 +166,7 @@ mod unit {
     }
 
     #[test]
-    fn a_flood_of_wrong_tokens_is_some_lines() {
+    fn many_wrong_tokens_are_few_log_lines() {
         assert_eq!((1..=100_000).filter(|count| is_reported(*count)).count(), 6);
     }
 }

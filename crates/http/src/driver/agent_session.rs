@@ -164,7 +164,7 @@ mod unit {
     }
 
     #[test]
-    fn servers_of_the_list_are_started_where_the_agent_says() {
+    fn listed_servers_start_at_the_address_of_the_agent() {
         let started = outcome_of(go("nethttp", &["-cost", "20us", "-pool", "8"], &[("GOGC", "off")]));
         assert!(
             started.contains(r#""-pool", "8", "-addr", "10.1.2.3:0"]"#) && started.ends_with("[]"),
@@ -175,7 +175,7 @@ mod unit {
     }
 
     #[test]
-    fn nothing_else_is_started() {
+    fn other_servers_are_refused() {
         for (server, part) in [
             (go("fasthttp", &[], &[]), "and no \"fasthttp\""),
             (go("nethttp", &["-sidecar", "0.0.0.0:1"], &[]), "-sidecar"),

@@ -81,7 +81,7 @@ fn strangers_are_refused() {
 }
 
 #[test]
-fn whoever_says_nothing_is_sent_away_while_others_are_served() {
+fn a_silent_connection_is_refused_while_others_are_served() {
     let agent = run_agent(None);
     let silent = TcpStream::connect(agent.address).unwrap();
     // The silent connection blocks only its own thread.
@@ -94,7 +94,7 @@ fn whoever_says_nothing_is_sent_away_while_others_are_served() {
 }
 
 #[test]
-fn one_client_at_a_time_and_orders_that_cannot_be_carried_out_are_told() {
+fn clients_take_turns_and_failed_orders_give_reasons() {
     let agent = run_agent(None);
     let mut first = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
     first.send(&Hello { protocol: PROTOCOL, token: String::new() }).unwrap();
@@ -122,7 +122,7 @@ fn one_client_at_a_time_and_orders_that_cannot_be_carried_out_are_told() {
 }
 
 #[test]
-fn an_agent_that_ends_ends_its_client() {
+fn the_end_of_an_agent_ends_its_client() {
     let agent = run_agent(None);
     let client = AgentClient::connect(agent.address, "").unwrap();
     drop(agent);
@@ -137,7 +137,7 @@ fn an_agent_that_ends_ends_its_client() {
 }
 
 #[test]
-fn silent_connections_make_room_for_a_client_and_are_refused_in_words() {
+fn silent_connections_are_refused_to_make_room_for_a_client() {
     let agent = run_agent(Some(TOKEN));
     let idle: Vec<TcpStream> =
         (0..3 * MAX_OF_PEER).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
@@ -156,7 +156,7 @@ fn silent_connections_make_room_for_a_client_and_are_refused_in_words() {
 }
 
 #[test]
-fn clients_that_are_too_many_hear_that_the_agent_is_busy() {
+fn too_many_clients_are_refused_as_busy() {
     let agent = run_agent(Some(TOKEN));
     let hello = || {
         let mut wire = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
@@ -171,7 +171,7 @@ fn clients_that_are_too_many_hear_that_the_agent_is_busy() {
 }
 
 #[test]
-fn wrong_tokens_are_slow_and_keep_nobody_out() {
+fn wrong_tokens_are_delayed_and_block_no_other_client() {
     let agent = run_agent(Some(TOKEN));
     let wrong = format!("{{\"protocol\":{PROTOCOL},\"token\":\"{}\"}}\n", "0".repeat(32));
     let began = Instant::now();
@@ -187,7 +187,7 @@ fn wrong_tokens_are_slow_and_keep_nobody_out() {
 }
 
 #[test]
-fn a_hello_in_pieces_has_no_more_time() {
+fn a_hello_in_pieces_has_the_same_time_limit() {
     let agent = run_agent(None);
     let mut slow = TcpStream::connect(agent.address).unwrap();
     let (began, mut refused) = (Instant::now(), false);
@@ -200,7 +200,7 @@ fn a_hello_in_pieces_has_no_more_time() {
 }
 
 #[test]
-fn a_token_has_as_many_letters_as_128_bits_need() {
+fn a_token_is_long_enough_for_128_bits() {
     assert!(is_long(&random_token().unwrap()) && is_long("abcdefghijklmnopqrstuv") && is_long(TOKEN));
     assert!(!is_long("x") && !is_long(&"0".repeat(31)) && !is_long("abcdefghijklmnopqrstu") && !is_long(""));
 }

@@ -151,7 +151,7 @@ mod unit {
     }
 
     #[test]
-    fn what_breaks_the_framing_is_named() {
+    fn broken_framing_has_a_reason() {
         let broken = |body: &[u8]| Chunks::new().advance(body, &mut ());
         for body in
             ["\r\n", "g\r\n", "5\n", "5\r\nhelloX", "5\r\nhello\rX", "5\rX", "0\r\n\n", "0\r\n\rX", ";\r\n"]

@@ -110,7 +110,7 @@ mod unit {
     }
 
     #[test]
-    fn cores_are_not_shared() {
+    fn client_and_server_share_no_core() {
         let two = split_of(synthetic::microvm_2cpu, None, None).unwrap();
         assert_eq!((two.client.to_string(), two.server.to_string()), ("1".into(), "0".into()));
         let large = split_of(synthetic::two_socket_smt_server, None, None).unwrap();
@@ -119,7 +119,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_asked_for_is_taken() {
+    fn requested_cpus_are_used() {
         let one = split_of(synthetic::microvm_2cpu, Some("0"), None).unwrap();
         assert_eq!((one.client.to_string(), one.server.to_string()), ("0".into(), "1".into()));
         let both = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();

@@ -62,7 +62,7 @@ mod unit {
     }
 
     #[test]
-    fn what_was_not_taken_stays_due() {
+    fn a_request_stays_due_until_it_is_taken() {
         let mut pace = Constant::new(1_000.0, 0, 1);
         pace.begin(0);
         pace.take();

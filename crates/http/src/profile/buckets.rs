@@ -226,7 +226,7 @@ mod unit {
     }
 
     #[test]
-    fn recorded_profiles_split_as_go_tool_pprof_says() {
+    fn recorded_profiles_split_as_by_go_tool_pprof() {
         // Cumulative percentages of `go tool pprof -top -cum`, for functions that are a bucket of their own.
         let expected = [
             (NETHTTP, "netpoll", 2.06),
@@ -266,7 +266,7 @@ mod unit {
     }
 
     #[test]
-    fn microseconds_are_shares_of_what_the_kernel_booked() {
+    fn microseconds_are_shares_of_the_kernels_cpu_time() {
         let read = "syscall.Syscall syscall.read";
         let split =
             split(&profile(&[(read, 30), ("main.answer", 60), ("strconv.Itoa a", 7), ("memeqbody b", 3)]));
@@ -281,7 +281,7 @@ mod unit {
     }
 
     #[test]
-    fn an_empty_profile_says_nothing() {
+    fn an_empty_profile_has_no_shares() {
         let split = split(&CpuProfile::default());
         assert_eq!(split.microseconds(&split.buckets[0], 1.0, 1), None);
         assert_eq!(split.complaint().as_deref(), Some("100.0 % of the CPU time is in no bucket"));

@@ -73,7 +73,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn recorded_profiles_cover_what_the_kernel_booked() {
+    fn recorded_profiles_cover_the_kernels_cpu_time() {
         // CPU and window in seconds: see the README of the recorded profiles.
         let coverage_of =
             |bytes, booked, seconds| Coverage::new(&CpuProfile::read(bytes).unwrap(), booked, seconds);
@@ -93,7 +93,7 @@ mod unit {
     }
 
     #[test]
-    fn what_go_lost_is_told() {
+    fn lost_samples_are_a_complaint() {
         let mut profile =
             profile(&[("main.f", 98), ("runtime/pprof.lostProfileEvent runtime/pprof.lostProfileEvent", 2)]);
         profile.seconds = 1.0;
@@ -102,7 +102,7 @@ mod unit {
     }
 
     #[test]
-    fn the_edge_is_ten_per_cent_and_nothing_is_no_agreement() {
+    fn the_bound_is_ten_per_cent_and_zero_does_not_compare() {
         let coverage = |sampled, booked| Coverage {
             sampled,
             profile_seconds: 1.0,

@@ -108,7 +108,7 @@ mod unit {
     }
 
     #[test]
-    fn names_of_the_studys_go_are_known() {
+    fn rows_match_names_of_the_studys_go() {
         let profile = profile(&[
             (
                 "runtime.epollwait runtime.netpoll runtime.findrunnable runtime.schedule runtime.park_m runtime.mcall",

@@ -318,7 +318,7 @@ pub(super) mod unit {
     }
 
     #[test]
-    fn recorded_profiles_hold_what_go_tool_pprof_says() {
+    fn recorded_profiles_agree_with_go_tool_pprof() {
         // `go tool pprof -top`: "Duration: 8s, Total samples = 8.27s"
         for (bytes, seconds, cpu) in
             [(NETHTTP, 8.0, 8.27), (FASTHTTP, 8.01, 4.01), (GNET, 8.0, 4.76), (GC, 8.0, 7.67)]
@@ -331,7 +331,7 @@ pub(super) mod unit {
     }
 
     #[test]
-    fn what_is_no_cpu_profile_says_why() {
+    fn other_bytes_are_no_cpu_profile_for_a_reason() {
         let not = |bytes: &[u8]| CpuProfile::read(bytes).unwrap_err();
         assert!(matches!(not(b"404 page not found"), NotAProfile::Packed(_)));
         assert!(matches!(not(&packed(b"404 page not found")), NotAProfile::Message(_)));

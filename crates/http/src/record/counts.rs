@@ -134,7 +134,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn every_kind_has_its_place() {
+    fn kinds_are_in_order() {
         for (place, kind) in Failure::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, place);
         }

@@ -71,7 +71,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn seconds_without_anything_are_there() {
+    fn empty_seconds_are_kept() {
         let (mut one, mut two) = (Intervals::default(), Intervals::default());
         one.answer(LENGTH - 1, 5_000);
         one.failure(LENGTH);

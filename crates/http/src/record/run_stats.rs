@@ -186,7 +186,7 @@ mod unit {
     }
 
     #[test]
-    fn what_belongs_to_the_window() {
+    fn only_the_window_counts() {
         let mut stats = RunStats::default();
         stats.answer(&request(1, 1), 2);
         stats.connect(5);

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_whole_and_tests_are_not_among_them() {
+    fn sources_are_complete_and_without_tests() {
         let has =
             |name: &str| SOURCES.iter().any(|(source, contents)| *source == name && !contents.is_empty());
         assert!(has("go.mod") && has("go.sum") && has("main.go") && has("internal/handler/handler.go"));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_along_is_preferred() {
+    fn an_installed_program_is_preferred() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join(NAME), "").unwrap();
         let path =
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn without_go_it_is_told_how_to_get_it() {
+    fn without_go_the_error_says_how_to_get_it() {
         let go = || Ok(PathBuf::from("/nowhere/go"));
         let error = find_or_build(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
         assert!(
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_go_that_fails_is_quoted_and_leaves_nothing() {
+    fn a_failed_build_is_quoted_and_leaves_nothing() {
         let cache = tempfile::tempdir().unwrap();
         // Prints a version, and fails to build.
         let go = cache.path().join("go");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_built_or_run_where_others_can_write() {
+    fn nothing_is_built_or_run_where_other_users_can_write() {
         use std::os::unix::fs::PermissionsExt;
         let cache = tempfile::tempdir().unwrap();
         let go = cache.path().join("go");

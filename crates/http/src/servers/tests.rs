@@ -24,7 +24,7 @@ fn get(address: SocketAddr) -> String {
 }
 
 #[test]
-fn each_that_is_listed_starts_answers_and_stops() {
+fn every_listed_server_starts_answers_and_stops() {
     let program: &Path = &PROGRAM;
     let listed = list(program).unwrap();
     for wanted in ["nethttp", "fasthttp", "multiplexed"] {
@@ -47,7 +47,7 @@ fn each_that_is_listed_starts_answers_and_stops() {
 }
 
 #[test]
-fn flags_environment_and_cpus_reach_it() {
+fn flags_environment_and_cpus_reach_the_server() {
     let cpu = lab::affinity::get().unwrap().iter().next().unwrap();
     let before = lab::affinity::get().unwrap();
     let config = ServerConfig {
@@ -67,7 +67,7 @@ fn flags_environment_and_cpus_reach_it() {
 }
 
 #[test]
-fn what_it_says_when_it_cannot_start_is_told() {
+fn a_failed_start_quotes_the_server() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (name, flags, words) in [
@@ -81,7 +81,7 @@ fn what_it_says_when_it_cannot_start_is_told() {
 }
 
 #[test]
-fn a_program_that_is_none_is_told() {
+fn a_program_without_servers_is_an_error() {
     let nothing = Path::new("/nowhere/truebench-servers");
     assert!(matches!(Server::start(nothing, &config("nethttp")), Err(ServersError::Run(..))));
     assert!(matches!(list(nothing), Err(ServersError::Run(..))));
@@ -91,7 +91,7 @@ fn a_program_that_is_none_is_told() {
 }
 
 #[test]
-fn one_that_dies_is_told() {
+fn a_server_that_dies_is_an_error() {
     let mut server = Server::start(&PROGRAM, &config("nethttp")).unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();

@@ -217,7 +217,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_cut_too_long_or_no_http_is_told() {
+    fn truncated_long_and_foreign_answers_are_errors() {
         let error = |answer: &[u8]| received(answer, 4).unwrap_err();
         assert!(error(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nHe").contains("too early"));
         assert!(error(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello").contains("too long"));
@@ -278,7 +278,7 @@ mod unit {
     }
 
     #[test]
-    fn a_peer_that_says_nothing_more_holds_nobody() {
+    fn a_stalled_peer_times_out() {
         let (address, peer) = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", true);
         let bounds = Bounds { time: Duration::from_millis(200), ..BOUNDS };
         let error = get(address, "/", bounds).unwrap_err().to_string();

@@ -254,7 +254,7 @@ mod unit {
     }
 
     #[test]
-    fn a_server_under_load_tells_of_itself() {
+    fn a_server_under_load_has_all_metrics() {
         let (before, after) = (runtime(FIRST), runtime(SECOND));
         let samples_of = |runtime: &Runtime| samples(&Reading::Value(runtime.clone()));
         let changed = changes(&samples_of(&before), &samples_of(&after));
@@ -276,7 +276,7 @@ mod unit {
     }
 
     #[test]
-    fn a_metric_that_lacks_is_unknown_and_the_others_are_known() {
+    fn a_missing_metric_does_not_affect_the_others() {
         let old = runtime(
             br#"{"cmdline": ["x"], "/sched/goroutines:goroutines": 7, "/gc/cycles/total:gc-cycles": "many"}"#,
         );
@@ -325,7 +325,7 @@ mod unit {
     }
 
     #[test]
-    fn histograms_grow_and_a_new_start_is_seen() {
+    fn histograms_grow_and_a_restart_is_detected() {
         let histogram = |buckets: &[(f64, f64, u64)]| Histogram { buckets: buckets.to_vec() };
         let (before, after) = (histogram(&[(0.0, 1.0, 5)]), histogram(&[(0.0, 1.0, 7), (1.0, 2.0, 4)]));
         assert_eq!(after.since(&before), Reading::Value(histogram(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
@@ -336,7 +336,7 @@ mod unit {
     }
 
     #[test]
-    fn a_port_where_nobody_is_says_so() {
+    fn a_closed_port_is_named_in_the_error() {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let reason = ask(closed).reason().map(str::to_owned).unwrap();
         assert!(reason.starts_with(&format!("http://{closed}/debug/vars: ")), "{reason}");

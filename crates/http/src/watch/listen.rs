@@ -215,7 +215,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_damaged_is_an_error_and_never_more_than_its_bytes() {
+    fn damaged_messages_are_errors() {
         let whole = captured();
         for end in 1..whole.len() {
             let cut = parse_answer(&whole[..end], &mut Vec::new());
@@ -248,7 +248,7 @@ mod unit {
     }
 
     #[test]
-    fn connections_that_wait_are_seen_here() {
+    fn waiting_connections_are_counted() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let read_live = || read(&Tree::live(), Some(std::process::id()), address);

@@ -220,7 +220,7 @@ mod unit {
         "sockets: used 11\nTCP: inuse 1 orphan 0 tw 16 alloc 5 mem 2\nUDP: inuse 9 mem 9\n";
 
     #[test]
-    fn counters_are_found_by_name_and_those_that_lack_are_unknown() {
+    fn counters_are_read_by_name_and_missing_ones_are_unknown() {
         let (_root, tree) =
             tree(&[("proc/net/snmp", SNMP), ("proc/net/netstat", NETSTAT), ("proc/net/sockstat", SOCKSTAT)]);
         let samples = read(&tree, None);
@@ -263,7 +263,7 @@ mod unit {
     }
 
     #[test]
-    fn an_overflow_between_two_looks_is_seen_and_a_reset_is_not_taken_for_none() {
+    fn overflows_are_counted_and_a_reset_is_unknown() {
         let read_netstat = |netstat: &str| {
             let (_root, tree) = tree(&[("proc/net/netstat", netstat)]);
             read(&tree, None)

@@ -33,7 +33,7 @@ fn numbers(set: &ProcessSet) -> Vec<u32> {
 }
 
 #[test]
-fn all_below_belong_and_nobody_else() {
+fn all_descendants_and_no_others_are_members() {
     let (_root, tree) = processes(&[
         (10, stat('S', 1, 10, 0, 0, 100)),
         (11, stat('S', 10, 10, 0, 0, 101)),
@@ -46,7 +46,7 @@ fn all_below_belong_and_nobody_else() {
 }
 
 #[test]
-fn who_belongs_stays_when_it_is_orphaned_and_another_of_its_number_does_not() {
+fn an_orphan_stays_a_member_and_a_reused_pid_does_not() {
     let (root, tree) = processes(&[(10, stat('S', 1, 10, 0, 0, 100)), (11, stat('S', 10, 11, 0, 0, 101))]);
     let set = ProcessSet::new(tree, &[10], None);
     std::fs::remove_dir_all(root.path().join("proc/10")).unwrap();
@@ -159,7 +159,7 @@ fn until_spent(set: &ProcessSet, since: &CpuTimes, seconds: f64) -> f64 {
 }
 
 #[test]
-fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time() {
+fn killed_and_replaced_workers_keep_their_cpu_time_in_the_set() {
     let mut server = Supervisor::start();
     let set = ProcessSet::new(Tree::live(), &[server.0.id()], None);
     let (first, second) = (server.worker(), server.worker());
@@ -205,7 +205,7 @@ fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time()
 }
 
 #[test]
-fn who_listens_is_found_and_a_stranger_is_not() {
+fn listening_processes_are_found() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let pids = listening(&Tree::live(), None, address);

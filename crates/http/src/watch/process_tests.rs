@@ -72,7 +72,7 @@ fn a_process_is_read() {
 }
 
 #[test]
-fn threads_come_and_go_between_two_looks() {
+fn threads_come_and_go_between_two_snapshots() {
     let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
@@ -89,7 +89,7 @@ fn threads_come_and_go_between_two_looks() {
 }
 
 #[test]
-fn a_process_that_ends_is_unknown_and_another_of_its_number_is_not_it() {
+fn an_ended_process_is_unknown_and_a_reused_pid_is_another() {
     let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
@@ -101,7 +101,7 @@ fn a_process_that_ends_is_unknown_and_another_of_its_number_is_not_it() {
 }
 
 #[test]
-fn what_a_kernel_does_not_tell_is_unknown_and_the_rest_is_known() {
+fn a_missing_file_does_not_affect_other_counters() {
     let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
@@ -114,7 +114,7 @@ fn what_a_kernel_does_not_tell_is_unknown_and_the_rest_is_known() {
 }
 
 #[test]
-fn damaged_books_are_unknown() {
+fn a_damaged_stat_file_is_unknown() {
     for damaged in ["", ")", "42", "42 (a", "42 (a)", "42 (a) S 1 2 3", "\u{0}"] {
         let (_root, tree) = tree(&[("proc/42/stat", damaged)]);
         assert!(read(&tree, 42).is_none(), "{damaged:?}");
@@ -122,7 +122,7 @@ fn damaged_books_are_unknown() {
 }
 
 #[test]
-fn this_process_is_seen_to_work() {
+fn this_process_uses_cpu_time() {
     let set = ProcessSet::new(Tree::live(), &[std::process::id()], None);
     let before = set.read();
     let files: Vec<_> = (0..20).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();

@@ -89,7 +89,7 @@ mod unit {
     }
 
     #[test]
-    fn what_wraps_or_vanishes_is_unknown() {
+    fn a_counter_that_falls_or_vanishes_is_unknown() {
         let before = [counter("wrapped", 4_294_967_290.0), counter("gone", 1.0)];
         let changed = changes(&before, &[counter("wrapped", 3.0), counter("new", 1.0)]);
         let reason = |name| value(&changed, name).reason().map(str::to_owned).unwrap();

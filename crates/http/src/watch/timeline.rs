@@ -150,7 +150,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_unknown_leaves_a_gap_and_its_reason() {
+    fn an_unknown_value_leaves_a_gap_and_a_reason() {
         let mut columns = Columns::new();
         columns.push(1.0, 1.0, &snapshot(1.0, Reading::unknown("gone")));
         assert_eq!(columns.timeline().columns[1].values, [None]);
@@ -159,7 +159,7 @@ mod unit {
 
     proptest! {
         #[test]
-        fn however_long_it_lasts_points_are_few_and_sums_stay(snapshots in 1usize..3000) {
+        fn points_are_bounded_and_sums_are_kept(snapshots in 1usize..3000) {
             let mut columns = Columns::new();
             for at in 0..snapshots {
                 columns.push(at as f64 + 1.0, 1.0, &snapshot(at as f64, Reading::Value(3.0)));

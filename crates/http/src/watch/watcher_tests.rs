@@ -46,7 +46,7 @@ fn start(plan: WatchPlan) -> (Watcher, Arc<Mutex<Vec<f64>>>) {
 }
 
 #[test]
-fn growths_are_summed_from_the_first_look_to_the_last() {
+fn growth_is_summed_over_all_snapshots() {
     let (root, tree) = tree(&[("proc/stat", &switches(1000))]);
     let (watcher, ends) = start(plan(tree));
     after(2, &ends);
@@ -73,7 +73,7 @@ fn it_stops_at_once_however_long_the_interval() {
 }
 
 #[test]
-fn a_server_that_ends_is_unknown_from_then_on() {
+fn an_ended_server_is_unknown_from_then_on() {
     let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
     let set = |pid| ProcessSet::new(Tree::live(), &[pid], None);
     let processes = vec![("server".to_owned(), set(child.id())), ("own".to_owned(), set(std::process::id()))];
@@ -118,7 +118,7 @@ fn sidecar(answers: &'static [&'static str]) -> SocketAddr {
 }
 
 #[test]
-fn go_is_asked_beside() {
+fn go_metrics_are_read_from_the_sidecar() {
     let address = sidecar(&[
         r#"{"runtime": {"/gc/cycles/total:gc-cycles": 5, "/sched/latencies:seconds": [{"low": 0, "high": 1, "count": 2}]}}"#,
         r#"{"runtime": {"/gc/cycles/total:gc-cycles": 9, "/sched/latencies:seconds": [{"low": 0, "high": 1, "count": 8}]}}"#,
@@ -139,7 +139,7 @@ fn go_is_asked_beside() {
 }
 
 #[test]
-fn a_port_that_says_nothing_holds_neither_looks_nor_the_end() {
+fn a_silent_sidecar_delays_neither_snapshots_nor_the_end() {
     let address = sidecar(&[""]);
     let (_root, tree) = tree(&[("proc/stat", &switches(1))]);
     let (watcher, ends) = start(WatchPlan { sidecar: Some(address), ..plan(tree) });
@@ -168,7 +168,7 @@ fn one_answer_shows_no_growth() {
 }
 
 #[test]
-fn the_queue_of_the_server_is_a_column() {
+fn the_accept_queue_is_a_column() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let _waiting = std::net::TcpStream::connect(address).unwrap();

@@ -132,7 +132,7 @@ fn bodies_of_ten_gigabytes_time_out() {
 }
 
 #[test]
-fn bodies_of_ten_gigabytes_are_not_kept() {
+fn bodies_of_ten_gigabytes_take_no_memory() {
     for (carrier, (head, block)) in
         carriers().flat_map(|carrier| endless_bodies().map(|body| (carrier, body)))
     {
@@ -254,7 +254,7 @@ fn two_megabytes_of_header_lines() {
 }
 
 #[test]
-fn what_is_not_http() {
+fn other_protocols_are_malformed() {
     malformed(b"SSH-2.0-OpenSSH_9.2p1\r\n", Malformed::Head);
     // A TLS server's reply to plain text (RFC 8446, section 6).
     malformed(b"\x15\x03\x01\x00\x02\x02\x46", Malformed::Head);

@@ -108,7 +108,7 @@ fn connections_stay_from_window_to_window() {
 }
 
 #[test]
-fn what_was_given_up_in_one_window_is_no_part_of_the_next() {
+fn unanswered_requests_do_not_reach_the_next_window() {
     for carrier in carriers() {
         let server = null(Faults { silent: OneIn::new(100), ..Faults::default() });
         let drain = Duration::from_millis(100);

@@ -98,7 +98,7 @@ fn sources_are_taken_in_turn() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn impossible_loads_have_a_reason() {
     let server = null(Faults::default());
     let run = |load: &Load| engine::run(load, &Default::default(), |_| Some(engine::time::now()));
     let many = run(&load(server.address(), 2_000_000_000, 1)).unwrap_err();

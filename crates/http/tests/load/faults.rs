@@ -17,7 +17,7 @@ fn one(faults: Faults) -> Outcome {
 }
 
 #[test]
-fn refusals_are_no_work() {
+fn refusals_do_not_count_as_answers() {
     let counts = one(Faults { unavailable: OneIn::new(10), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failed_by(Failure::Status), counts.failures()), (899, 100, 100));
     assert_eq!(counts.connects, 0);
@@ -38,19 +38,19 @@ fn resets_are_counted_and_connections_made_again() {
 }
 
 #[test]
-fn half_an_answer_is_none() {
+fn half_an_answer_is_a_failure() {
     let counts = one(Faults { cut: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failed_by(Failure::ClosedWithin), counts.failures()), (989, 10, 10));
 }
 
 #[test]
-fn two_answers_to_one_request_are_seen() {
+fn two_answers_to_one_request_are_counted() {
     let counts = one(Faults { twice: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.surplus, counts.failures()), (999, 10, 0));
 }
 
 #[test]
-fn keep_alive_that_is_lost_is_seen() {
+fn lost_keep_alive_is_counted() {
     let counts = one(Faults { close_after: OneIn::new(10), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failures()), (999, 0));
     assert!(counts.closed_announced == 100 && (99..=100).contains(&counts.connects), "{counts:?}");
@@ -77,7 +77,7 @@ fn no_answer_is_a_timeout_at_its_full_age() {
 }
 
 #[test]
-fn what_is_in_flight_at_the_end_is_told_with_its_age() {
+fn requests_in_flight_at_the_end_have_an_age() {
     let server = null(Faults { silent: OneIn::new(5), ..Faults::default() });
     let load = Load {
         duration: Some(Duration::from_millis(200)),
@@ -117,7 +117,7 @@ fn large_bodies_leave_the_others_their_turn() {
 }
 
 #[test]
-fn what_is_malformed_is_named() {
+fn malformed_answers_are_counted() {
     use http::engine::message::Malformed;
     let ok = Answer::with_body(BODY);
     // The first answer is complete and proves the connection; the closing one is not.
@@ -131,7 +131,7 @@ fn what_is_malformed_is_named() {
 }
 
 #[test]
-fn another_body_is_seen_where_it_is_looked_at() {
+fn a_different_body_is_detected_where_it_is_hashed() {
     // Every second answer is the closing one: it has the same length and another body.
     let mut answer = Answer::with_body(BODY);
     answer.closing = Answer::with_body(b"Hello, Go?").closing;

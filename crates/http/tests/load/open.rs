@@ -11,7 +11,7 @@ use http::record::Failure;
 use crate::common::{BODY, load, null, run};
 
 #[test]
-fn a_rate_is_kept_by_both_arrivals() {
+fn both_arrivals_meet_a_rate() {
     let server = null(Faults::default());
     for pacing in [Pacing::Constant { rate: 2000.0 }, Pacing::Poisson { rate: 2000.0, seed: 1 }] {
         let load = Load {
@@ -30,7 +30,7 @@ fn a_rate_is_kept_by_both_arrivals() {
 }
 
 #[test]
-fn a_stall_is_seen_from_the_intended_start_alone() {
+fn only_the_intended_start_shows_a_stall() {
     let (every, length) = (Duration::from_millis(500), Duration::from_millis(100));
     let server = null(Faults { stall: Some(Stall { every, length }), ..Faults::default() });
     let load = Load {
@@ -57,7 +57,7 @@ fn a_stall_is_seen_from_the_intended_start_alone() {
 }
 
 #[test]
-fn what_was_not_sent_is_told() {
+fn unsent_requests_are_counted() {
     let length = Duration::from_secs(3600);
     let server = null(Faults { split: Some(Duration::from_millis(20)), ..Faults::default() });
     let load = Load {

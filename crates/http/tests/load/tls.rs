@@ -159,7 +159,7 @@ fn a_certificate_that_is_listed_itself_is_believed_and_still_checked() {
 }
 
 #[test]
-fn what_the_server_will_not_have_is_named() {
+fn a_refused_certificate_is_named() {
     let setup = Setup { protocol: "h2", ..Setup::default() };
     let server = Server::start(&setup, answers(request(), answer(BODY), false));
     let protocol = refused(secure(&server, 1, 1));
@@ -202,7 +202,7 @@ fn a_server_that_ends_the_handshake_is_counted() {
 }
 
 #[test]
-fn who_does_not_speak_tls_holds_nobody() {
+fn a_server_without_tls_times_out() {
     let (answering, listening) =
         (crate::common::raw(&answer(BODY)), TcpListener::bind("127.0.0.1:0").unwrap());
     let tls = Tls::new(NAME, &Trust::Insecure).unwrap();
@@ -241,7 +241,7 @@ fn a_body_that_ends_without_the_end_of_the_session_is_cut() {
 }
 
 #[test]
-fn what_cannot_be_set_up_is_said() {
+fn invalid_tls_settings_have_a_reason() {
     let error = |name: &str, trust: &Trust| Tls::new(name, trust).unwrap_err();
     assert!(matches!(error("no name", &Trust::Insecure), TlsError::Name(_)));
     let missing = error(NAME, &Trust::File("/no/such.pem".into())).to_string();

@@ -74,7 +74,7 @@ fn bodies_of_every_framing() {
 }
 
 #[test]
-fn a_sink_gets_the_body_and_what_the_head_says_of_it() {
+fn a_sink_receives_framing_and_body() {
     #[derive(Default)]
     struct RecordingSink(Vec<Framing>, Vec<u8>);
     impl Sink for RecordingSink {
@@ -121,7 +121,7 @@ fn interim_responses_are_skipped() {
 }
 
 #[test]
-fn who_keeps_the_connection() {
+fn persistence_follows_version_and_header() {
     let answer = |version: &str, line: &str| {
         matches!(
             one(&format!("HTTP/{version} 200 OK\r\n{line}Content-Length: 0\r\n\r\n")),
@@ -136,7 +136,7 @@ fn who_keeps_the_connection() {
 }
 
 #[test]
-fn what_is_malformed_is_named() {
+fn malformed_responses_have_a_reason() {
     let head = |line: &str| one(&format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n"));
     assert_eq!(one("SSH-2.0-OpenSSH_9.2\r\n"), ParseResult::Malformed(Malformed::Head));
     assert_eq!(one("HTTP/2.0 200 OK\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
@@ -157,7 +157,7 @@ fn what_is_malformed_is_named() {
 }
 
 #[test]
-fn an_end_in_the_middle_is_seen() {
+fn a_truncated_response_is_detected() {
     let end = |bytes: &str| read(&[bytes.as_bytes()], false).remove(0);
     assert_eq!(read(&[], false), [ParseResult::End(End::NoAnswer)]);
     assert_eq!(end("HTTP/1.1 20"), ParseResult::End(End::Truncated));

@@ -92,7 +92,7 @@ mod unit {
     }
 
     #[test]
-    fn another_body_is_seen_in_whatever_pieces_it_comes() {
+    fn a_different_body_is_detected_in_any_pieces() {
         let first = Arc::new(FirstHash::new());
         let (mut one, mut two) = (BodyHashes::new(Some(first.clone())), BodyHashes::new(Some(first.clone())));
         let check = |bodies: &mut BodyHashes, pieces: &[&str]| {
