@@ -210,8 +210,7 @@ mod tests {
         let program = cache.path().join(format!("{NAME}-{:016x}", key("go9")));
         fs::write(&program, "").unwrap();
         fs::set_permissions(&program, PermissionsExt::from_mode(0o757)).unwrap();
-        let find =
-            || find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
+        let find = || find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
         let error = find().unwrap_err();
         assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
