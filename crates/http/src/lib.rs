@@ -9,13 +9,12 @@
 //! - [`driver`]: starts and watches one server, on this machine or by an agent on another.
 //! - [`watch`]: counters of server, client and machine, once a second.
 //! - [`profile`]: splits a Go server's CPU profile into named parts. Pure.
-//! - [`laws`]: Little's law, fairness, stationarity. Pure.
+//! - [`trend`]: the trend of a series. Pure.
 
 pub mod bench;
 pub mod client;
 pub mod driver;
 pub mod engine;
-pub mod laws;
 pub mod modes;
 pub mod null;
 pub mod pace;
@@ -23,6 +22,7 @@ pub mod profile;
 pub mod record;
 pub mod servers;
 pub mod stop;
+pub mod trend;
 pub mod watch;
 
 /// The suite's name, and the first part of its figures' ids.

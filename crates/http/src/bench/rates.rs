@@ -65,7 +65,7 @@ impl Rates {
                 let slowest = slowest()?;
                 (share * f64::from(connections) * slowest).min(MAX_IDLE_SHARE * slowest)
             }
-            LoadLevel::Slo { .. } => return Err("a search has no pacing of its own".to_owned()),
+            LoadLevel::Slo { .. } => return Err("a search sets its own rates".to_owned()),
         };
         Ok(Pacing::Poisson { rate, seed: self.seed() })
     }

@@ -7,8 +7,8 @@ use figure::{Evidence, Reading};
 
 use super::process::ConnectReport;
 use crate::engine::{Outcome, Pacing, Window};
-use crate::laws;
 use crate::record::{Histogram, RunStats};
+use crate::trend;
 
 /// Reported quantiles; the maximum follows them.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -17,8 +17,6 @@ pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 const DELAYED: Range<u64> = 38_000_000..46_000_000;
 /// Bands of the same width on both sides: a queue fills them as well.
 const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
-/// Shortest window with a trend, in seconds.
-const MIN_TREND: usize = laws::MIN_VALUES;
 
 /// Evidence after the ramp.
 pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
@@ -43,7 +41,7 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
     if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = window.pacing {
         facts.put(key::RATE_ASKED, rate);
     } else {
-        facts.put_unknown(key::RATE_ASKED, "a closed loop has no rate of its own");
+        facts.put_unknown(key::RATE_ASKED, "a closed loop is given no rate");
     }
     facts.put_reading(key::SECONDS, Reading::or_unknown(stats.seconds(), "the window had no end"));
     // A rate is timed by the whole window; single latencies show the clock's resolution themselves.
@@ -53,9 +51,8 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
     put_fairness(&mut facts, stats, connections);
     put_threads(&mut facts, outcome);
     let rates: Vec<f64> = whole_seconds(stats);
-    let trend = (rates.len() >= MIN_TREND).then(|| laws::slope(&rates)).flatten();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-    let trend = trend.filter(|_| mean > 0.0).map(|slope| {
+    let trend = trend::slope(&rates).filter(|_| mean > 0.0).map(|slope| {
         let over = rates.len() as f64 / mean;
         vec![slope.low * over, slope.high * over]
     });
@@ -63,7 +60,7 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
         key::TREND,
         Reading::or_unknown(
             trend,
-            "a window of fewer than 6 seconds shows no trend; that over the rounds is told",
+            "a window of fewer than 6 seconds shows no trend; the trend over the rounds is reported",
         ),
     );
     facts

@@ -102,7 +102,7 @@ impl LocalServer {
     fn runtime(&self) -> Reading<Runtime> {
         match self.running.sidecar {
             Some(address) => go::ask(address),
-            None => Reading::unknown("the server has no port beside it that tells of Go's runtime"),
+            None => Reading::unknown("the server has no sidecar port that reports Go's runtime"),
         }
     }
 

@@ -56,13 +56,13 @@ pub fn of_tls(error: &Error) -> String {
 fn of_certificate(error: &CertificateError) -> String {
     match error {
         CertificateError::UnknownIssuer => format!(
-            "the certificate is of an authority that is not known: --cacert FILE names its certificate, or the server's own; {INSECURE}"
+            "the certificate's authority is not known: --cacert FILE names its certificate, or the server's own; {INSECURE}"
         ),
         CertificateError::Other(error) if is_authority(error) => format!(
             "the certificate is self-signed, an authority's own: --cacert FILE accepts it if it is in that file; {INSECURE}"
         ),
         CertificateError::BadSignature => format!(
-            "the certificate is not signed by the authority of its name that is known here: --cacert FILE names another, or the server's own certificate; {INSECURE}"
+            "the certificate is not signed by the authority of that name that this system knows: --cacert FILE names another, or the server's own certificate; {INSECURE}"
         ),
         CertificateError::Expired => format!("the certificate has expired: renew it; {INSECURE}"),
         CertificateError::ExpiredContext { time, not_after } => {

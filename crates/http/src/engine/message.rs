@@ -55,7 +55,7 @@ impl Malformed {
             Malformed::Framing => "Transfer-Encoding in HTTP/1.0",
             Malformed::Chunk => "the framing of a chunked body is broken",
             Malformed::ChunkLineLong => "a size line or trailers of a chunked body that do not end",
-            Malformed::Upgrade => "101, for which nobody asked",
+            Malformed::Upgrade => "101, which was not requested",
             Malformed::Interim => "responses of status 1xx, and no answer",
         }
     }

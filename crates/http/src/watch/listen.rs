@@ -67,16 +67,16 @@ pub fn inodes(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Vec<u32
 
 fn listeners(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<Vec<Listener>> {
     if !tree.is_live() {
-        return Reading::unknown("sock_diag tells of the running machine alone");
+        return Reading::unknown("sock_diag describes only the running machine");
     }
     if let Some(process) = process.filter(|process| is_elsewhere(tree, *process)) {
-        return Reading::Unknown(format!("process {process} has a network namespace of its own"));
+        return Reading::Unknown(format!("process {process} has its own network namespace"));
     }
     // An IPv6 socket may serve IPv4 too; Go's do.
     let families = if address.is_ipv4() { &[libc::AF_INET, libc::AF_INET6][..] } else { &[libc::AF_INET6] };
     let all: io::Result<Vec<_>> = families.iter().map(|family| dump(*family as u8, address.port())).collect();
     match all.map(|all| serving(&all.concat(), address)) {
-        Ok(serving) if serving.is_empty() => Reading::Unknown(format!("nobody listens at {address} here")),
+        Ok(serving) if serving.is_empty() => Reading::Unknown(format!("no process listens at {address} here")),
         Ok(serving) => Reading::Value(serving),
         Err(error) => Reading::Unknown(format!("sock_diag: {error}")),
     }
@@ -268,7 +268,7 @@ mod unit {
         assert!(*value(&read_live(), "sockets.listen.backlog").value().unwrap() >= 5.0);
         drop(listener);
         let gone = queue(&read_live());
-        assert_eq!(gone.reason(), Some(format!("nobody listens at {address} here").as_str()));
+        assert_eq!(gone.reason(), Some(format!("no process listens at {address} here").as_str()));
     }
 
     #[test]
@@ -286,6 +286,6 @@ mod unit {
     fn a_captured_machine_has_none() {
         let (_root, tree) = tree(&[]);
         let samples = read(&tree, None, "127.0.0.1:80".parse().unwrap());
-        assert_eq!(samples[1].value.reason(), Some("sock_diag tells of the running machine alone"));
+        assert_eq!(samples[1].value.reason(), Some("sock_diag describes only the running machine"));
     }
 }

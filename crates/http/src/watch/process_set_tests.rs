@@ -87,7 +87,7 @@ fn cpu_time_is_neither_lost_nor_counted_twice_where_processes_end_and_begin() {
         ("it ended after 0.25 s more, and was waited for", vec![master(7.25)], 0.25),
         ("and another took its place", vec![master(7.25), (3, times(1, 200, 0.5, 0.0))], 0.75),
         ("and that one has its number", vec![master(7.25), (2, times(1, 200, 0.5, 0.0))], 0.75),
-        ("it ended, and nobody here waited", vec![master(2.0)], 0.0),
+        ("it ended, and no process here waited", vec![master(2.0)], 0.0),
         ("one came and went in between", vec![master(2.5), (2, times(1, 101, 5.0, 0.0))], 0.5),
         ("the parent ended, its child went on", vec![(2, times(9, 101, 5.5, 0.0))], 0.5),
     ];

@@ -107,11 +107,8 @@ impl WatchTotals {
     /// A single answer shows no growth; that is not a growth of 0.
     fn answers(&self) -> (Reading<Runtime>, Reading<Runtime>) {
         (
-            Reading::or_unknown(
-                self.first.clone(),
-                "the port beside the server never answered, or there is none",
-            ),
-            Reading::or_unknown(self.last.clone(), "the port beside the server answered only once, or never"),
+            Reading::or_unknown(self.first.clone(), "the sidecar port never answered, or there is none"),
+            Reading::or_unknown(self.last.clone(), "the sidecar port answered only once, or never"),
         )
     }
 }

@@ -216,8 +216,8 @@ impl WatchThread {
     fn snapshot(&mut self, is_last: bool) -> (Snapshot, bool) {
         let request = match &self.asking {
             Some(asking) if !is_last => Some(match self.is_due {
-                true => Err("the port beside the server has not yet answered the look before"),
-                false => asking.send(()).map_err(|_| "nobody asks the port beside the server"),
+                true => Err("the sidecar port has not yet answered the previous request"),
+                false => asking.send(()).map_err(|_| "the thread that asks the sidecar port has ended"),
             }),
             _ => None,
         };
@@ -248,7 +248,7 @@ impl WatchThread {
             }
             Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => (None, true),
             Err(RecvTimeoutError::Timeout) => {
-                (Some(Reading::unknown("the port beside the server did not answer in time")), false)
+                (Some(Reading::unknown("the sidecar port did not answer in time")), false)
             }
         }
     }
