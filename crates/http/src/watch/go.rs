@@ -126,7 +126,7 @@ impl Runtime {
 
     pub fn number(&self, name: &str) -> Reading<f64> {
         match self.metrics.get(name) {
-            None => Reading::Unknown(format!("{name}: this Go, or the server, does not tell it")),
+            None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
             Some(value) => {
                 let number = value.as_f64().filter(|number| number.is_finite());
                 Reading::or_unknown(number, &format!("{name}: not a number"))
@@ -136,7 +136,7 @@ impl Runtime {
 
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
         match self.metrics.get(name) {
-            None => Reading::Unknown(format!("{name}: this Go, or the server, does not tell it")),
+            None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
             Some(value) => {
                 Reading::or_unknown(Histogram::from_json(value), &format!("{name}: not a histogram"))
             }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use figure::{CpuList, Reading};
 
-use super::go::{self, Histogram, Runtime};
+use super::go::{self, Runtime};
 use super::process::Process;
 use super::process_growth::{self, Members};
 use super::sample::{Kind, Sample, changes};
@@ -92,16 +92,6 @@ impl WatchTotals {
     pub fn go_totals(&self) -> Vec<Sample> {
         let (first, last) = self.answers();
         changes(&go::samples(&first), &go::samples(&last))
-    }
-
-    /// Growth of a histogram, from first to last metrics.
-    pub fn histogram(&self, name: &str) -> Reading<Histogram> {
-        let (first, last) = self.answers();
-        let both = |(first, last): (Runtime, Runtime)| first.histogram(name).and(last.histogram(name));
-        match first.and(last).map(both) {
-            Reading::Value(Reading::Value((first, last))) => last.since(&first),
-            Reading::Value(Reading::Unknown(reason)) | Reading::Unknown(reason) => Reading::Unknown(reason),
-        }
     }
 
     /// A single answer shows no growth; that is not a growth of 0.

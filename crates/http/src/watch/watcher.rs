@@ -13,7 +13,7 @@ use figure::{CpuList, Reading};
 use machine::Tree;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::go::{self, Histogram, LATENCIES, PAUSES, Runtime};
+use super::go::{self, Runtime};
 use super::process_set::ProcessSet;
 use super::sample::Sample;
 use super::timeline::Columns;
@@ -60,10 +60,6 @@ pub struct WatchReport {
     /// Total growth of each counter, and last value of each level. Go's end with its last answer.
     pub totals: Vec<Sample>,
     pub thread_cpus: Vec<ThreadCpus>,
-    /// Time that goroutines spent runnable, in seconds.
-    pub latencies: Reading<Histogram>,
-    /// Stop-the-world pauses of garbage collection, in seconds.
-    pub pauses: Reading<Histogram>,
     /// Number of snapshots, including the first.
     pub snapshots: usize,
     /// Seconds from the first to the last snapshot.
@@ -189,8 +185,6 @@ impl WatchThread {
         WatchReport {
             timeline: columns.timeline(),
             unknown,
-            latencies: totals.histogram(LATENCIES),
-            pauses: totals.histogram(PAUSES),
             totals: totals.samples,
             thread_cpus: totals.thread_cpus,
             snapshots,
