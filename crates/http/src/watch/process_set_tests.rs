@@ -12,10 +12,10 @@ use super::super::sample::value;
 use super::super::tests::{tree, write};
 use super::*;
 
-/// A stat line: parent, group, ticks of its own and of reaped children, start time.
-fn stat(state: char, parent: u32, group: u32, own: u64, reaped: u64, started: u64) -> String {
+/// A stat line: parent, group, ticks of the process and of reaped children, start time.
+fn stat(state: char, parent: u32, group: u32, ticks: u64, reaped: u64, started: u64) -> String {
     format!(
-        "7 (a) {state} {parent} {group} 1 0 -1 0 0 0 0 0 {own} 0 {reaped} 0 20 0 1 0 {started} 0 0{}",
+        "7 (a) {state} {parent} {group} 1 0 -1 0 0 0 0 0 {ticks} 0 {reaped} 0 20 0 1 0 {started} 0 0{}",
         " 0".repeat(30)
     )
 }
@@ -57,14 +57,14 @@ fn an_orphan_stays_a_member_and_a_reused_pid_does_not() {
     assert_eq!(set.read().reason(), Some(ENDED));
 }
 
-fn times(parent: u32, started: u64, own: f64, reaped: f64) -> Times {
+fn times(parent: u32, started: u64, cpu: f64, reaped: f64) -> Times {
     Times {
         parent,
         group: 1,
         started,
         has_ended: false,
-        cpu: own,
-        user: own,
+        cpu,
+        user: cpu,
         system: 0.0,
         reaped_user: reaped,
         reaped_system: 0.0,

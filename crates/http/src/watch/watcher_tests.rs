@@ -75,7 +75,8 @@ fn it_stops_at_once_however_long_the_interval() {
 fn an_ended_server_is_unknown_from_then_on() {
     let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
     let set = |pid| ProcessSet::new(Tree::live(), &[pid], None);
-    let processes = vec![("server".to_owned(), set(child.id())), ("own".to_owned(), set(std::process::id()))];
+    let processes =
+        vec![("server".to_owned(), set(child.id())), ("client".to_owned(), set(std::process::id()))];
     let (watcher, ends) = start(WatchPlan { processes, ..plan(Tree::live()) });
     after(2, &ends);
     child.kill().unwrap();
@@ -89,10 +90,10 @@ fn an_ended_server_is_unknown_from_then_on() {
     };
     let threads = values("server.threads");
     assert_eq!((threads.first(), threads.last()), (Some(&Some(1.0)), Some(&None)));
-    assert!(values("own.threads").iter().all(Option::is_some));
+    assert!(values("client.threads").iter().all(Option::is_some));
     assert!(value(&report.totals, "server.user").reason() == Some("the server has ended"));
-    let [server, own] = &report.thread_cpus[..] else { panic!("{:?}", report.thread_cpus) };
-    assert!(server.used.reason().is_some() && own.used.value().is_some());
+    let [server, client] = &report.thread_cpus[..] else { panic!("{:?}", report.thread_cpus) };
+    assert!(server.used.reason().is_some() && client.used.value().is_some());
 }
 
 /// A sidecar that answers with each of these in turn, then with the last. An empty one never answers.
