@@ -134,8 +134,8 @@ fn cpus_of(setup: &Setup) -> CpuList {
         [scenario.server_cpus.clone().filter(|_| is_here), scenario.spec.cpus.clone()]
     };
     let lists: Vec<CpuList> = setup.scenarios.iter().flat_map(cpus_of).flatten().collect();
-    let all: CpuList = lists.iter().flat_map(CpuList::iter).collect();
-    if all.is_empty() { setup.machine.topology.usable() } else { all }
+    let cpus: CpuList = lists.iter().flat_map(CpuList::iter).collect();
+    if cpus.is_empty() { setup.machine.topology.usable() } else { cpus }
 }
 
 impl Setup {

@@ -76,10 +76,11 @@ mod unit {
 
     #[test]
     fn a_point_has_the_values_of_its_second() {
-        let all = columns(&[1.001, 2.002, 3.003], &load(), 3.0);
-        assert_eq!(all[0], [Some(100.0), Some(100.0), Some(100.0)]);
-        assert_eq!(all[1], [Some(0.0), Some(0.0), Some(1.0)]);
-        assert!((all[2][1].unwrap() - 1.0).abs() < 0.1 && (all[3][2].unwrap() - 50.0).abs() < 5.0, "{all:?}");
+        let values = columns(&[1.001, 2.002, 3.003], &load(), 3.0);
+        assert_eq!(values[0], [Some(100.0), Some(100.0), Some(100.0)]);
+        assert_eq!(values[1], [Some(0.0), Some(0.0), Some(1.0)]);
+        assert!((values[2][1].unwrap() - 1.0).abs() < 0.1, "{values:?}");
+        assert!((values[3][2].unwrap() - 50.0).abs() < 5.0, "{values:?}");
     }
 
     #[test]

@@ -119,13 +119,13 @@ mod unit {
 
     #[test]
     fn answers_are_compared_without_date() {
-        let one = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nab");
-        let two = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
-        assert_eq!(one, two);
-        assert!(one.text.starts_with("200 OK\nContent-Length: 2\nbody "), "{}", one.text);
+        let first = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nab");
+        let second = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
+        assert_eq!(first, second);
+        assert!(first.text.starts_with("200 OK\nContent-Length: 2\nbody "), "{}", first.text);
         let cookie = answer(b"HTTP/1.1 200 OK\r\nSet-Cookie: id=S3CRET\r\nContent-Length: 2\r\n\r\nab");
         assert!(cookie.text.contains("Set-Cookie") && !cookie.text.contains("S3CRET"), "{}", cookie.text);
         let other = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nac");
-        assert_ne!(one.text, other.text);
+        assert_ne!(first.text, other.text);
     }
 }

@@ -101,22 +101,22 @@ impl RunningScenario {
         for index in 0..scenario.processes {
             generators.push(Generator::start(&spec.part(index, scenario.processes))?);
         }
-        let mut all = ConnectReport { memory: Reading::Value(0.0), ..ConnectReport::default() };
+        let mut total = ConnectReport { memory: Reading::Value(0.0), ..ConnectReport::default() };
         for generator in &generators {
-            all.ramp.merge(&generator.report.ramp);
-            all.memory = all.memory.and(generator.report.memory.clone()).map(|(all, one)| all + one);
+            total.ramp.merge(&generator.report.ramp);
+            total.memory = total.memory.and(generator.report.memory.clone()).map(|(sum, part)| sum + part);
         }
-        let missing = spec.connections - all.ramp.established;
+        let missing = spec.connections - total.ramp.established;
         if missing > 0 && !scenario.may_refuse {
             // Fails with the reason if the server has ended.
             driver.prepare()?;
-            let failures = all.ramp.failures(&spec.expect);
+            let failures = total.ramp.failures(&spec.expect);
             return Err(format!(
                 "{missing} of {} connections could not be made to {address}: {failures}",
                 spec.connections
             ));
         }
-        facts.merge(facts::connection_facts(&all, spec.sources.len()));
+        facts.merge(facts::connection_facts(&total, spec.sources.len()));
         facts.merge(queue.since(address));
         let ports = network::Settings::read(&Tree::live()).port_count();
         facts.put_reading(key::PORTS, ports.map(|count| count as f64));
@@ -174,15 +174,15 @@ impl RunningScenario {
     }
 
     fn outcome(&mut self, within: Duration) -> Result<Outcome, String> {
-        let mut all: Option<Outcome> = None;
+        let mut total: Option<Outcome> = None;
         for generator in &mut self.generators {
-            let one = generator.finish_window(within)?;
-            match &mut all {
-                Some(all) => all.merge(&one),
-                None => all = Some(one),
+            let part = generator.finish_window(within)?;
+            match &mut total {
+                Some(total) => total.merge(&part),
+                None => total = Some(part),
             }
         }
-        all.ok_or_else(|| "there is no client".to_owned())
+        total.ok_or_else(|| "there is no client".to_owned())
     }
 }
 

@@ -70,13 +70,13 @@ impl SearchSteps {
             (key::TRIED_OTHERS, self.others),
         ];
         for (key, column) in columns {
-            let all = column.into_iter().fold(Reading::Value(Vec::new()), |all, one| {
-                all.and(one).map(|(mut all, one)| {
-                    all.push(one);
-                    all
+            let values = column.into_iter().fold(Reading::Value(Vec::new()), |values, value| {
+                values.and(value).map(|(mut values, value)| {
+                    values.push(value);
+                    values
                 })
             });
-            evidence.put_reading(key, all);
+            evidence.put_reading(key, values);
         }
     }
 }

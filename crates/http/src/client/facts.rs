@@ -74,12 +74,12 @@ fn whole_seconds(stats: &RunStats) -> Vec<f64> {
 
 fn put_counts(facts: &mut Evidence, stats: &RunStats) {
     let counts = &stats.counts;
-    let all = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
+    let numbers = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
     facts.put(key::ANSWERED, counts.answered as f64);
     facts.put(key::RECORDED, stats.latency.count() as f64);
     facts.put(key::ANSWERED_LATE, counts.answered_late as f64);
-    facts.put(key::FAILED, all(&counts.failed));
-    facts.put(key::UNCONNECTED, all(&counts.unconnected));
+    facts.put(key::FAILED, numbers(&counts.failed));
+    facts.put(key::UNCONNECTED, numbers(&counts.unconnected));
     facts.put(key::IN_FLIGHT, counts.in_flight as f64);
     facts.put(key::UNSENT, counts.unsent as f64);
     facts.put(key::CENSORED_AGE, seconds(stats.censored.longest()).unwrap_or(0.0));

@@ -75,12 +75,14 @@ impl LoadSpec {
 
     /// The part of one of several processes: its share of connections, threads and CPUs.
     pub fn part(&self, index: u32, processes: u32) -> LoadSpec {
-        let share = |all: u32| all / processes + u32::from(index < all % processes);
+        let share = |total: u32| total / processes + u32::from(index < total % processes);
         let cpus = self.cpus.as_ref().map(|cpus| {
-            let all: Vec<u32> = cpus.iter().collect();
+            let cpus: Vec<u32> = cpus.iter().collect();
             let skip = (0..index).map(|before| self.threads_of(before, processes)).sum::<u32>() as usize;
             let count = self.threads_of(index, processes) as usize;
-            (0..count).filter_map(|at| all.get((skip + at) % all.len().max(1)).copied()).collect::<CpuList>()
+            (0..count)
+                .filter_map(|at| cpus.get((skip + at) % cpus.len().max(1)).copied())
+                .collect::<CpuList>()
         });
         LoadSpec {
             connections: share(self.connections),

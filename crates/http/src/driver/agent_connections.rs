@@ -64,9 +64,9 @@ impl AgentConnections {
         if of_peer.count() + 1 >= MAX_UNPROVEN_OF_PEER && oldest.is_some() {
             return oldest;
         }
-        let mut all = unproven();
-        let first = all.next().map(|(at, _)| at);
-        first.filter(|_| all.count() + 1 >= MAX_UNPROVEN)
+        let mut others = unproven();
+        let first = others.next().map(|(at, _)| at);
+        first.filter(|_| others.count() + 1 >= MAX_UNPROVEN)
     }
 
     pub fn add(&mut self, stream: TcpStream, peer: SocketAddr, proof: TokenProof, thread: JoinHandle<()>) {
@@ -96,14 +96,14 @@ struct WrongTokenCount {
 impl WrongTokens {
     /// Counts a wrong token. Returns the count of this address, and the delay of the answer.
     pub fn count(&self, peer: IpAddr) -> (u32, Duration) {
-        let mut all = self.lock();
-        if all.len() >= MAX_PEERS {
-            all.retain(|_, entry| entry.last.elapsed() < FORGET);
+        let mut counts = self.lock();
+        if counts.len() >= MAX_PEERS {
+            counts.retain(|_, entry| entry.last.elapsed() < FORGET);
         }
-        if all.len() >= MAX_PEERS {
-            all.clear();
+        if counts.len() >= MAX_PEERS {
+            counts.clear();
         }
-        let entry = all.entry(peer).or_insert(WrongTokenCount { count: 0, last: Instant::now() });
+        let entry = counts.entry(peer).or_insert(WrongTokenCount { count: 0, last: Instant::now() });
         if entry.last.elapsed() >= FORGET {
             entry.count = 0;
         }

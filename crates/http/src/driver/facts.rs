@@ -79,14 +79,15 @@ pub fn memory_before(processes: Option<&ProcessSet>) -> Evidence {
             memory(processes)
         })
         .collect();
-    let all = |which: usize| {
-        let each = samples.iter().map(|sample| sample[which].clone().map(|bytes| vec![bytes]));
-        each.reduce(|all, one| all.and(one).map(|(all, one)| [all, one].concat())).unwrap_or_default()
+    let values = |measure: usize| {
+        let lists = samples.iter().map(|sample| sample[measure].clone().map(|bytes| vec![bytes]));
+        let joined = lists.reduce(|list, next| list.and(next).map(|(list, next)| [list, next].concat()));
+        joined.unwrap_or_default()
     };
     let mut facts = Evidence::default();
     let median = |samples: Vec<f64>| stats::median(&samples).unwrap_or(f64::NAN);
-    facts.put_reading(key::RESIDENT_BEFORE, all(0).map(median));
-    facts.put_reading(key::PSS_BEFORE, all(1));
+    facts.put_reading(key::RESIDENT_BEFORE, values(0).map(median));
+    facts.put_reading(key::PSS_BEFORE, values(1));
     facts
 }
 
@@ -98,8 +99,8 @@ pub fn server_facts(running: &RunningServer, mut facts: Evidence) -> Evidence {
         Some(report) => {
             let modules = report.modules.iter().map(|(name, version)| format!("{name} {version}"));
             let build = report.build.iter().map(|(name, value)| format!("{name}={value}"));
-            let all: Vec<String> = [report.go.clone()].into_iter().chain(modules).chain(build).collect();
-            facts.put(key::BUILD, all.join(", "));
+            let parts: Vec<String> = [report.go.clone()].into_iter().chain(modules).chain(build).collect();
+            facts.put(key::BUILD, parts.join(", "));
             facts.put(key::GOMAXPROCS, f64::from(report.gomaxprocs));
             facts.put(key::GOGC, if report.gogc == u64::MAX { 0.0 } else { report.gogc as f64 });
         }
@@ -226,8 +227,8 @@ fn put_go(
     answers: f64,
 ) {
     let (before, after) = go;
-    let both = before.and(after);
-    let growth = |name: &str| match &both {
+    let ends = before.and(after);
+    let growth = |name: &str| match &ends {
         Reading::Value((before, after)) => {
             // A counter that fell belongs to a restarted server.
             before.number(name).and(after.number(name)).and_then(|(before, after)| grown(name, before, after))
@@ -243,12 +244,12 @@ fn put_go(
     let column = watched.timeline.columns.iter().find(|column| column.name == "go.goroutines");
     let level = column.and_then(|column| column.values.iter().rev().find_map(|value| *value));
     // A busy server may not have answered then. A moment later its connections still exist.
-    let later = || match &both {
+    let later = || match &ends {
         Reading::Value((_, after)) => after.number(GOROUTINES),
         Reading::Unknown(reason) => Reading::unknown(reason),
     };
     facts.put_reading(key::GOROUTINES, level.map_or_else(later, Reading::Value));
-    let histogram_growth = |name: &str| match &both {
+    let histogram_growth = |name: &str| match &ends {
         Reading::Value((before, after)) => match before.histogram(name).and(after.histogram(name)) {
             Reading::Value((before, after)) => after.since(&before),
             Reading::Unknown(reason) => Reading::Unknown(reason),
@@ -281,10 +282,10 @@ fn put_profile(facts: &mut Evidence, profile: &CpuProfile, measured: &WindowMeas
     let split = buckets::split(profile);
     let shares: Option<Vec<f64>> = split.buckets.iter().map(|bucket| split.share(bucket)).collect();
     facts.put_reading(key::PROFILE_SHARES, Reading::or_unknown(shares, "the profile has no samples"));
-    let all = split.nanoseconds.max(1) as f64;
+    let total = split.nanoseconds.max(1) as f64;
     let other = split.other.iter().map(|(name, nanoseconds)| {
         let name: Cow<str> = if name.is_empty() { "(no name)".into() } else { name.into() };
-        format!("{name} {:.1} %", *nanoseconds as f64 / all * 100.0)
+        format!("{name} {:.1} %", *nanoseconds as f64 / total * 100.0)
     });
     facts.put(key::PROFILE_OTHER, other.collect::<Vec<_>>().join(", "));
     let rows: Option<Vec<f64>> = cumulative::ROWS

@@ -118,10 +118,10 @@ impl LocalServer {
     }
 }
 
-/// Each process as a set of its own.
+/// A set for each process.
 fn single_sets(processes: &[(String, u32)]) -> Vec<(String, ProcessSet)> {
-    let one = |(name, pid): &(String, u32)| (name.clone(), ProcessSet::new(Tree::live(), &[*pid], None));
-    processes.iter().map(one).collect()
+    let set_of = |(name, pid): &(String, u32)| (name.clone(), ProcessSet::new(Tree::live(), &[*pid], None));
+    processes.iter().map(set_of).collect()
 }
 
 impl Drop for LocalServer {

@@ -249,10 +249,10 @@ impl ThreadTask {
 fn set_up_thread(load: &Load, index: u32) -> Result<(), Error> {
     let failed = |what| move |error| Error::System { what, error };
     if let Some(cpus) = &load.cpus {
-        let all: Vec<u32> = cpus.iter().collect();
-        let cpu = all.get(index as usize % all.len().max(1)).copied();
-        let one: CpuList = cpu.into_iter().collect();
-        lab::affinity::set(&one).map_err(failed("pinning a thread of the load to its CPU"))?;
+        let choices: Vec<u32> = cpus.iter().collect();
+        let cpu = choices.get(index as usize % choices.len().max(1)).copied();
+        let pinned: CpuList = cpu.into_iter().collect();
+        lab::affinity::set(&pinned).map_err(failed("pinning a thread of the load to its CPU"))?;
     }
     rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1))
         .map_err(|error| failed("the slack of a thread's timers")(error.into()))

@@ -22,7 +22,7 @@ pub fn complete(figures: &mut Vec<Figure>) {
             Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()))
         })
         .collect();
-    let mut all = Vec::new();
+    let mut completed = Vec::new();
     for mut head in figures.drain(..) {
         let is_ceiling = is_ceiling(&head);
         let carrier = carriers.iter().find(|carrier| carrier.id == all_latencies(&head.id));
@@ -37,19 +37,19 @@ pub fn complete(figures: &mut Vec<Figure>) {
         if let (Some(carrier), Some(median)) = (carrier, derived.first_mut()) {
             median.distribution = carrier.distribution.clone();
         }
-        all.push(head);
-        all.append(&mut derived);
+        completed.push(head);
+        completed.append(&mut derived);
     }
-    *figures = all;
+    *figures = completed;
 }
 
 /// All figures derived from one; the median latency is the first.
 fn all_derived(head: &Figure) -> Vec<Figure> {
     let is_useful = |quantity: &Quantity| !is_misleading(head, *quantity);
-    let mut all: Vec<Figure> =
+    let mut figures: Vec<Figure> =
         Quantity::COMPUTED.into_iter().filter(is_useful).map(|quantity| derived(head, quantity)).collect();
-    all.retain(|figure| figure.value.is_some() || figure.reason.is_some());
-    all
+    figures.retain(|figure| figure.value.is_some() || figure.reason.is_some());
+    figures
 }
 
 /// High quantiles of a closed loop lack the requests that a stalled server prevented, and the study has open

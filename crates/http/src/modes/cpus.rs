@@ -120,10 +120,10 @@ mod unit {
 
     #[test]
     fn requested_cpus_are_used() {
-        let one = split_of(synthetic::microvm_2cpu, Some("0"), None).unwrap();
-        assert_eq!((one.client.to_string(), one.server.to_string()), ("0".into(), "1".into()));
-        let both = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();
-        assert_eq!(both.client, both.server);
+        let split = split_of(synthetic::microvm_2cpu, Some("0"), None).unwrap();
+        assert_eq!((split.client.to_string(), split.server.to_string()), ("0".into(), "1".into()));
+        let shared = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();
+        assert_eq!(shared.client, shared.server);
         let wrong = split_of(synthetic::microvm_2cpu, Some("1,7"), None).unwrap_err();
         assert!(wrong.to_string().starts_with("--client-cpus 1,7: of these, 7 may not"), "{wrong}");
     }

@@ -46,19 +46,19 @@ mod unit {
 
     #[test]
     fn threads_take_turns_and_nothing_drifts() {
-        let mut all = Vec::new();
+        let mut moments = Vec::new();
         for index in 0..3 {
             let mut pace = Constant::new(3_000_000.0, index, 3);
             pace.begin(1_000);
             while let Due::Now(at) = pace.due(1_000 + 999_999_999) {
-                all.push(at);
+                moments.push(at);
                 pace.take();
             }
         }
-        all.sort_unstable();
-        assert_eq!(all.len(), 3_000_000);
-        let worst = all.iter().enumerate().map(|(k, at)| (*at as f64 - 1_000.0 - k as f64 * 1e9 / 3e6).abs());
-        assert!(worst.fold(0.0, f64::max) <= 1.0);
+        moments.sort_unstable();
+        assert_eq!(moments.len(), 3_000_000);
+        let error = |(k, at): (usize, &u64)| (*at as f64 - 1_000.0 - k as f64 * 1e9 / 3e6).abs();
+        assert!(moments.iter().enumerate().map(error).fold(0.0, f64::max) <= 1.0);
     }
 
     #[test]

@@ -69,12 +69,12 @@ mod unit {
     fn moments(seed: u64, index: u32, threads: u32) -> Vec<u64> {
         let mut pace = Poisson::new(100_000.0, seed, index, threads);
         pace.begin(0);
-        let mut all = Vec::new();
+        let mut moments = Vec::new();
         while let Due::Now(at) = pace.due(1_000_000_000) {
-            all.push(at);
+            moments.push(at);
             pace.take();
         }
-        all
+        moments
     }
 
     #[test]
@@ -86,12 +86,12 @@ mod unit {
 
     #[test]
     fn counts_in_equal_times_have_the_variance_of_their_mean() {
-        let mut all = [moments(1, 0, 2), moments(1, 1, 2)].concat();
-        all.sort_unstable();
+        let mut merged = [moments(1, 0, 2), moments(1, 1, 2)].concat();
+        merged.sort_unstable();
         // Standard deviation of the number is 316.
-        assert!((all.len() as f64 - 100_000.0).abs() < 1_500.0, "{}", all.len());
+        assert!((merged.len() as f64 - 100_000.0).abs() < 1_500.0, "{}", merged.len());
         let mut counts = vec![0.0f64; 1000];
-        all.iter().for_each(|at| counts[(*at / 1_000_001) as usize] += 1.0);
+        merged.iter().for_each(|at| counts[(*at / 1_000_001) as usize] += 1.0);
         let mean = counts.iter().sum::<f64>() / 1000.0;
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 999.0;
         assert!((0.8..1.25).contains(&(variance / mean)), "{variance} {mean}");

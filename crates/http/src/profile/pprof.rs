@@ -168,7 +168,7 @@ impl CpuProfile {
 fn memory(mut bytes: &[u8]) -> usize {
     // Strings take as many bytes in memory.
     const STRING: u64 = 6;
-    let mut all = 0_usize;
+    let mut size = 0_usize;
     while let Some(tag) = varint(&mut bytes) {
         let length = match tag & 7 {
             0 => varint(&mut bytes).map(|_| 0),
@@ -184,9 +184,9 @@ fn memory(mut bytes: &[u8]) -> usize {
             STRING => field.len(),
             _ => field.iter().filter(|byte| **byte < 0x80).count().saturating_mul(size_of::<u64>()),
         };
-        all = all.saturating_add(size_of::<Sample>()).saturating_add(numbers);
+        size = size.saturating_add(size_of::<Sample>()).saturating_add(numbers);
     }
-    all
+    size
 }
 
 /// Splits a varint off the start; `None` if there is none.

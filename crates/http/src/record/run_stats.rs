@@ -210,15 +210,15 @@ mod unit {
 
     #[test]
     fn stats_of_two_threads_are_their_sum() {
-        let mut one = RunStats::default();
-        one.begin(0);
-        let mut two = one.clone();
-        one.answer(&request(1, 1), 2 * MS);
-        two.answer(&request(1, 1), 3 * MS);
-        two.censored(true, 9 * MS);
-        two.end(10 * MS);
-        one.merge(&two);
-        assert_eq!((one.counts.answered, one.latency.count(), one.censored.count()), (2, 2, 1));
-        assert_eq!((one.begin, one.end), (Some(0), Some(10 * MS)));
+        let mut stats = RunStats::default();
+        stats.begin(0);
+        let mut other = stats.clone();
+        stats.answer(&request(1, 1), 2 * MS);
+        other.answer(&request(1, 1), 3 * MS);
+        other.censored(true, 9 * MS);
+        other.end(10 * MS);
+        stats.merge(&other);
+        assert_eq!((stats.counts.answered, stats.latency.count(), stats.censored.count()), (2, 2, 1));
+        assert_eq!((stats.begin, stats.end), (Some(0), Some(10 * MS)));
     }
 }

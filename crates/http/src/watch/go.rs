@@ -168,21 +168,21 @@ impl Histogram {
     /// runtime/metrics: `{"counts": […], "buckets": […]}` with one more bound than counts.
     fn from_json(value: &Value) -> Option<Histogram> {
         let buckets: Option<Vec<_>> = if let Some(list) = value.as_array() {
-            let one = |bucket: &Value| {
+            let parse = |bucket: &Value| {
                 let (low, high) = bounds(bucket.get("low"), bucket.get("high"))?;
                 Some((low, high, bucket.get("count")?.as_u64()?))
             };
-            list.iter().take(MAX_BUCKETS).map(one).collect()
+            list.iter().take(MAX_BUCKETS).map(parse).collect()
         } else {
             let (counts, edges) = (value.get("counts")?.as_array()?, value.get("buckets")?.as_array()?);
             if edges.len() != counts.len() + 1 {
                 return None;
             }
-            let one = |(at, count): (usize, &Value)| {
+            let parse = |(at, count): (usize, &Value)| {
                 let (low, high) = bounds(edges.get(at), edges.get(at + 1))?;
                 Some((low, high, count.as_u64()?))
             };
-            counts.iter().take(MAX_BUCKETS).enumerate().map(one).collect()
+            counts.iter().take(MAX_BUCKETS).enumerate().map(parse).collect()
         };
         let buckets = buckets?;
         let ascending = buckets.windows(2).all(|pair| pair[0].1 <= pair[1].0);
@@ -217,11 +217,11 @@ impl Histogram {
 
     /// The bucket of a quantile (0 to 1); `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<(f64, f64)> {
-        let all = self.count();
-        if all == 0 || !(0.0..=1.0).contains(&q) {
+        let count = self.count();
+        if count == 0 || !(0.0..=1.0).contains(&q) {
             return None;
         }
-        let rank = ((q * all as f64).ceil() as u64).clamp(1, all);
+        let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
         let mut below = 0u64;
         let reached = |(_, _, count): &&(f64, f64, u64)| {
             below = below.saturating_add(*count);

@@ -50,18 +50,18 @@ fn local_addresses() -> std::io::Result<Vec<(String, IpAddr)>> {
     if unsafe { libc::getifaddrs(&mut first) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
-    let mut all = Vec::new();
+    let mut addresses = Vec::new();
     let mut next = first;
     // SAFETY: an entry of the list, or null at its end; the list lives until it is freed.
     while let Some(entry) = unsafe { next.as_ref() } {
         // SAFETY: getifaddrs(3) gives a terminated name, and a valid address or null.
         let (name, address) = unsafe { (CStr::from_ptr(entry.ifa_name), ip(entry.ifa_addr)) };
-        all.extend(address.map(|address| (name.to_string_lossy().into_owned(), address)));
+        addresses.extend(address.map(|address| (name.to_string_lossy().into_owned(), address)));
         next = entry.ifa_next;
     }
     // SAFETY: the list came from getifaddrs, and no reference into it remains.
     unsafe { libc::freeifaddrs(first) };
-    Ok(all)
+    Ok(addresses)
 }
 
 /// The IP address of a socket address; `None` for another family.

@@ -74,8 +74,9 @@ fn listeners(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<
     }
     // An IPv6 socket may serve IPv4 too; Go's do.
     let families = if address.is_ipv4() { &[libc::AF_INET, libc::AF_INET6][..] } else { &[libc::AF_INET6] };
-    let all: io::Result<Vec<_>> = families.iter().map(|family| dump(*family as u8, address.port())).collect();
-    match all.map(|all| serving(&all.concat(), address)) {
+    let listeners: io::Result<Vec<_>> =
+        families.iter().map(|family| dump(*family as u8, address.port())).collect();
+    match listeners.map(|listeners| serving(&listeners.concat(), address)) {
         Ok(serving) if serving.is_empty() => Reading::Unknown(format!("no process listens at {address} here")),
         Ok(serving) => Reading::Value(serving),
         Err(error) => Reading::Unknown(format!("sock_diag: {error}")),
@@ -235,14 +236,14 @@ mod unit {
 
     #[test]
     fn the_nearest_listener_serves() {
-        let all =
+        let listeners =
             [at("0.0.0.0:80"), at("127.0.0.1:80"), at("[::]:80"), at("127.0.0.1:81"), at("127.0.0.2:82")];
-        let nearest = |all: &[Listener], address: &str| serving(all, address.parse().unwrap());
-        assert_eq!(nearest(&all, "127.0.0.1:80"), [all[1]]);
-        assert_eq!(nearest(&all, "10.0.0.1:80"), [all[0]]);
-        assert_eq!(nearest(&all[2..], "10.0.0.1:80"), [all[2]]);
-        assert_eq!(nearest(&all, "[::1]:80"), [all[2]]);
-        assert_eq!(nearest(&all, "127.0.0.1:82"), []);
+        let nearest = |listeners: &[Listener], address: &str| serving(listeners, address.parse().unwrap());
+        assert_eq!(nearest(&listeners, "127.0.0.1:80"), [listeners[1]]);
+        assert_eq!(nearest(&listeners, "10.0.0.1:80"), [listeners[0]]);
+        assert_eq!(nearest(&listeners[2..], "10.0.0.1:80"), [listeners[2]]);
+        assert_eq!(nearest(&listeners, "[::1]:80"), [listeners[2]]);
+        assert_eq!(nearest(&listeners, "127.0.0.1:82"), []);
         let mapped = [at("[::]:80"), at("[::ffff:127.0.0.1]:80")];
         assert_eq!(nearest(&mapped, "127.0.0.1:80"), [mapped[1]]);
     }

@@ -65,8 +65,8 @@ pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
     if processes.is_empty() {
         return Reading::unknown("no process is known");
     }
-    let all: Option<f64> = processes.iter().map(|pid| cpu_clock(*pid)).sum();
-    Reading::or_unknown(all, "a process is gone")
+    let sum: Option<f64> = processes.iter().map(|pid| cpu_clock(*pid)).sum();
+    Reading::or_unknown(sum, "a process is gone")
 }
 
 /// CPU seconds of a process, in ns.

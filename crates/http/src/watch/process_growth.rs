@@ -101,9 +101,9 @@ pub const NAMES: [&str; 9] = [
 
 /// Changes of a set between two snapshots. Counters hold their growth.
 pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -> Vec<Sample> {
-    let both = before.clone().and(after.clone());
+    let ends = before.clone().and(after.clone());
     let counter = |name: &str, unit: Unit, growth: &dyn Fn(&Members, &Members) -> Reading<f64>| {
-        let value = match &both {
+        let value = match &ends {
             Reading::Value((before, after)) => growth(before, after),
             Reading::Unknown(reason) => Reading::unknown(reason),
         };

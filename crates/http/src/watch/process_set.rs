@@ -42,7 +42,7 @@ impl ProcessSet {
     /// Searches all processes of the machine for members. Too slow for a timed window on a large machine.
     pub fn discover(&self) {
         if let Some(group) = self.group {
-            let in_group = all(&self.tree).into_iter().filter(|(_, times)| times.group == group);
+            let in_group = system_times(&self.tree).into_iter().filter(|(_, times)| times.group == group);
             self.members().extend(in_group.map(|(pid, times)| (pid, times.started)));
         }
         self.times();
@@ -65,7 +65,7 @@ impl ProcessSet {
                 continue;
             }
             let children = process::children(&self.tree, pid).unwrap_or_else(|| {
-                let scanned = scanned.get_or_insert_with(|| all(&self.tree));
+                let scanned = scanned.get_or_insert_with(|| system_times(&self.tree));
                 scanned.iter().filter(|(_, times)| times.parent == pid).map(|(child, _)| *child).collect()
             });
             next.extend(children.into_iter().map(|child| (child, None)));
@@ -100,14 +100,14 @@ impl ProcessSet {
     /// # Errors
     /// Unknown if no member runs, or one value is unknown.
     pub fn sum(&self, measure: fn(&Tree, u32) -> Reading<f64>) -> Reading<f64> {
-        let one = |pid: u32| {
-            let one = measure(&self.tree, pid);
+        let value_of = |pid: u32| {
+            let value = measure(&self.tree, pid);
             // The process may have ended meanwhile.
             let runs = || process::times(&self.tree, pid).is_some_and(|times| !times.has_ended);
-            (one.value().is_some() || runs()).then_some(one)
+            (value.value().is_some() || runs()).then_some(value)
         };
-        let all: Vec<Reading<f64>> = self.running().into_iter().filter_map(one).collect();
-        if all.is_empty() { Reading::unknown(ENDED) } else { total(all.into_iter()) }
+        let values: Vec<Reading<f64>> = self.running().into_iter().filter_map(value_of).collect();
+        if values.is_empty() { Reading::unknown(ENDED) } else { total(values.into_iter()) }
     }
 
     fn members(&self) -> std::sync::MutexGuard<'_, BTreeMap<u32, u64>> {
@@ -116,7 +116,7 @@ impl ProcessSet {
 }
 
 /// CPU times of all processes.
-fn all(tree: &Tree) -> CpuTimes {
+fn system_times(tree: &Tree) -> CpuTimes {
     let numbers = tree.numbered("/proc", "");
     numbers.into_iter().filter_map(|pid| Some((pid, process::times(tree, pid)?))).collect()
 }

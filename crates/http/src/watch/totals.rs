@@ -33,16 +33,16 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Changes since an earlier snapshot; `names` are those of the process sets.
     pub fn since(&self, before: &Snapshot, names: &[String]) -> Vec<Sample> {
-        let mut all = Vec::new();
+        let mut samples = Vec::new();
         for (name, (then, now)) in names.iter().zip(before.sets.iter().zip(&self.sets)) {
-            all.extend(process_growth::samples(name, then, now));
+            samples.extend(process_growth::samples(name, then, now));
         }
-        all.extend(changes(&before.host, &self.host));
-        all.extend(changes(&before.network, &self.network));
+        samples.extend(changes(&before.host, &self.host));
+        samples.extend(changes(&before.network, &self.network));
         if let (Some(then), Some(now)) = (&before.go, &self.go) {
-            all.extend(changes(&go::samples(then), &go::samples(now)));
+            samples.extend(changes(&go::samples(then), &go::samples(now)));
         }
-        all
+        samples
     }
 }
 

@@ -43,12 +43,12 @@ mod unit {
     #[test]
     fn places_are_used_again() {
         let mut carries = Carries::default();
-        let one = carries.keep(vec![1]);
-        let two = carries.keep(vec![2]);
-        assert_eq!(carries.take(one), [1]);
-        let three = carries.keep(vec![3]);
-        assert_eq!(three, one);
-        assert_eq!((carries.take(two), carries.take(three)), (vec![2], vec![3]));
+        let first = carries.keep(vec![1]);
+        let second = carries.keep(vec![2]);
+        assert_eq!(carries.take(first), [1]);
+        let third = carries.keep(vec![3]);
+        assert_eq!(third, first);
+        assert_eq!((carries.take(second), carries.take(third)), (vec![2], vec![3]));
         assert_eq!((carries.keep(Vec::new()), carries.buffers.len()), (None, 2));
     }
 }

@@ -80,8 +80,8 @@ impl RampOutcome {
             let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
             format!("{} ({times}){detail}", kind.text())
         };
-        let all: Vec<String> = kinds.map(text).collect();
-        if all.is_empty() { "no answer".to_owned() } else { all.join("; ") }
+        let texts: Vec<String> = kinds.map(text).collect();
+        if texts.is_empty() { "no answer".to_owned() } else { texts.join("; ") }
     }
 }
 
