@@ -101,7 +101,7 @@ pub fn prepare(
         let tested = (0..at).find(|before| setup.scenarios[*before].server == planned.server);
         let conforms = planned.conforms && tested.is_none();
         let mut scenario = RunningScenario::start(&Scenario { conforms, ..planned.clone() }, agent.as_ref())
-            .map_err(|why| format!("{name}, {connections} connections: {why}"))?;
+            .map_err(|error| format!("{name}, {connections} connections: {error}"))?;
         if let Some(tested) = tested.filter(|_| planned.conforms) {
             let tested: &RunningScenario = &scenarios[tested];
             scenario.facts.put_reading(key::CONFORMS, tested.facts.get(key::CONFORMS));

@@ -164,14 +164,14 @@ impl Server {
                 let _ = child.kill();
                 let _ = child.wait();
                 let stderr = stderr.recv_timeout(END).unwrap_or_default();
-                let why = match wrong {
+                let reason = match wrong {
                     Some(Err(error)) if line.as_deref() != Some("") => {
                         format!("its line cannot be read ({error}); {stderr}")
                     }
                     _ if stderr.is_empty() => format!("it printed nothing in {} s", START.as_secs()),
                     _ => stderr,
                 };
-                Err(ServersError::Start(config.name.clone(), why))
+                Err(ServersError::Start(config.name.clone(), reason))
             }
         }
     }

@@ -208,7 +208,7 @@ impl ListenQueue {
             key::RAMP_OVERFLOWS,
             now.overflows
                 .and(self.overflows)
-                .and_then(|(now, then)| grown("listen queue overflows", then, now)),
+                .and_then(|(now, before)| grown("listen queue overflows", before, now)),
         );
         let listening = listen::read(&Tree::live(), None, address);
         facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));

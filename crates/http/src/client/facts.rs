@@ -93,11 +93,11 @@ fn put_counts(facts: &mut Evidence, stats: &RunStats) {
 }
 
 fn put_latency(facts: &mut Evidence, stats: &RunStats) {
-    let none = "no answer came";
-    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&stats.latency), none));
-    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&stats.uncorrected), none));
+    let reason = "no answer came";
+    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&stats.latency), reason));
+    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&stats.uncorrected), reason));
     let mean = stats.latency.mean().map(|mean| mean * 1e-9);
-    facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, none));
+    facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, reason));
     let late = |histogram: &Histogram| {
         Reading::or_unknown(seconds(histogram.quantile(0.99)), "a closed loop has no schedule to be late for")
     };
@@ -117,11 +117,11 @@ fn delayed(latencies: &Histogram) -> f64 {
 
 fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     let fairness = &stats.fairness;
-    let none = "no connection was answered";
+    let reason = "no connection was answered";
     let rate_and_latency = stats.rate().zip(stats.latency.mean());
     let little = rate_and_latency.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
-    facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
-    facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
+    facts.put_reading(key::LITTLE, Reading::or_unknown(little, reason));
+    facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), reason));
     facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);
     facts.put(key::SERVED_LEAST, fairness.min.unwrap_or(0) as f64);
     facts.put(key::SERVED_MOST, fairness.max as f64);

@@ -42,7 +42,7 @@ impl Answer {
         match self {
             Answer::Connected(_) => "the client connected again".to_owned(),
             Answer::Done(_) => "the client ended a window that it was not asked for".to_owned(),
-            Answer::Failed(why) => why,
+            Answer::Failed(reason) => reason,
         }
     }
 }
@@ -203,7 +203,7 @@ impl Generator {
             }
         };
         match serde_json::from_str(&line) {
-            Ok(Answer::Failed(why)) => Err(why),
+            Ok(Answer::Failed(reason)) => Err(reason),
             Ok(answer) => Ok(answer),
             Err(error) => Err(format!("the client sent what is no answer: {error}")),
         }

@@ -142,10 +142,10 @@ fn spawn_session(
     let proof_of_thread = proof.clone();
     let serve = move || {
         let report_peer = |word: &str| report(&format!("{peer} {word}"));
-        if let Err(why) = serve_one(other, peer, &rules, &proof_of_thread, report_peer)
-            && !why.is_empty()
+        if let Err(reason) = serve_one(other, peer, &rules, &proof_of_thread, report_peer)
+            && !reason.is_empty()
         {
-            report(&format!("{peer}: {why}"));
+            report(&format!("{peer}: {reason}"));
         }
     };
     let thread = std::thread::Builder::new().name("agent".to_owned()).spawn(serve)?;
@@ -168,25 +168,25 @@ fn serve_one(
     let connection = stream.try_clone().map_err(|error| system_error(&error))?;
     let mut wire = Wire::new(stream).map_err(|error| system_error(&error))?;
     let hello = wire.receive_whole::<Hello>(HELLO, MAX_HELLO);
-    let mut refuse = |why: &str| {
+    let mut refuse = |reason: &str| {
         // If the client does not read the reason, it has gone.
-        let _ = wire.send(&Answer::Refused(why.to_owned()));
-        why.to_owned()
+        let _ = wire.send(&Answer::Refused(reason.to_owned()));
+        reason.to_owned()
     };
     let hello = match hello {
         Ok(hello) => hello,
         Err(error) => {
-            let why = refuse(&format!("no client of truebench's: {error}"));
-            return Err(log_line(why, rules.wrong_tokens.count(peer.ip()).0));
+            let reason = refuse(&format!("no client of truebench's: {error}"));
+            return Err(log_line(reason, rules.wrong_tokens.count(peer.ip()).0));
         }
     };
-    if let Err(Refusal { why, is_token }) = check_hello(&hello, rules) {
+    if let Err(Refusal { reason, is_token }) = check_hello(&hello, rules) {
         let (count, delay) = match is_token {
             true => rules.wrong_tokens.count(peer.ip()),
             false => (1, Duration::ZERO),
         };
         agent_connections::wait(&connection, delay);
-        return Err(log_line(refuse(&why), count));
+        return Err(log_line(refuse(&reason), count));
     }
     proof.store(true, Ordering::Release);
     rules.wrong_tokens.forget(peer.ip());
@@ -195,7 +195,7 @@ fn serve_one(
     if before >= MAX_CLIENTS {
         return Err(refuse(&format!("busy: 1 client is served and {} wait; try again", before - 1)));
     }
-    let turn = turn(rules).map_err(|why| refuse(&why))?;
+    let turn = turn(rules).map_err(|reason| refuse(&reason))?;
     let sent = wire.send(&Answer::Welcome(rules.host.clone()));
     sent.map_err(|error| error.to_string())?;
     report("is served");
@@ -225,16 +225,16 @@ fn serve_one(
 }
 
 /// The log line of a refusal, with the number of refusals of this address; empty if it is not worth a line.
-fn log_line(why: String, count: u32) -> String {
+fn log_line(reason: String, count: u32) -> String {
     match count {
-        1 => why,
-        _ if agent_connections::is_reported(count) => format!("{why}; {count} refusals of this address"),
+        1 => reason,
+        _ if agent_connections::is_reported(count) => format!("{reason}; {count} refusals of this address"),
         _ => String::new(),
     }
 }
 
 struct Refusal {
-    why: String,
+    reason: String,
     /// Refused because of its token.
     is_token: bool,
 }
@@ -243,18 +243,18 @@ struct Refusal {
 fn check_hello(hello: &Hello, rules: &AgentRules) -> Result<(), Refusal> {
     if hello.protocol != PROTOCOL {
         let client = hello.protocol;
-        let why = format!(
+        let reason = format!(
             "the agent speaks protocol {PROTOCOL}, and its client protocol {client}: run the same truebench on both machines"
         );
-        return Err(Refusal { why, is_token: false });
+        return Err(Refusal { reason, is_token: false });
     }
     match &rules.token {
         Some(token) if !is_same(token, &hello.token) => {
             let what = if hello.token.is_empty() { "a token" } else { "another token" };
-            let why = format!(
+            let reason = format!(
                 "the agent wants {what}: give the one that `truebench http serve` printed, by --token or TRUEBENCH_TOKEN"
             );
-            Err(Refusal { why, is_token: true })
+            Err(Refusal { reason, is_token: true })
         }
         _ => Ok(()),
     }

@@ -148,7 +148,7 @@ mod unit {
             other_processes: vec![("x".to_owned(), 1)],
         }) {
             Ok(request) => format!("{:?} {:?}", request.server, request.other_processes),
-            Err(why) => why,
+            Err(reason) => reason,
         }
     }
 
@@ -186,8 +186,8 @@ mod unit {
             (go("nethttp", &[], &[("LD_PRELOAD", "/tmp/a.so")]), "and not \"LD_PRELOAD\""),
             (ServerSpec::Null(vec!["--endless".to_owned()]), "without options"),
         ] {
-            let why = outcome_of(server);
-            assert!(why.starts_with("the agent ") && why.contains(part), "{why}");
+            let reason = outcome_of(server);
+            assert!(reason.starts_with("the agent ") && reason.contains(part), "{reason}");
         }
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
         let command = ServerSpec::Command { command: "true".to_owned(), address, sidecar: None };

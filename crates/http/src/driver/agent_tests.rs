@@ -58,7 +58,7 @@ fn answer(agent: &RunningAgent, bytes: &[u8]) -> Option<Answer> {
 
 fn refusal(agent: &RunningAgent, bytes: &[u8]) -> String {
     match answer(agent, bytes) {
-        Some(Answer::Refused(why)) => why,
+        Some(Answer::Refused(reason)) => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -66,16 +66,16 @@ fn refusal(agent: &RunningAgent, bytes: &[u8]) -> String {
 #[test]
 fn strangers_are_refused() {
     let agent = run_agent(Some("secret"));
-    let why = refusal(&agent, b"{\"protocol\":1,\"token\":\"secreT\"}\n");
-    assert!(why.contains("wants another token") && !why.contains("secret"), "{why}");
-    let why = refusal(&agent, b"{\"protocol\":1}\n");
-    assert!(why.contains("wants a token"), "{why}");
-    let why = refusal(&agent, b"{\"protocol\":999,\"token\":\"secret\",\"new\":[1]}\n");
-    assert!(why.contains("protocol 1, and its client protocol 999: run the same truebench"), "{why}");
-    let why = refusal(&agent, b"GET / HTTP/1.1\r\n\r\n");
-    assert!(why.contains("no message of truebench's"), "{why}");
-    let why = refusal(&agent, &[b'x'; MAX_HELLO + 1]);
-    assert!(why.contains("more than 4096 bytes"), "{why}");
+    let reason = refusal(&agent, b"{\"protocol\":1,\"token\":\"secreT\"}\n");
+    assert!(reason.contains("wants another token") && !reason.contains("secret"), "{reason}");
+    let reason = refusal(&agent, b"{\"protocol\":1}\n");
+    assert!(reason.contains("wants a token"), "{reason}");
+    let reason = refusal(&agent, b"{\"protocol\":999,\"token\":\"secret\",\"new\":[1]}\n");
+    assert!(reason.contains("protocol 1, and its client protocol 999: run the same truebench"), "{reason}");
+    let reason = refusal(&agent, b"GET / HTTP/1.1\r\n\r\n");
+    assert!(reason.contains("no message of truebench's"), "{reason}");
+    let reason = refusal(&agent, &[b'x'; MAX_HELLO + 1]);
+    assert!(reason.contains("more than 4096 bytes"), "{reason}");
     // It still serves others.
     assert_eq!(AgentClient::connect(agent.address, "secret").unwrap().host.servers, ["nethttp"]);
 }
@@ -88,7 +88,7 @@ fn a_silent_connection_is_refused_while_others_are_served() {
     assert!(!AgentClient::connect(agent.address, "").unwrap().is_other_machine());
     let mut wire = Wire::new(silent).unwrap();
     match wire.receive(PATIENCE, MAX_ORDER) {
-        Ok(Answer::Refused(why)) => assert!(why.contains("nothing came within 5 s"), "{why}"),
+        Ok(Answer::Refused(reason)) => assert!(reason.contains("nothing came within 5 s"), "{reason}"),
         other => panic!("{other:?}"),
     }
 }
@@ -104,7 +104,7 @@ fn clients_take_turns_and_failed_orders_give_reasons() {
     let second =
         std::thread::spawn(move || AgentClient::connect(address, "").map(|client| client.host.servers));
     let start_window = |length| Order::StartWindow { server: 3, length, profile: None };
-    for (order, reason) in [
+    for (order, expected) in [
         (Order::Prepare(3), "no server 3 was started"),
         (start_window(Duration::ZERO), "windows of 1 ms to 24 h"),
         (start_window(Duration::from_secs(1)), "no server 3 was started"),
@@ -112,7 +112,7 @@ fn clients_take_turns_and_failed_orders_give_reasons() {
     ] {
         first.send(&order).unwrap();
         match first.receive(PATIENCE, MAX_ORDER) {
-            Ok(Answer::Failed(why)) => assert!(why.contains(reason), "{why}"),
+            Ok(Answer::Failed(reason)) => assert!(reason.contains(expected), "{reason}"),
             other => panic!("{order:?}: {other:?}"),
         }
     }
@@ -132,8 +132,8 @@ fn the_end_of_an_agent_ends_its_client() {
         conforms: false,
         other_processes: Vec::new(),
     };
-    let why = client.start(&request).map(|(_, info)| info).unwrap_err();
-    assert!(why.contains("is lost"), "{why}");
+    let reason = client.start(&request).map(|(_, info)| info).unwrap_err();
+    assert!(reason.contains("is lost"), "{reason}");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn silent_connections_are_refused_to_make_room_for_a_client() {
     let mut refusals = 0;
     for stream in idle {
         match Wire::new(stream).unwrap().receive(PATIENCE, MAX_ORDER) {
-            Ok(Answer::Refused(why)) => refusals += usize::from(why.starts_with("busy: ")),
+            Ok(Answer::Refused(reason)) => refusals += usize::from(reason.starts_with("busy: ")),
             other => panic!("{other:?}"),
         }
     }
@@ -167,7 +167,9 @@ fn too_many_clients_are_refused_as_busy() {
     assert!(matches!(served.receive(PATIENCE, MAX_ORDER), Ok(Answer::Welcome(_))));
     let mut waiting: Vec<Wire> = (0..MAX_CLIENTS + 2).map(|_| hello()).collect();
     let mut answers = waiting.iter_mut().map(|wire| wire.receive::<Answer>(PATIENCE, MAX_ORDER));
-    assert!(answers.all(|answer| matches!(answer, Ok(Answer::Refused(why)) if why.starts_with("busy: "))));
+    assert!(
+        answers.all(|answer| matches!(answer, Ok(Answer::Refused(reason)) if reason.starts_with("busy: ")))
+    );
 }
 
 #[test]

@@ -33,9 +33,9 @@ impl AgentClient {
     /// # Errors
     /// A sentence for the user: no agent answers, or it refuses.
     pub fn connect(agent: SocketAddr, token: &str) -> Result<AgentClient, String> {
-        let failed = |why: &dyn std::fmt::Display| {
+        let failed = |reason: &dyn std::fmt::Display| {
             format!(
-                "the agent at {agent}: {why} (it is started there by: truebench http serve --bind {})",
+                "the agent at {agent}: {reason} (it is started there by: truebench http serve --bind {})",
                 agent.ip()
             )
         };
@@ -48,7 +48,7 @@ impl AgentClient {
                 let wire = Rc::new(RefCell::new(wire));
                 Ok(AgentClient { wire, agent, host, server_count: Rc::default() })
             }
-            Ok(Answer::Refused(why)) => Err(format!("{agent}: {why}")),
+            Ok(Answer::Refused(reason)) => Err(format!("{agent}: {reason}")),
             Ok(_) => Err(failed(&"it answers out of turn")),
             Err(error) => Err(failed(&error)),
         }
@@ -82,7 +82,7 @@ impl AgentClient {
         let lost = |error| format!("the agent at {} is lost: {error}", self.agent);
         wire.send(order).map_err(lost)?;
         match wire.receive(PATIENCE, MAX_ANSWER).map_err(lost)? {
-            Answer::Failed(why) => Err(why),
+            Answer::Failed(reason) => Err(reason),
             answer => Ok(answer),
         }
     }

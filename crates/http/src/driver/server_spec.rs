@@ -141,7 +141,7 @@ impl ServerSpec {
                     go_server: None,
                     child: Some(child),
                 };
-                listens.map_err(|why| format!("{}: {why}", secrets::text(command)))?;
+                listens.map_err(|reason| format!("{}: {reason}", secrets::text(command)))?;
                 server.listening_pids = process_set::listening(&Tree::live(), None, *address);
                 if is_daemon {
                     server.pid = server.listening_pids.first().copied();

@@ -117,7 +117,7 @@ impl Epoll {
         };
         match error {
             Ok(()) => IoEvent::Connected,
-            Err(error) => IoEvent::Failed(socket::why(&error.into())),
+            Err(error) => IoEvent::Failed(socket::failure(&error.into())),
         }
     }
 }
@@ -142,7 +142,7 @@ impl Io for Epoll {
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
         let opened = socket::open(self.spec.target, self.spec.source(connection));
-        let socket = opened.map_err(|error| socket::why(&error))?;
+        let socket = opened.map_err(|error| socket::failure(&error))?;
         socket::begin(&socket, self.spec.target)?;
         // OUT fires when the connection is made, and later only after a send found no room: registering it
         // costs nothing.

@@ -36,12 +36,12 @@ pub fn of_tls(error: &Error) -> String {
         Error::AlertReceived(alert) => {
             format!("the server ended TLS by an alert: {}", of_alert(*alert))
         }
-        Error::PeerIncompatible(why) => format!(
+        Error::PeerIncompatible(reason) => format!(
             "the server has no version or cipher of TLS 1.2 or 1.3 in common with truebench: {}",
-            words(&format!("{why:?}"))
+            words(&format!("{reason:?}"))
         ),
-        Error::PeerMisbehaved(why) => {
-            format!("the server breaks the rules of TLS: {}", words(&format!("{why:?}")))
+        Error::PeerMisbehaved(reason) => {
+            format!("the server breaks the rules of TLS: {}", words(&format!("{reason:?}")))
         }
         Error::InappropriateMessage { .. } | Error::InappropriateHandshakeMessage { .. } => {
             "the server sent a TLS message that does not belong there".to_owned()
@@ -91,8 +91,8 @@ fn of_certificate(error: &CertificateError) -> String {
             format!("the certificate is for {names}, not for {host}: name its host in --url; {INSECURE}")
         }
         other => {
-            let why = words(name(&format!("{other:?}")));
-            format!("the certificate is not accepted ({why}): replace it; {INSECURE}")
+            let reason = words(name(&format!("{other:?}")));
+            format!("the certificate is not accepted ({reason}): replace it; {INSECURE}")
         }
     }
 }

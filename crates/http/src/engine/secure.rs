@@ -142,11 +142,11 @@ impl<I: Raw> Secure<I> {
     }
 
     /// The TCP connection ended or broke; nothing more comes.
-    fn lose(&mut self, connection: u32, otherwise: IoEvent, why: &str) {
+    fn lose(&mut self, connection: u32, otherwise: IoEvent, reason: &str) {
         let Some(session) = &self.sessions[connection as usize] else { return };
         let event = session.lost(otherwise);
         if event == IoEvent::Failed(Failure::Tls) {
-            self.tls_error.get_or_insert_with(|| format!("in the handshake: {why}"));
+            self.tls_error.get_or_insert_with(|| format!("in the handshake: {reason}"));
         }
         self.events.push_back((connection, event));
     }
@@ -170,8 +170,8 @@ impl<I: Raw> Secure<I> {
             self.go_on(connection);
         }
         match read {
-            Err(why) => {
-                self.tls_error.get_or_insert(why);
+            Err(reason) => {
+                self.tls_error.get_or_insert(reason);
                 self.events.push_back((connection, IoEvent::Failed(Failure::Tls)));
             }
             Ok(true) if is_open => self.events.push_back((connection, IoEvent::Closed)),
@@ -187,8 +187,8 @@ impl<I: Raw> Secure<I> {
 
 impl<I: Raw> Io for Secure<I> {
     fn new(connections: u32, spec: ConnectSpec) -> io::Result<Secure<I>> {
-        let none = || io::Error::new(io::ErrorKind::InvalidInput, "no TLS was asked for");
-        let tls = spec.tls.as_ref().ok_or_else(none)?.with_own_tickets();
+        let no_tls = || io::Error::new(io::ErrorKind::InvalidInput, "no TLS was requested");
+        let tls = spec.tls.as_ref().ok_or_else(no_tls)?.with_own_tickets();
         Ok(Secure {
             tls,
             request: spec.request.clone(),

@@ -44,7 +44,7 @@ pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
     match connect(socket, &target) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::INPROGRESS) => Ok(false),
-        Err(error) => Err(why(&error.into())),
+        Err(error) => Err(failure(&error.into())),
     }
 }
 
@@ -58,7 +58,7 @@ pub fn write(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
 }
 
 /// The kind of a failed connect.
-pub fn why(error: &io::Error) -> Failure {
+pub fn failure(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(libc::ECONNREFUSED) => Failure::Refused,
         Some(libc::ETIMEDOUT) => Failure::ConnectTimeout,

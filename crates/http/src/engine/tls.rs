@@ -102,8 +102,8 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
     let (added, _) = roots.add_parsable_certificates(native.certs);
     if added == 0 {
         let errors: Vec<String> = native.errors.iter().map(ToString::to_string).collect();
-        let why = if errors.is_empty() { "there is none".to_owned() } else { errors.join(", ") };
-        return Err(TlsError::Roots(why));
+        let reason = if errors.is_empty() { "there is none".to_owned() } else { errors.join(", ") };
+        return Err(TlsError::Roots(reason));
     }
     Ok(roots)
 }
@@ -118,7 +118,7 @@ struct FileVerifier {
 
 impl FileVerifier {
     fn from_file(path: &Path, provider: &Arc<CryptoProvider>) -> Result<FileVerifier, TlsError> {
-        let failed = |why: String| TlsError::File(path.to_owned(), why);
+        let failed = |reason: String| TlsError::File(path.to_owned(), reason);
         let unread = |error: pem::Error| {
             failed(match error {
                 pem::Error::Io(error) => system_error(&error),
@@ -153,8 +153,8 @@ impl ServerCertVerifier for FileVerifier {
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.authorities.verify_server_cert(server, others, name, ocsp, now) {
             // webpki reports this after it has checked the validity period, and before it checks the name.
-            Err(rustls::Error::InvalidCertificate(CertificateError::Other(why)))
-                if errors::is_authority(&why) && self.certificates.contains(server) =>
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(reason)))
+                if errors::is_authority(&reason) && self.certificates.contains(server) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(server)?, name)?;
                 Ok(ServerCertVerified::assertion())

@@ -61,7 +61,7 @@ pub fn available() -> Result<(), String> {
 }
 
 fn explained(error: &io::Error) -> io::Error {
-    let why = match error.raw_os_error() {
+    let reason = match error.raw_os_error() {
         Some(libc::ENOSYS) => "this kernel has no io_uring",
         Some(libc::EPERM | libc::EACCES) => {
             "io_uring is forbidden here, by a sandbox or by kernel.io_uring_disabled"
@@ -70,7 +70,7 @@ fn explained(error: &io::Error) -> io::Error {
         Some(libc::ENOMEM) => "no memory may be locked for io_uring (ulimit -l)",
         _ => "io_uring could not be set up",
     };
-    io::Error::new(error.kind(), format!("{why} ({error})"))
+    io::Error::new(error.kind(), format!("{reason} ({error})"))
 }
 
 impl Uring {
@@ -115,7 +115,7 @@ impl Uring {
             operation if operation == Operation::Connect as u64 && result == 0 => {
                 self.receive(connection).map_or_else(IoEvent::Failed, |()| IoEvent::Connected)
             }
-            operation if operation == Operation::Connect as u64 => IoEvent::Failed(socket::why(&error())),
+            operation if operation == Operation::Connect as u64 => IoEvent::Failed(socket::failure(&error())),
             operation if operation == Operation::Send as u64 => IoEvent::Failed(Failure::Reset),
             operation if operation == Operation::Writable as u64 => IoEvent::Writable,
             _ => {
@@ -154,7 +154,7 @@ impl Io for Uring {
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
         let opened = socket::open_blocking(self.spec.target, self.spec.source(connection));
-        let socket = opened.map_err(|error| socket::why(&error))?;
+        let socket = opened.map_err(|error| socket::failure(&error))?;
         let descriptor = Fd(socket.as_raw_fd());
         self.slots[connection as usize].socket = Some(socket);
         let word = self.word(connection, Operation::Connect);

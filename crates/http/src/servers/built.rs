@@ -77,8 +77,8 @@ pub(super) fn find_or_build(
     Ok(program)
 }
 
-fn refused(why: Untrusted) -> ServersError {
-    match why {
+fn refused(reason: Untrusted) -> ServersError {
+    match reason {
         Untrusted::System(path, error) => ServersError::Cache(path, error),
         other => ServersError::Exposed(other),
     }

@@ -198,17 +198,18 @@ impl Histogram {
     /// Counts since an earlier histogram. Buckets are matched by lower bound: one may appear only once it is
     /// not empty. Unknown if a count decreased.
     pub fn since(&self, before: &Histogram) -> Reading<Histogram> {
-        let then =
+        let count_before =
             |low: f64| before.buckets.iter().find(|bucket| bucket.0 == low).map_or(0, |bucket| bucket.2);
         let gone = before.buckets.iter().any(|(low, _, count)| {
             *count > 0 && !self.buckets.iter().any(|(now, _, more)| now == low && more >= count)
         });
         if gone {
-            return Reading::unknown("the histogram ran backwards: the server was started anew");
+            return Reading::unknown("the histogram went backwards: the server was restarted");
         }
-        let grown =
-            |(low, high, count): &(f64, f64, u64)| Some((*low, *high, count.checked_sub(then(*low))?));
-        let buckets: Option<Vec<_>> = self.buckets.iter().map(grown).collect();
+        let growth = |(low, high, count): &(f64, f64, u64)| {
+            Some((*low, *high, count.checked_sub(count_before(*low))?))
+        };
+        let buckets: Option<Vec<_>> = self.buckets.iter().map(growth).collect();
         let grown = buckets.map(|buckets| Histogram {
             buckets: buckets.into_iter().filter(|bucket| bucket.2 > 0).collect(),
         });
@@ -291,8 +292,8 @@ mod unit {
             value(&samples, "go.goroutines.running").reason().unwrap().contains("this Go, or the server")
         );
         assert!(old.histogram(LATENCIES).reason().is_some());
-        for none in [&b""[..], b"[]", b"{}", br#"{"memstats": {}}"#, br#"{"runtime": 5}"#, &[b'['; 100_000]] {
-            assert!(Runtime::parse(none).reason().is_some());
+        for body in [&b""[..], b"[]", b"{}", br#"{"memstats": {}}"#, br#"{"runtime": 5}"#, &[b'['; 100_000]] {
+            assert!(Runtime::parse(body).reason().is_some());
         }
     }
 
@@ -331,7 +332,8 @@ mod unit {
         assert_eq!(after.since(&before), Reading::Value(histogram(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
         assert!(before.since(&after).reason().is_some());
         let twice = |first, second| histogram(&[(0.0, 0.0, first), (0.0, 1.0, second)]);
-        assert!(twice(5, 1).since(&twice(2, 0)).reason().is_some_and(|why| why.contains("one lower bound")));
+        let growth = twice(5, 1).since(&twice(2, 0));
+        assert_eq!(growth.reason(), Some("the histogram has two buckets of one lower bound"));
         assert_eq!(Histogram::default().quantile(0.5), None);
     }
 

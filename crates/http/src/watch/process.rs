@@ -120,11 +120,10 @@ pub fn children(tree: &Tree, process: u32) -> Option<Vec<u32>> {
 pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     let directory = format!("/proc/{process}");
     if times.has_ended {
-        let none = || Reading::Value(0.0);
         return Some(Process {
             times,
-            resident: none(),
-            descriptors: none(),
+            resident: Reading::Value(0.0),
+            descriptors: Reading::Value(0.0),
             tasks: Reading::Value(BTreeMap::new()),
         });
     }

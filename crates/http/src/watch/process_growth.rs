@@ -36,11 +36,11 @@ pub fn spent(
         }
     }
     let spent_by = |(pid, now): (&u32, &Times)| {
-        let Some(then) = before.get(pid).filter(|then| then.started == now.started) else {
+        let Some(earlier) = before.get(pid).filter(|earlier| earlier.started == now.started) else {
             return own_time(now) + reaped_time(now);
         };
-        let ended = reaped_time(now) - reaped_time(then) - counted.get(pid).copied().unwrap_or(0.0);
-        (own_time(now) - own_time(then)).max(0.0) + ended.max(0.0)
+        let ended = reaped_time(now) - reaped_time(earlier) - counted.get(pid).copied().unwrap_or(0.0);
+        (own_time(now) - own_time(earlier)).max(0.0) + ended.max(0.0)
     };
     after.iter().map(spent_by).sum()
 }
@@ -58,9 +58,9 @@ fn threads_grown(
     what: &str,
     counter: fn(&Task) -> &Reading<f64>,
 ) -> Reading<f64> {
-    let none = Reading::Value(BTreeMap::new());
-    let then = match before.map_or(&none, |before| &before.tasks) {
-        Reading::Value(then) => then,
+    let no_tasks = Reading::Value(BTreeMap::new());
+    let earlier = match before.map_or(&no_tasks, |before| &before.tasks) {
+        Reading::Value(earlier) => earlier,
         Reading::Unknown(reason) => return Reading::unknown(reason),
     };
     let now = match &now.tasks {
@@ -69,17 +69,17 @@ fn threads_grown(
     };
     let zero = Reading::Value(0.0);
     total(now.iter().map(|(number, task)| {
-        let before = then.get(number).map_or(&zero, counter);
+        let before = earlier.get(number).map_or(&zero, counter);
         grown(what, before, counter(task))
     }))
 }
 
 /// A sum; unknown if one value is.
-pub fn total(all: impl Iterator<Item = Reading<f64>>) -> Reading<f64> {
+pub fn total(values: impl Iterator<Item = Reading<f64>>) -> Reading<f64> {
     let mut sum = 0.0;
-    for one in all {
-        match one {
-            Reading::Value(one) => sum += one,
+    for value in values {
+        match value {
+            Reading::Value(value) => sum += value,
             Reading::Unknown(reason) => return Reading::Unknown(reason),
         }
     }
@@ -124,12 +124,13 @@ pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -
     let of_threads = |what: &'static str, counter: fn(&Task) -> &Reading<f64>| {
         move |before: &Members, after: &Members| {
             total(after.iter().map(|(pid, now)| {
-                let same = |then: &&Process| then.times.started == now.times.started;
+                let same = |earlier: &&Process| earlier.times.started == now.times.started;
                 threads_grown(before.get(pid).filter(same), now, what, counter)
             }))
         }
     };
-    let running = |members: &Members| members.values().filter(|one| !one.times.has_ended).count() as f64;
+    let running =
+        |members: &Members| members.values().filter(|process| !process.times.has_ended).count() as f64;
     vec![
         counter(NAMES[0], Unit::SECONDS, &cpu(|times| times.user, |times| times.reaped_user)),
         counter(NAMES[1], Unit::SECONDS, &cpu(|times| times.system, |times| times.reaped_system)),
@@ -137,11 +138,15 @@ pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -
         counter(NAMES[3], Unit::ONE, &of_threads("nonvoluntary_ctxt_switches", |task| &task.involuntary)),
         counter(NAMES[4], Unit::SECONDS, &of_threads("schedstat", |task| &task.waited)),
         level(NAMES[5], Unit::ONE, &|members| {
-            let running = members.values().filter(|one| !one.times.has_ended);
-            Reading::Value(running.map(|one| one.times.threads as f64).sum())
+            let running = members.values().filter(|process| !process.times.has_ended);
+            Reading::Value(running.map(|process| process.times.threads as f64).sum())
         }),
-        level(NAMES[6], Unit::BYTES, &|members| total(members.values().map(|one| one.resident.clone()))),
-        level(NAMES[7], Unit::ONE, &|members| total(members.values().map(|one| one.descriptors.clone()))),
+        level(NAMES[6], Unit::BYTES, &|members| {
+            total(members.values().map(|process| process.resident.clone()))
+        }),
+        level(NAMES[7], Unit::ONE, &|members| {
+            total(members.values().map(|process| process.descriptors.clone()))
+        }),
         level(NAMES[8], Unit::ONE, &|members| Reading::Value(running(members))),
     ]
 }

@@ -50,17 +50,19 @@ pub fn changes(before: &[Sample], after: &[Sample]) -> Vec<Sample> {
     let change = |now: &Sample| {
         let value = match now.kind {
             Kind::Level => now.value.clone(),
-            Kind::Counter => match before.iter().find(|then| then.name == now.name) {
-                Some(then) => grown(&now.name, &then.value, &now.value),
+            Kind::Counter => match before.iter().find(|earlier| earlier.name == now.name) {
+                Some(earlier) => grown(&now.name, &earlier.value, &now.value),
                 None => Reading::Unknown(format!("{} was not there before", now.name)),
             },
         };
         Sample { value, ..now.clone() }
     };
-    let gone = before.iter().filter(|then| !after.iter().any(|now| now.name == then.name)).map(|then| {
-        Sample { value: Reading::Unknown(format!("{} is no longer there", then.name)), ..then.clone() }
-    });
-    after.iter().map(change).chain(gone).collect()
+    let is_gone = |earlier: &&Sample| !after.iter().any(|now| now.name == earlier.name);
+    let unknown = |gone: &Sample| {
+        let reason = format!("{} is no longer there", gone.name);
+        Sample { value: Reading::Unknown(reason), ..gone.clone() }
+    };
+    after.iter().map(change).chain(before.iter().filter(is_gone).map(unknown)).collect()
 }
 
 /// The value of a sample by name; unknown if there is none.

@@ -34,13 +34,13 @@ impl Snapshot {
     /// Changes since an earlier snapshot; `names` are those of the process sets.
     pub fn since(&self, before: &Snapshot, names: &[String]) -> Vec<Sample> {
         let mut samples = Vec::new();
-        for (name, (then, now)) in names.iter().zip(before.sets.iter().zip(&self.sets)) {
-            samples.extend(process_growth::samples(name, then, now));
+        for (name, (earlier, now)) in names.iter().zip(before.sets.iter().zip(&self.sets)) {
+            samples.extend(process_growth::samples(name, earlier, now));
         }
         samples.extend(changes(&before.host, &self.host));
         samples.extend(changes(&before.network, &self.network));
-        if let (Some(then), Some(now)) = (&before.go, &self.go) {
-            samples.extend(changes(&go::samples(then), &go::samples(now)));
+        if let (Some(earlier), Some(now)) = (&before.go, &self.go) {
+            samples.extend(changes(&go::samples(earlier), &go::samples(now)));
         }
         samples
     }

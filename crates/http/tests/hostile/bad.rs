@@ -310,8 +310,8 @@ fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
 fn servers_that_never_serve_are_named() {
     for carrier in carriers() {
         let named = |target, kind: Failure| {
-            let why = refusal(target, carrier);
-            assert!(why.contains(kind.text()), "{carrier:?}: {why}");
+            let reason = refusal(target, carrier);
+            assert!(reason.contains(kind.text()), "{carrier:?}: {reason}");
         };
         let gone = null(Faults::default());
         let address = gone.address();

@@ -51,17 +51,17 @@ fn without_faults() {
 #[test]
 fn with_each_fault() {
     let one_in = OneIn::new(20);
-    let none = Faults::default();
-    let all = [
-        Faults { unavailable: one_in, ..none },
-        Faults { reset: one_in, ..none },
-        Faults { cut: one_in, ..none },
-        Faults { twice: one_in, ..none },
-        Faults { close_after: one_in, ..none },
-        Faults { silent: OneIn::new(100), ..none },
-        Faults { split: Some(Duration::from_micros(200)), ..none },
+    let no_faults = Faults::default();
+    let faults_to_plant = [
+        Faults { unavailable: one_in, ..no_faults },
+        Faults { reset: one_in, ..no_faults },
+        Faults { cut: one_in, ..no_faults },
+        Faults { twice: one_in, ..no_faults },
+        Faults { close_after: one_in, ..no_faults },
+        Faults { silent: OneIn::new(100), ..no_faults },
+        Faults { split: Some(Duration::from_micros(200)), ..no_faults },
     ];
-    for faults in all {
+    for faults in faults_to_plant {
         both(faults, |target| Load { timeout: Duration::from_millis(100), ..load(target, 1, 399) });
     }
 }
