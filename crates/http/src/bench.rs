@@ -292,23 +292,23 @@ fn summary(facts: &Evidence) -> String {
 }
 
 /// Appends a timeline to another.
-fn append(all: &mut Option<Timeline>, more: &Timeline) {
-    let Some(all) = all else {
-        *all = Some(more.clone());
+fn append(timeline: &mut Option<Timeline>, more: &Timeline) {
+    let Some(timeline) = timeline else {
+        *timeline = Some(more.clone());
         return;
     };
-    let (begin, points) = (all.seconds.last().copied().unwrap_or(0.0), all.seconds.len());
+    let (begin, points) = (timeline.seconds.last().copied().unwrap_or(0.0), timeline.seconds.len());
     if points + more.seconds.len() > figure::series::MAX_TIMELINE_POINTS {
         return;
     }
-    all.seconds.extend(more.seconds.iter().map(|at| begin + at));
+    timeline.seconds.extend(more.seconds.iter().map(|at| begin + at));
     for column in &more.columns {
-        if !all.columns.iter().any(|existing| existing.name == column.name) {
+        if !timeline.columns.iter().any(|existing| existing.name == column.name) {
             let values = vec![None; points];
-            all.columns.push(figure::series::Column { values, ..column.clone() });
+            timeline.columns.push(figure::series::Column { values, ..column.clone() });
         }
     }
-    for column in &mut all.columns {
+    for column in &mut timeline.columns {
         match more.columns.iter().find(|more| more.name == column.name) {
             Some(more) => column.values.extend(&more.values),
             None => column.values.resize(points + more.seconds.len(), None),

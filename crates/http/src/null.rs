@@ -56,7 +56,7 @@ impl Null {
             let bound: SocketAddr = getsockname(&listener)?.try_into()?;
             (address, responder.address) = (bound, bound);
             let cpus: Option<Vec<u32>> = self.cpus.as_ref().map(|cpus| cpus.iter().collect());
-            let cpu = cpus.filter(|all| !all.is_empty()).map(|all| all[index as usize % all.len()]);
+            let cpu = cpus.filter(|cpus| !cpus.is_empty()).map(|cpus| cpus[index as usize % cpus.len()]);
             let serve = serve::ServeThread::new(listener, &self.answer, &self.faults)?;
             let stop = stop.clone();
             let thread = std::thread::Builder::new()

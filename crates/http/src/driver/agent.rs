@@ -66,9 +66,9 @@ pub fn is_long(token: &str) -> bool {
 }
 
 /// Compares two secrets in constant time.
-fn is_same(one: &str, other: &str) -> bool {
-    let differences = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| all | (one ^ other));
-    std::hint::black_box(differences) == 0 && one.len() == other.len()
+fn is_same(left: &str, right: &str) -> bool {
+    let differences = left.bytes().zip(right.bytes()).fold(0, |bits, (left, right)| bits | (left ^ right));
+    std::hint::black_box(differences) == 0 && left.len() == right.len()
 }
 
 impl Agent {

@@ -182,7 +182,8 @@ fn put_processes(facts: &mut Evidence, measured: &WindowMeasurement) {
     facts.put_reading(key::SERVER_DELAY, total(waited));
     facts.put_reading(key::SERVER_THROTTLED, measured.throttled.clone());
     let switches = total(voluntary).and(total(involuntary));
-    facts.put_reading(key::SERVER_SWITCHES, switches.map(|(one, other)| vec![one, other]));
+    let switches = switches.map(|(voluntary, involuntary)| vec![voluntary, involuntary]);
+    facts.put_reading(key::SERVER_SWITCHES, switches);
     facts.put_reading(key::SERVER_PROCESSES, total(processes));
     facts.put_reading(key::SERVER_THREADS, total(threads));
     facts.put_reading(key::SERVER_FILES, total(files));
@@ -213,7 +214,7 @@ fn put_network(facts: &mut Evidence, totals: &[Sample], answered: f64) {
     facts.put_reading(key::RETRANSMITS, total("tcp.RetransSegs"));
     facts.put_reading(key::DELAYED_ACKS, total("tcp.DelayedACKs").map(|count| count / answered.max(1.0)));
     let aborts = total("tcp.TCPAbortOnMemory").and(total("tcp.PruneCalled"));
-    facts.put_reading(key::MEMORY_ABORTS, aborts.map(|(one, other)| one + other));
+    facts.put_reading(key::MEMORY_ABORTS, aborts.map(|(aborts, prunes)| aborts + prunes));
     facts.put_reading(key::TIME_WAIT, total("sockets.tw"));
     facts.put_reading(key::SOFTNET_DROPS, total("net.softnet.dropped"));
     facts.put_reading(key::SOFTIRQ, total("host.cpu.softirq"));

@@ -38,7 +38,7 @@ impl Window {
                 seed: seed.wrapping_mul(1 + processes).wrapping_add(index),
             },
         };
-        let requests = self.requests.map(|all| all / processes + u64::from(index < all % processes));
+        let requests = self.requests.map(|total| total / processes + u64::from(index < total % processes));
         Window { pacing, requests, ..*self }
     }
 

@@ -29,9 +29,9 @@ const WARM_UP: f64 = 0.2;
 const USER_SERVER: &str = "yours";
 /// Seconds of window and warm-up per connection, in a closed loop: several round trips of all connections, so
 /// that requests in flight at the ends are a small part (Little's law).
-const EACH_CLOSED: (f64, f64) = (60e-6, 20e-6);
+const CLOSED_CONNECTION_SECONDS: (f64, f64) = (60e-6, 20e-6);
 /// The same for open loads, which have few requests in flight.
-const EACH_OPEN: (f64, f64) = (40e-6, 16e-6);
+const OPEN_CONNECTION_SECONDS: (f64, f64) = (40e-6, 16e-6);
 
 pub struct PlanBuilder {
     machine: Machine,
@@ -169,13 +169,15 @@ impl PlanBuilder {
         let number = CoordinateValue::Number(f64::from(connections));
         figure.at.insert("connections".to_owned(), coordinate(number));
         figure.conditions = self.conditions(scenario, spec);
-        let per_connection = |each: f64| Duration::from_secs_f64(each * f64::from(connections));
-        let each = if spec.level == LoadLevel::Closed { EACH_CLOSED } else { EACH_OPEN };
-        let window = spec.window.max(per_connection(each.0));
+        let is_closed = spec.level == LoadLevel::Closed;
+        let (window_seconds, warm_up_seconds) =
+            if is_closed { CLOSED_CONNECTION_SECONDS } else { OPEN_CONNECTION_SECONDS };
+        let for_all = |seconds: f64| Duration::from_secs_f64(seconds * f64::from(connections));
+        let window = spec.window.max(for_all(window_seconds));
         // With a number of requests nothing else is sent, unless a warm-up is requested.
         let usual = match spec.requests {
             Some(_) => Duration::ZERO,
-            None => window.mul_f64(WARM_UP).max(per_connection(each.1)),
+            None => window.mul_f64(WARM_UP).max(for_all(warm_up_seconds)),
         };
         let warm_up = self.client.warm_up.unwrap_or(usual);
         self.tasks.push(Task {

@@ -32,7 +32,7 @@ impl Coverage {
             booked,
             booked_seconds,
             samples: profile.samples(),
-            lost: lost.fold(0, |all, stack| all.saturating_add(stack.samples)),
+            lost: lost.fold(0, |sum, stack| sum.saturating_add(stack.samples)),
         }
     }
 

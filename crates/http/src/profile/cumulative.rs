@@ -56,10 +56,10 @@ pub fn shares(profile: &CpuProfile, row: &Row) -> Option<Shares> {
     };
     let (in_row, entry) = (has(row.functions), has(KERNEL_ENTRY));
     let is = |flags: &[bool], frame: u32| flags.get(frame as usize).copied().unwrap_or(false);
-    let (mut all, mut cumulative, mut flat) = (0.0, 0.0, 0.0);
+    let (mut total, mut cumulative, mut flat) = (0.0, 0.0, 0.0);
     for stack in profile.stacks() {
         let nanoseconds = stack.nanoseconds as f64;
-        all += nanoseconds;
+        total += nanoseconds;
         if stack.frames.iter().any(|frame| is(&in_row, *frame)) {
             cumulative += nanoseconds;
         }
@@ -68,7 +68,7 @@ pub fn shares(profile: &CpuProfile, row: &Row) -> Option<Shares> {
             flat += nanoseconds;
         }
     }
-    (all > 0.0).then(|| Shares { cumulative: cumulative / all, flat: flat / all })
+    (total > 0.0).then(|| Shares { cumulative: cumulative / total, flat: flat / total })
 }
 
 #[cfg(test)]

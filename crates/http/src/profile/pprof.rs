@@ -153,7 +153,7 @@ impl CpuProfile {
     }
 
     pub fn samples(&self) -> u64 {
-        self.stacks.iter().fold(0, |all, stack| all.saturating_add(stack.samples))
+        self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.samples))
     }
 
     /// The name of a frame; empty if unknown.

@@ -142,17 +142,17 @@ mod unit {
     proptest! {
         #[test]
         fn merging_and_writing_lose_nothing(
-            one in proptest::collection::vec(0u64..100_000_000_000, 0..200),
-            two in proptest::collection::vec(0u64..100_000_000_000, 0..200),
+            first in proptest::collection::vec(0u64..100_000_000_000, 0..200),
+            second in proptest::collection::vec(0u64..100_000_000_000, 0..200),
         ) {
-            let histogram_of = |all: &[u64]| {
+            let histogram_of = |durations: &[u64]| {
                 let mut histogram = Histogram::new();
-                all.iter().for_each(|duration| histogram.record(*duration));
+                durations.iter().for_each(|duration| histogram.record(*duration));
                 histogram
             };
-            let mut merged = histogram_of(&one);
-            merged.merge(&histogram_of(&two));
-            let whole = histogram_of(&[one, two].concat());
+            let mut merged = histogram_of(&first);
+            merged.merge(&histogram_of(&second));
+            let whole = histogram_of(&[first, second].concat());
             prop_assert_eq!(merged.bins().collect::<Vec<_>>(), whole.bins().collect::<Vec<_>>());
             prop_assert_eq!((merged.count(), merged.over()), (whole.count(), whole.over()));
             prop_assert_eq!(merged.mean(), whole.mean());

@@ -192,7 +192,7 @@ impl Histogram {
 
     /// Sum of all counts.
     pub fn count(&self) -> u64 {
-        self.buckets.iter().fold(0, |all, (_, _, count)| all.saturating_add(*count))
+        self.buckets.iter().fold(0, |sum, (_, _, count)| sum.saturating_add(*count))
     }
 
     /// Counts since an earlier histogram. Buckets are matched by lower bound: one may appear only once it is

@@ -51,11 +51,11 @@ pub struct Listener {
 pub fn read(tree: &Tree, process: Option<u32>, address: SocketAddr) -> [Sample; 2] {
     let listeners = listeners(tree, process, address);
     let sum = |number: fn(&Listener) -> u32| {
-        listeners.clone().map(|all| all.iter().map(|each| f64::from(number(each))).sum())
+        listeners.clone().map(|list| list.iter().map(|listener| f64::from(number(listener))).sum())
     };
     [
-        Sample::level("sockets.listen.queue", Unit::ONE, sum(|each| each.queue)),
-        Sample::level("sockets.listen.backlog", Unit::ONE, sum(|each| each.backlog)),
+        Sample::level("sockets.listen.queue", Unit::ONE, sum(|listener| listener.queue)),
+        Sample::level("sockets.listen.backlog", Unit::ONE, sum(|listener| listener.backlog)),
     ]
 }
 

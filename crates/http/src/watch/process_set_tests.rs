@@ -73,7 +73,7 @@ fn times(parent: u32, started: u64, cpu: f64, reaped: f64) -> Times {
 }
 
 fn spent_from(before: &[(u32, Times)], after: &[(u32, Times)]) -> f64 {
-    let map = |all: &[(u32, Times)]| -> CpuTimes { all.iter().cloned().collect() };
+    let map = |times: &[(u32, Times)]| -> CpuTimes { times.iter().cloned().collect() };
     cpu_spent(&map(before), &map(after))
 }
 

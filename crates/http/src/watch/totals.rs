@@ -119,13 +119,13 @@ fn joined(kind: Kind, so_far: &Reading<f64>, now: &Reading<f64>) -> Reading<f64>
 fn cpus(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {
     let union_of = |cpus: fn(&Process) -> Reading<CpuList>| match members {
         Reading::Value(members) => {
-            members.values().map(cpus).fold(Reading::Value(CpuList::new()), |all, one| union(&all, &one))
+            members.values().map(cpus).fold(Reading::Value(CpuList::new()), |list, next| union(&list, &next))
         }
         Reading::Unknown(reason) => Reading::unknown(reason),
     };
     (union_of(Process::allowed), union_of(Process::last))
 }
 
-fn union(one: &Reading<CpuList>, other: &Reading<CpuList>) -> Reading<CpuList> {
-    one.clone().and(other.clone()).map(|(one, other)| one.iter().chain(other.iter()).collect())
+fn union(left: &Reading<CpuList>, right: &Reading<CpuList>) -> Reading<CpuList> {
+    left.clone().and(right.clone()).map(|(left, right)| left.iter().chain(right.iter()).collect())
 }

@@ -26,8 +26,8 @@ impl Random {
         self.below(times) == 0
     }
 
-    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
     }
 
     /// Sorted cut positions in `0..=length`, including both ends.

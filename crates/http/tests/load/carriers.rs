@@ -8,7 +8,7 @@ use http::null::{Answer, Faults, Null, OneIn};
 use crate::common::{load, null, run};
 
 /// Whether io_uring is available; prints the reason if not.
-pub fn has_uring() -> bool {
+fn has_uring() -> bool {
     match uring::available() {
         Ok(()) => true,
         Err(reason) => {
@@ -20,12 +20,12 @@ pub fn has_uring() -> bool {
 }
 
 /// The available carriers.
-fn carriers() -> Vec<Carrier> {
+pub fn carriers() -> Vec<Carrier> {
     if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
 }
 
 /// Asserts that both carriers count the same against a responder with these faults.
-fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
+fn compare_carriers(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
     if !has_uring() {
         return;
     }
@@ -33,16 +33,16 @@ fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
         let server = null(faults);
         let outcome = run(&Load { carrier, ..load(server.address()) });
         let counts = outcome.stats.counts;
-        let all = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
-        (outcome.ramp.established, all, counts.closed_announced, outcome.stats.latency.count())
+        let by_end = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
+        (outcome.ramp.established, by_end, counts.closed_announced, outcome.stats.latency.count())
     });
     assert_eq!(counts[0], counts[1]);
 }
 
 #[test]
 fn without_faults() {
-    both(Faults::default(), |target| Load { threads: 2, ..load(target, 40, 10_000) });
-    both(Faults::default(), |target| Load {
+    compare_carriers(Faults::default(), |target| Load { threads: 2, ..load(target, 40, 10_000) });
+    compare_carriers(Faults::default(), |target| Load {
         pacing: Pacing::Poisson { rate: 5000.0, seed: 3 },
         ..load(target, 10, 1000)
     });
@@ -62,14 +62,17 @@ fn with_each_fault() {
         Faults { split: Some(Duration::from_micros(200)), ..no_faults },
     ];
     for faults in faults_to_plant {
-        both(faults, |target| Load { timeout: Duration::from_millis(100), ..load(target, 1, 399) });
+        compare_carriers(faults, |target| Load {
+            timeout: Duration::from_millis(100),
+            ..load(target, 1, 399)
+        });
     }
 }
 
 #[test]
 fn with_a_connection_for_each_request() {
     let request = Request::new("GET", "x", "/", &[], b"", false).unwrap();
-    both(Faults::default(), |target| Load {
+    compare_carriers(Faults::default(), |target| Load {
         request: request.clone(),
         keeps_alive: false,
         ..load(target, 4, 300)

@@ -11,27 +11,27 @@ use crate::common::{BODY, load, null, run};
 /// The first request proves the connection: counted requests start at 2.
 const REQUESTS: u64 = 999;
 
-fn one(faults: Faults) -> Outcome {
+fn run_with(faults: Faults) -> Outcome {
     let server = null(faults);
     run(&load(server.address(), 1, REQUESTS))
 }
 
 #[test]
 fn refusals_do_not_count_as_answers() {
-    let counts = one(Faults { unavailable: OneIn::new(10), ..Faults::default() }).stats.counts;
+    let counts = run_with(Faults { unavailable: OneIn::new(10), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failed_by(Failure::Status), counts.failures()), (899, 100, 100));
     assert_eq!(counts.connects, 0);
 }
 
 #[test]
 fn fast_refusals_are_not_in_the_percentiles() {
-    let stats = one(Faults { unavailable: OneIn::new(2), ..Faults::default() }).stats;
+    let stats = run_with(Faults { unavailable: OneIn::new(2), ..Faults::default() }).stats;
     assert_eq!((stats.latency.count(), stats.failures.count()), (499, 500));
 }
 
 #[test]
 fn resets_are_counted_and_connections_made_again() {
-    let counts = one(Faults { reset: OneIn::new(100), ..Faults::default() }).stats.counts;
+    let counts = run_with(Faults { reset: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failed_by(Failure::Reset), counts.failures()), (989, 10, 10));
     // The connection after the last request may still be made, depending on when the run ends.
     assert!((9..=10).contains(&counts.connects), "{counts:?}");
@@ -39,26 +39,26 @@ fn resets_are_counted_and_connections_made_again() {
 
 #[test]
 fn half_an_answer_is_a_failure() {
-    let counts = one(Faults { cut: OneIn::new(100), ..Faults::default() }).stats.counts;
+    let counts = run_with(Faults { cut: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failed_by(Failure::ClosedWithin), counts.failures()), (989, 10, 10));
 }
 
 #[test]
 fn two_answers_to_one_request_are_counted() {
-    let counts = one(Faults { twice: OneIn::new(100), ..Faults::default() }).stats.counts;
+    let counts = run_with(Faults { twice: OneIn::new(100), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.surplus, counts.failures()), (999, 10, 0));
 }
 
 #[test]
 fn lost_keep_alive_is_counted() {
-    let counts = one(Faults { close_after: OneIn::new(10), ..Faults::default() }).stats.counts;
+    let counts = run_with(Faults { close_after: OneIn::new(10), ..Faults::default() }).stats.counts;
     assert_eq!((counts.answered, counts.failures()), (999, 0));
     assert!(counts.closed_announced == 100 && (99..=100).contains(&counts.connects), "{counts:?}");
 }
 
 #[test]
 fn connections_that_end_unannounced_cost_the_request_on_them() {
-    let counts = one(Faults { drop_after: OneIn::new(10), ..Faults::default() }).stats.counts;
+    let counts = run_with(Faults { drop_after: OneIn::new(10), ..Faults::default() }).stats.counts;
     // A race in the kernel: the client notices the end before it sends the next request, or gets a reset.
     let lost = counts.failed_by(Failure::ClosedBefore) + counts.failed_by(Failure::Reset);
     assert_eq!((counts.answered + lost, counts.failures()), (999, lost));
@@ -94,13 +94,13 @@ fn requests_in_flight_at_the_end_have_an_age() {
 #[test]
 fn answers_in_two_pieces_and_byte_by_byte() {
     let split = Faults { split: Some(Duration::from_millis(2)), ..Faults::default() };
-    let outcome = one_of(split, 60);
+    let outcome = run_without_failures(split, 60);
     assert!(outcome.stats.latency.quantile(0.01).unwrap() >= 2_000_000);
     let trickle = Faults { trickle: Some(Duration::from_micros(100)), ..Faults::default() };
-    one_of(trickle, 20);
+    run_without_failures(trickle, 20);
 }
 
-fn one_of(faults: Faults, requests: u64) -> Outcome {
+fn run_without_failures(faults: Faults, requests: u64) -> Outcome {
     let server = null(faults);
     let outcome = run(&load(server.address(), 4, requests));
     assert_eq!((outcome.stats.counts.answered, outcome.stats.counts.failures()), (requests, 0));

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use http::engine::{self, Carrier, Client, Error, Expect, Load, Request, Tls, TlsError, Trust, Window};
 use http::record::Failure;
+use rustls::SupportedProtocolVersion;
 use rustls::version::{TLS12, TLS13};
 
-use crate::carriers::has_uring;
+use crate::carriers::carriers;
 use crate::common::{BODY, load, run};
 use crate::tls_server::{NAME, Server, Setup, answer, answers};
 
-/// epoll, and io_uring if available.
-fn carriers() -> Vec<Carrier> {
-    if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
+fn carriers_and_versions() -> impl Iterator<Item = (Carrier, &'static SupportedProtocolVersion)> {
+    carriers().into_iter().flat_map(|carrier| [(carrier, &TLS12), (carrier, &TLS13)])
 }
 
 /// A TLS load of this server.
@@ -44,7 +44,7 @@ fn refused(mut load: Load) -> String {
 
 #[test]
 fn answers_are_counted_over_both_carriers_and_versions() {
-    for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
+    for (carrier, version) in carriers_and_versions() {
         let setup = Setup { version, ..Setup::default() };
         let server = Server::start(&setup, answers(request(), answer(BODY), false));
         let outcome = run(&Load { carrier, threads: 2, ..secure(&server, 5, 300) });
@@ -87,7 +87,7 @@ fn large_bodies_arrive_whole_both_ways() {
 #[test]
 fn a_connection_for_each_request_counts_its_handshake() {
     let wait = Duration::from_millis(5);
-    for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
+    for (carrier, version) in carriers_and_versions() {
         let request = Request::new("GET", "127.0.0.1", "/", &[], b"", false).unwrap();
         let answer = answers(request.bytes.len(), answer(BODY), true);
         let setup = Setup { version, ..Setup::default() };
@@ -115,8 +115,8 @@ fn whom_not_to_believe_is_named_and_insecure_believes_all() {
     );
     let issuer = refused(with(other.tls()));
     assert!(issuer.contains(Failure::Tls.text()) && issuer.contains("--cacert"), "{issuer}");
-    let all = run(&with(Tls::new("other.test", &Trust::Insecure).unwrap()));
-    assert_eq!((all.stats.counts.answered, all.stats.counts.failures()), (20, 0));
+    let outcome = run(&with(Tls::new("other.test", &Trust::Insecure).unwrap()));
+    assert_eq!((outcome.stats.counts.answered, outcome.stats.counts.failures()), (20, 0));
 }
 
 /// As `openssl req -x509` makes it: a CA certificate.
@@ -165,7 +165,7 @@ fn a_refused_certificate_is_named() {
     let protocol = refused(secure(&server, 1, 1));
     assert!(protocol.contains(Failure::Tls.text()) && protocol.contains("ALPN"), "{protocol}");
     // In TLS 1.3 the client's handshake is complete before the server refuses its certificate.
-    for (carrier, version) in carriers().into_iter().flat_map(|each| [(each, &TLS12), (each, &TLS13)]) {
+    for (carrier, version) in carriers_and_versions() {
         let setup = Setup { version, asks_clients: true, ..Setup::default() };
         let server = Server::start(&setup, |stream| {
             let refused = stream.read(&mut [0]);
@@ -218,7 +218,8 @@ fn a_server_without_tls_times_out() {
 
 #[test]
 fn a_body_that_ends_without_the_end_of_the_session_is_cut() {
-    for (carrier, is_ended) in carriers().into_iter().flat_map(|each| [(each, true), (each, false)]) {
+    let both_ends = |carrier| [(carrier, true), (carrier, false)];
+    for (carrier, is_ended) in carriers().into_iter().flat_map(both_ends) {
         let size = request();
         let server = Server::start(&Setup::default(), move |stream| {
             stream.read_exact(&mut vec![0; size])?;

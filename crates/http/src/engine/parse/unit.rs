@@ -42,7 +42,7 @@ fn read(pieces: &[&[u8]], is_head: bool) -> Vec<ParseResult> {
     results
 }
 
-fn one(bytes: &str) -> ParseResult {
+fn parse(bytes: &str) -> ParseResult {
     read(&[bytes.as_bytes()], false).remove(0)
 }
 
@@ -52,25 +52,25 @@ fn response(status: u16, body: u64, keeps_alive: bool) -> ParseResult {
 
 #[test]
 fn bodies_of_every_framing() {
-    assert_eq!(one("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), response(200, 5, true));
-    assert_eq!(one("HTTP/1.1 404 \r\ncontent-length: 0\r\n\r\n"), response(404, 0, true));
+    assert_eq!(parse("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), response(200, 5, true));
+    assert_eq!(parse("HTTP/1.1 404 \r\ncontent-length: 0\r\n\r\n"), response(404, 0, true));
     let chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n2;a=b\r\nab\r\n0\r\nT: x\r\n\r\n";
-    assert_eq!(one(chunked), response(200, 2, true));
-    let until_close = one("HTTP/1.1 200 OK\r\n\r\nhello");
+    assert_eq!(parse(chunked), response(200, 2, true));
+    let until_close = parse("HTTP/1.1 200 OK\r\n\r\nhello");
     assert_eq!(
         until_close,
         ParseResult::End(End::Complete(Response { status: 200, body: 5, keeps_alive: false }))
     );
-    assert_eq!(one("HTTP/1.1 204 No Content\r\n\r\n"), response(204, 0, true));
-    assert_eq!(one("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), response(304, 0, true));
+    assert_eq!(parse("HTTP/1.1 204 No Content\r\n\r\n"), response(204, 0, true));
+    assert_eq!(parse("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), response(304, 0, true));
     assert_eq!(
-        one("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5\r\n\r\nhello"),
+        parse("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5\r\n\r\nhello"),
         response(200, 5, true)
     );
     // Transfer-Encoding is believed before Content-Length.
-    let both = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
-    assert_eq!(one(both), response(200, 0, true));
+    let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    assert_eq!(parse(bytes), response(200, 0, true));
 }
 
 #[test]
@@ -115,16 +115,17 @@ fn an_answer_to_head_has_no_body() {
 #[test]
 fn interim_responses_are_skipped() {
     let bytes = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
-    assert_eq!(one(bytes), response(200, 1, true));
-    assert_eq!(one(&"HTTP/1.1 100 Continue\r\n\r\n".repeat(40)), ParseResult::Malformed(Malformed::Interim));
-    assert_eq!(one("HTTP/1.1 101 Switching Protocols\r\n\r\n"), ParseResult::Malformed(Malformed::Upgrade));
+    assert_eq!(parse(bytes), response(200, 1, true));
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);
+    assert_eq!(parse(&interim), ParseResult::Malformed(Malformed::Interim));
+    assert_eq!(parse("HTTP/1.1 101 Switching Protocols\r\n\r\n"), ParseResult::Malformed(Malformed::Upgrade));
 }
 
 #[test]
 fn persistence_follows_version_and_header() {
     let answer = |version: &str, line: &str| {
         matches!(
-            one(&format!("HTTP/{version} 200 OK\r\n{line}Content-Length: 0\r\n\r\n")),
+            parse(&format!("HTTP/{version} 200 OK\r\n{line}Content-Length: 0\r\n\r\n")),
             ParseResult::Response(Response { keeps_alive: true, .. })
         )
     };
@@ -137,10 +138,10 @@ fn persistence_follows_version_and_header() {
 
 #[test]
 fn malformed_responses_have_a_reason() {
-    let head = |line: &str| one(&format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n"));
-    assert_eq!(one("SSH-2.0-OpenSSH_9.2\r\n"), ParseResult::Malformed(Malformed::Head));
-    assert_eq!(one("HTTP/2.0 200 OK\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
-    assert_eq!(one("HTTP/1.1 099 No\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
+    let head = |line: &str| parse(&format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n"));
+    assert_eq!(parse("SSH-2.0-OpenSSH_9.2\r\n"), ParseResult::Malformed(Malformed::Head));
+    assert_eq!(parse("HTTP/2.0 200 OK\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
+    assert_eq!(parse("HTTP/1.1 099 No\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
     assert_eq!(head("Content-Length: -1"), ParseResult::Malformed(Malformed::Length));
     assert_eq!(head("Content-Length: "), ParseResult::Malformed(Malformed::Length));
     assert_eq!(head("Content-Length: 1\r\nContent-Length: 2"), ParseResult::Malformed(Malformed::Length));
@@ -149,11 +150,11 @@ fn malformed_responses_have_a_reason() {
         ParseResult::Malformed(Malformed::LengthAbsurd)
     );
     let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    assert_eq!(one(old), ParseResult::Malformed(Malformed::Framing));
+    assert_eq!(parse(old), ParseResult::Malformed(Malformed::Framing));
     assert_eq!(head(&"A: b\r\n".repeat(200)), ParseResult::Malformed(Malformed::Headers));
     assert_eq!(head(&format!("A: {}", "b".repeat(MAX_HEAD))), ParseResult::Malformed(Malformed::HeadLong));
     let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
-    assert_eq!(one(chunk), ParseResult::Malformed(Malformed::Chunk));
+    assert_eq!(parse(chunk), ParseResult::Malformed(Malformed::Chunk));
 }
 
 #[test]
