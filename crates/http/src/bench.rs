@@ -225,8 +225,6 @@ impl HttpBench {
 
     /// Searches the largest rate that holds a latency. The round is the last window that held, and its value
     /// that window's rate; if none held, the last window without a value. All steps are in its evidence.
-    /// Searches the largest rate that holds a latency. The round is the last window that held, and its value
-    /// that window's rate; if none held, the last window without a value. All steps are in its evidence.
     fn search(&mut self, task: &Task, quantile: f64, limit: f64) -> Result<Round, String> {
         let mut search = self.rates.search(task.scenario)?;
         let (mut steps, mut best, mut last) = (SearchSteps::default(), None, None);
@@ -235,11 +233,11 @@ impl HttpBench {
             let (round, result) = self.measure(task, Pacing::Poisson { rate, seed }, false)?;
             let stats = &result.outcome.stats;
             let latency = stats.latency.quantile(quantile).map(|ns| ns as f64 * 1e-9);
-            let missed = stats.counts.unsent + stats.counts.in_flight + stats.counts.failures();
-            let holds = latency.is_some_and(|latency| latency <= limit) && missed == 0;
+            let unanswered = stats.counts.unsent + stats.counts.in_flight + stats.counts.failures();
+            let holds = latency.is_some_and(|latency| latency <= limit) && unanswered == 0;
             search.record(holds);
             let server_cpus = self.setup.scenarios[task.scenario].server_cpus.as_ref().map(CpuList::len);
-            steps.push(rate, latency, missed, holds, &round, server_cpus, self.watch.cpus().len());
+            steps.push(rate, latency, unanswered, holds, &round, server_cpus, self.watch.cpus().len());
             if holds {
                 best = Some((rate, round));
             } else {
@@ -249,10 +247,10 @@ impl HttpBench {
         if let Some((rate, _)) = &best {
             self.rates.set_held(task.scenario, *rate);
         }
-        let held = best.is_some();
+        let no_rate_held = best.is_none();
         let mut round = best.map(|(_, round)| round).or(last).ok_or("no rate was tried")?;
         steps.write(&mut round.evidence);
-        if !held {
+        if no_rate_held {
             let condition = slo(quantile, limit);
             let steps = loads::summary(&loads::tries(&round.evidence), &condition);
             round.samples.clear();

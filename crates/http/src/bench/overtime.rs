@@ -24,13 +24,13 @@ pub fn add(timeline: &mut Timeline, intervals: &Intervals, seconds: f64) {
         }
         begin = *end;
     }
-    let named = [
+    let names = [
         ("load.answers", Unit::PER_S),
         ("load.failures", Unit::PER_S),
         ("load.p50", Unit::of("ms")),
         ("load.p99", Unit::of("ms")),
     ];
-    let columns = named.into_iter().zip(columns).map(|((name, unit), values)| Column {
+    let columns = names.into_iter().zip(columns).map(|((name, unit), values)| Column {
         name: name.to_owned(),
         unit,
         values,

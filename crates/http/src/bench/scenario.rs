@@ -120,11 +120,11 @@ impl RunningScenario {
         facts.merge(queue.since(address));
         let ports = network::Settings::read(&Tree::live()).port_count();
         facts.put_reading(key::PORTS, ports.map(|count| count as f64));
-        let named = |(at, generator): (usize, &Generator)| {
+        let name_and_pid = |(at, generator): (usize, &Generator)| {
             let name = if at == 0 { "client".to_owned() } else { format!("client.{}", at + 1) };
             (name, generator.pid())
         };
-        driver.watch_processes(generators.iter().enumerate().map(named).collect());
+        driver.watch_processes(generators.iter().enumerate().map(name_and_pid).collect());
         Ok(RunningScenario { driver, generators, connections: spec.connections, facts, cost_rounds })
     }
 

@@ -38,8 +38,8 @@ impl SearchSteps {
         self.missed.push(missed as f64);
         self.held.push(f64::from(u8::from(held)));
         let allowed = || round.evidence.get(key::SERVER_ALLOWED).map(|cpus| cpus.len());
-        let given = server_cpus.map_or_else(allowed, Reading::Value);
-        let used = fact(key::SERVER_USER).and(fact(key::SERVER_SYSTEM)).and(fact(key::SECONDS)).and(given);
+        let usable = server_cpus.map_or_else(allowed, Reading::Value);
+        let used = fact(key::SERVER_USER).and(fact(key::SERVER_SYSTEM)).and(fact(key::SECONDS)).and(usable);
         self.server.push(used.map(|(((user, system), seconds), cpus)| {
             (user + system) / (seconds * cpus.max(1) as f64).max(f64::MIN_POSITIVE)
         }));

@@ -182,11 +182,11 @@ impl Generator {
         let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let written = self.orders.as_mut().is_some_and(|pipe| pipe.write_all(&line).is_ok());
-        if written { Ok(()) } else { Err(self.gone()) }
+        if written { Ok(()) } else { Err(self.exit_reason()) }
     }
 
     /// Why a client with a broken pipe is gone.
-    fn gone(&mut self) -> String {
+    fn exit_reason(&mut self) -> String {
         self.orders = None;
         match self.child.wait() {
             Ok(status) => format!("the client {}", lab::ended::words(status)),
@@ -199,7 +199,7 @@ impl Generator {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => return Err("the client did not answer in time".to_owned()),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(self.gone());
+                return Err(self.exit_reason());
             }
         };
         match serde_json::from_str(&line) {

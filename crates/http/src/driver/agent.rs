@@ -250,9 +250,9 @@ fn check_hello(hello: &Hello, rules: &AgentRules) -> Result<(), Refusal> {
     }
     match &rules.token {
         Some(token) if !is_same(token, &hello.token) => {
-            let what = if hello.token.is_empty() { "a token" } else { "another token" };
+            let needed = if hello.token.is_empty() { "a token" } else { "another token" };
             let reason = format!(
-                "the agent wants {what}: give the one that `truebench http serve` printed, by --token or TRUEBENCH_TOKEN"
+                "the agent wants {needed}: give the one that `truebench http serve` printed, by --token or TRUEBENCH_TOKEN"
             );
             Err(Refusal { reason, is_token: true })
         }

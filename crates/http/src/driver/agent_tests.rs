@@ -175,16 +175,16 @@ fn too_many_clients_are_refused_as_busy() {
 #[test]
 fn wrong_tokens_are_delayed_and_block_no_other_client() {
     let agent = run_agent(Some(TOKEN));
-    let wrong = format!("{{\"protocol\":{PROTOCOL},\"token\":\"{}\"}}\n", "0".repeat(32));
+    let hello = format!("{{\"protocol\":{PROTOCOL},\"token\":\"{}\"}}\n", "0".repeat(32));
     let began = Instant::now();
     for _ in 0..4 {
-        assert!(refusal(&agent, wrong.as_bytes()).contains("wants another token"));
+        assert!(refusal(&agent, hello.as_bytes()).contains("wants another token"));
     }
     // 100, 200, 400, 800 ms.
     assert!(began.elapsed() >= Duration::from_millis(1500), "{:?}", began.elapsed());
     // The right token is served while others wait for their refusal.
     let mut waiting: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
-    waiting.iter_mut().for_each(|stream| stream.write_all(wrong.as_bytes()).unwrap());
+    waiting.iter_mut().for_each(|stream| stream.write_all(hello.as_bytes()).unwrap());
     assert_eq!(AgentClient::connect(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
 }
 

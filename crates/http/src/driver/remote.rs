@@ -87,7 +87,7 @@ impl AgentClient {
         }
     }
 
-    fn done(&self, order: &Order) -> Result<(), String> {
+    fn run(&self, order: &Order) -> Result<(), String> {
         match self.ask(order)? {
             Answer::Done => Ok(()),
             other => Err(self.out_of_turn(&other)),
@@ -113,15 +113,15 @@ pub struct RemoteServer {
 
 impl ServerDriver for RemoteServer {
     fn prepare(&mut self) -> Result<(), String> {
-        self.client.done(&Order::Prepare(self.number))
+        self.client.run(&Order::Prepare(self.number))
     }
 
     fn start_window(&mut self, length: Duration, profile: Option<u32>) -> Result<(), String> {
-        self.client.done(&Order::StartWindow { server: self.number, length, profile })
+        self.client.run(&Order::StartWindow { server: self.number, length, profile })
     }
 
     fn finish_window(&mut self) -> Result<(), String> {
-        self.client.done(&Order::FinishWindow(self.number))
+        self.client.run(&Order::FinishWindow(self.number))
     }
 
     fn collect(&mut self, answered: f64, share: f64) -> Result<WindowReport, String> {

@@ -76,8 +76,8 @@ impl Session {
     fn flush(&mut self, request: &[u8], mut outlet: Outlet<'_, impl Raw>) -> io::Result<()> {
         loop {
             let rest = &request[request.len() - self.unsent as usize..];
-            let taken = if rest.is_empty() { 0 } else { self.tls.writer().write(rest)? };
-            self.unsent -= taken as u32;
+            let length = if rest.is_empty() { 0 } else { self.tls.writer().write(rest)? };
+            self.unsent -= length as u32;
             if !self.tls.wants_write() {
                 return Ok(());
             }
@@ -94,7 +94,7 @@ impl Session {
     fn read(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<bool, String> {
         let mut has_ended = false;
         while !bytes.is_empty() {
-            let taken = self.tls.read_tls(&mut bytes).map_err(|error| system_error(&error))?;
+            let count = self.tls.read_tls(&mut bytes).map_err(|error| system_error(&error))?;
             let processed = self.tls.process_new_packets();
             let mut reader = self.tls.reader();
             while let Ok(piece) = reader.fill_buf() {
@@ -107,7 +107,7 @@ impl Session {
             }
             has_ended = processed.map_err(|error| errors::of_tls(&error))?.peer_has_closed();
             // rustls reads nothing after the end of the session.
-            if taken == 0 {
+            if count == 0 {
                 break;
             }
         }

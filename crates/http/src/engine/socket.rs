@@ -72,7 +72,7 @@ pub fn failure(error: &io::Error) -> Failure {
 fn leave_port_to_connect(socket: &OwnedFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: a number of the size that is passed.
-    let done = unsafe {
+    let status = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::IPPROTO_IP,
@@ -81,5 +81,5 @@ fn leave_port_to_connect(socket: &OwnedFd) -> io::Result<()> {
             size_of_val(&on) as libc::socklen_t,
         )
     };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

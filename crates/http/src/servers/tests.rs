@@ -26,15 +26,15 @@ fn get(address: SocketAddr) -> String {
 #[test]
 fn every_listed_server_starts_answers_and_stops() {
     let program: &Path = &PROGRAM;
-    let listed = list(program).unwrap();
-    for wanted in ["nethttp", "fasthttp", "multiplexed"] {
-        assert!(listed.iter().any(|listed| listed.server == wanted), "{listed:?}");
+    let entries = list(program).unwrap();
+    for name in ["nethttp", "fasthttp", "multiplexed"] {
+        assert!(entries.iter().any(|entry| entry.server == name), "{entries:?}");
     }
-    for listed in listed {
-        let server = Server::start(program, &config(&listed.server)).unwrap();
-        assert_eq!(server.report.server, listed.server);
+    for entry in entries {
+        let server = Server::start(program, &config(&entry.server)).unwrap();
+        assert_eq!(server.report.server, entry.server);
         assert_eq!(server.report.pid, server.child.id());
-        assert_eq!(server.report.modules, listed.modules);
+        assert_eq!(server.report.modules, entry.modules);
         let answer = get(server.report.address);
         assert!(
             answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nHello, Go!"),
@@ -68,8 +68,8 @@ fn flags_environment_and_cpus_reach_the_server() {
 
 #[test]
 fn a_failed_start_quotes_the_server() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     for (name, flags, words) in [
         ("nethttp", vec!["-addr".into(), address], "address already in use"),
         ("fasthttp", vec!["-nothing".into()], "-nothing"),

@@ -89,14 +89,14 @@ unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
 mod unit {
     use super::*;
 
-    fn named(address: &str) -> Reading<String> {
+    fn interface_towards(address: &str) -> Reading<String> {
         towards(format!("{address}:80").parse().unwrap())
     }
 
     #[test]
     fn local_addresses_are_reached_over_loopback() {
         for address in ["127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"] {
-            assert_eq!(named(address), Reading::Value("lo".to_owned()), "{address}");
+            assert_eq!(interface_towards(address), Reading::Value("lo".to_owned()), "{address}");
         }
         for (name, address) in local_addresses().unwrap() {
             let interface = towards(SocketAddr::new(address, 80));
@@ -107,7 +107,7 @@ mod unit {
     #[test]
     fn others_by_an_interface_that_there_is_or_not_at_all() {
         // TEST-NET-2 (RFC 5737): there is a default route, or none.
-        match named("198.51.100.1") {
+        match interface_towards("198.51.100.1") {
             Reading::Value(name) => {
                 assert!(local_addresses().unwrap().iter().any(|(other, _)| *other == name), "{name}");
             }

@@ -268,8 +268,8 @@ mod unit {
         // The standard library passes 128, or -1 for the system's maximum.
         assert!(*value(&read_live(), "sockets.listen.backlog").value().unwrap() >= 5.0);
         drop(listener);
-        let gone = queue(&read_live());
-        assert_eq!(gone.reason(), Some(format!("no process listens at {address} here").as_str()));
+        let closed = queue(&read_live());
+        assert_eq!(closed.reason(), Some(format!("no process listens at {address} here").as_str()));
     }
 
     #[test]

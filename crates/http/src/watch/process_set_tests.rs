@@ -91,8 +91,8 @@ fn cpu_time_is_neither_lost_nor_counted_twice_where_processes_end_and_begin() {
         ("one came and went in between", vec![master(2.5), (2, times(1, 101, 5.0, 0.0))], 0.5),
         ("the parent ended, its child went on", vec![(2, times(9, 101, 5.5, 0.0))], 0.5),
     ];
-    for (what, after, seconds) in cases {
-        assert!((spent_from(&before, &after) - seconds).abs() < 1e-9, "{what}");
+    for (case, after, seconds) in cases {
+        assert!((spent_from(&before, &after) - seconds).abs() < 1e-9, "{case}");
     }
     // A child and a grandchild end, each waited for by its parent: the first process has the times of both.
     let before = [(1, times(0, 1, 0.0, 0.0)), (2, times(1, 2, 3.0, 0.0)), (3, times(2, 3, 4.0, 0.0))];

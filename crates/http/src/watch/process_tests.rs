@@ -96,8 +96,8 @@ fn an_ended_process_is_unknown_and_a_reused_pid_is_another() {
     write(&root, "proc/42/stat", &stat(5, 5, 1, 7777, 1));
     assert_eq!(set.read().reason(), Some("the server has ended"));
     std::fs::remove_dir_all(root.path().join("proc/42")).unwrap();
-    let gone = samples("server", &before, &set.read());
-    assert!(gone.iter().all(|sample| sample.value.reason() == Some("the server has ended")));
+    let changes = samples("server", &before, &set.read());
+    assert!(changes.iter().all(|sample| sample.value.reason() == Some("the server has ended")));
 }
 
 #[test]
@@ -126,11 +126,11 @@ fn this_process_uses_cpu_time() {
     let set = ProcessSet::new(Tree::live(), &[std::process::id()], None);
     let before = set.read();
     let files: Vec<_> = (0..20).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
-    let begun = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let start = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // 0.1 s of CPU: ten ticks.
     while rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_nsec
-        < begun.tv_nsec + 100_000_000
-        && rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec == begun.tv_sec
+        < start.tv_nsec + 100_000_000
+        && rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec == start.tv_sec
     {
         std::hint::black_box(files.len());
     }

@@ -96,13 +96,13 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         let max_in_flight = (self.load.ramp.in_flight / self.load.threads).max(1);
         let interval = self.load.ramp.rate.map_or(0.0, |rate| 1e9 / rate * f64::from(self.load.threads));
         let (count, mut started) = (self.connections.len() as u32, 0u32);
-        let (mut made, mut failed, mut failing_since) = (0, 0, None);
+        let (mut last_established, mut last_failures, mut failing_since) = (0, 0, None);
         loop {
             let now = time::now();
             let failures = self.ramp.failures.iter().sum::<u64>();
-            if self.ramp.established > made {
-                (made, failed, failing_since) = (self.ramp.established, failures, None);
-            } else if failures > failed {
+            if self.ramp.established > last_established {
+                (last_established, last_failures, failing_since) = (self.ramp.established, failures, None);
+            } else if failures > last_failures {
                 failing_since.get_or_insert(now);
             }
             let is_vain = failing_since.is_some_and(|since| now - since >= VAIN);
