@@ -189,9 +189,9 @@ impl PlanBuilder {
             warm_up,
             profile: spec.profile,
         });
-        let place = self.figures.len();
+        let index = self.figures.len();
         self.figures.push(figure);
-        &mut self.figures[place]
+        &mut self.figures[index]
     }
 
     /// Marks the last scenario's figure as not available.

@@ -101,9 +101,9 @@ impl CpuProfile {
     fn from_message(profile: &Profile) -> Result<CpuProfile, NotAProfile> {
         let (count, cpu) = columns(profile)?;
         let (functions, numbers) = functions(profile);
-        let mut places: HashMap<u64, &Location> = HashMap::new();
+        let mut locations: HashMap<u64, &Location> = HashMap::new();
         for location in &profile.location {
-            places.entry(location.id).or_insert(location);
+            locations.entry(location.id).or_insert(location);
         }
         let mut read = CpuProfile {
             functions,
@@ -113,8 +113,8 @@ impl CpuProfile {
         };
         for sample in &profile.sample {
             let start = read.frames.len();
-            for place in &sample.location_id {
-                let lines = places.get(place).map_or(&[][..], |location| location.line.as_slice());
+            for id in &sample.location_id {
+                let lines = locations.get(id).map_or(&[][..], |location| location.line.as_slice());
                 // An undescribed address is a frame without a name.
                 let unnamed = usize::from(lines.is_empty());
                 if read.frames.len() + lines.len() + unnamed > MAX_FRAMES {
@@ -215,10 +215,10 @@ fn columns(profile: &Profile) -> Result<(Option<usize>, usize), NotAProfile> {
 /// Names of functions, the first one empty, and the index of each function id.
 fn functions(profile: &Profile) -> (Vec<String>, HashMap<u64, u32>) {
     let mut names = vec![String::new()];
-    let mut places: HashMap<i64, u32> = HashMap::new();
-    let mut numbers = HashMap::new();
+    let mut indices: HashMap<i64, u32> = HashMap::new();
+    let mut index_of_id = HashMap::new();
     for function in &profile.function {
-        let place = *places.entry(function.name).or_insert_with(|| {
+        let index = *indices.entry(function.name).or_insert_with(|| {
             let name = plain(text(profile, function.name));
             if name.is_empty() {
                 return 0;
@@ -226,13 +226,13 @@ fn functions(profile: &Profile) -> (Vec<String>, HashMap<u64, u32>) {
             names.push(name);
             names.len() as u32 - 1
         });
-        numbers.entry(function.id).or_insert(place);
+        index_of_id.entry(function.id).or_insert(index);
     }
-    (names, numbers)
+    (names, index_of_id)
 }
 
 fn text(profile: &Profile, number: i64) -> &str {
-    usize::try_from(number).ok().and_then(|place| profile.string_table.get(place)).map_or("", String::as_str)
+    usize::try_from(number).ok().and_then(|index| profile.string_table.get(index)).map_or("", String::as_str)
 }
 
 fn value(sample: &Sample, column: usize) -> u64 {
@@ -269,12 +269,12 @@ pub(super) mod unit {
         for (stack, samples) in stacks {
             let start = profile.frames.len();
             for name in stack.split_whitespace() {
-                let place = profile.functions.iter().position(|function| function == name);
-                if place.is_none() {
+                let index = profile.functions.iter().position(|function| function == name);
+                if index.is_none() {
                     profile.functions.push(name.to_owned());
                 }
-                let place = place.unwrap_or(profile.functions.len() - 1);
-                profile.frames.push(place as u32);
+                let index = index.unwrap_or(profile.functions.len() - 1);
+                profile.frames.push(index as u32);
             }
             profile.stacks.push(Stack {
                 frames: start..profile.frames.len(),

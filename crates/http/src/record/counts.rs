@@ -135,11 +135,11 @@ mod unit {
 
     #[test]
     fn kinds_are_in_order() {
-        for (place, kind) in Failure::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, place);
+        for (index, kind) in Failure::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
         }
-        for (place, kind) in Malformed::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, place);
+        for (index, kind) in Malformed::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
         }
     }
 }

@@ -54,12 +54,12 @@ pub(super) fn go() -> Result<PathBuf, ServersError> {
 }
 
 pub(super) fn find_or_build(
-    places: &[PathBuf],
+    directories: &[PathBuf],
     cache: impl FnOnce() -> Result<PathBuf, ServersError>,
     go: impl FnOnce() -> Result<PathBuf, ServersError>,
     building: impl FnOnce(&str, &Path),
 ) -> Result<PathBuf, ServersError> {
-    if let Some(path) = places.iter().map(|place| place.join(NAME)).find(|path| path.is_file()) {
+    if let Some(path) = directories.iter().map(|directory| directory.join(NAME)).find(|path| path.is_file()) {
         trust::own_file(&path).map_err(ServersError::Untrusted)?;
         return Ok(path);
     }
@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn an_installed_program_is_preferred() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join(NAME), "").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(NAME), "").unwrap();
         let path =
-            find_or_build(&[place.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
-        assert_eq!(path, place.path().join(NAME));
+            find_or_build(&[directory.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
+        assert_eq!(path, directory.path().join(NAME));
     }
 
     #[test]

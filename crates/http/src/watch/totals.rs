@@ -81,10 +81,10 @@ impl WatchTotals {
                 Some(_) => self.last = Some(runtime.clone()),
             }
         }
-        for (so_far, members) in self.thread_cpus.iter_mut().zip(&now.sets) {
+        for (thread_cpus, members) in self.thread_cpus.iter_mut().zip(&now.sets) {
             let (allowed, used) = cpus(members);
-            so_far.allowed = union(&so_far.allowed, &allowed);
-            so_far.used = union(&so_far.used, &used);
+            thread_cpus.allowed = union(&thread_cpus.allowed, &allowed);
+            thread_cpus.used = union(&thread_cpus.used, &used);
         }
     }
 
@@ -109,10 +109,10 @@ fn answer(snapshot: &Snapshot) -> Option<&Runtime> {
 }
 
 /// Sums growth; keeps the later level. Unknown once is unknown in total.
-fn joined(kind: Kind, so_far: &Reading<f64>, now: &Reading<f64>) -> Reading<f64> {
+fn joined(kind: Kind, total: &Reading<f64>, now: &Reading<f64>) -> Reading<f64> {
     match kind {
         Kind::Level => now.clone(),
-        Kind::Counter => so_far.clone().and(now.clone()).map(|(so_far, now)| so_far + now),
+        Kind::Counter => total.clone().and(now.clone()).map(|(total, growth)| total + growth),
     }
 }
 

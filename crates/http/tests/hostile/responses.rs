@@ -194,13 +194,13 @@ pub fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
                 let lines = || bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
                 let count = lines().count();
                 let line = if count > 0 {
-                    lines().nth(random.below(count)).map(|(place, _)| place + 1)
+                    lines().nth(random.below(count)).map(|(index, _)| index + 1)
                 } else {
                     None
                 };
-                let place = if random.one_in(2) { at } else { line.unwrap_or(at) };
+                let position = if random.one_in(2) { at } else { line.unwrap_or(at) };
                 let times = if random.one_in(20) { 40 } else { 1 };
-                bytes.splice(place..place, trap.repeat(times));
+                bytes.splice(position..position, trap.repeat(times));
             }
         }
     }

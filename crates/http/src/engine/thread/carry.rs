@@ -14,25 +14,25 @@ pub struct Carries {
 impl Carries {
     /// Takes the partial head of a connection.
     #[inline]
-    pub fn take(&mut self, place: Option<NonZeroU32>) -> Vec<u8> {
-        let Some(place) = place else { return std::mem::take(&mut self.empty) };
-        self.spare.push(place);
-        self.buffers.get_mut(place.get() as usize - 1).map(std::mem::take).unwrap_or_default()
+    pub fn take(&mut self, slot: Option<NonZeroU32>) -> Vec<u8> {
+        let Some(slot) = slot else { return std::mem::take(&mut self.empty) };
+        self.spare.push(slot);
+        self.buffers.get_mut(slot.get() as usize - 1).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Keeps a partial head, if not empty, and returns its place.
+    /// Keeps a partial head, if not empty, and returns its slot.
     #[inline]
     pub fn keep(&mut self, carry: Vec<u8>) -> Option<NonZeroU32> {
         if carry.is_empty() {
             self.empty = carry;
             return None;
         }
-        let place = self.spare.pop().or_else(|| {
+        let slot = self.spare.pop().or_else(|| {
             self.buffers.push(Vec::new());
             NonZeroU32::new(self.buffers.len() as u32)
         })?;
-        self.buffers[place.get() as usize - 1] = carry;
-        Some(place)
+        self.buffers[slot.get() as usize - 1] = carry;
+        Some(slot)
     }
 }
 
@@ -41,7 +41,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn places_are_used_again() {
+    fn slots_are_used_again() {
         let mut carries = Carries::default();
         let first = carries.keep(vec![1]);
         let second = carries.keep(vec![2]);
