@@ -159,12 +159,12 @@ impl Server {
         let report = line.as_deref().map(serde_json::from_str);
         match report {
             Some(Ok(report)) => Ok(Self { report, child, input, stderr }),
-            wrong => {
+            failure => {
                 // The server may have ended.
                 let _ = child.kill();
                 let _ = child.wait();
                 let stderr = stderr.recv_timeout(END).unwrap_or_default();
-                let reason = match wrong {
+                let reason = match failure {
                     Some(Err(error)) if line.as_deref() != Some("") => {
                         format!("its line cannot be read ({error}); {stderr}")
                     }
@@ -228,7 +228,7 @@ pub fn list(program: &Path) -> Result<Vec<ServerEntry>, ServersError> {
         .map(serde_json::from_str)
         .collect::<Result<Vec<ServerEntry>, _>>()
         .ok()
-        .filter(|listed| output.status.success() && !listed.is_empty())
+        .filter(|entries| output.status.success() && !entries.is_empty())
         .ok_or_else(|| {
             ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers"))
         })

@@ -36,7 +36,7 @@ pub struct Answer {
 /// A sentence for the user.
 pub fn ask(spec: &LoadSpec) -> Result<Answer, String> {
     let scheme = if spec.tls.is_some() { "https" } else { "http" };
-    let failed = |why: String| format!("{scheme}://{}{}: {why}", spec.target, secrets::url(&spec.path));
+    let failed = |error: String| format!("{scheme}://{}{}: {error}", spec.target, secrets::url(&spec.path));
     let load = spec.load().map_err(failed)?;
     let connected = TcpStream::connect_timeout(&spec.target, PATIENCE);
     let mut socket = connected.map_err(|error| failed(errors::of_connect(&error)))?;
@@ -54,12 +54,12 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
     let failed = |error: std::io::Error| errors::of_io(&error, load.tls.is_some(), PATIENCE);
     stream.write_all(&load.request.bytes).map_err(failed)?;
     let mut parser = Parser::new(load.request.is_head);
-    let (mut all, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
+    let (mut received, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
     loop {
         let count = stream.read(&mut buffer).map_err(failed)?;
         if count == 0 {
             return match parser.end(&mut carry) {
-                End::Complete(_) => Ok(answer(&all)),
+                End::Complete(_) => Ok(answer(&received)),
                 End::NoAnswer if load.tls.is_none() => Err(
                     "the server ended the connection without an answer; if it speaks TLS, use https:// in --url"
                         .to_owned(),
@@ -70,14 +70,14 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
                 }
             };
         }
-        all.extend(&buffer[..count]);
+        received.extend(&buffer[..count]);
         // A TLS server answers plain HTTP with an alert (RFC 8446, section 5.1).
-        if all.starts_with(&ALERT) {
+        if received.starts_with(&ALERT) {
             return Err("the server speaks TLS: use https:// in --url".to_owned());
         }
         match parser.advance(&buffer[..count], &mut carry, &mut ()) {
-            Outcome::Complete { .. } => return Ok(answer(&all)),
-            Outcome::More if all.len() < MAX_ANSWER => {}
+            Outcome::Complete { .. } => return Ok(answer(&received)),
+            Outcome::More if received.len() < MAX_ANSWER => {}
             Outcome::More => {
                 return Err(format!(
                     "the answer is too long: more than {}",

@@ -151,13 +151,13 @@ mod unit {
 
     #[test]
     fn the_delay_of_wrong_tokens_doubles() {
-        let (wrong_tokens, one, other) =
+        let (wrong_tokens, peer, other) =
             (WrongTokens::default(), IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
-        let delays: Vec<u128> = (0..8).map(|_| wrong_tokens.count(one).1.as_millis()).collect();
+        let delays: Vec<u128> = (0..8).map(|_| wrong_tokens.count(peer).1.as_millis()).collect();
         assert_eq!(delays, [100, 200, 400, 800, 1600, 3200, 5000, 5000]);
         assert_eq!(wrong_tokens.count(other), (1, FIRST_DELAY));
-        wrong_tokens.forget(one);
-        assert_eq!(wrong_tokens.count(one), (1, FIRST_DELAY));
+        wrong_tokens.forget(peer);
+        assert_eq!(wrong_tokens.count(peer), (1, FIRST_DELAY));
         assert_eq!(delay(u32::MAX), MAX_DELAY);
         for at in 0..3 * MAX_PEERS as u32 {
             wrong_tokens.count(std::net::Ipv4Addr::from(at).into());

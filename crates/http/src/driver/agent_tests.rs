@@ -209,8 +209,8 @@ fn a_token_is_long_enough_for_128_bits() {
 
 #[test]
 fn tokens_are_random_and_compared_whole() {
-    let (one, other) = (random_token().unwrap(), random_token().unwrap());
-    assert!(one.len() == 32 && one != other);
-    assert!(is_same(&one, &one) && !is_same(&one, &other));
+    let (token, other) = (random_token().unwrap(), random_token().unwrap());
+    assert!(token.len() == 32 && token != other);
+    assert!(is_same(&token, &token) && !is_same(&token, &other));
     assert!(!is_same("a", "ab") && !is_same("ab", "a") && !is_same("", "a") && is_same("", ""));
 }

@@ -169,7 +169,7 @@ pub fn window_facts(
 }
 
 fn put_processes(facts: &mut Evidence, measured: &WindowMeasurement) {
-    let total = |what: &str| value(&measured.watched.totals, &format!("{SERVER}.{what}"));
+    let total = |name: &str| value(&measured.watched.totals, &format!("{SERVER}.{name}"));
     let [user, system, voluntary, involuntary, waited, threads, _, files, processes] = process_growth::NAMES;
     // The kernel samples user and system time but counts their sum exactly: divides the sum by the samples.
     let booked = total(user).and(total(system));

@@ -45,7 +45,7 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     let client_cpus = checked("--client-cpus", &client.cpus)?;
     let server_cpus = checked("--server-cpus", &client.server_cpus)?;
     let without =
-        |taken: &CpuList| -> CpuList { usable.iter().filter(|cpu| !taken.contains(*cpu)).collect() };
+        |list: &CpuList| -> CpuList { usable.iter().filter(|cpu| !list.contains(*cpu)).collect() };
     let or_all = |list: CpuList| if list.is_empty() { usable.clone() } else { list };
     Ok(match (client_cpus, server_cpus) {
         (Some(client), Some(server)) => Split { client, server },
@@ -111,8 +111,8 @@ mod unit {
 
     #[test]
     fn client_and_server_share_no_core() {
-        let two = split_of(synthetic::microvm_2cpu, None, None).unwrap();
-        assert_eq!((two.client.to_string(), two.server.to_string()), ("1".into(), "0".into()));
+        let small = split_of(synthetic::microvm_2cpu, None, None).unwrap();
+        assert_eq!((small.client.to_string(), small.server.to_string()), ("1".into(), "0".into()));
         let large = split_of(synthetic::two_socket_smt_server, None, None).unwrap();
         assert_eq!(large.server.len(), large.client.len() * 3);
         assert!(large.client.iter().all(|cpu| !large.server.contains(cpu)));
@@ -124,7 +124,7 @@ mod unit {
         assert_eq!((split.client.to_string(), split.server.to_string()), ("0".into(), "1".into()));
         let shared = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();
         assert_eq!(shared.client, shared.server);
-        let wrong = split_of(synthetic::microvm_2cpu, Some("1,7"), None).unwrap_err();
-        assert!(wrong.to_string().starts_with("--client-cpus 1,7: of these, 7 may not"), "{wrong}");
+        let error = split_of(synthetic::microvm_2cpu, Some("1,7"), None).unwrap_err();
+        assert!(error.to_string().starts_with("--client-cpus 1,7: of these, 7 may not"), "{error}");
     }
 }

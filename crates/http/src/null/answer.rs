@@ -16,21 +16,21 @@ pub struct Answer {
 
 #[derive(Clone, Debug)]
 pub struct Bytes {
-    pub all: Arc<[u8]>,
+    pub whole: Arc<[u8]>,
     /// Length of the head: the answer to HEAD.
     pub head: usize,
 }
 
 impl Bytes {
     /// Arbitrary bytes; the head ends after the first blank line, or at the end.
-    pub fn raw(all: &[u8]) -> Bytes {
-        let head = all.windows(4).position(|four| four == b"\r\n\r\n").map_or(all.len(), |at| at + 4);
-        Bytes { all: all.into(), head }
+    pub fn raw(whole: &[u8]) -> Bytes {
+        let head = whole.windows(4).position(|four| four == b"\r\n\r\n").map_or(whole.len(), |at| at + 4);
+        Bytes { whole: whole.into(), head }
     }
 
     fn response(status: &str, lines: &str, body: &[u8]) -> Bytes {
         let head = format!("HTTP/1.1 {status}\r\n{lines}Content-Length: {}\r\n\r\n", body.len());
-        Bytes { all: [head.as_bytes(), body].concat().into(), head: head.len() }
+        Bytes { whole: [head.as_bytes(), body].concat().into(), head: head.len() }
     }
 }
 

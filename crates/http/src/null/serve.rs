@@ -270,13 +270,13 @@ impl ServeThread {
         let announces = request.closes || reaches(self.faults.close_after);
         connection.ends = announces || reaches(self.faults.drop_after);
         let bytes: &Bytes = if announces { &self.answer.closing } else { &self.answer.plain };
-        let end = |bytes: &Bytes| if request.is_head { bytes.head } else { bytes.all.len() };
+        let end = |bytes: &Bytes| if request.is_head { bytes.head } else { bytes.whole.len() };
         let fault = self.faults.fault(self.requests);
         connection.sending = match fault {
-            Fault::None => Some((bytes.all.clone(), 0, end(bytes))),
+            Fault::None => Some((bytes.whole.clone(), 0, end(bytes))),
             Fault::Unavailable => {
                 let bytes = &self.answer.unavailable;
-                Some((bytes.all.clone(), 0, end(bytes)))
+                Some((bytes.whole.clone(), 0, end(bytes)))
             }
             Fault::Silent => None,
             Fault::Reset => {
@@ -286,14 +286,16 @@ impl ServeThread {
                 }
                 return self.close(word);
             }
-            Fault::Twice => Some(([&bytes.all[..], &bytes.all[..]].concat().into(), 0, 2 * bytes.all.len())),
+            Fault::Twice => {
+                Some(([&bytes.whole[..], &bytes.whole[..]].concat().into(), 0, 2 * bytes.whole.len()))
+            }
             Fault::Cut => {
                 connection.ends = true;
-                Some((bytes.all.clone(), 0, end(bytes) / 2))
+                Some((bytes.whole.clone(), 0, end(bytes) / 2))
             }
             Fault::Other => {
                 let bytes = &self.answer.other;
-                Some((bytes.all.clone(), 0, end(bytes)))
+                Some((bytes.whole.clone(), 0, end(bytes)))
             }
         };
         if self.faults.is_endless && connection.sending.is_some() {

@@ -236,8 +236,8 @@ mod unit {
         for bytes in [NETHTTP, FASTHTTP, GNET, MULTIPLEXED, GC] {
             let split = split(&CpuProfile::read(bytes).unwrap());
             assert!(split.share(split.bucket(OTHER).unwrap()).unwrap() < 0.05);
-            let all: f64 = split.buckets.iter().filter_map(|bucket| split.share(bucket)).sum();
-            assert!((all - 1.0).abs() < 1e-9);
+            let sum: f64 = split.buckets.iter().filter_map(|bucket| split.share(bucket)).sum();
+            assert!((sum - 1.0).abs() < 1e-9);
         }
     }
 

@@ -72,13 +72,13 @@ mod unit {
 
     #[test]
     fn empty_seconds_are_kept() {
-        let (mut one, mut two) = (Intervals::default(), Intervals::default());
-        one.answer(LENGTH - 1, 5_000);
-        one.failure(LENGTH);
-        two.answer(3 * LENGTH, 7_000);
-        two.answer(u64::MAX, 7_000);
-        one.merge(&two);
-        let slots: Vec<_> = one.slots().iter().map(|slot| (slot.answered, slot.failed)).collect();
+        let (mut merged, mut other) = (Intervals::default(), Intervals::default());
+        merged.answer(LENGTH - 1, 5_000);
+        merged.failure(LENGTH);
+        other.answer(3 * LENGTH, 7_000);
+        other.answer(u64::MAX, 7_000);
+        merged.merge(&other);
+        let slots: Vec<_> = merged.slots().iter().map(|slot| (slot.answered, slot.failed)).collect();
         assert_eq!(slots, [(1, 0), (0, 1), (0, 0), (1, 0)]);
     }
 }

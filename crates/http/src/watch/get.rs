@@ -52,7 +52,7 @@ pub fn get(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, G
         Ok((200, body)) => Ok(body),
         Ok((status, _)) => Err(GetError::Status(address, path.to_owned(), status)),
         Err(ReceiveError::System(error)) => Err(system(error)),
-        Err(ReceiveError::Answer(what)) => Err(GetError::Answer(address, path.to_owned(), what)),
+        Err(ReceiveError::Answer(reason)) => Err(GetError::Answer(address, path.to_owned(), reason)),
     }
 }
 

@@ -109,12 +109,12 @@ pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> 
 impl Runtime {
     /// Parses the response of `/debug/vars`.
     pub fn parse(body: &[u8]) -> Reading<Runtime> {
-        let Ok(Value::Object(mut all)) = serde_json::from_slice(body) else {
+        let Ok(Value::Object(mut variables)) = serde_json::from_slice(body) else {
             return Reading::unknown("/debug/vars: not an object of JSON");
         };
-        let metrics = match all.remove(GROUP) {
+        let metrics = match variables.remove(GROUP) {
             Some(Value::Object(group)) => group,
-            _ => all,
+            _ => variables,
         };
         let metrics: BTreeMap<String, Value> =
             metrics.into_iter().filter(|(name, _)| name.starts_with('/')).collect();
@@ -299,15 +299,15 @@ mod unit {
 
     #[test]
     fn both_forms_of_a_histogram_are_read() {
-        let one: Value = serde_json::from_str(
+        let list: Value = serde_json::from_str(
             r#"[{"low": null, "high": 0, "count": 1}, {"low": 0, "high": 0.5, "count": 6}, {"low": 1, "high": null, "count": 3}]"#,
         )
         .unwrap();
-        let other: Value =
+        let arrays: Value =
             serde_json::from_str(r#"{"counts": [1, 6, 0, 3], "buckets": ["-Inf", 0, 0.5, 1, "+Inf"]}"#)
                 .unwrap();
-        let (one, other) = (Histogram::from_json(&one).unwrap(), Histogram::from_json(&other).unwrap());
-        for histogram in [&one, &other] {
+        let (list, arrays) = (Histogram::from_json(&list).unwrap(), Histogram::from_json(&arrays).unwrap());
+        for histogram in [&list, &arrays] {
             assert_eq!(histogram.count(), 10);
             assert_eq!(histogram.quantile(0.0), Some((f64::NEG_INFINITY, 0.0)));
             assert_eq!(histogram.quantile(0.5), Some((0.0, 0.5)));

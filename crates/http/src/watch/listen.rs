@@ -86,11 +86,11 @@ fn listeners(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<
 /// Whether a process is known to be in another network namespace (namespaces(7)).
 fn is_elsewhere(tree: &Tree, process: u32) -> bool {
     let namespace = |process: &str| std::fs::read_link(tree.path(format!("/proc/{process}/ns/net"))).ok();
-    namespace(&process.to_string()).zip(namespace("self")).is_some_and(|(other, own)| other != own)
+    namespace(&process.to_string()).zip(namespace("self")).is_some_and(|(left, right)| left != right)
 }
 
 /// The sockets that get connections to an address: the kernel prefers the most specific one.
-fn serving(all: &[Listener], address: SocketAddr) -> Vec<Listener> {
+fn serving(listeners: &[Listener], address: SocketAddr) -> Vec<Listener> {
     let distance = |listener: &Listener| match listener.address.ip() {
         ip if ip == address.ip() => Some(0),
         IpAddr::V6(ip) if ip.to_ipv4_mapped().map(IpAddr::V4) == Some(address.ip()) => Some(0),
@@ -98,7 +98,7 @@ fn serving(all: &[Listener], address: SocketAddr) -> Vec<Listener> {
         ip if ip.is_unspecified() && ip.is_ipv6() => Some(2),
         _ => None,
     };
-    let at_port = || all.iter().filter(|listener| listener.address.port() == address.port());
+    let at_port = || listeners.iter().filter(|listener| listener.address.port() == address.port());
     let Some(nearest) = at_port().filter_map(distance).min() else { return Vec::new() };
     at_port().filter(|listener| distance(listener) == Some(nearest)).copied().collect()
 }
@@ -141,7 +141,7 @@ pub fn parse_answer(mut answer: &[u8], listeners: &mut Vec<Listener>) -> io::Res
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "an answer that is not whole");
     while !answer.is_empty() {
         let length = number(answer, 0).ok_or_else(damaged)? as usize;
-        let kind = answer.get(4..6).and_then(|two| two.try_into().ok()).map(u16::from_ne_bytes);
+        let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
         let body = answer.get(HEADER..length).ok_or_else(damaged)?;
         match kind {
             Some(SOCK_DIAG_BY_FAMILY) => listeners.extend(listener(body).ok_or_else(damaged)?),

@@ -55,7 +55,7 @@ pub fn cpu_spent(before: &CpuTimes, after: &CpuTimes) -> f64 {
 fn threads_grown(
     before: Option<&Process>,
     now: &Process,
-    what: &str,
+    name: &str,
     counter: fn(&Task) -> &Reading<f64>,
 ) -> Reading<f64> {
     let no_tasks = Reading::Value(BTreeMap::new());
@@ -70,7 +70,7 @@ fn threads_grown(
     let zero = Reading::Value(0.0);
     total(now.iter().map(|(number, task)| {
         let before = earlier.get(number).map_or(&zero, counter);
-        grown(what, before, counter(task))
+        grown(name, before, counter(task))
     }))
 }
 
@@ -121,11 +121,11 @@ pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -
             Reading::Value(spent(&cpu_times(before), &cpu_times(after), own_time, reaped_time))
         }
     };
-    let of_threads = |what: &'static str, counter: fn(&Task) -> &Reading<f64>| {
+    let of_threads = |name: &'static str, counter: fn(&Task) -> &Reading<f64>| {
         move |before: &Members, after: &Members| {
             total(after.iter().map(|(pid, now)| {
                 let same = |earlier: &&Process| earlier.times.started == now.times.started;
-                threads_grown(before.get(pid).filter(same), now, what, counter)
+                threads_grown(before.get(pid).filter(same), now, name, counter)
             }))
         }
     };

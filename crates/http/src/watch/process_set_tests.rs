@@ -21,9 +21,9 @@ fn stat(state: char, parent: u32, group: u32, ticks: u64, reaped: u64, started: 
 }
 
 /// A captured tree of processes, by pid.
-fn processes(all: &[(u32, String)]) -> (tempfile::TempDir, Tree) {
+fn processes(stats: &[(u32, String)]) -> (tempfile::TempDir, Tree) {
     let files: Vec<(String, String)> =
-        all.iter().map(|(pid, stat)| (format!("proc/{pid}/stat"), stat.clone())).collect();
+        stats.iter().map(|(pid, stat)| (format!("proc/{pid}/stat"), stat.clone())).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     tree(&files)
 }

@@ -34,11 +34,11 @@ impl Sample {
 }
 
 /// Growth of a counter. Unknown if it fell: it was reset, or belongs to another source.
-pub fn grown(what: &str, before: &Reading<f64>, after: &Reading<f64>) -> Reading<f64> {
+pub fn grown(name: &str, before: &Reading<f64>, after: &Reading<f64>) -> Reading<f64> {
     match (before, after) {
         (Reading::Value(before), Reading::Value(after)) if after >= before => Reading::Value(after - before),
         (Reading::Value(before), Reading::Value(after)) => {
-            Reading::Unknown(format!("{what} went backwards: {before}, then {after}"))
+            Reading::Unknown(format!("{name} went backwards: {before}, then {after}"))
         }
         (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
     }

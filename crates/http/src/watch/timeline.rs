@@ -86,7 +86,7 @@ impl Columns {
             let pairs = column.values.chunks(2).zip(widths.chunks(2));
             column.values = pairs
                 .map(|(values, widths)| match (values, widths) {
-                    (&[one, other], &[first, second]) => mean(one, first, other, second),
+                    (&[left, right], &[width, right_width]) => mean(left, width, right, right_width),
                     (values, _) => values.first().copied().flatten(),
                 })
                 .collect();
@@ -110,8 +110,9 @@ impl Columns {
 }
 
 /// Mean weighted by width; `None` if either value is missing.
-fn mean(one: Option<f64>, first: f64, other: Option<f64>, second: f64) -> Option<f64> {
-    Some((one? * first + other? * second) / (first + second)).filter(|mean| mean.is_finite())
+fn mean(left: Option<f64>, width: f64, right: Option<f64>, right_width: f64) -> Option<f64> {
+    let sum = left? * width + right? * right_width;
+    Some(sum / (width + right_width)).filter(|mean| mean.is_finite())
 }
 
 /// Unit of a column. Seconds per second are CPUs, or a share.

@@ -309,18 +309,18 @@ fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
 #[test]
 fn servers_that_never_serve_are_named() {
     for carrier in carriers() {
-        let named = |target, kind: Failure| {
+        let check = |target, kind: Failure| {
             let reason = refusal(target, carrier);
             assert!(reason.contains(kind.text()), "{carrier:?}: {reason}");
         };
-        let gone = null(Faults::default());
-        let address = gone.address();
-        drop(gone);
-        named(address, Failure::Refused);
-        named(raw(b"220 mail ESMTP\r\n").address(), Failure::Malformed);
-        named(null(Faults { is_endless: true, ..Faults::default() }).address(), Failure::Timeout);
-        named(null(Faults { silent: OneIn::new(1), ..Faults::default() }).address(), Failure::Timeout);
-        named(null(Faults { reset: OneIn::new(1), ..Faults::default() }).address(), Failure::Reset);
-        named(null(Faults { unavailable: OneIn::new(1), ..Faults::default() }).address(), Failure::Status);
+        let ended = null(Faults::default());
+        let address = ended.address();
+        drop(ended);
+        check(address, Failure::Refused);
+        check(raw(b"220 mail ESMTP\r\n").address(), Failure::Malformed);
+        check(null(Faults { is_endless: true, ..Faults::default() }).address(), Failure::Timeout);
+        check(null(Faults { silent: OneIn::new(1), ..Faults::default() }).address(), Failure::Timeout);
+        check(null(Faults { reset: OneIn::new(1), ..Faults::default() }).address(), Failure::Reset);
+        check(null(Faults { unavailable: OneIn::new(1), ..Faults::default() }).address(), Failure::Status);
     }
 }

@@ -111,8 +111,8 @@ fn impossible_loads_have_a_reason() {
     let text = run(&refused).unwrap_err().to_string();
     assert!(text.contains(Failure::Refused.text()), "{text}");
     let aborted = null(Faults::default());
-    let gone = engine::run(&load(aborted.address(), 2, 1), &Default::default(), |_| None);
-    assert!(matches!(gone, Err(Error::Aborted)));
+    let outcome = engine::run(&load(aborted.address(), 2, 1), &Default::default(), |_| None);
+    assert!(matches!(outcome, Err(Error::Aborted)));
 }
 
 #[test]

@@ -23,8 +23,8 @@ fn both_arrivals_meet_a_rate() {
         };
         let counts = run(&load).stats.counts;
         let sent = counts.answered + counts.answered_late + counts.unsent;
-        let wrong = if matches!(pacing, Pacing::Constant { .. }) { 0 } else { 200 };
-        assert!(sent.abs_diff(1000) <= wrong, "{pacing:?} {counts:?}");
+        let tolerance = if matches!(pacing, Pacing::Constant { .. }) { 0 } else { 200 };
+        assert!(sent.abs_diff(1000) <= tolerance, "{pacing:?} {counts:?}");
         assert_eq!(counts.failures() + counts.in_flight, 0);
     }
 }

@@ -94,19 +94,20 @@ mod unit {
     #[test]
     fn a_different_body_is_detected_in_any_pieces() {
         let first = Arc::new(FirstHash::new());
-        let (mut one, mut two) = (BodyHashes::new(Some(first.clone())), BodyHashes::new(Some(first.clone())));
+        let bodies = || BodyHashes::new(Some(first.clone()));
+        let (mut bodies_1, mut bodies_2) = (bodies(), bodies());
         let check = |bodies: &mut BodyHashes, pieces: &[&str]| {
             assert!(bodies.begin(3, true));
             pieces.iter().for_each(|piece| bodies.hash_of(3).body(piece.as_bytes()));
             bodies.check(3)
         };
-        assert_eq!(check(&mut one, &["Hello", ", Go!"]), Ok(()));
-        assert_eq!(check(&mut two, &["Hello, Go!"]), Ok(()));
-        assert_eq!(check(&mut two, &["Hello, Go?"]), Err(Failure::Body));
-        assert_eq!(check(&mut one, &[]), Err(Failure::Body));
+        assert_eq!(check(&mut bodies_1, &["Hello", ", Go!"]), Ok(()));
+        assert_eq!(check(&mut bodies_2, &["Hello, Go!"]), Ok(()));
+        assert_eq!(check(&mut bodies_2, &["Hello, Go?"]), Err(Failure::Body));
+        assert_eq!(check(&mut bodies_1, &[]), Err(Failure::Body));
         // A truncated answer leaves nothing.
-        assert!(one.begin(3, true));
-        one.hash_of(3).body(b"He");
-        assert_eq!(check(&mut one, &["Hello, Go!"]), Ok(()));
+        assert!(bodies_1.begin(3, true));
+        bodies_1.hash_of(3).body(b"He");
+        assert_eq!(check(&mut bodies_1, &["Hello, Go!"]), Ok(()));
     }
 }
