@@ -44,8 +44,7 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     }
     let client_cpus = checked("--client-cpus", &client.cpus)?;
     let server_cpus = checked("--server-cpus", &client.server_cpus)?;
-    let without =
-        |list: &CpuList| -> CpuList { usable.iter().filter(|cpu| !list.contains(*cpu)).collect() };
+    let without = |list: &CpuList| -> CpuList { usable.iter().filter(|cpu| !list.contains(*cpu)).collect() };
     let or_all = |list: CpuList| if list.is_empty() { usable.clone() } else { list };
     Ok(match (client_cpus, server_cpus) {
         (Some(client), Some(server)) => Split { client, server },
