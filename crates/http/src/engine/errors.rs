@@ -33,9 +33,7 @@ pub fn of_tls(error: &Error) -> String {
             let alert = of_alert(*alert);
             format!("the server wants a certificate of its client ({alert}), and truebench has none to show")
         }
-        Error::AlertReceived(alert) => {
-            format!("the server ended TLS by an alert: {}", of_alert(*alert))
-        }
+        Error::AlertReceived(alert) => format!("the server ended TLS by an alert: {}", of_alert(*alert)),
         Error::PeerIncompatible(reason) => format!(
             "the server has no version or cipher of TLS 1.2 or 1.3 in common with truebench: {}",
             words(&format!("{reason:?}"))
