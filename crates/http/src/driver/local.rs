@@ -62,6 +62,7 @@ pub struct LocalServer {
 
 impl LocalServer {
     /// Starts or finds the server.
+    ///
     /// # Errors
     /// A sentence for the user.
     pub fn start(request: &StartRequest) -> Result<(LocalServer, ServerInfo), String> {
