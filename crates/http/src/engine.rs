@@ -1,29 +1,35 @@
-//! The load engine: requests over many connections, as fast as answers come or at a rate, and what became of each.
+//! The load engine sends requests over many connections, as fast as answers come or at a rate, and records
+//! each outcome.
 //!
-//! - [`parse`] finds where responses end, whatever pieces they come in.
-//! - [`io`] is what carries bytes: [`epoll`] or [`uring`], encrypted by [`secure`] where [`tls`] is asked for.
-//! - [`errors`] says in sentences what went wrong on a connection.
-//! - [`load`] is what is asked for; [`run`](run::run) does it, on threads that share nothing ([`thread`]).
+//! - [`parse`]: finds the end of each response, in whatever pieces the bytes come; [`message`]: its limits
+//!   and errors.
+//! - [`io`]: the interface to [`epoll`] and [`uring`]; [`secure`] encrypts with [`tls`].
+//! - [`errors`]: sentences for errors of a connection.
+//! - [`load`]: what to send; [`window`]: one window of it; [`run`] runs it on threads that share nothing
+//!   ([`thread`]).
 
 mod chunk;
 mod client;
 mod conn;
+mod connections;
 pub mod epoll;
 pub mod errors;
 pub mod io;
 pub mod load;
+pub mod message;
 pub mod parse;
 pub(crate) mod poll;
-pub mod run;
 pub mod secure;
 mod socket;
 mod thread;
 pub mod time;
 pub mod tls;
 pub mod uring;
+pub mod window;
 
-pub use client::Client;
-pub use load::{Carrier, Expect, Load, Pacing, Ramp, Request};
-pub use run::{Error, Outcome, Window, run, sources};
-pub use thread::{Ramped, Usage};
+pub use client::{Client, run};
+pub use connections::sources;
+pub use load::{Carrier, Error, Expect, Load, Pacing, Ramp, Request};
+pub use thread::{RampOutcome, Usage};
 pub use tls::{Tls, TlsError, Trust};
+pub use window::{Outcome, Window};

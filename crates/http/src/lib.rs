@@ -1,25 +1,28 @@
-//! HTTP serving under a saturated load: a load engine, servers to be loaded, and what the figures rest on.
+//! HTTP serving under load: a load engine, servers to load, and the evidence for each figure.
 //!
-//! - [`engine`] loads a server: one loop over what is sent when ([`pace`]), when it ends ([`stop`]) and what is kept ([`record`]), by
-//!   epoll or io_uring. [`null`] answers on the same core, with faults on demand: the ceiling, and what plants each defect.
-//! - [`client`] runs the engine in processes of its own.
-//! - [`servers`] are the Go servers under test: found, or built from the sources that this program carries; started and stopped.
-//! - [`watch`] is what is seen once a second of server, client and machine meanwhile.
-//! - [`profile`] splits a Go server's CPU profile into named parts. Pure.
-//! - [`laws`] are what holds of any such load: Little's law, fairness, steadiness. Pure.
+//! - [`engine`]: loads a server by epoll or io_uring. [`pace`] says when to send, [`stop`] when to end,
+//!   [`record`] what to keep.
+//! - [`null`]: the null responder, on the same core. It measures the client's ceiling, and plants defects for
+//!   tests.
+//! - [`client`]: runs the engine in separate processes.
+//! - [`servers`]: the Go servers under test: finds or builds their program, starts and stops them.
+//! - [`driver`]: starts and watches one server, on this machine or by an agent on another.
+//! - [`watch`]: counters of server, client and machine, once a second.
+//! - [`profile`]: splits a Go server's CPU profile into named parts. Pure.
+//! - [`trend`]: the trend of a series. Pure.
 
 pub mod bench;
 pub mod client;
+pub mod driver;
 pub mod engine;
-pub mod laws;
 pub mod modes;
 pub mod null;
 pub mod pace;
 pub mod profile;
 pub mod record;
 pub mod servers;
-pub mod side;
 pub mod stop;
+pub mod trend;
 pub mod watch;
 
 /// The suite's name, and the first part of its figures' ids.

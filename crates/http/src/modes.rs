@@ -1,16 +1,16 @@
-//! The ways of measuring HTTP serving: [`STUDY`] compares the Go servers, [`ASKED`] loads any server.
+//! Modes: [`STUDY`] compares the Go servers, [`USER_SERVER`] loads any server.
 
-mod asked;
 mod complete;
 pub mod cpus;
 mod figures;
 pub mod options;
 mod study;
+mod user_server;
 
 use lab::mode::Mode;
 use lab::worker::Prepare;
 
-pub use options::{Asked, Client, Options, PlanError, Study};
+pub use options::{Client, Options, PlanError, Study, UserServer};
 
 /// net/http, fasthttp and the multiplexed server, at several numbers of connections.
 pub static STUDY: Mode<Options<Study>, PlanError> = Mode {
@@ -22,17 +22,16 @@ pub static STUDY: Mode<Options<Study>, PlanError> = Mode {
     complete: |figures, _| complete::complete(figures),
 };
 
-/// A server of the user's.
-pub static ASKED: Mode<Options<Asked>, PlanError> = Mode {
+/// A server of the user, by URL.
+pub static USER_SERVER: Mode<Options<UserServer>, PlanError> = Mode {
     name: "asked",
     title: "an HTTP server under load",
     seconds: 30.0,
-    plan: asked::plan,
+    plan: user_server::plan,
     prepare: crate::bench::prepare,
     complete: |figures, _| complete::complete(figures),
 };
 
-/// The worker of this name.
 pub fn worker(name: &str) -> Option<Prepare> {
-    [STUDY.name, ASKED.name].contains(&name).then_some(crate::bench::prepare as Prepare)
+    [STUDY.name, USER_SERVER.name].contains(&name).then_some(crate::bench::prepare as Prepare)
 }

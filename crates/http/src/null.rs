@@ -1,6 +1,7 @@
-//! The null responder: a server that answers the same bytes to everything, as fast as can be, and with faults on demand.
+//! The null responder: answers every request with the same bytes, as fast as possible, and with faults on
+//! demand.
 //!
-//! It shows how much the client could do, and stands in the tests for servers with each defect.
+//! It measures the client's ceiling, and stands for defective servers in tests.
 
 mod answer;
 mod faults;
@@ -17,23 +18,21 @@ use figure::CpuList;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, listen, socket_with, sockopt};
 
 pub use answer::Answer;
-pub use faults::{Delay, Drift, Fault, Faults, Neglect, OneIn, Place, Stall};
-pub use serve::{Asked, asked};
+pub use faults::{Delay, Drift, Fault, Faults, Neglect, OneIn, RequestPosition, Stall};
+pub use serve::{ParsedRequest, parse_request};
 
-/// What is asked of the responder.
+/// Settings of the responder.
 #[derive(Clone, Debug)]
 pub struct Null {
-    /// Where it listens; port 0 for any.
+    /// Port 0 chooses a free one.
     pub address: SocketAddr,
-    /// Threads, at least 1. The kernel spreads connections over them by a hash (SO_REUSEPORT).
+    /// At least 1. The kernel distributes connections over threads by a hash (SO_REUSEPORT).
     pub threads: u32,
-    /// CPUs on which they are pinned in turn.
+    /// CPUs to pin threads to, in turn.
     pub cpus: Option<CpuList>,
-    /// Connections that may wait to be accepted, on each thread.
+    /// Backlog of each thread's socket.
     pub backlog: u32,
-    /// What it answers.
     pub answer: Answer,
-    /// What it does wrong.
     pub faults: Faults,
 }
 
@@ -44,10 +43,10 @@ impl Null {
         Null { address, threads: 1, cpus: None, backlog: 4096, answer, faults: Faults::default() }
     }
 
-    /// Begins to serve.
+    /// Starts to serve.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn start(&self) -> io::Result<Responder> {
         let mut address = self.address;
         let stop = Arc::new(AtomicBool::new(false));
@@ -57,8 +56,8 @@ impl Null {
             let bound: SocketAddr = getsockname(&listener)?.try_into()?;
             (address, responder.address) = (bound, bound);
             let cpus: Option<Vec<u32>> = self.cpus.as_ref().map(|cpus| cpus.iter().collect());
-            let cpu = cpus.filter(|all| !all.is_empty()).map(|all| all[index as usize % all.len()]);
-            let serve = serve::Serve::new(listener, &self.answer, &self.faults)?;
+            let cpu = cpus.filter(|cpus| !cpus.is_empty()).map(|cpus| cpus[index as usize % cpus.len()]);
+            let serve = serve::ServeThread::new(listener, &self.answer, &self.faults)?;
             let stop = stop.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("null {index}"))
@@ -69,7 +68,7 @@ impl Null {
     }
 }
 
-/// A responder that serves until it is dropped.
+/// A running responder. Dropping it ends it.
 #[derive(Debug)]
 pub struct Responder {
     address: SocketAddr,
@@ -78,15 +77,14 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends it: every connection is closed. How many requests it read.
+    /// Closes all connections; returns the number of requests read.
     ///
     /// # Errors
-    /// What stopped one of its threads before.
+    /// A thread failed before.
     pub fn stop(mut self) -> io::Result<u64> {
         self.end()
     }
@@ -103,12 +101,12 @@ impl Responder {
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        // Whoever wants to know of errors calls stop.
+        // Call `stop` to get errors.
         self.end().unwrap_or_default();
     }
 }
 
-/// A socket that listens.
+/// A listening socket.
 fn listener(address: SocketAddr, backlog: u32) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

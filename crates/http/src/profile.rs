@@ -1,7 +1,8 @@
-//! Where a Go server's CPU time went: its CPU profile, split into buckets by rules that are data, in microseconds a request.
+//! Where a Go server's CPU time goes: splits its CPU profile into buckets by a table of rules, in
+//! microseconds per request.
 //!
-//! - [`pprof`] reads a profile, [`buckets`] splits it by [`rules`], [`cumulative`] is the table of the study, [`coverage`] tells whether the profile
-//!   speaks for the time that the kernel booked.
+//! - [`pprof`]: reads a profile; [`buckets`]: splits it by [`rules`]; [`cumulative`]: the table of the study.
+//! - [`coverage`]: whether the profile covers the CPU time that the kernel counted.
 
 pub mod buckets;
 pub mod coverage;

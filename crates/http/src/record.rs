@@ -1,59 +1,60 @@
-//! What became of the requests: counts by outcome, latencies, the client's own lateness, fairness. Nothing is judged here.
+//! Outcomes of the requests: counts by kind, latencies, the client's lateness, fairness. Nothing is judged
+//! here.
 //!
-//! - [`counts`] are the outcomes by kind.
-//! - [`histogram`] keeps durations, without loss of a count, and is merged by adding.
-//! - [`interval`] is what each second of the window brought.
-//! - [`fairness`] tells whether all connections were served.
-//! - [`book`] puts them together, for each thread, and merges those of threads and processes.
+//! - [`counts`]: outcomes by kind.
+//! - [`histogram`]: durations. Merging adds the bins and loses no count.
+//! - [`interval`]: each second of the window.
+//! - [`fairness`]: whether all connections were served.
+//! - [`run_stats`]: all of them for one thread; merged over threads and processes.
 
-pub mod book;
 pub mod counts;
 pub mod fairness;
 pub mod histogram;
 pub mod interval;
+pub mod run_stats;
 
-use crate::engine::parse::Malformed;
-pub use book::Book;
+use crate::engine::message::Malformed;
 pub use counts::{Counts, Failure};
 pub use fairness::Fairness;
 pub use histogram::Histogram;
+pub use run_stats::RunStats;
 
-/// What the loop tells of each request. All moments are nanoseconds of CLOCK_MONOTONIC.
+/// What the load loop reports about each request. All moments are nanoseconds of CLOCK_MONOTONIC.
 pub trait Record {
-    /// From here on everything is of the window: what was told before was warm-up. Seconds are counted from here.
+    /// Starts the window at this moment and discards what was recorded before: that was warm-up.
     fn begin(&mut self, window: u64);
-    /// Nothing that ends at this moment or later is work of the window; its latency counts if it was begun before.
+    /// Sets the end of the window. Answers after it are not work of the window, but their latency counts
+    /// if the request was due within it.
     fn end(&mut self, window: u64);
-    /// An answer as it was expected.
-    fn answer(&mut self, request: &Begun, now: u64);
-    /// A request that got no such answer.
-    fn failure(&mut self, kind: Failure, request: &Begun, now: u64);
-    /// What was wrong with the bytes of a failure of kind [`Failure::Malformed`].
+    /// An answer as expected.
+    fn answer(&mut self, request: &RequestTimes, now: u64);
+    /// A request without such an answer.
+    fn failure(&mut self, kind: Failure, request: &RequestTimes, now: u64);
+    /// Why the bytes of a [`Failure::Malformed`] are no response.
     fn malformed(&mut self, kind: Malformed);
-    /// A request was sent that was to be sent at another moment: `busy` nanoseconds no connection was free, `late`
-    /// nanoseconds one was.
+    /// A request of a schedule was sent late: for `busy` ns no connection was free, for `late` ns one was.
     fn lag(&mut self, busy: u64, late: u64);
-    /// From the return of the wait to the reading of one of its events, in nanoseconds.
+    /// Time from the return of a wait to the handling of one of its events.
     fn residence(&mut self, nanoseconds: u64);
-    /// A connection was made, in so many nanoseconds.
+    /// A connection was made in this time.
     fn connect(&mut self, nanoseconds: u64);
     /// A connection could not be made.
     fn no_connect(&mut self, kind: Failure);
-    /// The server ended a connection, as it said with an answer (`announced`), or while no request was on it.
+    /// The server closed a connection: after announcing it with an answer, or while the connection was idle.
     fn server_closed(&mut self, announced: bool);
-    /// Bytes came behind a response that no request asked for.
+    /// Bytes followed a response without a request for them.
     fn surplus(&mut self);
-    /// A wait returned so many events, of at most so many.
-    fn batch(&mut self, events: usize, most: usize);
-    /// Something had not ended at the end: in flight, or not even sent. Its age then.
+    /// A wait returned `events` events of at most `max_events`.
+    fn batch(&mut self, events: usize, max_events: usize);
+    /// A request was still in flight at the end, or not yet sent; `age` counts from its intended start.
     fn censored(&mut self, was_sent: bool, age: u64);
 }
 
-/// When a request was begun.
+/// When a request was due and when it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Begun {
-    /// When it was to be sent; in a closed loop, when it was.
+pub struct RequestTimes {
+    /// When it was due; in a closed loop, when it was sent.
     pub intended: u64,
-    /// When it was sent (with a connection for each request: when that was begun).
+    /// When it was sent; without keep-alive, when its connection was begun.
     pub sent: u64,
 }

@@ -1,7 +1,7 @@
-//! The servers under test: one Go program, `truebench-servers`, that runs any of them.
+//! The servers under test: one Go program, `truebench-servers`, with several servers.
 //!
-//! Its sources are embedded. [`program`] finds it built, or builds it on first use where Go is; [`Server::start`] runs one of its
-//! servers, which ends when its standard input does, and so never outlives this process.
+//! Its sources are embedded. [`program`] finds the built program, or builds it if Go is installed.
+//! [`Server::start`] starts a server, which ends with its standard input, so it never outlives this process.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -17,193 +17,179 @@ use lab::child;
 use lab::trust::Untrusted;
 use serde::Deserialize;
 
-pub use built::{program, program_telling};
+pub use built::{program, program_or_build};
 
 mod built;
 #[cfg(test)]
 mod tests;
 
-/// How long a server may take until it listens: a moment, and on a busy machine some more.
+/// Time limit for a server to listen. Usually a moment, longer on a busy machine.
 const START: Duration = Duration::from_secs(20);
-/// How long it may take to end once its input did, before it is killed.
+/// Time limit to end after its input, before it is killed.
 const END: Duration = Duration::from_secs(5);
-/// Bytes that are kept of what a server says on standard error.
-const MOST_SAID: u64 = 4096;
+/// Most bytes of a server's standard error.
+const MAX_STDERR: u64 = 4096;
 
-/// What to do about a cache that cannot be used.
+/// Advice for an unusable cache.
 const CACHE: &str = "set XDG_CACHE_HOME to a directory that only you can write";
 
-/// Why a server could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum ServersError {
-    /// Go is not there, or too old.
+    /// Go is missing or too old.
     #[error(
         "the Go servers are not built, and {0}: get Go 1.26 or newer from https://go.dev/dl, or put a built \
          truebench-servers beside truebench or into TRUEBENCH_LIB"
     )]
     NoGo(String),
-    /// Go did not build them.
     #[error("the Go servers cannot be built: {0}")]
     Build(String),
-    /// A file or directory of the cache.
+    /// A system call on the cache failed.
     #[error("the HTTP servers cannot be built in the cache: {}: {}; {CACHE}", .0.display(), system_error(.1))]
     Cache(PathBuf, std::io::Error),
-    /// Another user can change the cache.
+    /// Another user can write to the cache.
     #[error("the cache of the HTTP servers: {0}; {CACHE}")]
     Exposed(Untrusted),
-    /// Another user can change the program beside truebench.
+    /// Another user can write to the program.
     #[error("{0}")]
     Untrusted(Untrusted),
-    /// There is no place for a cache.
+    /// No directory for a cache.
     #[error("the HTTP servers cannot be built: there is no home directory for their cache; {CACHE}")]
     Homeless,
-    /// The program could not be run.
+    /// The program cannot be run.
     #[error("{} cannot be run: {}", .0.display(), system_error(.1))]
     Run(PathBuf, std::io::Error),
-    /// The server ended, or said nothing, before it listened.
+    /// The server ended, or printed nothing, before it listened.
     #[error("the server {0} did not start: {1}")]
     Start(String, String),
 }
 
-/// A server that `truebench-servers list` shows.
+/// An entry of `truebench-servers list`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub struct Listed {
-    /// Its name.
+pub struct ServerEntry {
     pub server: String,
-    /// What is particular about it.
+    /// One line about it.
     pub about: String,
-    /// Versions of the modules that it is made of.
+    /// Versions of its modules.
     pub modules: BTreeMap<String, String>,
 }
 
-/// What a request costs a server besides HTTP.
+/// Artificial cost of a request.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 pub struct Cost {
-    /// CPU time that was asked for, in nanoseconds.
+    /// Requested CPU time, in nanoseconds.
     pub burn_ns: u64,
-    /// The rounds of arithmetic that this came to: to be given to other servers, so that all pay the same.
+    /// Calibrated rounds of arithmetic, to give to other servers so that all have the same cost.
     pub rounds: u64,
-    /// How long a request waits, in nanoseconds.
+    /// Delay, in nanoseconds.
     pub sleep_ns: u64,
 }
 
-/// What a server said of itself when it began to listen.
+/// What a server prints when it listens.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Started {
-    /// Its name.
+pub struct StartReport {
     pub server: String,
-    /// Where it serves.
     pub address: SocketAddr,
-    /// Where it is watched: pprof, expvar, `POST /gc`.
+    /// Sidecar: pprof, expvar, `POST /gc`.
     pub sidecar: SocketAddr,
-    /// Its process.
     pub pid: u32,
-    /// The Go that built it.
+    /// Version of Go.
     pub go: String,
-    /// Versions of the modules that it is made of.
+    /// Versions of its modules.
     pub modules: BTreeMap<String, String>,
-    /// Settings of the build, such as GOAMD64.
+    /// Build settings, such as GOAMD64.
     pub build: BTreeMap<String, String>,
-    /// Threads that run Go at the same time.
     pub gomaxprocs: u32,
-    /// Growth of the heap before it is collected, in percent; `u64::MAX`: never collected.
+    /// Percent; `u64::MAX`: no garbage collection.
     pub gogc: u64,
-    /// Soft limit of memory, in bytes.
+    /// Bytes.
     pub gomemlimit: u64,
-    /// What a request costs.
     pub cost: Cost,
-    /// All of its flags.
+    /// All flags.
     pub options: BTreeMap<String, String>,
 }
 
-/// How a server is run.
 #[derive(Clone, Debug, Default)]
-pub struct Setup {
-    /// Its name in the list.
+pub struct ServerConfig {
+    /// Name in the list.
     pub name: String,
-    /// Its flags, such as `-pool`, `8`.
+    /// For example `-pool`, `8`.
     pub flags: Vec<String>,
-    /// Variables of the Go runtime and their values, such as GOGC.
+    /// Variables of the Go runtime, such as GOGC.
     pub environment: Vec<(String, String)>,
-    /// The CPUs that it may use; `None`: those that the caller may.
+    /// `None`: the caller's.
     pub cpus: Option<CpuList>,
 }
 
-/// A server that runs. It ends with this value.
+/// A running server. Dropping it ends it.
 #[derive(Debug)]
 pub struct Server {
-    /// What it said of itself.
-    pub started: Started,
+    pub report: StartReport,
     child: Child,
     input: Option<ChildStdin>,
-    said: Receiver<String>,
+    stderr: Receiver<String>,
 }
 
 impl Server {
-    /// How it ended, if it has.
+    /// Exit status, if it has ended.
     pub fn status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Starts a server and waits until it listens.
-    ///
     /// # Errors
-    /// The program cannot be run; the server ended first, or says nothing: with its own words.
-    pub fn start(program: &Path, setup: &Setup) -> Result<Self, ServersError> {
+    /// The program cannot be run, or the server did not listen: with its standard error.
+    pub fn start(program: &Path, config: &ServerConfig) -> Result<Self, ServersError> {
         let mut command = Command::new(program);
-        command.arg(&setup.name).args(&setup.flags).envs(setup.environment.iter().cloned());
+        command.arg(&config.name).args(&config.flags).envs(config.environment.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = child::spawn(command, setup.cpus.as_ref())
+        let mut child = child::spawn(command, config.cpus.as_ref())
             .map_err(|error| ServersError::Run(program.to_owned(), error.into()))?;
         let input = child.stdin.take();
         let lines = child.stdout.take().map(first_line);
-        let (saying, said) = channel();
+        let (sender, stderr) = channel();
         if let Some(mut errors) = child.stderr.take() {
             std::thread::spawn(move || {
-                let mut kept = Vec::new();
-                // What cannot be read was not said. What is not kept is read too, so that the server is not held up.
-                let _ = errors.by_ref().take(MOST_SAID).read_to_end(&mut kept);
+                let mut text = Vec::new();
+                // Reads the rest too, so that the server does not block.
+                let _ = errors.by_ref().take(MAX_STDERR).read_to_end(&mut text);
                 let _ = std::io::copy(&mut errors, &mut std::io::sink());
-                let _ = saying.send(String::from_utf8_lossy(&kept).trim().to_owned());
+                let _ = sender.send(String::from_utf8_lossy(&text).trim().to_owned());
             });
         }
         let line = lines.and_then(|lines| lines.recv_timeout(START).ok());
-        let started = line.as_deref().map(serde_json::from_str);
-        match started {
-            Some(Ok(started)) => Ok(Self { started, child, input, said }),
-            wrong => {
-                // It may have ended already.
+        let report = line.as_deref().map(serde_json::from_str);
+        match report {
+            Some(Ok(report)) => Ok(Self { report, child, input, stderr }),
+            failure => {
+                // The server may have ended.
                 let _ = child.kill();
                 let _ = child.wait();
-                let said = said.recv_timeout(END).unwrap_or_default();
-                let why = match wrong {
+                let stderr = stderr.recv_timeout(END).unwrap_or_default();
+                let reason = match failure {
                     Some(Err(error)) if line.as_deref() != Some("") => {
-                        format!("its line cannot be read ({error}); {said}")
+                        format!("its line cannot be read ({error}); {stderr}")
                     }
-                    _ if said.is_empty() => format!("it printed nothing in {} s", START.as_secs()),
-                    _ => said,
+                    _ if stderr.is_empty() => format!("it printed nothing in {} s", START.as_secs()),
+                    _ => stderr,
                 };
-                Err(ServersError::Start(setup.name.clone(), why))
+                Err(ServersError::Start(config.name.clone(), reason))
             }
         }
     }
 
-    /// Ends the server.
-    ///
     /// # Errors
-    /// What it said, if it had ended by itself or had to be killed.
+    /// The server had ended by itself, or had to be killed: with its standard error.
     pub fn stop(mut self) -> Result<(), String> {
         let early = self.status().is_some();
         let ended = self.end();
-        let said = self.said.recv_timeout(END).unwrap_or_default();
+        let stderr = self.stderr.recv_timeout(END).unwrap_or_default();
         match (early, ended) {
-            (true, _) => Err(format!("the server {} ended by itself: {said}", self.started.server)),
-            (false, false) => Err(format!("the server {} had to be killed: {said}", self.started.server)),
+            (true, _) => Err(format!("the server {} ended by itself: {stderr}", self.report.server)),
+            (false, false) => Err(format!("the server {} had to be killed: {stderr}", self.report.server)),
             (false, true) => Ok(()),
         }
     }
 
-    /// Whether it ended when it was asked to.
+    /// Ends the server; true if it ended on request.
     fn end(&mut self) -> bool {
         self.input = None;
         let deadline = Instant::now() + END;
@@ -214,7 +200,7 @@ impl Server {
                 Err(_) => break,
             }
         }
-        // It may have ended just now.
+        // The server may have ended just now.
         let _ = self.child.kill();
         let _ = self.child.wait();
         false
@@ -227,11 +213,11 @@ impl Drop for Server {
     }
 }
 
-/// The servers that a program has.
+/// The servers of a program.
 ///
 /// # Errors
-/// It cannot be run, or does not print a list.
-pub fn list(program: &Path) -> Result<Vec<Listed>, ServersError> {
+/// The program cannot be run, or does not print a list.
+pub fn list(program: &Path) -> Result<Vec<ServerEntry>, ServersError> {
     let output = Command::new(program)
         .arg("list")
         .stdin(Stdio::null())
@@ -240,21 +226,21 @@ pub fn list(program: &Path) -> Result<Vec<Listed>, ServersError> {
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines()
         .map(serde_json::from_str)
-        .collect::<Result<Vec<Listed>, _>>()
+        .collect::<Result<Vec<ServerEntry>, _>>()
         .ok()
-        .filter(|listed| output.status.success() && !listed.is_empty())
+        .filter(|entries| output.status.success() && !entries.is_empty())
         .ok_or_else(|| {
             ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers"))
         })
 }
 
-/// Takes a reader's first line, empty if there is none, and keeps the reader open.
+/// Receives the first line of a reader, or an empty one, and drains the rest.
 pub(crate) fn first_line(reader: impl Read + Send + 'static) -> Receiver<String> {
     let (sending, line) = channel();
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);
         let mut first = String::new();
-        // No line is an answer too.
+        // An empty line reports the end of the input.
         let _ = reader.read_line(&mut first);
         let _ = sending.send(first.trim().to_owned());
         let _ = std::io::copy(&mut reader, &mut std::io::sink());

@@ -1,18 +1,17 @@
-//! When no more requests are sent. Pure; moments are nanoseconds of CLOCK_MONOTONIC.
+//! When to stop sending. Pure; moments are nanoseconds of CLOCK_MONOTONIC.
 
-/// Says of each request of the window whether it is still sent.
+/// Decides for each request of the window whether it is still sent.
 pub trait Stop {
-    /// The window begins at this moment.
     fn begin(&mut self, window: u64);
 
-    /// Whether a request that was to be sent at this moment is sent. Once it was refused, all are.
+    /// Whether the request that is due at this moment is sent. After the first refusal all are refused.
     fn admit(&mut self, intended: u64) -> bool;
 
-    /// When the window ends, where that is known before.
+    /// End of the window, if it is known in advance.
     fn end(&self) -> Option<u64>;
 }
 
-/// After a time.
+/// Stops after a time.
 #[derive(Clone, Copy, Debug)]
 pub struct After {
     length: u64,
@@ -20,7 +19,7 @@ pub struct After {
 }
 
 impl After {
-    /// So many nanoseconds after the window's beginning.
+    /// `length` is in nanoseconds from the start of the window.
     pub fn new(length: u64) -> After {
         After { length, end: u64::MAX }
     }
@@ -41,14 +40,14 @@ impl Stop for After {
     }
 }
 
-/// After a number of requests.
+/// Stops after a number of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Requests {
     left: u64,
 }
 
 impl Requests {
-    /// For thread `index` of `threads` that send `total` together, none lost to rounding.
+    /// The part of thread `index` of `threads`; the parts add up to `total`.
     pub fn new(total: u64, index: u32, threads: u32) -> Requests {
         let (threads, index) = (u64::from(threads.max(1)), u64::from(index));
         Requests { left: total / threads + u64::from(index < total % threads) }
@@ -70,7 +69,7 @@ impl Stop for Requests {
     }
 }
 
-/// After a time or a number, whichever is first.
+/// Stops after a time or a number of requests, whichever comes first.
 #[derive(Clone, Copy, Debug)]
 pub struct Either(pub After, pub Requests);
 
@@ -94,7 +93,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn numbers_are_split_without_rest() {
+    fn parts_of_a_number_add_up() {
         for (total, threads) in [(10, 3), (2, 4), (0, 2), (7, 1)] {
             let mut admitted = 0;
             for index in 0..threads {

@@ -1,9 +1,8 @@
-//! What happened beside the requests, once a second: the server and the load's own threads, the Go runtime, the host, the network.
+//! Counters once a second: server and client processes, the Go runtime, the host, the network.
 //!
-//! Everything is read below a root ([`machine::Tree`]), so that a captured machine is a test case. A counter that is not there is unknown
-//! with its reason, and never 0.
+//! Everything is read below a root directory ([`machine::Tree`]), so that a captured machine is a test case.
+//! A missing counter is unknown with a reason, never 0.
 
-mod book;
 pub mod get;
 pub mod go;
 pub mod host;
@@ -17,6 +16,7 @@ pub mod process_set;
 mod process_tests;
 pub mod sample;
 pub mod timeline;
+mod totals;
 pub mod watcher;
 #[cfg(test)]
 mod watcher_tests;
@@ -26,19 +26,17 @@ mod tests {
     use machine::Tree;
     use tempfile::TempDir;
 
-    /// A tree of these files.
     pub fn tree(files: &[(&str, &str)]) -> (TempDir, Tree) {
-        let kept = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
-            write(&kept, path, text);
+            write(&root, path, text);
         }
-        let tree = Tree::at(kept.path());
-        (kept, tree)
+        let tree = Tree::at(root.path());
+        (root, tree)
     }
 
-    /// Writes one more.
-    pub fn write(kept: &TempDir, path: &str, text: &str) {
-        let path = kept.path().join(path);
+    pub fn write(root: &TempDir, path: &str, text: &str) {
+        let path = root.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use figure::format::plain;
-use http::servers::{self, Listed};
+use http::servers::{self, ServerEntry};
 
 use crate::args::http::{Http, What};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub fn run(arguments: &Http) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// They are not there, and cannot be built.
-fn servers() -> Result<(PathBuf, Vec<Listed>), Failure> {
+fn servers() -> Result<(PathBuf, Vec<ServerEntry>), Failure> {
     let told = |go: &str, at: &std::path::Path| {
         let [go, at] = [go, &at.display().to_string()].map(plain);
         // Progress is worth no failure.
@@ -41,7 +41,7 @@ fn servers() -> Result<(PathBuf, Vec<Listed>), Failure> {
             "Building the HTTP servers, once, which can take a minute: {go}, into {at}"
         );
     };
-    let program = servers::program_telling(told).map_err(Failure::measuring)?;
+    let program = servers::program_or_build(told).map_err(Failure::measuring)?;
     let listed = servers::list(&program).map_err(Failure::measuring)?;
     Ok((program, listed))
 }

@@ -1,11 +1,12 @@
 //! What comes over the network: answers of servers and requests of clients, the variables of a Go server, the kernel's list of sockets.
 
 use figure::Reading;
-use http::engine::parse::{End, HEAD_MOST, Malformed, Outcome, Parser, Response};
-use http::null::asked;
+use http::engine::message::{MAX_HEAD, Malformed};
+use http::engine::parse::{End, Outcome, Parser, Response};
+use http::null::parse_request;
 use http::watch::get::receive;
 use http::watch::go::{LATENCIES, Runtime, samples};
-use http::watch::listen::take;
+use http::watch::listen::parse_answer;
 
 use super::Target;
 use crate::draw::Draw;
@@ -31,7 +32,7 @@ fn one(input: &[u8]) {
         3 => requests(draw.rest()),
         _ => {
             let mut found = Vec::new();
-            let _ = take(draw.rest(), &mut found);
+            let _ = parse_answer(draw.rest(), &mut found);
             assert!(found.len() <= input.len() / 16);
         }
     }
@@ -69,7 +70,7 @@ fn became(bytes: &[u8], piece: usize, is_head: bool) -> Vec<Became> {
                 }
             }
         }
-        assert!(carry.len() < HEAD_MOST);
+        assert!(carry.len() < MAX_HEAD);
     }
     became.push(Became::End(parser.end(&mut carry)));
     assert!(carry.is_empty());
@@ -116,10 +117,10 @@ fn variables(bytes: &[u8]) {
 /// Every request in these bytes.
 fn requests(bytes: &[u8]) {
     let mut rest = bytes;
-    while let Some(Ok(asked)) = asked(rest) {
-        assert!((1..=rest.len()).contains(&asked.end));
-        let body = usize::try_from(asked.body).unwrap_or(usize::MAX);
-        rest = rest.get(asked.end.saturating_add(body)..).unwrap_or_default();
+    while let Some(Ok(request)) = parse_request(rest) {
+        assert!((1..=rest.len()).contains(&request.end));
+        let body = usize::try_from(request.body).unwrap_or(usize::MAX);
+        rest = rest.get(request.end.saturating_add(body)..).unwrap_or_default();
     }
 }
 

@@ -1,9 +1,9 @@
 //! Lines of JSON between processes and machines: worker, agent and client of a load, Go servers.
 
 use figure::Machine;
-use http::client::spec::Spec;
-use http::servers::{Listed, Started};
-use http::side::wire;
+use http::client::spec::LoadSpec;
+use http::driver::wire;
+use http::servers::{ServerEntry, StartReport};
 use lab::worker::{Reply, Request};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,12 +25,12 @@ fn one(input: &[u8]) {
         3 => drop(again::<wire::Order>(line)),
         4 => drop(again::<wire::Answer>(line)),
         5 => {
-            if let Some(spec) = again::<Spec>(line) {
+            if let Some(spec) = again::<LoadSpec>(line) {
                 let _ = spec.load();
             }
         }
-        6 => drop(serde_json::from_slice::<Started>(line)),
-        _ => drop(serde_json::from_slice::<Listed>(line)),
+        6 => drop(serde_json::from_slice::<StartReport>(line)),
+        _ => drop(serde_json::from_slice::<ServerEntry>(line)),
     }
 }
 
@@ -73,16 +73,16 @@ fn seeds() -> Vec<Vec<u8>> {
         ),
         (1, r#"{"failed":"no"}"#),
         (2, r#"{"protocol":1,"token":"x"}"#),
-        (3, r#"{"begin":{"server":0,"length":{"secs":1,"nanos":5},"profile":3}}"#),
-        (3, r#"{"seen":{"server":0,"answered":5.5,"share":0.5}}"#),
+        (3, r#"{"start_window":{"server":0,"length":{"secs":1,"nanos":5},"profile":3}}"#),
+        (3, r#"{"collect":{"server":0,"answered":5.5,"share":0.5}}"#),
         (4, r#"{"welcome":{"machine":"x","boot":"y","servers":["nethttp"]}}"#),
         (4, r#"{"started":{"address":"127.0.0.1:80","facts":{},"cost_rounds":0}}"#),
-        (4, r#"{"seen":{"facts":{},"timeline":{"columns":[],"start":"x"},"cpu":0.5}}"#),
+        (4, r#"{"report":{"facts":{},"timeline":{"columns":[],"start":"x"},"cpu":0.5}}"#),
         (6, r#"{"server":"nethttp","address":"127.0.0.1:80","pid":7}"#),
         (7, r#"{"name":"nethttp","about":"x","modules":["a"]}"#),
-        (3, r#"{"ready":0}"#),
+        (3, r#"{"prepare":0}"#),
     ];
-    let spec = Spec::of(([127, 0, 0, 1], 80).into(), 4);
+    let spec = LoadSpec::get_root(([127, 0, 0, 1], 80).into(), 4);
     let spec = serde_json::to_vec(&spec).expect("a message is written");
     let lines = lines.into_iter().map(|(choice, line)| [&[choice], line.as_bytes()].concat());
     lines.chain([[&[5], &spec[..]].concat()]).collect()

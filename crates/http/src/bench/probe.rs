@@ -1,4 +1,4 @@
-//! One request by itself: what the server answers, as it is compared with what others answer.
+//! One request on its own connection: shows what the server answers, to compare servers.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Read, Write};
@@ -8,36 +8,35 @@ use std::time::Duration;
 use figure::format::system_error;
 use figure::secrets;
 
-use crate::client::Spec;
+use crate::client::LoadSpec;
 use crate::engine::parse::{End, Outcome, Parser};
 use crate::engine::{Load, errors};
 
-/// How long an answer is waited for.
+/// Time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of an answer that are read.
-const MOST: usize = 64 << 20;
-/// Lines of a head that are compared.
-const MOST_LINES: usize = 64;
+/// Most bytes of an answer.
+const MAX_ANSWER: usize = 64 << 20;
+/// Most header lines that are compared.
+const MAX_LINES: usize = 64;
 
-/// How a record of TLS begins that holds an alert.
+/// First bytes of a TLS alert.
 const ALERT: [u8; 2] = [21, 3];
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its status line, its lines but the date, and a hash of its body.
+    /// Status line, headers except Date, and a hash of the body.
     pub text: String,
-    /// All its bytes.
+    /// Bytes of the whole answer.
     pub bytes: usize,
 }
 
-/// Asks once, by a connection of its own.
+/// Sends one request.
 ///
 /// # Errors
-/// In words for the user.
-pub fn ask(spec: &Spec) -> Result<Answer, String> {
+/// A sentence for the user.
+pub fn ask(spec: &LoadSpec) -> Result<Answer, String> {
     let scheme = if spec.tls.is_some() { "https" } else { "http" };
-    let failed = |why: String| format!("{scheme}://{}{}: {why}", spec.target, secrets::url(&spec.path));
+    let failed = |error: String| format!("{scheme}://{}{}: {error}", spec.target, secrets::url(&spec.path));
     let load = spec.load().map_err(failed)?;
     let connected = TcpStream::connect_timeout(&spec.target, PATIENCE);
     let mut socket = connected.map_err(|error| failed(errors::of_connect(&error)))?;
@@ -51,17 +50,16 @@ pub fn ask(spec: &Spec) -> Result<Answer, String> {
     .map_err(failed)
 }
 
-/// Sends the request and reads its answer.
 fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, String> {
-    let told = |error: std::io::Error| errors::of_io(&error, load.tls.is_some(), PATIENCE);
-    stream.write_all(&load.request.bytes).map_err(told)?;
+    let failed = |error: std::io::Error| errors::of_io(&error, load.tls.is_some(), PATIENCE);
+    stream.write_all(&load.request.bytes).map_err(failed)?;
     let mut parser = Parser::new(load.request.is_head);
-    let (mut all, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
+    let (mut received, mut carry, mut buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
     loop {
-        let count = stream.read(&mut buffer).map_err(told)?;
+        let count = stream.read(&mut buffer).map_err(failed)?;
         if count == 0 {
             return match parser.end(&mut carry) {
-                End::Complete(_) => Ok(answer(&all)),
+                End::Complete(_) => Ok(answer(&received)),
                 End::NoAnswer if load.tls.is_none() => Err(
                     "the server ended the connection without an answer; if it speaks TLS, use https:// in --url"
                         .to_owned(),
@@ -72,18 +70,18 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
                 }
             };
         }
-        all.extend(&buffer[..count]);
-        // What a server of TLS answers is an alert (RFC 8446, section 5.1).
-        if all.starts_with(&ALERT) {
+        received.extend(&buffer[..count]);
+        // A TLS server answers plain HTTP with an alert (RFC 8446, section 5.1).
+        if received.starts_with(&ALERT) {
             return Err("the server speaks TLS: use https:// in --url".to_owned());
         }
         match parser.advance(&buffer[..count], &mut carry, &mut ()) {
-            Outcome::Complete { .. } => return Ok(answer(&all)),
-            Outcome::More if all.len() < MOST => {}
+            Outcome::Complete { .. } => return Ok(answer(&received)),
+            Outcome::More if received.len() < MAX_ANSWER => {}
             Outcome::More => {
                 return Err(format!(
                     "the answer is too long: more than {}",
-                    figure::format::bytes(MOST as f64)
+                    figure::format::bytes(MAX_ANSWER as f64)
                 ));
             }
             Outcome::Malformed(kind) => {
@@ -93,9 +91,9 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
     }
 }
 
-/// What is compared of an answer.
+/// The parts of an answer that are compared.
 fn answer(bytes: &[u8]) -> Answer {
-    let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
+    let mut lines = [httparse::EMPTY_HEADER; MAX_LINES];
     let mut response = httparse::Response::new(&mut lines);
     let mut text = String::new();
     let head = match response.parse(bytes) {
@@ -120,14 +118,14 @@ mod unit {
     use super::*;
 
     #[test]
-    fn answers_are_compared_without_their_date() {
-        let one = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nab");
-        let two = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
-        assert_eq!(one, two);
-        assert!(one.text.starts_with("200 OK\nContent-Length: 2\nbody "), "{}", one.text);
+    fn answers_are_compared_without_date() {
+        let first = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nab");
+        let second = answer(b"HTTP/1.1 200 OK\r\nDate: Tue\r\nContent-Length: 2\r\n\r\nab");
+        assert_eq!(first, second);
+        assert!(first.text.starts_with("200 OK\nContent-Length: 2\nbody "), "{}", first.text);
         let cookie = answer(b"HTTP/1.1 200 OK\r\nSet-Cookie: id=S3CRET\r\nContent-Length: 2\r\n\r\nab");
         assert!(cookie.text.contains("Set-Cookie") && !cookie.text.contains("S3CRET"), "{}", cookie.text);
         let other = answer(b"HTTP/1.1 200 OK\r\nDate: Mon\r\nContent-Length: 2\r\n\r\nac");
-        assert_ne!(one.text, other.text);
+        assert_ne!(first.text, other.text);
     }
 }

@@ -1,149 +1,155 @@
-//! Rates: shares of what the slowest does, and the search for the largest that holds a latency. Pure.
+//! Rates: shares of a capacity, and the search for the largest rate that holds a latency. Pure.
 
 use std::collections::BTreeMap;
 
-use super::setup::Ask;
+use super::setup::LoadLevel;
 use crate::engine::{Outcome, Pacing};
 
-/// The share of the slowest server's capacity up to which answers of mostly idle connections wait little for one another.
-const MOST_OF_IDLE: f64 = 0.35;
-/// Windows of one search at most.
-const MOST_STEPS: u32 = 9;
-/// The search ends when what held and what did not are this close.
-const CLOSE: f64 = 0.02;
+/// Largest share of the slowest server's capacity at which mostly idle connections hardly queue.
+const MAX_IDLE_SHARE: f64 = 0.35;
+/// Most windows of a search.
+const MAX_STEPS: u32 = 9;
+/// The search ends when the bounds differ by at most this share.
+const CONVERGED: f64 = 0.02;
 
-/// How far above a server's capacity, as it was found in a moment, a search may go.
-const ABOVE: f64 = 1.05;
-/// How far a search goes at first from what held before.
-const AROUND: f64 = 0.2;
+/// Upper bound of a search, relative to the capacity from the short trial.
+const MAX_ABOVE_CAPACITY: f64 = 1.05;
+/// Initial width of a later search, relative to the previous result.
+const SEARCH_WIDTH: f64 = 0.2;
 
-/// What the servers of each group did when they were tried.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
-    /// Requests a second of the slowest of each group, saturated.
+    /// Capacity of the slowest server of each group, in requests/s.
     slowest: BTreeMap<String, f64>,
-    /// Requests a second of each cell, saturated.
-    own: BTreeMap<usize, f64>,
-    /// The largest rate of each cell that held a latency when it was last searched.
+    /// Capacity by scenario, in requests/s.
+    capacities: BTreeMap<usize, f64>,
+    /// Result of the last search by scenario, in requests/s.
     held: BTreeMap<usize, f64>,
     seeds: u64,
 }
 
 impl Rates {
-    /// A server, the cell of that number in a group, was saturated for a moment.
-    pub fn tried(&mut self, cell: usize, group: Option<&str>, outcome: &Outcome) {
-        let Some(rate) = outcome.book.rate().filter(|rate| *rate > 0.0) else { return };
-        self.add(cell, group, rate);
+    /// Records the outcome of a saturating window.
+    pub fn add_capacity(&mut self, scenario: usize, group: Option<&str>, outcome: &Outcome) {
+        let Some(rate) = outcome.stats.rate().filter(|rate| *rate > 0.0) else { return };
+        self.add(scenario, group, rate);
     }
 
-    fn add(&mut self, cell: usize, group: Option<&str>, rate: f64) {
-        self.own.insert(cell, rate);
+    fn add(&mut self, scenario: usize, group: Option<&str>, rate: f64) {
+        self.capacities.insert(scenario, rate);
         let Some(group) = group else { return };
         let slowest = self.slowest.entry(group.to_owned()).or_insert(rate);
         *slowest = slowest.min(rate);
     }
 
-    /// How requests of a figure are sent.
+    /// The schedule of a task's next window.
     ///
     /// # Errors
-    /// If the group's capacity is not known.
-    pub fn pacing(&mut self, ask: Ask, group: Option<&str>, connections: u32) -> Result<Pacing, String> {
+    /// The capacity of the group is unknown.
+    pub fn pacing(
+        &mut self,
+        level: LoadLevel,
+        group: Option<&str>,
+        connections: u32,
+    ) -> Result<Pacing, String> {
         let slowest = || self.slowest(group);
-        let rate = match ask {
-            Ask::Closed => return Ok(Pacing::Closed),
-            Ask::Rate { rate, constant: true } => return Ok(Pacing::Constant { rate }),
-            Ask::Rate { rate, constant: false } => rate,
-            Ask::Share(share) => share * slowest()?,
-            Ask::Duty(share) => {
-                // An answer takes the slowest 1 / rate: a connection that is busy for that share of the time asks so often. Where few CPUs
-                // serve many connections they could not be busy for so long without a queue.
+        let rate = match level {
+            LoadLevel::Closed => return Ok(Pacing::Closed),
+            LoadLevel::Rate { rate, constant: true } => return Ok(Pacing::Constant { rate }),
+            LoadLevel::Rate { rate, constant: false } => rate,
+            LoadLevel::Share(share) => share * slowest()?,
+            LoadLevel::Duty(share) => {
+                // The slowest server takes 1 / rate per answer: a connection that is busy for `share` of the
+                // time sends at share * rate. A few CPUs cannot keep many connections that busy without a
+                // queue.
                 let slowest = slowest()?;
-                (share * f64::from(connections) * slowest).min(MOST_OF_IDLE * slowest)
+                (share * f64::from(connections) * slowest).min(MAX_IDLE_SHARE * slowest)
             }
-            Ask::Slo { .. } => return Err("a search has no pacing of its own".to_owned()),
+            LoadLevel::Slo { .. } => return Err("a search sets its own rates".to_owned()),
         };
         Ok(Pacing::Poisson { rate, seed: self.seed() })
     }
 
-    /// A search for the largest rate of a cell that holds a latency. After the first it looks around what held before.
+    /// A search for the largest rate of a scenario that holds a latency. Later searches start around the
+    /// previous result.
     ///
     /// # Errors
-    /// If the server's capacity is not known.
-    pub fn search(&mut self, cell: usize) -> Result<Search, String> {
+    /// The capacity of the server is unknown.
+    pub fn search(&mut self, scenario: usize) -> Result<Search, String> {
         let seed = self.seed();
-        let own =
-            self.own.get(&cell).ok_or("the capacity of the server is not known: it was not saturated")?;
-        let most = own * ABOVE;
-        let (low, high) = match self.held.get(&cell) {
-            Some(held) => (held * (1.0 - AROUND), (held * (1.0 + AROUND)).min(most)),
-            None => (0.0, most),
+        let capacity = self.capacities.get(&scenario);
+        let capacity = capacity.ok_or("the capacity of the server is not known: it was not saturated")?;
+        let max_rate = capacity * MAX_ABOVE_CAPACITY;
+        let (low, high) = match self.held.get(&scenario) {
+            Some(held) => (held * (1.0 - SEARCH_WIDTH), (held * (1.0 + SEARCH_WIDTH)).min(max_rate)),
+            None => (0.0, max_rate),
         };
-        Ok(Search { low, high, most, steps: 0, seed, asked: 0.0, held: false, is_at_the_edge: true })
+        Ok(Search { low, high, max_rate, steps: 0, seed, tried: 0.0, held: false, all_held: true })
     }
 
-    /// What a search of a cell ended with.
-    pub fn found(&mut self, cell: usize, rate: f64) {
-        self.held.insert(cell, rate);
+    /// Records the result of a search.
+    pub fn set_held(&mut self, scenario: usize, rate: f64) {
+        self.held.insert(scenario, rate);
     }
 
     fn slowest(&self, group: Option<&str>) -> Result<f64, String> {
-        let known = group.and_then(|group| self.slowest.get(group)).copied();
-        known.ok_or_else(|| "the capacity of the servers is not known: none was saturated".to_owned())
+        let capacity = group.and_then(|group| self.slowest.get(group)).copied();
+        capacity.ok_or_else(|| "the capacity of the servers is not known: none was saturated".to_owned())
     }
 
-    /// Each window has a schedule of its own; a run has the same ones as another.
+    /// A new seed per window; the same sequence in every run.
     fn seed(&mut self) -> u64 {
         self.seeds += 1;
         self.seeds
     }
 }
 
-/// A search by halving, between a rate that held and one that did not.
+/// Bisection between a rate that held and one that did not.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     low: f64,
     high: f64,
-    /// No rate is tried above.
-    most: f64,
+    /// Upper bound of all rates.
+    max_rate: f64,
     steps: u32,
     seed: u64,
-    asked: f64,
+    tried: f64,
     /// Whether any rate held.
     held: bool,
-    /// Whether no rate failed.
-    is_at_the_edge: bool,
+    /// Whether every rate held.
+    all_held: bool,
 }
 
 impl Search {
-    /// The rate to try next, if there is one.
+    /// The next rate; `None` at the end.
     pub fn step(&mut self) -> Option<f64> {
-        if self.high - self.low <= CLOSE * self.high {
-            // Nothing held where it did before: it looks below. All held: above.
+        if self.high - self.low <= CONVERGED * self.high {
+            // No rate of the initial range held: searches below. All held: searches above.
             match self.held {
                 false if self.low > 0.0 => self.low = 0.0,
-                true if self.is_at_the_edge && self.high < self.most => self.high = self.most,
+                true if self.all_held && self.high < self.max_rate => self.high = self.max_rate,
                 _ => return None,
             }
         }
-        if self.steps >= MOST_STEPS {
+        if self.steps >= MAX_STEPS {
             return None;
         }
         self.steps += 1;
-        self.asked = (self.low + self.high) / 2.0;
-        Some(self.asked)
+        self.tried = (self.low + self.high) / 2.0;
+        Some(self.tried)
     }
 
-    /// Of this search's next window.
+    /// Seed of the next window.
     pub fn seed(&self) -> u64 {
-        self.seed * u64::from(MOST_STEPS + 1) + u64::from(self.steps)
+        self.seed * u64::from(MAX_STEPS + 1) + u64::from(self.steps)
     }
 
-    /// Whether the rate that was tried held.
-    pub fn told(&mut self, holds: bool) {
+    /// Whether the last rate held.
+    pub fn record(&mut self, holds: bool) {
         if holds {
-            (self.low, self.held) = (self.asked, true);
+            (self.low, self.held) = (self.tried, true);
         } else {
-            (self.high, self.is_at_the_edge) = (self.asked, false);
+            (self.high, self.all_held) = (self.tried, false);
         }
     }
 }
@@ -153,51 +159,51 @@ mod unit {
     use super::*;
 
     #[test]
-    fn the_slowest_gives_the_rate() {
+    fn the_slowest_server_determines_the_rate() {
         let mut rates = Rates::default();
-        for (cell, rate) in [40_000.0, 20_000.0, 50_000.0].into_iter().enumerate() {
-            rates.add(cell, Some("c200"), rate);
+        for (scenario, rate) in [40_000.0, 20_000.0, 50_000.0].into_iter().enumerate() {
+            rates.add(scenario, Some("c200"), rate);
         }
-        let mut rate = |ask, connections| match rates.pacing(ask, Some("c200"), connections) {
+        let mut rate = |level, connections| match rates.pacing(level, Some("c200"), connections) {
             Ok(Pacing::Poisson { rate, .. }) => rate,
             other => panic!("{other:?}"),
         };
-        assert_eq!(rate(Ask::Share(0.7), 200), 14_000.0);
-        // 50 us an answer: a connection that is busy for 1 % of the time asks 200 times a second.
-        assert_eq!((rate(Ask::Duty(0.01), 30), rate(Ask::Duty(0.01), 8000)), (6_000.0, 7_000.0));
-        assert!(rates.pacing(Ask::Share(0.7), Some("c8000"), 1).is_err());
+        assert_eq!(rate(LoadLevel::Share(0.7), 200), 14_000.0);
+        // 50 µs per answer: a connection that is busy for 1 % of the time sends 200 requests/s.
+        assert_eq!((rate(LoadLevel::Duty(0.01), 30), rate(LoadLevel::Duty(0.01), 8000)), (6_000.0, 7_000.0));
+        assert!(rates.pacing(LoadLevel::Share(0.7), Some("c8000"), 1).is_err());
     }
 
-    /// The largest rate that held, and in how many steps it was found.
-    fn searched(rates: &mut Rates, edge: f64) -> (f64, usize) {
+    /// The largest rate that held, and the number of steps.
+    fn search_once(rates: &mut Rates, edge: f64) -> (f64, usize) {
         let mut search = rates.search(3).unwrap();
         let (mut best, mut steps) = (0.0, 0);
         while let Some(rate) = search.step() {
             steps += 1;
             let holds = rate <= edge;
             best = if holds { f64::max(best, rate) } else { best };
-            search.told(holds);
+            search.record(holds);
         }
-        rates.found(3, best);
+        rates.set_held(3, best);
         (best, steps)
     }
 
     #[test]
     fn a_search_finds_the_edge_and_is_shorter_the_next_time() {
         let mut rates = Rates::default();
-        // The slowest of its group bounds nobody's search.
+        // The slowest server of a group does not bound another one's search.
         rates.add(2, Some("a"), 1_000.0);
         rates.add(3, Some("a"), 10_000.0);
-        let (best, first) = searched(&mut rates, 7_300.0);
+        let (best, first) = search_once(&mut rates, 7_300.0);
         assert!((7_000.0..=7_300.0).contains(&best), "{best}");
-        let (best, next) = searched(&mut rates, 7_300.0);
+        let (best, next) = search_once(&mut rates, 7_300.0);
         assert!((7_000.0..=7_300.0).contains(&best) && next < first, "{best} in {next}, {first}");
-        // The edge has moved.
+        // The edge moves.
         for edge in [4_000.0, 9_000.0] {
-            let (best, _) = searched(&mut rates, edge);
+            let (best, _) = search_once(&mut rates, edge);
             assert!((edge * 0.85..=edge).contains(&best), "{best} of {edge}");
         }
-        assert_eq!(searched(&mut rates, 0.0).0, 0.0);
+        assert_eq!(search_once(&mut rates, 0.0).0, 0.0);
         assert!(rates.search(7).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What the worker is to do: servers under loads, and which figure is which window of which of them.
+//! What the worker measures: servers under load, and the figures of each.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,96 +6,89 @@ use std::time::Duration;
 use figure::{CpuList, Machine};
 use serde::{Deserialize, Serialize};
 
-use crate::client::Spec;
-use crate::side::Subject;
+use crate::client::LoadSpec;
+use crate::driver::ServerSpec;
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// Servers with their connections, all of which stay from the first round to the last.
-    pub cells: Vec<Cell>,
-    /// Figures to measure.
+    /// All of them run from the first round to the last.
+    pub scenarios: Vec<Scenario>,
     pub tasks: Vec<Task>,
-    /// Where the server's side is, if it is another machine.
+    /// Where the servers run, if on another machine.
     pub remote: Option<Remote>,
 }
 
-/// A machine that serves.
+/// Another machine that runs the servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remote {
-    /// Where its agent listens.
+    /// Address of its agent.
     pub agent: SocketAddr,
-    /// What it wants to be told first; empty if nothing.
+    /// The agent's token; empty if it needs none.
     pub token: String,
-    /// The interface by which it is reached, if that is known.
+    /// The local interface towards it, if known.
     pub interface: Option<String>,
-    /// What it says of the machine.
+    /// Its description.
     pub machine: String,
 }
 
-/// A server with its connections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    /// The server.
-    pub subject: Subject,
-    /// CPUs that it may use.
+pub struct Scenario {
+    pub server: ServerSpec,
+    /// CPUs for the server.
     pub server_cpus: Option<CpuList>,
     /// Whether it must pass the conformance test first.
     pub conforms: bool,
-    /// The load, but for its target, which is known when the server listens.
-    pub spec: Spec,
-    /// Processes that the load is shared out to.
+    /// The load. Its target is set when the server listens.
+    pub spec: LoadSpec,
+    /// Number of client processes.
     pub processes: u32,
-    /// Servers of one group are compared: the slowest gives the equal rate. `None`: it is no part of that.
+    /// Servers of one group are compared: the slowest one determines the equal rate. `None`: not compared.
     pub group: Option<String>,
-    /// Whether connections that cannot be made are what is to be seen.
+    /// Whether refused connections are expected.
     pub may_refuse: bool,
 }
 
-/// A figure: a window of a cell.
+/// A figure of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
+    /// Figure id.
     pub id: String,
-    /// Which of the cells.
-    pub cell: usize,
-    /// When requests are sent.
-    pub ask: Ask,
-    /// How long a window is.
+    /// Index of the scenario.
+    pub scenario: usize,
+    pub level: LoadLevel,
+    /// Length of a window.
     pub window: Duration,
-    /// How many requests end it, if a number does.
+    /// Number of requests of a window, if that ends it.
     pub requests: Option<u64>,
-    /// Before it.
+    /// Length of the warm-up.
     pub warm_up: Duration,
-    /// Whether every other round is profiled; such a round lasts long enough.
+    /// Whether every other round is profiled. Such rounds last long enough for a profile.
     pub profile: bool,
 }
 
-/// When requests are sent.
+/// How much load, and when requests are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ask {
-    /// As soon as a connection is free.
+pub enum LoadLevel {
+    /// Whenever a connection is free.
     Closed,
-    /// At a rate.
     Rate {
-        /// Requests a second.
+        /// Requests/s.
         rate: f64,
-        /// Whether at equal distances; else exponential.
+        /// At equal distances; else at exponential ones.
         constant: bool,
     },
-    /// At a share of what the slowest of the group does when it is saturated, at exponential distances.
+    /// At a share of the capacity of the group's slowest server, at exponential distances.
     Share(f64),
-    /// At the rate at which a connection is busy for that share of the time, if the answers come as at little load; at most at 35 % of
-    /// what the slowest of the group does.
+    /// At the rate at which a connection is busy for this share of the time, if answers take as long as under
+    /// little load; at most 35 % of the capacity of the group's slowest server.
     Duty(f64),
-    /// At the largest rate that holds a latency.
+    /// The largest rate at which this quantile of the latency holds.
     Slo {
-        /// The quantile.
+        /// 0 to 1.
         quantile: f64,
-        /// What it must not exceed, in seconds.
+        /// Upper bound in seconds.
         limit: f64,
     },
 }

@@ -1,60 +1,58 @@
-//! What the client saw of a window, as evidence.
+//! Turns a window's outcome into evidence.
 
 use std::ops::Range;
 
 use figure::evidence::{SAMPLE_SHORTEST, http as key};
 use figure::{Evidence, Reading};
 
-use super::process::Connected;
+use super::process::ConnectReport;
 use crate::engine::{Outcome, Pacing, Window};
-use crate::laws;
-use crate::record::{Book, Histogram};
+use crate::record::{Histogram, RunStats};
+use crate::trend;
 
-/// The quantiles of a latency that are kept; the last is the longest.
+/// Reported quantiles; the maximum follows them.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Where delayed acknowledgements put answers: Linux's least delay is 40 ms (TCP_DELACK_MIN, include/net/tcp.h).
+/// Latencies caused by delayed ACKs, in ns: Linux's minimum delay is 40 ms (TCP_DELACK_MIN,
+/// include/net/tcp.h).
 const DELAYED: Range<u64> = 38_000_000..46_000_000;
-/// As long before and behind it: what a queue puts into the band it puts there too.
-const BESIDE: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
-/// Seconds of the window from which on its trend is told.
-const TREND_LEAST: usize = laws::MIN_VALUES;
+/// Bands of the same width on both sides: a queue fills them as well.
+const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
 
-/// What is known when all connections are made.
-pub fn of_connections(connected: &Connected, sources: usize) -> Evidence {
+/// Evidence after the ramp.
+pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
     let mut facts = lab::clock::of_monotonic();
-    let ramped = &connected.ramped;
-    facts.put(key::ESTABLISHED, f64::from(ramped.established));
-    facts.put(key::RAMP_FAILURES, ramped.failures.iter().map(|count| *count as f64).collect());
-    facts.put(key::RAMP_SECONDS, ramped.length as f64 * 1e-9);
+    let ramp = &report.ramp;
+    facts.put(key::ESTABLISHED, f64::from(ramp.established));
+    facts.put(key::RAMP_FAILURES, ramp.failures.iter().map(|count| *count as f64).collect());
+    facts.put(key::RAMP_SECONDS, ramp.length as f64 * 1e-9);
     facts.put_reading(
         key::RAMP_LONGEST,
-        Reading::or_unknown(seconds(ramped.connect.longest()), "no connection was made"),
+        Reading::or_unknown(seconds(ramp.connect.longest()), "no connection was made"),
     );
-    facts.put_reading(key::CLIENT_MEMORY, connected.memory.clone());
+    facts.put_reading(key::CLIENT_MEMORY, report.memory.clone());
     facts.put(key::SOURCES, sources.max(1) as f64);
     facts
 }
 
-/// What is known of a window.
-pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
+/// Evidence of a window.
+pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
     let mut facts = Evidence::default();
-    let book = &outcome.book;
+    let stats = &outcome.stats;
     if let Pacing::Constant { rate } | Pacing::Poisson { rate, .. } = window.pacing {
         facts.put(key::RATE_ASKED, rate);
     } else {
-        facts.put_unknown(key::RATE_ASKED, "a closed loop has no rate of its own");
+        facts.put_unknown(key::RATE_ASKED, "a closed loop is given no rate");
     }
-    facts.put_reading(key::SECONDS, Reading::or_unknown(book.seconds(), "the window had no end"));
-    // What a rate is timed by. Latencies are of single requests, and show what the clock resolves themselves.
+    facts.put_reading(key::SECONDS, Reading::or_unknown(stats.seconds(), "the window had no end"));
+    // A rate is timed by the whole window; single latencies show the clock's resolution themselves.
     facts.put_reading(SAMPLE_SHORTEST, facts.get(key::SECONDS));
-    of_counts(&mut facts, book);
-    of_latency(&mut facts, book);
-    of_fairness(&mut facts, book, connections);
-    of_threads(&mut facts, outcome);
-    let rates: Vec<f64> = whole_seconds(book);
-    let trend = (rates.len() >= TREND_LEAST).then(|| laws::slope(&rates)).flatten();
+    put_counts(&mut facts, stats);
+    put_latency(&mut facts, stats);
+    put_fairness(&mut facts, stats, connections);
+    put_threads(&mut facts, outcome);
+    let rates: Vec<f64> = whole_seconds(stats);
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-    let trend = trend.filter(|_| mean > 0.0).map(|slope| {
+    let trend = trend::slope(&rates).filter(|_| mean > 0.0).map(|slope| {
         let over = rates.len() as f64 / mean;
         vec![slope.low * over, slope.high * over]
     });
@@ -62,31 +60,31 @@ pub fn of_window(outcome: &Outcome, window: &Window, connections: u32) -> Eviden
         key::TREND,
         Reading::or_unknown(
             trend,
-            "a window of fewer than 6 seconds shows no trend; that over the rounds is told",
+            "a window of fewer than 6 seconds shows no trend; the trend over the rounds is reported",
         ),
     );
     facts
 }
 
-/// Answers of each whole second.
-fn whole_seconds(book: &Book) -> Vec<f64> {
-    let whole = book.seconds().unwrap_or(0.0) as usize;
-    book.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
+/// Answers per whole second.
+fn whole_seconds(stats: &RunStats) -> Vec<f64> {
+    let whole = stats.seconds().unwrap_or(0.0) as usize;
+    stats.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
 }
 
-fn of_counts(facts: &mut Evidence, book: &Book) {
-    let counts = &book.counts;
-    let all = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
+fn put_counts(facts: &mut Evidence, stats: &RunStats) {
+    let counts = &stats.counts;
+    let numbers = |counts: &[u64]| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>();
     facts.put(key::ANSWERED, counts.answered as f64);
-    facts.put(key::RECORDED, book.latency.count() as f64);
+    facts.put(key::RECORDED, stats.latency.count() as f64);
     facts.put(key::ANSWERED_LATE, counts.answered_late as f64);
-    facts.put(key::FAILED, all(&counts.failed));
-    facts.put(key::UNCONNECTED, all(&counts.unconnected));
+    facts.put(key::FAILED, numbers(&counts.failed));
+    facts.put(key::UNCONNECTED, numbers(&counts.unconnected));
     facts.put(key::IN_FLIGHT, counts.in_flight as f64);
     facts.put(key::UNSENT, counts.unsent as f64);
-    facts.put(key::CENSORED_AGE, seconds(book.censored.longest()).unwrap_or(0.0));
+    facts.put(key::CENSORED_AGE, seconds(stats.censored.longest()).unwrap_or(0.0));
     facts.put(key::CONNECTS, counts.connects as f64);
-    facts.put(key::CONNECT_LONGEST, seconds(book.connect.longest()).unwrap_or(0.0));
+    facts.put(key::CONNECT_LONGEST, seconds(stats.connect.longest()).unwrap_or(0.0));
     facts.put(key::CLOSED_ANNOUNCED, counts.closed_announced as f64);
     facts.put(key::CLOSED_IDLE, counts.closed_idle as f64);
     facts.put(key::SURPLUS, counts.surplus as f64);
@@ -94,42 +92,42 @@ fn of_counts(facts: &mut Evidence, book: &Book) {
     facts.put(key::FULL_WAITS, full);
 }
 
-fn of_latency(facts: &mut Evidence, book: &Book) {
-    let none = "no answer came";
-    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&book.latency), none));
-    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&book.uncorrected), none));
-    let mean = book.latency.mean().map(|mean| mean * 1e-9);
-    facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, none));
+fn put_latency(facts: &mut Evidence, stats: &RunStats) {
+    let reason = "no answer came";
+    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&stats.latency), reason));
+    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&stats.uncorrected), reason));
+    let mean = stats.latency.mean().map(|mean| mean * 1e-9);
+    facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, reason));
     let late = |histogram: &Histogram| {
         Reading::or_unknown(seconds(histogram.quantile(0.99)), "a closed loop has no schedule to be late for")
     };
-    facts.put_reading(key::LAG_BUSY, late(&book.lag_busy));
-    facts.put_reading(key::LAG_LATE, late(&book.lag_late));
-    facts.put(key::MODE_40MS, delayed(&book.uncorrected));
+    facts.put_reading(key::LAG_BUSY, late(&stats.lag_busy));
+    facts.put_reading(key::LAG_LATE, late(&stats.lag_late));
+    facts.put(key::MODE_40MS, delayed(&stats.uncorrected));
 }
 
-/// The share of latencies that stand out where delayed acknowledgements put them.
+/// Share of latencies that stand out where delayed ACKs put them.
 fn delayed(latencies: &Histogram) -> f64 {
     let within = |band: &Range<u64>| {
         latencies.bins().filter(|(at, _)| band.contains(at)).map(|(_, count)| count).sum::<u64>() as f64
     };
-    let beside = BESIDE.iter().map(within).fold(0.0, f64::max);
-    (within(&DELAYED) - beside).max(0.0) / latencies.count().max(1) as f64
+    let neighbours = NEIGHBOURS.iter().map(within).fold(0.0, f64::max);
+    (within(&DELAYED) - neighbours).max(0.0) / latencies.count().max(1) as f64
 }
 
-fn of_fairness(facts: &mut Evidence, book: &Book, connections: u32) {
-    let fairness = &book.fairness;
-    let none = "no connection was answered";
-    let held = book.rate().zip(book.latency.mean());
-    let little = held.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
-    facts.put_reading(key::LITTLE, Reading::or_unknown(little, none));
-    facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), none));
+fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
+    let fairness = &stats.fairness;
+    let reason = "no connection was answered";
+    let rate_and_latency = stats.rate().zip(stats.latency.mean());
+    let little = rate_and_latency.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
+    facts.put_reading(key::LITTLE, Reading::or_unknown(little, reason));
+    facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), reason));
     facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);
-    facts.put(key::SERVED_LEAST, fairness.least.unwrap_or(0) as f64);
-    facts.put(key::SERVED_MOST, fairness.most as f64);
+    facts.put(key::SERVED_LEAST, fairness.min.unwrap_or(0) as f64);
+    facts.put(key::SERVED_MOST, fairness.max as f64);
 }
 
-fn of_threads(facts: &mut Evidence, outcome: &Outcome) {
+fn put_threads(facts: &mut Evidence, outcome: &Outcome) {
     let usage = &outcome.usage;
     let share = |part: u64, wall: u64| part as f64 / wall.max(1) as f64;
     let busiest = usage.iter().map(|thread| share(thread.cpu, thread.wall)).reduce(f64::max);
@@ -139,7 +137,7 @@ fn of_threads(facts: &mut Evidence, outcome: &Outcome) {
         usage.iter().map(|thread| thread.run_delay.map(|delay| share(delay, thread.wall))).collect();
     let delay = delays.and_then(|delays| delays.into_iter().reduce(f64::max));
     facts.put_reading(key::CLIENT_DELAY, Reading::or_unknown(delay, "the kernel does not tell (schedstat)"));
-    let residence = seconds(outcome.book.residence.quantile(0.99));
+    let residence = seconds(outcome.stats.residence.quantile(0.99));
     facts.put_reading(key::RESIDENCE, Reading::or_unknown(residence, "nothing was received"));
 }
 
@@ -163,10 +161,10 @@ mod unit {
     }
 
     #[test]
-    fn what_stands_out_at_40_ms() {
+    fn a_mode_at_40_ms_stands_out() {
         let fast = || (0..900).map(|at| 1.0 + f64::from(at) * 0.001);
         assert!((share(fast().chain((0..100).map(|at| 40.0 + f64::from(at) * 0.03))) - 0.1).abs() < 0.01);
-        // A queue that reaches from nothing to 80 ms has as many there as beside.
+        // A queue with latencies up to 80 ms fills all three bands alike.
         assert!(share((0..8000).map(|at| f64::from(at) * 0.01)) < 0.01);
         assert_eq!(share(fast()), 0.0);
         assert_eq!(share(std::iter::empty()), 0.0);

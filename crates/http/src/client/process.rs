@@ -1,4 +1,4 @@
-//! A client's process: orders come as lines of JSON over its standard input, answers go over its standard output.
+//! A client process: orders are lines of JSON on its standard input, answers on its standard output.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -13,26 +13,26 @@ use lab::proc;
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
-use super::spec::Spec;
-use crate::engine::{Client, Outcome, Ramped, Window};
+use super::spec::LoadSpec;
+use crate::engine::{Client, Outcome, RampOutcome, Window};
 use crate::watch::process;
 
-/// The name of the worker that this binary becomes for it.
+/// Name of this worker of the binary.
 pub const WORKER: &str = "http.client";
-/// What an answer may take beyond the time that it is to take.
+/// Time limit of an answer beyond its own time.
 const GRACE: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Order {
-    Connect(Box<Spec>),
+    Connect(Box<LoadSpec>),
     Window(Window, u64),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
-    Connected(Box<Connected>),
+    Connected(Box<ConnectReport>),
     Done(Box<Outcome>),
     Failed(String),
 }
@@ -42,31 +42,30 @@ impl Answer {
         match self {
             Answer::Connected(_) => "the client connected again".to_owned(),
             Answer::Done(_) => "the client ended a window that it was not asked for".to_owned(),
-            Answer::Failed(why) => why,
+            Answer::Failed(reason) => reason,
         }
     }
 }
 
-/// What a client has when it is connected.
+/// Result of connecting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Connected {
-    /// How the connections were made.
-    pub ramped: Ramped,
-    /// Bytes that the process has more in memory than before.
+pub struct ConnectReport {
+    pub ramp: RampOutcome,
+    /// Growth of the process's RSS, in bytes.
     pub memory: Reading<f64>,
 }
 
-/// The body of a client's process: does what is ordered until its input ends.
+/// Runs in the client process: executes orders until its input ends.
 ///
 /// # Errors
-/// When the pipes break or a line is no order.
+/// A pipe broke, or a line is no order.
 pub fn serve(parent: u32) -> std::io::Result<()> {
     lab::guardian::die_with(parent);
     lab::ended::outlive_file_limit()?;
     let abort = Arc::new(AtomicBool::new(false));
     let (orders, ordered) = channel();
     let ended = abort.clone();
-    // A thread of its own reads, so that the end of the input also ends what goes on.
+    // Reads in another thread: the end of the input also aborts a running window.
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             if orders.send(line).is_err() {
@@ -78,9 +77,9 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
     let mut client = None;
     while let Ok(line) = ordered.recv() {
         let answer = match serde_json::from_str(&line)? {
-            Order::Connect(spec) => connect(&spec, &abort).map(|(made, connected)| {
-                client = Some(made);
-                Answer::Connected(Box::new(connected))
+            Order::Connect(spec) => connect(&spec, &abort).map(|(connected, report)| {
+                client = Some(connected);
+                Answer::Connected(Box::new(report))
             }),
             Order::Window(window, start) => match &client {
                 Some(client) => client
@@ -98,35 +97,34 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-fn connect(spec: &Spec, abort: &Arc<AtomicBool>) -> Result<(Client, Connected), String> {
+fn connect(spec: &LoadSpec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectReport), String> {
     let before = resident();
     let client = Client::connect(&spec.load()?, abort.clone()).map_err(|error| error.to_string())?;
     let memory = before.and(resident()).map(|(before, after)| after - before);
-    let connected = Connected { ramped: client.ramped.clone(), memory };
-    Ok((client, connected))
+    let report = ConnectReport { ramp: client.ramp.clone(), memory };
+    Ok((client, report))
 }
 
-/// Bytes that this process has in memory.
+/// RSS of this process, in bytes.
 fn resident() -> Reading<f64> {
     process::resident(&Tree::live(), std::process::id())
 }
 
-/// A client's process, from the outside. It ends with this value.
+/// Handle of a client process. Dropping it ends the process.
 #[derive(Debug)]
 pub struct Generator {
     child: Child,
     orders: Option<ChildStdin>,
     answers: Receiver<String>,
-    /// What came of connecting.
-    pub connected: Connected,
+    pub report: ConnectReport,
 }
 
 impl Generator {
-    /// Starts one and has it make its connections.
+    /// Starts a client process and makes its connections.
     ///
     /// # Errors
-    /// In words for the user.
-    pub fn start(spec: &Spec) -> Result<Generator, String> {
+    /// A sentence for the user.
+    pub fn start(spec: &LoadSpec) -> Result<Generator, String> {
         let mut child = Command::new("/proc/self/exe")
             .args([lab::worker::MARKER, WORKER, &std::process::id().to_string()])
             .stdin(Stdio::piped())
@@ -148,48 +146,47 @@ impl Generator {
                 }
             }
         });
-        let mut generator = Generator { child, orders, answers, connected: Connected::default() };
-        generator.tell(&Order::Connect(Box::new(spec.clone())))?;
+        let mut generator = Generator { child, orders, answers, report: ConnectReport::default() };
+        generator.send(&Order::Connect(Box::new(spec.clone())))?;
         match generator.answer(spec.patience + spec.timeout)? {
-            Answer::Connected(connected) => generator.connected = *connected,
+            Answer::Connected(report) => generator.report = *report,
             other => return Err(other.out_of_turn()),
         }
         Ok(generator)
     }
 
-    /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Has it send requests from a moment on, in nanoseconds of CLOCK_MONOTONIC.
+    /// Starts a window at a moment of CLOCK_MONOTONIC, in nanoseconds.
     ///
     /// # Errors
-    /// If it is gone.
-    pub fn begin(&mut self, window: &Window, start: u64) -> Result<(), String> {
-        self.tell(&Order::Window(*window, start))
+    /// The process is gone.
+    pub fn start_window(&mut self, window: &Window, start: u64) -> Result<(), String> {
+        self.send(&Order::Window(*window, start))
     }
 
-    /// What came of the window, which was to be over within this time.
+    /// Waits for the result of a window of this length.
     ///
     /// # Errors
-    /// If it is gone, too slow, or failed.
-    pub fn end(&mut self, within: Duration) -> Result<Outcome, String> {
+    /// The process is gone, too slow, or reports an error.
+    pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, String> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
             other => Err(other.out_of_turn()),
         }
     }
 
-    fn tell(&mut self, order: &Order) -> Result<(), String> {
+    fn send(&mut self, order: &Order) -> Result<(), String> {
         let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         line.push(b'\n');
         let written = self.orders.as_mut().is_some_and(|pipe| pipe.write_all(&line).is_ok());
-        if written { Ok(()) } else { Err(self.gone()) }
+        if written { Ok(()) } else { Err(self.exit_reason()) }
     }
 
-    /// Why a client whose pipe broke is gone.
-    fn gone(&mut self) -> String {
+    /// Why a client with a broken pipe is gone.
+    fn exit_reason(&mut self) -> String {
         self.orders = None;
         match self.child.wait() {
             Ok(status) => format!("the client {}", lab::ended::words(status)),
@@ -202,11 +199,11 @@ impl Generator {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => return Err("the client did not answer in time".to_owned()),
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(self.gone());
+                return Err(self.exit_reason());
             }
         };
         match serde_json::from_str(&line) {
-            Ok(Answer::Failed(why)) => Err(why),
+            Ok(Answer::Failed(reason)) => Err(reason),
             Ok(answer) => Ok(answer),
             Err(error) => Err(format!("the client sent what is no answer: {error}")),
         }
@@ -215,7 +212,7 @@ impl Generator {
 
 impl Drop for Generator {
     fn drop(&mut self) {
-        // The end of its orders ends it; should it hang, it is killed.
+        // The end of its input ends it; a hanging process is killed.
         self.orders = None;
         if self.answers.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
             let _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! What is asked of a client.
+//! The load of a client process.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -9,56 +9,48 @@ use serde::{Deserialize, Serialize};
 use crate::engine::tls::{Tls, Trust};
 use crate::engine::{Carrier, Expect, Load, Pacing, Ramp, Request};
 
-/// How long answers are waited for behind a window, and what was due is still sent.
+/// How long to wait for answers after a window, and to send requests that are due.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// A load without its windows, as it goes over a pipe.
+/// A load without its windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spec {
-    /// The server.
+pub struct LoadSpec {
     pub target: SocketAddr,
-    /// The value of the Host line.
+    /// Value of the Host line.
     pub host: String,
-    /// What is asked for; begins with `/`.
+    /// Begins with `/`.
     pub path: String,
-    /// GET, POST, …
     pub method: String,
-    /// Further lines of the head.
+    /// Further header lines.
     pub lines: Vec<(String, String)>,
-    /// The body of each request.
     pub body: Vec<u8>,
-    /// What is expected of an answer.
     pub expect: Expect,
-    /// Connections of this client.
     pub connections: u32,
-    /// Its threads.
     pub threads: u32,
-    /// CPUs on which they are pinned in turn.
+    /// CPUs to pin threads to, in turn.
     pub cpus: Option<CpuList>,
-    /// Connections that are made at the same time, at most.
+    /// Most connections that are being made at the same time.
     pub in_flight: u32,
-    /// Connections that are begun each second at most.
+    /// Most connections begun per second.
     pub ramp_rate: Option<f64>,
-    /// When making connections is given up.
+    /// Time limit of the ramp.
     pub patience: Duration,
-    /// After which a request has failed.
+    /// After this time a request has failed.
     pub timeout: Duration,
-    /// How long answers are waited for behind a window.
+    /// How long to wait for answers after a window.
     pub drain: Duration,
-    /// Whether connections are kept.
     pub keeps_alive: bool,
-    /// Addresses that connections come from.
+    /// Source addresses.
     pub sources: Vec<IpAddr>,
-    /// What carries the bytes.
     pub carrier: Carrier,
-    /// Whom the server must be, and who is believed, where it is spoken to by TLS.
+    /// Expected server name and trusted certificates, for https.
     pub tls: Option<(String, Trust)>,
 }
 
-impl Spec {
-    /// GET of a server's root over connections that are kept, by one thread and without haste.
-    pub fn of(target: SocketAddr, connections: u32) -> Spec {
-        Spec {
+impl LoadSpec {
+    /// GET / with keep-alive, by one thread.
+    pub fn get_root(target: SocketAddr, connections: u32) -> LoadSpec {
+        LoadSpec {
             target,
             host: target.to_string(),
             path: "/".to_owned(),
@@ -81,16 +73,18 @@ impl Spec {
         }
     }
 
-    /// The part of one of several processes: its connections, and its place among the CPUs.
-    pub fn part(&self, index: u32, processes: u32) -> Spec {
-        let share = |all: u32| all / processes + u32::from(index < all % processes);
+    /// The part of one of several processes: its share of connections, threads and CPUs.
+    pub fn part(&self, index: u32, processes: u32) -> LoadSpec {
+        let share = |total: u32| total / processes + u32::from(index < total % processes);
         let cpus = self.cpus.as_ref().map(|cpus| {
-            let all: Vec<u32> = cpus.iter().collect();
+            let cpus: Vec<u32> = cpus.iter().collect();
             let skip = (0..index).map(|before| self.threads_of(before, processes)).sum::<u32>() as usize;
             let count = self.threads_of(index, processes) as usize;
-            (0..count).filter_map(|at| all.get((skip + at) % all.len().max(1)).copied()).collect::<CpuList>()
+            (0..count)
+                .filter_map(|at| cpus.get((skip + at) % cpus.len().max(1)).copied())
+                .collect::<CpuList>()
         });
-        Spec {
+        LoadSpec {
             connections: share(self.connections),
             threads: self.threads_of(index, processes),
             cpus,
@@ -100,15 +94,15 @@ impl Spec {
         }
     }
 
-    /// Threads of one of several processes: each has one at least.
+    /// At least one thread per process.
     fn threads_of(&self, index: u32, processes: u32) -> u32 {
         (self.threads / processes + u32::from(index < self.threads % processes)).max(1)
     }
 
-    /// For the engine.
+    /// The load for the engine.
     ///
     /// # Errors
-    /// What is no request; why TLS could not be set up.
+    /// The request is invalid, or TLS could not be set up.
     pub fn load(&self) -> Result<Load, String> {
         let request =
             Request::new(&self.method, &self.host, &self.path, &self.lines, &self.body, self.keeps_alive)?;
@@ -144,9 +138,9 @@ mod unit {
     fn parts_make_the_whole() {
         let cpus: CpuList = [3, 5, 6].into_iter().collect();
         let target = SocketAddr::from(([127, 0, 0, 1], 80));
-        let whole = Spec { threads: 3, cpus: Some(cpus), ..Spec::of(target, 100) };
+        let whole = LoadSpec { threads: 3, cpus: Some(cpus), ..LoadSpec::get_root(target, 100) };
         for processes in 1..=5 {
-            let parts: Vec<Spec> = (0..processes).map(|index| whole.part(index, processes)).collect();
+            let parts: Vec<LoadSpec> = (0..processes).map(|index| whole.part(index, processes)).collect();
             assert_eq!(parts.iter().map(|part| part.connections).sum::<u32>(), 100);
             assert!(parts.iter().all(|part| part.threads >= 1));
             assert!(parts.iter().all(|part| part.cpus.as_ref().is_some_and(|cpus| !cpus.is_empty())));

@@ -1,19 +1,19 @@
-//! Chunked bodies (RFC 9112, section 7.1), any number of bytes at a time.
+//! Decodes chunked bodies (RFC 9112, section 7.1) from any number of bytes at a time.
 
-use super::parse::{BODY_MOST, HEAD_MOST, Malformed, Sink};
+use super::message::{MAX_BODY, MAX_HEAD, Malformed, Sink};
 
-/// Bytes that the extensions of one chunk may have.
-const EXTENSION_MOST: u32 = 4096;
+/// Most bytes of a chunk's extensions.
+const MAX_EXTENSIONS: u32 = 4096;
 
-/// How far a chunked body has come.
+/// State of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
     at: At,
-    /// Bytes that the chunk still has; while its size is read, the size so far.
+    /// Bytes left of the chunk; while its size is read, the size so far.
     left: u64,
     /// Bytes of body in all chunks so far.
     body: u64,
-    /// Bytes of this size line, or of all trailers.
+    /// Bytes of the current size line, or of all trailers.
     line: u32,
 }
 
@@ -32,30 +32,30 @@ enum At {
     LastEnd,
 }
 
-/// What some bytes brought.
+/// The effect of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// All were used, and more must come.
+    /// All bytes were used; the body is incomplete.
     More,
-    /// The body ended behind so many of the bytes.
+    /// The body ended after this number of bytes.
     End(usize),
 }
 
 impl Chunks {
-    /// Before the first byte of the body.
+    /// At the first byte of a body.
     pub const fn new() -> Chunks {
         Chunks { at: At::FirstDigit, left: 0, body: 0, line: 0 }
     }
 
-    /// Bytes of body so far, without what frames them.
+    /// Bytes of body so far, without framing.
     pub const fn body(&self) -> u64 {
         self.body
     }
 
-    /// Goes on by these bytes, and puts what they hold of the body into the sink.
+    /// Consumes `bytes` and passes body data to the sink.
     ///
     /// # Errors
-    /// How the framing is broken.
+    /// The framing is broken.
     pub fn advance<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<Progress, Malformed> {
         let mut used = 0;
         while let Some(&byte) = bytes.get(used) {
@@ -78,18 +78,19 @@ impl Chunks {
         Ok(Progress::More)
     }
 
-    /// One byte of what is not data; whether it was the body's last. Called for each such byte, a call would double what chunks cost.
+    /// Consumes one framing byte; true if it was the last of the body. Inlined: a call per byte would double
+    /// the cost of chunks.
     #[inline(always)]
     fn framing(&mut self, byte: u8) -> Result<bool, Malformed> {
         self.at = match (self.at, byte) {
             (At::FirstDigit | At::Size, digit) if digit.is_ascii_hexdigit() => {
                 let value = (digit as char).to_digit(16).map_or(0, u64::from);
                 self.left = if self.at == At::FirstDigit { value } else { self.left * 16 + value };
-                // The bound is far below u64::MAX / 16, so that the next digit cannot overflow.
-                if self.body + self.left > BODY_MOST {
+                // The bound is far below u64::MAX / 16: the next digit cannot overflow.
+                if self.body + self.left > MAX_BODY {
                     return Err(Malformed::LengthAbsurd);
                 }
-                self.count(EXTENSION_MOST)?;
+                self.count(MAX_EXTENSIONS)?;
                 At::Size
             }
             (At::Size | At::Extension | At::SizeEnd, _) => self.size_line(byte)?,
@@ -107,9 +108,9 @@ impl Chunks {
         Ok(false)
     }
 
-    /// A byte of a size line, behind its size.
+    /// A byte of a size line, after the size.
     fn size_line(&mut self, byte: u8) -> Result<At, Malformed> {
-        self.count(EXTENSION_MOST)?;
+        self.count(MAX_EXTENSIONS)?;
         match (self.at, byte) {
             (At::SizeEnd, b'\n') => {
                 self.line = 0;
@@ -122,9 +123,8 @@ impl Chunks {
         }
     }
 
-    /// A byte of a trailer's line.
     fn trailer(&mut self, byte: u8) -> Result<At, Malformed> {
-        self.count(HEAD_MOST as u32)?;
+        self.count(MAX_HEAD as u32)?;
         match byte {
             b'\r' => Ok(At::TrailerEnd),
             b'\n' => Err(Malformed::Chunk),
@@ -132,9 +132,9 @@ impl Chunks {
         }
     }
 
-    fn count(&mut self, most: u32) -> Result<(), Malformed> {
+    fn count(&mut self, limit: u32) -> Result<(), Malformed> {
         self.line += 1;
-        if self.line > most { Err(Malformed::ChunkLineLong) } else { Ok(()) }
+        if self.line > limit { Err(Malformed::ChunkLineLong) } else { Ok(()) }
     }
 }
 
@@ -151,7 +151,7 @@ mod unit {
     }
 
     #[test]
-    fn what_breaks_the_framing_is_named() {
+    fn broken_framing_has_a_reason() {
         let broken = |body: &[u8]| Chunks::new().advance(body, &mut ());
         for body in
             ["\r\n", "g\r\n", "5\n", "5\r\nhelloX", "5\r\nhello\rX", "5\rX", "0\r\n\n", "0\r\n\rX", ";\r\n"]
@@ -160,7 +160,7 @@ mod unit {
         }
         assert_eq!(broken(b"ffffffffffffffff"), Err(Malformed::LengthAbsurd));
         assert_eq!(broken(&[b'0'; 5000]), Err(Malformed::ChunkLineLong));
-        let trailers = [b"0\r\n".to_vec(), vec![b'x'; HEAD_MOST + 1]].concat();
+        let trailers = [b"0\r\n".to_vec(), vec![b'x'; MAX_HEAD + 1]].concat();
         assert_eq!(broken(&trailers), Err(Malformed::ChunkLineLong));
     }
 }

@@ -1,206 +1,264 @@
-//! The threads of a load, and how they are told what to do.
+//! The threads of a load, and the channels by which they get orders and reply.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
+use figure::CpuList;
+
+use super::connections::{check_connections, with_sources};
 use super::epoll::Epoll;
-use super::io::{Io, Wire};
-use super::load::{Carrier, Load, Pacing};
-use super::run::{Error, Outcome, Window, check, check_connections, nothing, settle, with_sources};
+use super::io::{ConnectSpec, Io};
+use super::load::{Carrier, Error, Load, Pacing};
 use super::secure::Secure;
-use super::thread::{Done, First, Kept, Ramped, Thread, Usage};
+use super::thread::{ConnectionSet, FirstHash, RampOutcome, Thread, Usage, WindowResult};
 use super::uring::Uring;
+use super::window::{Outcome, Window};
 use crate::pace::{Closed, Constant, Pace, Poisson};
-use crate::record::Book;
+use crate::record::RunStats;
 use crate::stop::{After, Either, Requests};
 
-/// Threads with their connections, which stay from window to window.
+/// Makes the connections of a load and runs its one window.
+///
+/// `start` is called once all connections are made, so that several processes can wait for each other. It
+/// returns the moment of the first request, in nanoseconds of CLOCK_MONOTONIC. `None` or `abort` ends the run
+/// early; what was recorded so far is kept.
+///
+/// # Errors
+/// [`Error`]. Missing connections are no error while there is at least one: see [`RampOutcome::established`].
+pub fn run(
+    load: &Load,
+    abort: &Arc<AtomicBool>,
+    start: impl FnOnce(&RampOutcome) -> Option<u64>,
+) -> Result<Outcome, Error> {
+    let window = Window::from_load(load);
+    window.check()?;
+    let client = Client::connect(load, abort.clone())?;
+    let moment = start(&client.ramp).ok_or(Error::Aborted)?;
+    client.window(&window, moment)
+}
+
+/// Threads with their connections, which persist from window to window.
 #[derive(Debug)]
 pub struct Client {
     /// How the connections were made.
-    pub ramped: Ramped,
+    pub ramp: RampOutcome,
     load: Load,
-    threads: Vec<Seat>,
+    threads: Vec<LoadThread>,
 }
 
-/// A thread of the client, from the outside. It ends when its orders do.
+/// Handle of a thread of the client. Dropping it ends the thread.
 #[derive(Debug)]
-struct Seat {
+struct LoadThread {
     orders: Option<Sender<(Window, u64)>>,
-    answers: Receiver<Result<Answer, Error>>,
+    replies: Receiver<Result<Reply, Error>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a thread tells: first how its connections were made, then what came of each window.
-enum Answer {
-    Ramped(Box<Ramped>),
-    Window(Box<(Book, Usage)>),
+/// What a thread reports: the ramp first, then each window.
+enum Reply {
+    Ramp(Box<RampOutcome>),
+    Window(Box<(RunStats, Usage)>),
 }
 
 impl Client {
     /// Makes the connections. `abort` ends this early, and every window.
     ///
     /// # Errors
-    /// [`Error`]. Connections that are missing are no error as long as there is one.
+    /// [`Error`]. Missing connections are no error while there is at least one.
     pub fn connect(load: &Load, abort: Arc<AtomicBool>) -> Result<Client, Error> {
         check_connections(load)?;
         let load = with_sources(load);
-        let mut client = Client { ramped: Ramped::default(), threads: Vec::new(), load };
-        let first = Arc::new(First::new());
+        let mut client = Client { ramp: RampOutcome::default(), threads: Vec::new(), load };
+        let first = Arc::new(FirstHash::new());
         for index in 0..client.load.threads {
-            client.threads.push(Seat::start(client.load.clone(), index, abort.clone(), first.clone())?);
+            client.threads.push(LoadThread::start(client.load.clone(), index, abort.clone(), first.clone())?);
         }
-        // All of them, so that none is left in its ramp when another one could not be set up.
-        let told: Vec<Result<Answer, Error>> = client.threads.iter().map(Seat::answer).collect();
-        for answer in told {
-            if let Answer::Ramped(of_thread) = answer? {
-                client.ramped.merge(&of_thread);
+        // Waits for all replies: no thread is left in its ramp because another one failed.
+        let replies: Vec<Result<Reply, Error>> = client.threads.iter().map(LoadThread::reply).collect();
+        for reply in replies {
+            if let Reply::Ramp(ramp) = reply? {
+                client.ramp.merge(&ramp);
             }
         }
         if abort.load(Ordering::Relaxed) {
             return Err(Error::Aborted);
         }
-        if client.ramped.established == 0 {
-            return Err(nothing(&client.load, &client.ramped));
+        if client.ramp.established == 0 {
+            return Err(no_connection(&client.load, &client.ramp));
         }
         Ok(client)
     }
 
-    /// Sends requests from a moment on, in nanoseconds of CLOCK_MONOTONIC, and tells what came of them.
+    /// Sends requests from `start` on, in nanoseconds of CLOCK_MONOTONIC.
     ///
     /// # Errors
-    /// What is asked for makes no sense; what the system answered to a thread.
+    /// The window makes no sense, or a system call of a thread failed.
     pub fn window(&self, window: &Window, start: u64) -> Result<Outcome, Error> {
-        check(window)?;
-        for seat in &self.threads {
-            // One that is gone tells why when it is asked for its answer.
-            let _ = seat.orders.as_ref().map(|orders| orders.send((*window, start)));
+        window.check()?;
+        for thread in &self.threads {
+            // A thread that has ended reports why in its reply.
+            let _ = thread.orders.as_ref().map(|orders| orders.send((*window, start)));
         }
-        let mut outcome = Outcome { ramped: self.ramped.clone(), ..Outcome::default() };
-        let answers: Vec<Result<Answer, Error>> = self.threads.iter().map(Seat::answer).collect();
-        for answer in answers {
-            if let Answer::Window(of_thread) = answer? {
-                outcome.book.merge(&of_thread.0);
-                outcome.usage.push(of_thread.1);
+        let mut outcome = Outcome { ramp: self.ramp.clone(), ..Outcome::default() };
+        let replies: Vec<Result<Reply, Error>> = self.threads.iter().map(LoadThread::reply).collect();
+        for reply in replies {
+            if let Reply::Window(result) = reply? {
+                outcome.stats.merge(&result.0);
+                outcome.usage.push(result.1);
             }
         }
         Ok(outcome)
     }
 }
 
-impl Seat {
-    fn start(load: Load, index: u32, abort: Arc<AtomicBool>, first: Arc<First>) -> Result<Seat, Error> {
-        let ((orders, ordered), (answer, answers)) = (channel(), channel());
-        let part = Part { load, abort, first, index, orders: ordered, answer };
+impl LoadThread {
+    fn start(
+        load: Load,
+        index: u32,
+        abort: Arc<AtomicBool>,
+        first: Arc<FirstHash>,
+    ) -> Result<LoadThread, Error> {
+        let ((order_sender, orders), (reply, replies)) = (channel(), channel());
+        let task = ThreadTask { load, abort, first, index, orders, reply };
         let thread = std::thread::Builder::new().name(format!("load {index}")).spawn(move || {
-            match (part.load.carrier, part.load.tls.is_some()) {
-                (Carrier::Epoll, false) => part.serve::<Epoll>(),
-                (Carrier::Epoll, true) => part.serve::<Secure<Epoll>>(),
-                (Carrier::Uring, false) => part.serve::<Uring>(),
-                (Carrier::Uring, true) => part.serve::<Secure<Uring>>(),
+            match (task.load.carrier, task.load.tls.is_some()) {
+                (Carrier::Epoll, false) => task.serve::<Epoll>(),
+                (Carrier::Epoll, true) => task.serve::<Secure<Epoll>>(),
+                (Carrier::Uring, false) => task.serve::<Uring>(),
+                (Carrier::Uring, true) => task.serve::<Secure<Uring>>(),
             }
         });
         let thread = thread.map_err(|error| Error::System { what: "a thread of the load", error })?;
-        Ok(Seat { orders: Some(orders), answers, thread: Some(thread) })
+        Ok(LoadThread { orders: Some(order_sender), replies, thread: Some(thread) })
     }
 
-    fn answer(&self) -> Result<Answer, Error> {
-        self.answers.recv().unwrap_or(Err(Error::Load("a thread of the load is gone")))
+    fn reply(&self) -> Result<Reply, Error> {
+        self.replies.recv().unwrap_or(Err(Error::Load("a thread of the load is gone")))
     }
 }
 
-impl Drop for Seat {
+impl Drop for LoadThread {
     fn drop(&mut self) {
         self.orders = None;
-        // A thread that panicked has told it by its silence.
+        // A panic of the thread already showed as a missing reply.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// The part of a load that one thread does, and how it is told and tells.
-struct Part {
+/// What one thread needs to do its part of a load.
+struct ThreadTask {
     load: Load,
     abort: Arc<AtomicBool>,
-    first: Arc<First>,
-    /// Which of the threads it is, from 0.
+    first: Arc<FirstHash>,
+    /// From 0.
     index: u32,
     orders: Receiver<(Window, u64)>,
-    answer: Sender<Result<Answer, Error>>,
+    reply: Sender<Result<Reply, Error>>,
 }
 
-/// The connections, for the next window, beside what came of this one.
-type Ended<I> = std::io::Result<(Done<Book>, Kept<I>)>;
+/// The result of a window, and the connections for the next one.
+type WindowEnd<I> = std::io::Result<(WindowResult<RunStats>, ConnectionSet<I>)>;
 
-impl Part {
-    /// Makes the connections, then does what is ordered.
+impl ThreadTask {
+    /// Makes the connections, then runs windows as ordered.
     fn serve<I: Io>(self) {
-        let told = |error| Error::System { what: "waiting for events", error };
-        let ramped = self.prepare::<I>().and_then(|kept| {
-            Thread::new(&self.load, &self.abort, kept, Closed, After::new(0), Book::default())
+        let wait_failed = |error| Error::System { what: "waiting for events", error };
+        let ramped = self.prepare::<I>().and_then(|set| {
+            Thread::new(&self.load, &self.abort, set, Closed, After::new(0), RunStats::default())
                 .ramp()
-                .map_err(told)
+                .map_err(wait_failed)
         });
-        let mut kept = match ramped {
-            Ok((ramped, kept)) => {
-                // Whoever does not listen has gone, and gives no orders.
-                let _ = self.answer.send(Ok(Answer::Ramped(Box::new(ramped))));
-                kept
+        let mut set = match ramped {
+            Ok((ramp, set)) => {
+                // If the receiver is gone, there are no orders either.
+                let _ = self.reply.send(Ok(Reply::Ramp(Box::new(ramp))));
+                set
             }
-            Err(error) => return drop(self.answer.send(Err(error))),
+            Err(error) => return drop(self.reply.send(Err(error))),
         };
         while let Ok((window, start)) = self.orders.recv() {
             let Window { pacing, duration, requests, warm_up } = window;
             let load = Load { pacing, duration, requests, warm_up, ..self.load.clone() };
-            match self.by_pace(&load, kept, start) {
-                Ok((mut done, connections)) => {
-                    done.record.fairness = done.fairness;
-                    kept = connections;
-                    let _ = self.answer.send(Ok(Answer::Window(Box::new((done.record, done.usage)))));
+            match self.run_paced(&load, set, start) {
+                Ok((mut result, connections)) => {
+                    result.record.fairness = result.fairness;
+                    set = connections;
+                    let reply = Reply::Window(Box::new((result.record, result.usage)));
+                    let _ = self.reply.send(Ok(reply));
                 }
-                Err(error) => return drop(self.answer.send(Err(told(error)))),
+                Err(error) => return drop(self.reply.send(Err(wait_failed(error)))),
             }
         }
     }
 
-    fn prepare<I: Io>(&self) -> Result<Kept<I>, Error> {
+    fn prepare<I: Io>(&self) -> Result<ConnectionSet<I>, Error> {
         let load = &self.load;
         let count = load.connections / load.threads + u32::from(self.index < load.connections % load.threads);
-        let wire = Wire {
+        let spec = ConnectSpec {
             target: load.target,
             sources: load.sources.clone(),
             request: load.request.bytes.clone(),
             tls: load.tls.clone(),
         };
-        settle(load, self.index)?;
-        let io = I::new(count, wire)
+        set_up_thread(load, self.index)?;
+        let io = I::new(count, spec)
             .map_err(|error| Error::System { what: "setting up what carries the bytes", error })?;
-        Ok(Kept::new(load, count, io, &self.first))
+        Ok(ConnectionSet::new(load, count, io, &self.first))
     }
 
-    fn by_pace<I: Io>(&self, load: &Load, kept: Kept<I>, start: u64) -> Ended<I> {
+    /// Chooses the schedule.
+    fn run_paced<I: Io>(&self, load: &Load, set: ConnectionSet<I>, start: u64) -> WindowEnd<I> {
         let (index, threads) = (self.index, load.threads);
         match load.pacing {
-            Pacing::Closed => self.by_stop(load, kept, start, Closed),
-            Pacing::Constant { rate } => self.by_stop(load, kept, start, Constant::new(rate, index, threads)),
+            Pacing::Closed => self.run_until(load, set, start, Closed),
+            Pacing::Constant { rate } => {
+                self.run_until(load, set, start, Constant::new(rate, index, threads))
+            }
             Pacing::Poisson { rate, seed } => {
-                self.by_stop(load, kept, start, Poisson::new(rate, seed, index, threads))
+                self.run_until(load, set, start, Poisson::new(rate, seed, index, threads))
             }
         }
     }
 
-    fn by_stop<I: Io, P: Pace>(&self, load: &Load, kept: Kept<I>, start: u64, pace: P) -> Ended<I> {
+    /// Chooses the end of the window.
+    fn run_until<I: Io, P: Pace>(
+        &self,
+        load: &Load,
+        set: ConnectionSet<I>,
+        start: u64,
+        pace: P,
+    ) -> WindowEnd<I> {
         let after = After::new(load.duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64));
         let requests = load.requests.map(|total| Requests::new(total, self.index, load.threads));
         let abort = &*self.abort;
-        let book = Book::default();
+        let stats = RunStats::default();
         match requests {
-            None => Thread::new(load, abort, kept, pace, after, book).run(start),
+            None => Thread::new(load, abort, set, pace, after, stats).run(start),
             Some(requests) if load.duration.is_none() => {
-                Thread::new(load, abort, kept, pace, requests, book).run(start)
+                Thread::new(load, abort, set, pace, requests, stats).run(start)
             }
-            Some(requests) => Thread::new(load, abort, kept, pace, Either(after, requests), book).run(start),
+            Some(requests) => Thread::new(load, abort, set, pace, Either(after, requests), stats).run(start),
         }
     }
+}
+
+/// Pins the calling thread and reduces its timer slack to 1 ns. The default of 50 µs makes wake-ups late
+/// (prctl(2), PR_SET_TIMERSLACK).
+fn set_up_thread(load: &Load, index: u32) -> Result<(), Error> {
+    let failed = |what| move |error| Error::System { what, error };
+    if let Some(cpus) = &load.cpus {
+        let choices: Vec<u32> = cpus.iter().collect();
+        let cpu = choices.get(index as usize % choices.len().max(1)).copied();
+        let pinned: CpuList = cpu.into_iter().collect();
+        lab::affinity::set(&pinned).map_err(failed("pinning a thread of the load to its CPU"))?;
+    }
+    rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1))
+        .map_err(|error| failed("the slack of a thread's timers")(error.into()))
+}
+
+fn no_connection(load: &Load, ramp: &RampOutcome) -> Error {
+    let failures = ramp.failures(&load.expect);
+    Error::Nothing { target: load.target, seconds: ramp.length as f64 * 1e-9, failures }
 }

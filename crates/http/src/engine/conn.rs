@@ -1,60 +1,55 @@
-//! What is known of each connection.
+//! The state of each connection.
 
 use super::epoll;
 use super::parse::Parser;
-use crate::record::Begun;
+use crate::record::RequestTimes;
 
-/// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// There is none. It is made at the moment that `since` tells.
+    /// Not connected. `since` is the moment of the next attempt.
     Down,
-    /// It is being made, since `since`; whether a request waits for it.
+    /// Being made, since `since`.
     Connecting {
-        /// The request counts as begun.
+        /// A request waits for the connection.
         with_request: bool,
     },
-    /// Its first request, by which the server shows that it serves it.
+    /// Its first request: the server shows that it serves the connection.
     Proving,
-    /// It waits for a request.
+    /// Waits for a request.
     Free,
-    /// It waits for an answer.
+    /// Waits for an answer.
     Busy,
 }
 
-/// A connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Where it stands.
     pub state: State,
-    /// Of its answers.
     pub parser: Parser,
-    /// The request that waits for an answer.
-    pub begun: Begun,
-    /// Of [`State::Down`] and [`State::Connecting`].
+    /// Of the request in flight.
+    pub times: RequestTimes,
+    /// Of [`State::Down`] and [`State::Connecting`], in nanoseconds of CLOCK_MONOTONIC.
     pub since: u64,
     /// Answers as expected in the window.
     pub served: u64,
-    /// Where a part of a head is kept, and whether one is.
+    /// Place of a partial head.
     pub carry: Option<std::num::NonZeroU32>,
     /// It was answered once.
     pub is_proven: bool,
-    /// It stands in the queue of those that wait for a request, or did when it was lost.
+    /// In the queue of free connections; stays set when a queued connection is lost.
     pub is_queued: bool,
-    /// The body of the answer that it waits for is hashed.
+    /// The body of the next answer is hashed.
     pub is_hashed: bool,
 }
 
-// What a connection costs the client's caches.
+// Connections compete for the client's caches.
 const _: () = assert!(size_of::<Connection>() + size_of::<epoll::Slot>() <= 128);
 
 impl Connection {
-    /// Not connected yet.
     pub fn new(is_head: bool) -> Connection {
         Connection {
             state: State::Down,
             parser: Parser::new(is_head),
-            begun: Begun { intended: 0, sent: 0 },
+            times: RequestTimes { intended: 0, sent: 0 },
             since: u64::MAX,
             served: 0,
             carry: None,
@@ -64,7 +59,6 @@ impl Connection {
         }
     }
 
-    /// Whether a request is on it.
     pub fn has_request(&self) -> bool {
         matches!(self.state, State::Busy | State::Proving | State::Connecting { with_request: true })
     }

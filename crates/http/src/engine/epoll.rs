@@ -1,4 +1,5 @@
-//! Bytes by epoll: each socket is registered once, edge-triggered; a request costs one send, one recv and a share of a wait.
+//! epoll: each socket is registered once, edge-triggered. A request costs one send, one recv and a share of a
+//! wait.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -8,67 +9,67 @@ use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
-use super::io::{Io, Raw, What, Wire};
+use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::poll::{self, Poll};
 use super::socket;
 use crate::record::Failure;
 
-/// Bytes that one read takes at most.
+/// Most bytes of one read.
 const BUFFER: usize = 64 * 1024;
-/// Reads of one connection before others have their turn: a body without end must not keep the thread for ever.
+/// Most reads of a connection before others have their turn: an endless body must not block the thread.
 const READS_OF_TURN: u32 = 16;
-/// The other side will send no more, or the connection is broken.
+/// The peer will send no more, or the connection is broken.
 const ENDS: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 
-/// Connections of one thread.
 #[derive(Debug)]
 pub struct Epoll {
     poll: Poll,
     slots: Vec<Slot>,
-    wire: Wire,
+    spec: ConnectSpec,
     buffer: Vec<u8>,
     filled: usize,
-    /// The connection that is being read, and what was told of it.
+    /// The connection that is being read, and its event.
     reading: Option<(u64, EventFlags)>,
-    /// How often it was read in this turn.
+    /// Reads of this connection in this turn.
     reads: u32,
-    /// Connections that have more to be read, of which nobody is told again: for the next turn, and of this one.
+    /// Connections with more to read, for which epoll reports no further event: for the next turn, and of
+    /// this one.
     unfinished: VecDeque<(u64, EventFlags)>,
     resumed: VecDeque<(u64, EventFlags)>,
 }
 
-/// The transport of a connection.
+/// The socket of a connection.
 #[derive(Debug, Default)]
 pub struct Slot {
     socket: Option<OwnedFd>,
-    /// Which of the sockets that this slot had: events of an earlier one are told by it.
+    /// Number of sockets that the slot had before: tells events of an old socket from those of this one.
     generation: u32,
     /// Bytes of the request that the socket did not take.
     unsent: u32,
     is_connecting: bool,
-    /// A write found no room: it is told when there is some.
+    /// A write found no room; an event follows when there is some.
     is_full: bool,
 }
 
 impl Epoll {
-    /// What an event's word is of a socket.
+    /// The word of a socket's events.
     fn word(&self, connection: u32) -> u64 {
         u64::from(self.slots[connection as usize].generation) << 32 | u64::from(connection)
     }
 
-    /// The slot that an event is of, if its socket is still there.
+    /// The slot of an event, if its socket is still open.
     fn live(&mut self, word: u64) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(word as u32 as usize)?;
         (slot.socket.is_some() && u64::from(slot.generation) == word >> 32).then_some(slot)
     }
 
-    /// Sends what is unsent.
+    /// Sends the rest of the request.
     fn flush(&mut self, connection: u32) -> Result<(), Failure> {
         let slot = &mut self.slots[connection as usize];
         let Some(socket) = &slot.socket else { return Err(Failure::Reset) };
         while slot.unsent > 0 {
-            let from = self.wire.request.len() - slot.unsent as usize;
-            match send(socket, &self.wire.request[from..], SendFlags::NOSIGNAL) {
+            let from = self.spec.request.len() - slot.unsent as usize;
+            match send(socket, &self.spec.request[from..], SendFlags::NOSIGNAL) {
                 Ok(sent) => slot.unsent -= sent as u32,
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => {}
@@ -79,15 +80,16 @@ impl Epoll {
     }
 
     /// Reads once; `None` if there is nothing.
-    fn read(&mut self, word: u64, flags: EventFlags) -> Option<What> {
+    fn read(&mut self, word: u64, flags: EventFlags) -> Option<IoEvent> {
         let slot = self.slots.get_mut(word as u32 as usize)?;
         let socket = slot.socket.as_ref().filter(|_| u64::from(slot.generation) == word >> 32)?;
         loop {
             match recv(socket, &mut self.buffer[..], RecvFlags::empty()) {
-                Ok((_, 0)) => return Some(What::Closed),
+                Ok((_, 0)) => return Some(IoEvent::Closed),
                 Ok((_, filled)) => {
                     self.filled = filled;
-                    // A short read emptied the socket (epoll(7), "Questions and answers", 9); but of an end nobody is told again.
+                    // A short read emptied the socket (epoll(7), "Questions and answers", 9). But epoll does
+                    // not report the end of a connection again.
                     if filled == self.buffer.len() || flags.intersects(ENDS) {
                         self.reads += 1;
                         if self.reads < READS_OF_TURN {
@@ -96,17 +98,17 @@ impl Epoll {
                             self.unfinished.push_back((word, flags));
                         }
                     }
-                    return Some(What::Received);
+                    return Some(IoEvent::Received);
                 }
                 Err(Errno::AGAIN) => return None,
                 Err(Errno::INTR) => {}
-                Err(_) => return Some(What::Failed(Failure::Reset)),
+                Err(_) => return Some(IoEvent::Failed(Failure::Reset)),
             }
         }
     }
 
-    /// A connection that was being made is, or failed.
-    fn made(&mut self, word: u64) -> What {
+    /// Ends the making of a connection.
+    fn finish_connect(&mut self, word: u64) -> IoEvent {
         let slot = &mut self.slots[word as u32 as usize];
         slot.is_connecting = false;
         let error = match &slot.socket {
@@ -114,20 +116,20 @@ impl Epoll {
             None => Err(Errno::BADF),
         };
         match error {
-            Ok(()) => What::Connected,
-            Err(error) => What::Failed(socket::why(&error.into())),
+            Ok(()) => IoEvent::Connected,
+            Err(error) => IoEvent::Failed(socket::failure(&error.into())),
         }
     }
 }
 
 impl Io for Epoll {
-    fn new(connections: u32, wire: Wire) -> io::Result<Epoll> {
+    fn new(connections: u32, spec: ConnectSpec) -> io::Result<Epoll> {
         let slots = (0..connections).map(|_| Slot::default()).collect();
         let (buffer, poll) = (vec![0; BUFFER], Poll::new()?);
         Ok(Epoll {
             poll,
             slots,
-            wire,
+            spec,
             buffer,
             filled: 0,
             reading: None,
@@ -139,10 +141,11 @@ impl Io for Epoll {
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
-        let opened = socket::open(self.wire.target, self.wire.source(connection));
-        let socket = opened.map_err(|error| socket::why(&error))?;
-        socket::begin(&socket, self.wire.target)?;
-        // Writability comes with the connection, and later only where a send found no room: it costs nothing to be registered.
+        let opened = socket::open(self.spec.target, self.spec.source(connection));
+        let socket = opened.map_err(|error| socket::failure(&error))?;
+        socket::begin(&socket, self.spec.target)?;
+        // OUT fires when the connection is made, and later only after a send found no room: registering it
+        // costs nothing.
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         self.poll.add(&socket, self.word(connection), flags).map_err(|_| Failure::Connect)?;
         let slot = &mut self.slots[connection as usize];
@@ -152,7 +155,7 @@ impl Io for Epoll {
 
     #[inline]
     fn send(&mut self, connection: u32) -> Result<(), Failure> {
-        self.slots[connection as usize].unsent = self.wire.request.len() as u32;
+        self.slots[connection as usize].unsent = self.spec.request.len() as u32;
         self.flush(connection)
     }
 
@@ -164,22 +167,22 @@ impl Io for Epoll {
     }
 
     fn wait(&mut self, until: Option<u64>) -> io::Result<usize> {
-        // Those of the turn before were all taken.
+        // All connections of the previous turn were read.
         std::mem::swap(&mut self.unfinished, &mut self.resumed);
         let until = if self.resumed.is_empty() { until } else { Some(0) };
         Ok(self.poll.wait(until)? + self.resumed.len())
     }
 
-    fn most(&self) -> usize {
-        poll::MOST
+    fn max_events(&self) -> usize {
+        poll::MAX_EVENTS
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(u32, What)> {
+    fn next(&mut self) -> Option<(u32, IoEvent)> {
         loop {
             if let Some((word, flags)) = self.reading.take() {
-                if let Some(what) = self.read(word, flags) {
-                    return Some((word as u32, what));
+                if let Some(event) = self.read(word, flags) {
+                    return Some((word as u32, event));
                 }
                 continue;
             }
@@ -194,24 +197,24 @@ impl Io for Epoll {
                 if !flags.intersects(EventFlags::OUT | ENDS) {
                     continue;
                 }
-                let what = self.made(word);
-                if what == What::Connected && flags.intersects(EventFlags::IN | ENDS) {
+                let event = self.finish_connect(word);
+                if event == IoEvent::Connected && flags.intersects(EventFlags::IN | ENDS) {
                     self.reading = Some((word, flags));
                 }
-                return Some((connection, what));
+                return Some((connection, event));
             }
             if slot.is_full && flags.contains(EventFlags::OUT) {
                 slot.is_full = false;
                 if flags.intersects(EventFlags::IN | ENDS) {
                     self.reading = Some((word, flags));
                 }
-                return Some((connection, What::Room));
+                return Some((connection, IoEvent::Writable));
             }
             if slot.unsent > 0
                 && flags.contains(EventFlags::OUT)
                 && let Err(kind) = self.flush(connection)
             {
-                return Some((connection, What::Failed(kind)));
+                return Some((connection, IoEvent::Failed(kind)));
             }
             if flags.intersects(EventFlags::IN | ENDS) {
                 self.reading = Some((word, flags));

@@ -1,4 +1,4 @@
-//! What went wrong on a connection, in a sentence, with the option that helps.
+//! Sentences for errors of a connection, with the option that helps.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -6,15 +6,13 @@ use std::time::Duration;
 use figure::format::{listed, plain_to, system_error};
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
-/// What believes a certificate that the usual rules refuse.
 const INSECURE: &str = "--insecure accepts any certificate";
-/// Names of a certificate that are quoted.
-const MOST_NAMES: usize = 3;
-/// Characters of each.
-const MOST_LETTERS: usize = 60;
+/// Most names of a certificate in a message.
+const MAX_NAMES: usize = 3;
+/// Most characters of each name.
+const MAX_LETTERS: usize = 60;
 const DAY: u64 = 24 * 3600;
 
-/// An error of TLS.
 pub fn of_tls(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(error) => of_certificate(error),
@@ -35,22 +33,20 @@ pub fn of_tls(error: &Error) -> String {
             let alert = of_alert(*alert);
             format!("the server wants a certificate of its client ({alert}), and truebench has none to show")
         }
-        Error::AlertReceived(alert) => {
-            format!("the server ended TLS by an alert: {}", of_alert(*alert))
-        }
-        Error::PeerIncompatible(why) => format!(
+        Error::AlertReceived(alert) => format!("the server ended TLS by an alert: {}", of_alert(*alert)),
+        Error::PeerIncompatible(reason) => format!(
             "the server has no version or cipher of TLS 1.2 or 1.3 in common with truebench: {}",
-            words(&format!("{why:?}"))
+            words(&format!("{reason:?}"))
         ),
-        Error::PeerMisbehaved(why) => {
-            format!("the server breaks the rules of TLS: {}", words(&format!("{why:?}")))
+        Error::PeerMisbehaved(reason) => {
+            format!("the server breaks the rules of TLS: {}", words(&format!("{reason:?}")))
         }
         Error::InappropriateMessage { .. } | Error::InappropriateHandshakeMessage { .. } => {
             "the server sent a TLS message that does not belong there".to_owned()
         }
         Error::PeerSentOversizedRecord => "the server sent a TLS record that is too long".to_owned(),
         Error::DecryptError => "a TLS message of the server cannot be decrypted".to_owned(),
-        Error::General(text) => format!("TLS failed: {}", plain_to(text, MOST_LETTERS)),
+        Error::General(text) => format!("TLS failed: {}", plain_to(text, MAX_LETTERS)),
         other => format!("TLS failed: {}", words(name(&format!("{other:?}")))),
     }
 }
@@ -58,22 +54,22 @@ pub fn of_tls(error: &Error) -> String {
 fn of_certificate(error: &CertificateError) -> String {
     match error {
         CertificateError::UnknownIssuer => format!(
-            "the certificate is of an authority that is not known: --cacert FILE names its certificate, or the server's own; {INSECURE}"
+            "the certificate's authority is not known: --cacert FILE names its certificate, or the server's own; {INSECURE}"
         ),
         CertificateError::Other(error) if is_authority(error) => format!(
             "the certificate is self-signed, an authority's own: --cacert FILE accepts it if it is in that file; {INSECURE}"
         ),
         CertificateError::BadSignature => format!(
-            "the certificate is not signed by the authority of its name that is known here: --cacert FILE names another, or the server's own certificate; {INSECURE}"
+            "the certificate is not signed by the authority of that name that this system knows: --cacert FILE names another, or the server's own certificate; {INSECURE}"
         ),
         CertificateError::Expired => format!("the certificate has expired: renew it; {INSECURE}"),
         CertificateError::ExpiredContext { time, not_after } => {
-            let since = ago(time.as_secs().saturating_sub(not_after.as_secs()));
+            let since = span(time.as_secs().saturating_sub(not_after.as_secs()));
             format!("the certificate expired {since} ago: renew it, or set this machine's clock; {INSECURE}")
         }
         CertificateError::NotValidYet => format!("the certificate is not valid yet; {INSECURE}"),
         CertificateError::NotValidYetContext { time, not_before } => {
-            let until = ago(not_before.as_secs().saturating_sub(time.as_secs()));
+            let until = span(not_before.as_secs().saturating_sub(time.as_secs()));
             format!(
                 "the certificate is not valid before {until} from now: set this machine's clock; {INSECURE}"
             )
@@ -83,18 +79,18 @@ fn of_certificate(error: &CertificateError) -> String {
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<String> =
-                presented.iter().take(MOST_NAMES).map(|name| plain_to(&quoted(name), MOST_LETTERS)).collect();
+                presented.iter().take(MAX_NAMES).map(|name| plain_to(&quoted(name), MAX_LETTERS)).collect();
             let names = match names.is_empty() {
                 true => "no host (it has no subjectAltName)".to_owned(),
-                false if presented.len() > MOST_NAMES => format!("{} and others", names.join(", ")),
+                false if presented.len() > MAX_NAMES => format!("{} and others", names.join(", ")),
                 false => listed(&names),
             };
-            let host = plain_to(&expected.to_str(), MOST_LETTERS);
+            let host = plain_to(&expected.to_str(), MAX_LETTERS);
             format!("the certificate is for {names}, not for {host}: name its host in --url; {INSECURE}")
         }
         other => {
-            let why = words(name(&format!("{other:?}")));
-            format!("the certificate is not accepted ({why}): replace it; {INSECURE}")
+            let reason = words(name(&format!("{other:?}")));
+            format!("the certificate is not accepted ({reason}): replace it; {INSECURE}")
         }
     }
 }
@@ -103,12 +99,12 @@ fn of_alert(alert: AlertDescription) -> String {
     alert.as_str().map_or_else(|| format!("number {}", u8::from(alert)), words)
 }
 
-/// Whether a certificate was refused as a server's because it is an authority's.
+/// Whether a server certificate was refused because it is a CA certificate.
 pub(super) fn is_authority(error: &rustls::OtherError) -> bool {
     matches!(error.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// An error of a read or a write, which TLS may have made.
+/// An error of a read or a write, with or without TLS.
 pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> String {
     if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return of_tls(error);
@@ -132,7 +128,7 @@ pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> Strin
     }
 }
 
-/// An error of a connection that may not be there.
+/// An error while connecting.
 pub fn of_connect(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => {
@@ -147,8 +143,8 @@ pub fn of_connect(error: &io::Error) -> String {
     }
 }
 
-/// A span of time: `3 days`, `5 hours`.
-fn ago(seconds: u64) -> String {
+/// A time span: `3 days`, `5 hours`.
+fn span(seconds: u64) -> String {
     let (count, unit) = match seconds {
         0..3600 => (seconds.div_ceil(60), "minute"),
         3600..DAY => (seconds / 3600, "hour"),
@@ -158,18 +154,18 @@ fn ago(seconds: u64) -> String {
     format!("{count} {unit}{plural}")
 }
 
-/// Of `DnsName("a.test")`, as rustls quotes names, what is in quotes; else the whole.
+/// The part in quotes of `DnsName("a.test")`, which is how rustls prints names; else the whole.
 fn quoted(name: &str) -> String {
     let mut parts = name.split('"');
     parts.nth(1).unwrap_or(name).to_owned()
 }
 
-/// Of `Name(…)` or `Name { … }` the name.
+/// The name in `Name(…)` or `Name { … }`.
 fn name(text: &str) -> &str {
     text.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or(text)
 }
 
-/// A name in capitals of the source, as words: `BadEncoding` is "bad encoding".
+/// Splits a CamelCase name into words: `BadEncoding` becomes "bad encoding".
 fn words(name: &str) -> String {
     let mut text = String::new();
     let (mut was_lower, letters) = (false, self::name(name).chars());
@@ -192,16 +188,16 @@ mod unit {
 
     use super::*;
 
-    /// No name of the source, no number of errno, no empty reason.
+    /// No identifier, no errno, no empty reason.
     fn assert_sentence(text: &str) {
         let is_name = |word: &str| {
             let letters: Vec<char> = word.chars().collect();
             letters.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
         };
-        let known = ["subjectAltName"];
+        let allowed = ["subjectAltName"];
         let odd = text
             .split(|letter: char| !letter.is_alphanumeric())
-            .find(|word| is_name(word) && !known.contains(word));
+            .find(|word| is_name(word) && !allowed.contains(word));
         assert_eq!(odd, None, "{text}");
         assert!(
             !text.contains("os error") && !text.contains('{') && text.split_whitespace().count() > 3,

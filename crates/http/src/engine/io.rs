@@ -1,4 +1,4 @@
-//! What carries bytes: the one face of epoll and io_uring.
+//! The common interface of epoll and io_uring.
 
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
@@ -7,21 +7,20 @@ use std::sync::Arc;
 use super::tls::Tls;
 use crate::record::Failure;
 
-/// Whom to connect to, from where, and what to send.
+/// Where to connect to and from, and what to send.
 #[derive(Clone, Debug)]
-pub struct Wire {
-    /// The server.
+pub struct ConnectSpec {
     pub target: SocketAddr,
-    /// Source addresses, taken in turn; none leaves it to the system.
+    /// Source addresses, taken in turn; empty: the system chooses.
     pub sources: Vec<IpAddr>,
     /// The bytes of a request.
     pub request: Arc<[u8]>,
-    /// How it is encrypted, if it is.
+    /// `None`: no encryption.
     pub tls: Option<Tls>,
 }
 
-impl Wire {
-    /// The source of a connection.
+impl ConnectSpec {
+    /// The source address of a connection.
     pub fn source(&self, connection: u32) -> Option<IpAddr> {
         let count = self.sources.len().max(1);
         self.sources.get(connection as usize % count).copied()
@@ -30,68 +29,65 @@ impl Wire {
 
 /// What happened on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// It is made.
+pub enum IoEvent {
+    /// The connection is made.
     Connected,
     /// Bytes came: [`Io::received`].
     Received,
-    /// The server ended it.
+    /// The server closed the connection.
     Closed,
     /// It could not be made, or broke.
     Failed(Failure),
-    /// There is room for more behind a [`Raw::write`] that found none.
-    Room,
+    /// A [`Raw::write`] that found no room can be repeated.
+    Writable,
 }
 
-/// Connections by number. All that happens is told in events; nothing blocks but [`wait`](Io::wait).
+/// Connections, addressed by number. Everything that happens is an event; only [`wait`](Io::wait) blocks.
 pub trait Io: Sized {
-    /// With room for so many connections.
+    /// With room for `connections` connections.
     ///
     /// # Errors
-    /// Why it cannot be had here.
-    fn new(connections: u32, wire: Wire) -> io::Result<Self>;
+    /// A system call failed.
+    fn new(connections: u32, spec: ConnectSpec) -> io::Result<Self>;
 
-    /// Begins a connection; [`What::Connected`] or [`What::Failed`] follows.
+    /// Begins a connection; [`IoEvent::Connected`] or [`IoEvent::Failed`] follows.
     ///
     /// # Errors
-    /// If it failed at once; then nothing follows.
+    /// It failed at once; no event follows.
     fn connect(&mut self, connection: u32) -> Result<(), Failure>;
 
-    /// Sends the request.
-    ///
     /// # Errors
-    /// If the connection is broken; then it is still to be closed.
+    /// The connection is broken; the caller must close it.
     fn send(&mut self, connection: u32) -> Result<(), Failure>;
 
-    /// Ends a connection. Nothing is told of it any more.
+    /// Closes a connection. It has no further events.
     fn close(&mut self, connection: u32);
 
-    /// Waits for events until a moment (for ever if there is none), and tells how many there are.
+    /// Waits for events until a moment, or without limit. Returns their number.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     fn wait(&mut self, until: Option<u64>) -> io::Result<usize>;
 
-    /// Events that a wait returns at most.
-    fn most(&self) -> usize;
+    /// Most events that one wait returns.
+    fn max_events(&self) -> usize;
 
-    /// The next event.
-    fn next(&mut self) -> Option<(u32, What)>;
+    fn next(&mut self) -> Option<(u32, IoEvent)>;
 
-    /// The bytes of the last [`What::Received`].
+    /// The bytes of the last [`IoEvent::Received`].
     fn received(&self) -> &[u8];
 
-    /// What the first failure of kind [`Failure::Tls`] was, for people.
-    fn trouble(&self) -> Option<&str> {
+    /// The first failure of kind [`Failure::Tls`], for people.
+    fn tls_error(&self) -> Option<&str> {
         None
     }
 }
 
 /// Connections that can send other bytes than the request.
 pub trait Raw: Io {
-    /// Sends bytes at once; how many the system took.
+    /// Sends bytes without blocking; returns the number of bytes that the system took.
     ///
     /// # Errors
-    /// What the system answered. Of `WouldBlock` [`What::Room`] follows.
+    /// A system call failed. After `WouldBlock`, [`IoEvent::Writable`] follows.
     fn write(&mut self, connection: u32, pieces: &[IoSlice<'_>]) -> io::Result<usize>;
 }

@@ -1,5 +1,6 @@
-//! What is asked of the engine.
+//! What the engine is to send, and why it could not.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,48 +12,65 @@ use super::parse::Response;
 use super::tls::Tls;
 use crate::record::Failure;
 
-/// Connections that one source address has room for before the kernel's search for a free port becomes slow: half of the usual
-/// 28 232 ports, one parity of which is preferred (before Linux 6.8).
+/// Connections per source address before the kernel's search for a free port becomes slow: half of the
+/// default 28 232 ports. Before Linux 6.8 the search prefers ports of one parity.
 pub const PORTS_OF_SOURCE: u32 = 14_000;
 
-/// A load.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// The server.
     pub target: SocketAddr,
-    /// What is sent, always the same.
+    /// The same bytes for every request.
     pub request: Request,
-    /// What is expected of an answer.
     pub expect: Expect,
-    /// Connections, over all threads; at least as many as threads.
+    /// Over all threads; at least as many as threads.
     pub connections: u32,
-    /// Threads, at least 1.
+    /// At least 1.
     pub threads: u32,
-    /// CPUs on which the threads are pinned in turn; `None` leaves them to the system.
+    /// CPUs to pin threads to, in turn; `None`: no pinning.
     pub cpus: Option<CpuList>,
-    /// When requests are sent.
     pub pacing: Pacing,
-    /// How long the window is, if a time ends it.
+    /// Length of the window, if a time ends it.
     pub duration: Option<Duration>,
-    /// How many requests of the window are sent, if a number ends it. With a warm-up, requests that are in flight when the window begins
-    /// are answered besides.
+    /// Number of requests of the window, if a number ends it. Requests in flight at the end of the warm-up
+    /// come on top.
     pub requests: Option<u64>,
-    /// Before the window.
+    /// Length of the warm-up before the window.
     pub warm_up: Duration,
-    /// How connections are made before.
+    /// How to make connections before the warm-up.
     pub ramp: Ramp,
-    /// After which a request has failed, and a connection that is being made too.
+    /// After this time a request, or the making of a connection, has failed.
     pub timeout: Duration,
-    /// How long answers are waited for behind the window.
+    /// How long to wait for answers after the window.
     pub drain: Duration,
-    /// Whether connections are kept; else each request makes one, and that is part of its latency.
+    /// Keep-alive. Without it each request makes a connection, which is part of its latency.
     pub keeps_alive: bool,
-    /// Addresses that connections come from, taken in turn. None: the system's, or on loopback as many as are needed.
+    /// Source addresses, taken in turn. Empty: the system's choice, on loopback as many as needed.
     pub sources: Vec<IpAddr>,
-    /// What carries the bytes.
     pub carrier: Carrier,
-    /// How the bytes are encrypted: `https://`. None: they are not.
+    /// `None`: plain HTTP.
     pub tls: Option<Tls>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The load makes no sense.
+    #[error("{0}")]
+    Load(&'static str),
+    /// The limit of open files is too low.
+    #[error(
+        "{needed} open files are needed and this process may have {limit}: ask for fewer connections, or raise the limit \
+         (ulimit -n {needed})"
+    )]
+    Files { needed: u64, limit: u64 },
+    /// A thread could not be started or set up.
+    #[error("{what}: {}", figure::format::system_error(error))]
+    System { what: &'static str, error: io::Error },
+    /// No connection was answered as expected.
+    #[error("no connection to {target} was answered as expected within {seconds:.1} s: {failures}")]
+    Nothing { target: SocketAddr, seconds: f64, failures: String },
+    /// The caller gave up.
+    #[error("given up before it began")]
+    Aborted,
 }
 
 /// When requests are sent.
@@ -63,61 +81,60 @@ pub enum Pacing {
     Closed,
     /// At equal distances.
     Constant {
-        /// Requests a second, over all threads.
+        /// Requests/s, over all threads.
         rate: f64,
     },
     /// At exponential distances.
     Poisson {
-        /// Requests a second, over all threads.
+        /// Requests/s, over all threads.
         rate: f64,
         /// The same seed gives the same schedule.
         seed: u64,
     },
 }
 
-/// How connections are made before the warm-up. Each must be answered once.
+/// How to make connections before the warm-up. Each must answer one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// Connections that are made at the same time, at most: below the server's backlog, or it drops some.
+    /// Most connections that are being made at the same time. A number above the server's backlog makes it
+    /// drop some.
     pub in_flight: u32,
-    /// Connections that are begun each second at most; `None` for as many as can be.
+    /// Most connections begun per second; `None`: no limit.
     pub rate: Option<f64>,
-    /// When it is over, even if connections are missing.
+    /// The ramp ends after this time, even if connections are missing.
     pub patience: Duration,
 }
 
 impl Default for Ramp {
-    /// A quarter of the smallest backlog of the subjects (somaxconn is 4096 since Linux 5.4; many programs ask for 511).
+    /// A quarter of the smallest backlog of the servers under test: somaxconn is 4096 since Linux 5.4, but
+    /// many programs ask for 511.
     fn default() -> Self {
         Ramp { in_flight: 128, rate: None, patience: Duration::from_secs(60) }
     }
 }
 
-/// What carries the bytes.
+/// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carrier {
-    /// epoll.
     Epoll,
-    /// io_uring, where it is ([`available`](super::uring::available)).
+    /// If [`available`](super::uring::available).
     Uring,
 }
 
-/// The bytes of a request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// All of them.
     pub bytes: Arc<[u8]>,
-    /// Whether its answers have no body.
+    /// A HEAD request: its answers have no body.
     pub is_head: bool,
 }
 
 impl Request {
-    /// A request of HTTP/1.1. `host` is the value of its Host line, `target` begins with `/`; further lines are names and values.
-    /// A body brings its Content-Length, and a connection that is not kept its `Connection: close`.
+    /// An HTTP/1.1 request. `host` is the value of the Host line, `target` begins with `/`, `lines` are
+    /// further header lines. Adds Content-Length for a body, and `Connection: close` without keep-alive.
     ///
     /// # Errors
-    /// What part holds bytes that would end a line or a word.
+    /// A part holds bytes that would end a line or a word.
     pub fn new(
         method: &str,
         host: &str,
@@ -153,23 +170,22 @@ impl Request {
     }
 }
 
-/// What is expected of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expect {
-    /// Its status; `None` for any of 200 to 299.
+    /// `None`: any of 200 to 299.
     pub status: Option<u16>,
-    /// Bytes of its body; `None` for any.
+    /// Bytes of the body; `None`: any number.
     pub body: Option<u64>,
-    /// Whether every body is that of the run's first answer: the first on each connection, and some 1 in 1024 after it, are hashed and
-    /// compared. For servers whose answers do not vary.
+    /// Whether every body must equal that of the first answer of the run. The first on each connection, and 1
+    /// in 1021 after it, are hashed and compared. For servers whose answers do not vary.
     #[serde(default)]
     pub same_body: bool,
 }
 
 impl Expect {
-    /// What is wrong with a status that is not as expected, and what to do.
+    /// Describes an unexpected status, and what to do.
     pub fn deviation(&self, status: u16) -> String {
-        let wanted = match self.status {
+        let expected = match self.status {
             Some(status) => status.to_string(),
             None => "200 to 299".to_owned(),
         };
@@ -178,13 +194,13 @@ impl Expect {
             401 | 407 => "give credentials in the URL or by -H Authorization",
             _ => "correct the URL",
         };
-        format!("{status}, where {wanted} was expected; {advice}, or accept it by --expect-status {status}")
+        format!("{status}, where {expected} was expected; {advice}, or accept it by --expect-status {status}")
     }
 
-    /// Whether an answer is as expected, but for what its body holds.
+    /// Checks everything except the contents of the body.
     ///
     /// # Errors
-    /// What is not.
+    /// The first deviation.
     #[inline]
     pub fn check(&self, response: &Response) -> Result<(), Failure> {
         let is_status = match self.status {

@@ -1,4 +1,4 @@
-//! epoll with timeouts of nanoseconds: what the client and the null responder wait by.
+//! epoll with timeouts in nanoseconds, for the client and the null responder.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -7,8 +7,8 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use super::time;
 
-/// Events that one wait returns at most.
-pub const MOST: usize = 512;
+/// Most events that one wait returns.
+pub const MAX_EVENTS: usize = 512;
 
 /// An epoll descriptor and the events of its last wait.
 #[derive(Debug)]
@@ -16,33 +16,31 @@ pub struct Poll {
     epoll: OwnedFd,
     events: Vec<libc::epoll_event>,
     next: usize,
-    /// The kernel knows epoll_pwait2 (5.11), and it is not forbidden.
+    /// The kernel has epoll_pwait2 (5.11), and it is not forbidden.
     has_nanoseconds: bool,
 }
 
 impl Poll {
-    /// A new one.
-    ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn new() -> io::Result<Poll> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        Ok(Poll { epoll, events: Vec::with_capacity(MOST), next: 0, has_nanoseconds: true })
+        Ok(Poll { epoll, events: Vec::with_capacity(MAX_EVENTS), next: 0, has_nanoseconds: true })
     }
 
-    /// Tells of a socket from now on, under this word.
+    /// Registers a socket under this word.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn add(&self, socket: impl AsFd, word: u64, flags: EventFlags) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(word), flags)?)
     }
 
-    /// Waits for events until a moment of CLOCK_MONOTONIC (at most; not at all if it has passed; for ever if there is none), and
-    /// tells how many there are. A signal ends the wait too.
+    /// Waits for events until a moment of CLOCK_MONOTONIC, or without limit; returns their number. A moment
+    /// in the past does not block. A signal ends the wait.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn wait(&mut self, until: Option<u64>) -> io::Result<usize> {
         (self.next, _) = (0, self.events.clear());
         let left = until.map(|until| until.saturating_sub(time::now()));
@@ -56,11 +54,16 @@ impl Poll {
             }
         }
         if count < 0 {
-            // Rounded down: whoever waits for a moment looks again, and a late return could not be made good.
+            // Rounded down: the caller waits again if it is too early, but cannot undo a late return.
             let milliseconds = left.map_or(-1, |left| i32::try_from(left / 1_000_000).unwrap_or(i32::MAX));
-            // SAFETY: the list has room for MOST events.
+            // SAFETY: the list has room for MAX_EVENTS events.
             count = unsafe {
-                libc::epoll_wait(self.epoll.as_raw_fd(), self.events.as_mut_ptr(), MOST as i32, milliseconds)
+                libc::epoll_wait(
+                    self.epoll.as_raw_fd(),
+                    self.events.as_mut_ptr(),
+                    MAX_EVENTS as i32,
+                    milliseconds,
+                )
             };
         }
         self.arrived(count)
@@ -79,13 +82,14 @@ impl Poll {
             tv_sec: (left / 1_000_000_000) as libc::time_t,
             tv_nsec: (left % 1_000_000_000) as libc::c_long,
         };
-        // SAFETY: the list has room for MOST events; the time is read during the call; no signal mask is given.
+        // SAFETY: the list has room for MAX_EVENTS events; the time is read during the call; no signal mask
+        // is given.
         let count = unsafe {
             libc::syscall(
                 libc::SYS_epoll_pwait2,
                 self.epoll.as_raw_fd(),
                 self.events.as_mut_ptr(),
-                MOST as i32,
+                MAX_EVENTS as i32,
                 &raw const limit,
                 std::ptr::null::<libc::sigset_t>(),
                 0usize,
@@ -105,7 +109,7 @@ impl Poll {
     }
 }
 
-/// The call is not there, or a sandbox forbids it.
+/// The system call does not exist, or a sandbox forbids it.
 fn forbids(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM))
 }

@@ -1,7 +1,7 @@
-//! TLS between the loop and what carries bytes: the loop sees plain bytes, epoll or io_uring encrypted ones.
+//! TLS on top of epoll or io_uring: the loop sees plain bytes, the carrier encrypted ones.
 //!
-//! A connection is told as made once its handshake is done, so that the handshake is part of how long connecting took. A request is
-//! encrypted anew each time it is sent. A connection of TLS has some KiB of its own (rustls), unlike a plain one.
+//! A connection counts as made after its handshake, so that connect times include it. A request is encrypted
+//! each time it is sent. A TLS connection takes some KiB more memory than a plain one (rustls).
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IoSlice, Write};
@@ -11,29 +11,28 @@ use figure::format::system_error;
 use rustls::ClientConnection;
 
 use super::errors;
-use super::io::{Io, Raw, What, Wire};
+use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::tls::Tls;
 use crate::record::Failure;
 
-/// Room for what one read can bring: the carriers' 64 KiB, and the records (of 16 KiB) that began before.
+/// Room for one read: the carriers' 64 KiB, and TLS records (16 KiB) that began before.
 const PLAIN: usize = 96 * 1024;
 
-/// Connections of one thread, encrypted.
+/// Connections of one thread.
 #[derive(Debug)]
 pub struct Secure<I> {
     carrier: I,
     tls: Tls,
     request: Arc<[u8]>,
     sessions: Vec<Option<Box<Session>>>,
-    /// What was decrypted last.
+    /// The bytes decrypted last.
     plain: Vec<u8>,
-    /// What is still to be told of the connection of which the carrier told last.
-    told: VecDeque<(u32, What)>,
-    /// The first failure of TLS.
-    trouble: Option<String>,
+    /// Events not yet returned, for the connection of the carrier's last event.
+    events: VecDeque<(u32, IoEvent)>,
+    tls_error: Option<String>,
 }
 
-/// The encryption of a connection.
+/// The TLS state of a connection.
 #[derive(Debug)]
 struct Session {
     tls: ClientConnection,
@@ -46,13 +45,13 @@ struct Session {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The connection below is being made.
+    /// The TCP connection is being made.
     Connecting,
     Handshake,
     Made,
 }
 
-/// Where rustls writes what it has encrypted.
+/// Sends what rustls encrypted.
 struct Outlet<'a, I> {
     carrier: &'a mut I,
     connection: u32,
@@ -73,12 +72,12 @@ impl<I: Raw> Write for Outlet<'_, I> {
 }
 
 impl Session {
-    /// Encrypts what is unsent of the request, and sends what is encrypted, as far as there is room.
+    /// Encrypts the rest of the request and sends encrypted bytes, as far as there is room.
     fn flush(&mut self, request: &[u8], mut outlet: Outlet<'_, impl Raw>) -> io::Result<()> {
         loop {
             let rest = &request[request.len() - self.unsent as usize..];
-            let taken = if rest.is_empty() { 0 } else { self.tls.writer().write(rest)? };
-            self.unsent -= taken as u32;
+            let length = if rest.is_empty() { 0 } else { self.tls.writer().write(rest)? };
+            self.unsent -= length as u32;
             if !self.tls.wants_write() {
                 return Ok(());
             }
@@ -91,11 +90,11 @@ impl Session {
         }
     }
 
-    /// Decrypts what was received; whether the server ended the session.
+    /// Decrypts received bytes; true if the server ended the session.
     fn read(&mut self, mut bytes: &[u8], plain: &mut Vec<u8>) -> Result<bool, String> {
         let mut has_ended = false;
         while !bytes.is_empty() {
-            let taken = self.tls.read_tls(&mut bytes).map_err(|error| system_error(&error))?;
+            let count = self.tls.read_tls(&mut bytes).map_err(|error| system_error(&error))?;
             let processed = self.tls.process_new_packets();
             let mut reader = self.tls.reader();
             while let Ok(piece) = reader.fill_buf() {
@@ -107,23 +106,24 @@ impl Session {
                 reader.consume(length);
             }
             has_ended = processed.map_err(|error| errors::of_tls(&error))?.peer_has_closed();
-            // Behind the end of the session nothing is read.
-            if taken == 0 {
+            // rustls reads nothing after the end of the session.
+            if count == 0 {
                 break;
             }
         }
         Ok(has_ended)
     }
 
-    /// What it means that the connection below ended, or broke.
-    fn lost(&self, otherwise: What) -> What {
+    /// The meaning of a TCP connection that ended or broke.
+    fn lost(&self, otherwise: IoEvent) -> IoEvent {
         match self.stage {
             Stage::Connecting => otherwise,
-            Stage::Handshake => What::Failed(Failure::Tls),
-            Stage::Made if otherwise != What::Closed => otherwise,
-            // Without the end of the session an answer that ends with its connection may have been cut (RFC 9112, section 9.8).
-            Stage::Made if self.has_answer => What::Failed(Failure::ClosedWithin),
-            Stage::Made => What::Failed(Failure::ClosedBefore),
+            Stage::Handshake => IoEvent::Failed(Failure::Tls),
+            Stage::Made if otherwise != IoEvent::Closed => otherwise,
+            // Without a close_notify, an answer that ends with its connection may be truncated (RFC 9112,
+            // section 9.8).
+            Stage::Made if self.has_answer => IoEvent::Failed(Failure::ClosedWithin),
+            Stage::Made => IoEvent::Failed(Failure::ClosedBefore),
         }
     }
 }
@@ -134,21 +134,21 @@ impl<I: Raw> Secure<I> {
         session.flush(&self.request, Outlet { carrier: &mut self.carrier, connection })
     }
 
-    /// Sends what a session has to say. If it cannot, the connection is lost.
+    /// Sends what the session has to send. If that fails, the connection is lost.
     fn go_on(&mut self, connection: u32) {
         if let Err(error) = self.flush(connection) {
-            self.lose(connection, What::Failed(Failure::Reset), &system_error(&error));
+            self.lose(connection, IoEvent::Failed(Failure::Reset), &system_error(&error));
         }
     }
 
-    /// The carrier told that a connection ended or broke; nothing more comes.
-    fn lose(&mut self, connection: u32, otherwise: What, why: &str) {
+    /// The TCP connection ended or broke; nothing more comes.
+    fn lose(&mut self, connection: u32, otherwise: IoEvent, reason: &str) {
         let Some(session) = &self.sessions[connection as usize] else { return };
-        let what = session.lost(otherwise);
-        if what == What::Failed(Failure::Tls) {
-            self.trouble.get_or_insert_with(|| format!("in the handshake: {why}"));
+        let event = session.lost(otherwise);
+        if event == IoEvent::Failed(Failure::Tls) {
+            self.tls_error.get_or_insert_with(|| format!("in the handshake: {reason}"));
         }
-        self.told.push_back((connection, what));
+        self.events.push_back((connection, event));
     }
 
     /// Encrypted bytes came.
@@ -159,25 +159,25 @@ impl<I: Raw> Secure<I> {
         let is_made = session.stage == Stage::Handshake && !session.tls.is_handshaking();
         if is_made && read.is_ok() {
             session.stage = Stage::Made;
-            self.told.push_back((connection, What::Connected));
+            self.events.push_back((connection, IoEvent::Connected));
         }
         if !self.plain.is_empty() {
             session.has_answer = true;
-            self.told.push_back((connection, What::Received));
+            self.events.push_back((connection, IoEvent::Received));
         }
         let is_open = session.stage == Stage::Made;
         if session.tls.wants_write() {
             self.go_on(connection);
         }
         match read {
-            Err(why) => {
-                self.trouble.get_or_insert(why);
-                self.told.push_back((connection, What::Failed(Failure::Tls)));
+            Err(reason) => {
+                self.tls_error.get_or_insert(reason);
+                self.events.push_back((connection, IoEvent::Failed(Failure::Tls)));
             }
-            Ok(true) if is_open => self.told.push_back((connection, What::Closed)),
+            Ok(true) if is_open => self.events.push_back((connection, IoEvent::Closed)),
             Ok(true) => self.lose(
                 connection,
-                What::Closed,
+                IoEvent::Closed,
                 "the server ended TLS; if it does not speak it, use http:// in --url",
             ),
             Ok(false) => {}
@@ -186,24 +186,24 @@ impl<I: Raw> Secure<I> {
 }
 
 impl<I: Raw> Io for Secure<I> {
-    fn new(connections: u32, wire: Wire) -> io::Result<Secure<I>> {
-        let none = || io::Error::new(io::ErrorKind::InvalidInput, "no TLS was asked for");
-        let tls = wire.tls.as_ref().ok_or_else(none)?.apart();
+    fn new(connections: u32, spec: ConnectSpec) -> io::Result<Secure<I>> {
+        let no_tls = || io::Error::new(io::ErrorKind::InvalidInput, "no TLS was requested");
+        let tls = spec.tls.as_ref().ok_or_else(no_tls)?.with_own_tickets();
         Ok(Secure {
             tls,
-            request: wire.request.clone(),
-            carrier: I::new(connections, wire)?,
+            request: spec.request.clone(),
+            carrier: I::new(connections, spec)?,
             sessions: (0..connections).map(|_| None).collect(),
             plain: Vec::with_capacity(PLAIN),
-            told: VecDeque::new(),
-            trouble: None,
+            events: VecDeque::new(),
+            tls_error: None,
         })
     }
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
         let tls = self.tls.session().map_err(|error| {
-            self.trouble.get_or_insert(errors::of_tls(&error));
+            self.tls_error.get_or_insert(errors::of_tls(&error));
             Failure::Tls
         })?;
         let session = Session { tls, stage: Stage::Connecting, unsent: 0, has_answer: false };
@@ -220,12 +220,13 @@ impl<I: Raw> Io for Secure<I> {
     fn close(&mut self, connection: u32) {
         if let Some(mut session) = self.sessions[connection as usize].take() {
             if session.stage == Stage::Made {
-                // Due to the server (RFC 8446, section 6.1). If it does not arrive, the end of the connection says as much.
+                // RFC 8446, section 6.1, asks for it. If it does not arrive, the end of the connection has
+                // the same meaning.
                 session.tls.send_close_notify();
                 session.unsent = 0;
                 drop(session.flush(&[], Outlet { carrier: &mut self.carrier, connection }));
             }
-            self.told.retain(|(of, _)| *of != connection);
+            self.events.retain(|(other, _)| *other != connection);
         }
         self.carrier.close(connection);
     }
@@ -234,31 +235,31 @@ impl<I: Raw> Io for Secure<I> {
         self.carrier.wait(until)
     }
 
-    fn most(&self) -> usize {
-        self.carrier.most()
+    fn max_events(&self) -> usize {
+        self.carrier.max_events()
     }
 
-    fn next(&mut self) -> Option<(u32, What)> {
+    fn next(&mut self) -> Option<(u32, IoEvent)> {
         loop {
-            if let Some(told) = self.told.pop_front() {
-                return Some(told);
+            if let Some(event) = self.events.pop_front() {
+                return Some(event);
             }
-            let (connection, what) = self.carrier.next()?;
-            match what {
-                What::Received => self.arrived(connection),
-                What::Room => self.go_on(connection),
-                What::Connected => {
+            let (connection, event) = self.carrier.next()?;
+            match event {
+                IoEvent::Received => self.arrived(connection),
+                IoEvent::Writable => self.go_on(connection),
+                IoEvent::Connected => {
                     if let Some(session) = &mut self.sessions[connection as usize] {
                         session.stage = Stage::Handshake;
                         self.go_on(connection);
                     }
                 }
-                What::Closed => self.lose(
+                IoEvent::Closed => self.lose(
                     connection,
-                    what,
+                    event,
                     "the server ended the connection; if it does not speak TLS, use http:// in --url",
                 ),
-                What::Failed(_) => self.lose(connection, what, "the connection broke"),
+                IoEvent::Failed(_) => self.lose(connection, event, "the connection broke"),
             }
         }
     }
@@ -267,7 +268,7 @@ impl<I: Raw> Io for Secure<I> {
         &self.plain
     }
 
-    fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    fn tls_error(&self) -> Option<&str> {
+        self.tls_error.as_deref()
     }
 }

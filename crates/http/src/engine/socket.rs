@@ -1,5 +1,3 @@
-//! Sockets that do not block.
-
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,18 +9,18 @@ use rustix::net::{
 
 use crate::record::Failure;
 
-/// A socket for connections to an address: not blocking, without Nagle's delay, from this source if one is given.
+/// A non-blocking socket for connections to `target`, with TCP_NODELAY, from `source` if one is given.
 ///
 /// # Errors
-/// What the system answered.
+/// A system call failed.
 pub fn open(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
     open_with(target, source, SocketFlags::NONBLOCK)
 }
 
-/// The same, and it blocks: io_uring waits for such ones itself, and gives up on others.
+/// The same as a blocking socket: io_uring waits for blocking sockets itself, and fails on others.
 ///
 /// # Errors
-/// What the system answered.
+/// A system call failed.
 pub fn open_blocking(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
     open_with(target, source, SocketFlags::empty())
 }
@@ -38,7 +36,7 @@ fn open_with(target: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> 
     Ok(socket)
 }
 
-/// Begins a connection; whether it is made already.
+/// Begins a connection; true if it is made already.
 ///
 /// # Errors
 /// Why it cannot be made.
@@ -46,21 +44,21 @@ pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
     match connect(socket, &target) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::INPROGRESS) => Ok(false),
-        Err(error) => Err(why(&error.into())),
+        Err(error) => Err(failure(&error.into())),
     }
 }
 
-/// Sends bytes, as many as there is room for at once; how many.
+/// Sends bytes without blocking; returns their number.
 ///
 /// # Errors
-/// What the system answered.
+/// A system call failed.
 pub fn write(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     Ok(rustix::io::retry_on_intr(|| sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), flags))?)
 }
 
-/// The kind of a connection that was not made.
-pub fn why(error: &io::Error) -> Failure {
+/// The kind of a failed connect.
+pub fn failure(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(libc::ECONNREFUSED) => Failure::Refused,
         Some(libc::ETIMEDOUT) => Failure::ConnectTimeout,
@@ -69,12 +67,12 @@ pub fn why(error: &io::Error) -> Failure {
     }
 }
 
-/// The port is chosen at connect, when the target is known too, so that each source has all ports for each target (ip(7),
-/// IP_BIND_ADDRESS_NO_PORT).
+/// Chooses the port at connect, when the target is known: each source then has all ports for each target
+/// (ip(7), IP_BIND_ADDRESS_NO_PORT).
 fn leave_port_to_connect(socket: &OwnedFd) -> io::Result<()> {
     let on: libc::c_int = 1;
-    // SAFETY: a number of the size that is told.
-    let done = unsafe {
+    // SAFETY: a number of the size that is passed.
+    let status = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::IPPROTO_IP,
@@ -83,5 +81,5 @@ fn leave_port_to_connect(socket: &OwnedFd) -> io::Result<()> {
             size_of_val(&on) as libc::socklen_t,
         )
     };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,4 +1,5 @@
-//! One thread of the engine: its connections, its schedule, its record. It shares nothing with the others but what the first body was.
+//! One thread of the engine: connections, schedule, record. Threads share only the hash of the run's first
+//! body.
 
 mod answers;
 mod bodies;
@@ -16,20 +17,21 @@ use super::io::Io;
 use super::load::Load;
 use super::time;
 use crate::pace::{Due, Pace};
-use crate::record::{Begun, Failure, Fairness, Record};
+use crate::record::{Failure, Fairness, Record, RequestTimes};
 use crate::stop::Stop;
-use bodies::Bodies;
-pub use bodies::First;
+use bodies::BodyHashes;
+pub use bodies::FirstHash;
 use carry::Carries;
-pub use ramp::Ramped;
+pub use ramp::RampOutcome;
 pub use usage::Usage;
 
-/// How long before a request is due waiting turns into looking again and again: what the kernel takes to wake a thread.
+/// How long before a request is due the thread polls instead of sleeping: about the wake-up latency.
+/// Nanoseconds.
 const SPIN: u64 = 40_000;
-/// After which a connection that could not be made is tried again.
+/// Delay before a failed connection is tried again, in nanoseconds.
 const RETRY: u64 = 100_000_000;
-/// The longest time from one look at all connections for those that waited too long to the next.
-const SWEEP_MOST: u64 = 100_000_000;
+/// Longest time between two sweeps for timeouts, in nanoseconds.
+const MAX_SWEEP_INTERVAL: u64 = 100_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -38,39 +40,36 @@ enum Phase {
     Draining,
 }
 
-/// What a window gave.
-pub struct Done<R> {
-    /// What became of the requests.
+/// The result of a window.
+pub struct WindowResult<R> {
     pub record: R,
-    /// Answers by connection.
+    /// By connection.
     pub fairness: Fairness,
-    /// What the thread used.
     pub usage: Usage,
 }
 
-/// What stays from window to window: the connections.
-pub struct Kept<I> {
+/// What persists from window to window.
+pub struct ConnectionSet<I> {
     io: I,
     connections: Vec<Connection>,
     free: VecDeque<u32>,
     carries: Carries,
-    bodies: Bodies,
+    bodies: BodyHashes,
 }
 
-impl<I: Io> Kept<I> {
-    /// So many connections, none of which is made. Where the load asks for it, bodies are compared with the first of the run.
-    pub fn new(load: &Load, count: u32, io: I, first: &Arc<First>) -> Kept<I> {
-        Kept {
+impl<I: Io> ConnectionSet<I> {
+    /// `count` connections, none of them made yet.
+    pub fn new(load: &Load, count: u32, io: I, first: &Arc<FirstHash>) -> ConnectionSet<I> {
+        ConnectionSet {
             io,
             connections: vec![Connection::new(load.request.is_head); count as usize],
             free: VecDeque::with_capacity(count as usize),
             carries: Carries::default(),
-            bodies: Bodies::new(load.expect.same_body.then(|| first.clone())),
+            bodies: BodyHashes::new(load.expect.same_body.then(|| first.clone())),
         }
     }
 }
 
-/// A thread's state.
 pub struct Thread<'a, I, P, S, R> {
     load: &'a Load,
     abort: &'a AtomicBool,
@@ -79,52 +78,58 @@ pub struct Thread<'a, I, P, S, R> {
     stop: S,
     record: R,
     connections: Vec<Connection>,
-    /// Those that wait for a request, the one that waits longest first.
+    /// Connections that wait for a request, the longest wait first.
     free: VecDeque<u32>,
-    /// Since when there is one that waits.
+    /// Since when the first of them waits.
     free_since: u64,
     carries: Carries,
-    bodies: Bodies,
+    bodies: BodyHashes,
     phase: Phase,
-    /// When the window begins.
+    /// Start of the window.
     window: u64,
-    /// Requests without an answer.
+    /// Requests in flight.
     busy: u32,
     sweep_at: u64,
-    ramped: Ramped,
+    ramp: RampOutcome,
     /// Since when there is no connection at all.
     dead_since: Option<u64>,
 }
 
 impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
-    /// With these connections.
-    pub fn new(load: &'a Load, abort: &'a AtomicBool, kept: Kept<I>, pace: P, stop: S, record: R) -> Self {
+    pub fn new(
+        load: &'a Load,
+        abort: &'a AtomicBool,
+        set: ConnectionSet<I>,
+        pace: P,
+        stop: S,
+        record: R,
+    ) -> Self {
         Thread {
             load,
             abort,
-            io: kept.io,
+            io: set.io,
             pace,
             stop,
             record,
-            connections: kept.connections,
-            free: kept.free,
+            connections: set.connections,
+            free: set.free,
             free_since: 0,
-            carries: kept.carries,
-            bodies: kept.bodies,
+            carries: set.carries,
+            bodies: set.bodies,
             phase: Phase::Ramp,
             window: u64::MAX,
             busy: 0,
             sweep_at: 0,
-            ramped: Ramped::default(),
+            ramp: RampOutcome::default(),
             dead_since: None,
         }
     }
 
-    /// Sends requests from `start` on, until they are to stop and were answered. Then the record, and what the window took.
+    /// Sends requests from `start` to the end of the window, and waits for their answers.
     ///
     /// # Errors
-    /// What the system answered to a wait.
-    pub fn run(mut self, start: u64) -> io::Result<(Done<R>, Kept<I>)> {
+    /// A wait failed.
+    pub fn run(mut self, start: u64) -> io::Result<(WindowResult<R>, ConnectionSet<I>)> {
         self.phase = Phase::Running;
         self.pace.begin(start);
         self.window = start.saturating_add(self.load.warm_up.as_nanos() as u64);
@@ -168,13 +173,12 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         Ok(self.finish(end, usage.unwrap_or_default()))
     }
 
-    /// Whether all requests that were due within the window are sent: those that wait for a free connection are sent behind it, or
-    /// their long latencies would be missing.
+    /// Whether all requests that were due within the window are sent. Those without a free connection are
+    /// sent after the window; otherwise their long latencies would be missing.
     fn is_caught_up(&self, end: Option<u64>) -> bool {
         !P::IS_OPEN || end.is_none_or(|end| matches!(self.pace.due(end.saturating_sub(1)), Due::At(_)))
     }
 
-    /// The window begins.
     fn begin(&mut self, end: Option<u64>) {
         self.record.begin(self.window);
         if let Some(end) = end {
@@ -183,8 +187,8 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         self.connections.iter_mut().for_each(|connection| connection.served = 0);
     }
 
-    /// A server to which no connection can be made for as long as an answer is waited for will answer nothing more: a number of
-    /// requests would never be reached. Where that is shorter than the time to the next attempt, one is made before.
+    /// Ends a window that a number of requests would end, but whose server accepts no connection for as long
+    /// as a timeout: it will answer nothing more. Allows for at least one more attempt.
     fn give_up_on_the_dead(&mut self, now: u64) {
         if self.busy > 0 || self.has_free() {
             self.dead_since = None;
@@ -201,14 +205,14 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         now >= self.sweep_at && self.abort.load(Ordering::Relaxed)
     }
 
-    /// What has not ended is told with its age.
-    fn finish(mut self, end: Option<u64>, usage: Usage) -> (Done<R>, Kept<I>) {
+    /// Records the age of everything that has not ended.
+    fn finish(mut self, end: Option<u64>, usage: Usage) -> (WindowResult<R>, ConnectionSet<I>) {
         let now = time::now();
         let end = end.filter(|end| *end <= now).unwrap_or(now);
         self.record.end(end);
         for connection in self.connections.iter().filter(|connection| connection.has_request()) {
             if connection.state != State::Proving {
-                self.record.censored(true, now.saturating_sub(connection.begun.intended));
+                self.record.censored(true, now.saturating_sub(connection.times.intended));
             }
         }
         if P::IS_OPEN {
@@ -222,20 +226,20 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
                 self.pace.take();
             }
         }
-        let fairness = Fairness::of(self.connections.iter().map(|connection| connection.served));
+        let fairness = Fairness::from_served(self.connections.iter().map(|connection| connection.served));
         self.abandon(now);
-        let kept = Kept {
+        let set = ConnectionSet {
             io: self.io,
             connections: self.connections,
             free: self.free,
             carries: self.carries,
             bodies: self.bodies,
         };
-        (Done { record: self.record, fairness, usage }, kept)
+        (WindowResult { record: self.record, fairness, usage }, set)
     }
 
-    /// Requests whose answers were waited for in vain are given up with their connections; those, and all that were lost, are made again
-    /// in the next window.
+    /// Closes connections with unanswered requests. They, and all lost connections, are made again in the
+    /// next window.
     fn abandon(&mut self, now: u64) {
         for index in 0..self.connections.len() as u32 {
             let state = &mut self.connections[index as usize];
@@ -254,18 +258,18 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// Waits for events until a moment at most, and handles them.
+    /// Waits for events, at most until a moment, and handles them.
     fn turn(&mut self, until: u64) -> io::Result<()> {
         let count = self.io.wait(Some(until))?;
         if count == 0 {
             return Ok(());
         }
         let returned = time::now();
-        self.record.batch(count, self.io.most());
-        while let Some((connection, what)) = self.io.next() {
+        self.record.batch(count, self.io.max_events());
+        while let Some((connection, event)) = self.io.next() {
             let now = time::now();
             self.record.residence(now.saturating_sub(returned));
-            self.event(connection, what, now);
+            self.handle(connection, event, now);
             if self.phase == Phase::Running {
                 self.dispatch(now);
             }
@@ -273,7 +277,8 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         Ok(())
     }
 
-    /// Sends every request that is due and has a connection; when the next one is, if a connection waits for it.
+    /// Sends every request that is due and has a connection. Returns the moment of the next one, if a
+    /// connection waits for it.
     fn dispatch(&mut self, mut now: u64) -> Option<u64> {
         while self.phase == Phase::Running && self.has_free() {
             let intended = match self.pace.due(now) {
@@ -294,26 +299,25 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
                     self.record.lag(free - intended, now - free);
                 }
             }
-            self.request(connection, Begun { intended, sent: now });
+            self.request(connection, RequestTimes { intended, sent: now });
         }
         None
     }
 
-    /// Sends a request on a free connection.
-    fn request(&mut self, connection: u32, begun: Begun) {
+    fn request(&mut self, connection: u32, times: RequestTimes) {
         let state = &mut self.connections[connection as usize];
-        state.begun = begun;
+        state.times = times;
         state.is_hashed = self.bodies.begin(connection, false);
         self.busy += 1;
         if self.load.keeps_alive {
             state.state = State::Busy;
-            self.send(connection, begun.sent);
+            self.send(connection, times.sent);
             return;
         }
         state.state = State::Connecting { with_request: true };
-        state.since = begun.sent;
+        state.since = times.sent;
         if let Err(kind) = self.io.connect(connection) {
-            self.unconnected(connection, kind, begun.sent);
+            self.unconnected(connection, kind, times.sent);
         }
     }
 
@@ -323,7 +327,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// A connection waits for a request.
     fn set_free(&mut self, connection: u32, now: u64) {
         if !self.has_free() {
             self.free_since = now;
@@ -335,7 +338,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// Whether a connection waits for a request. Those that were lost while they waited leave the queue here.
+    /// Whether a connection waits for a request. Removes lost connections from the queue.
     #[inline]
     fn has_free(&mut self) -> bool {
         while let Some(first) = self.free.front() {
@@ -349,7 +352,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         false
     }
 
-    /// Begins a connection, as the server ended the one before, or there was none.
+    /// Begins a connection.
     fn reconnect(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         (state.state, state.since) = (State::Down, u64::MAX);
@@ -366,33 +369,33 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// A connection could not be made. It is tried again later.
+    /// A connection could not be made; schedules another attempt.
     fn unconnected(&mut self, connection: u32, kind: Failure, now: u64) {
         self.io.close(connection);
         let state = &mut self.connections[connection as usize];
         let had_request = state.has_request();
         (state.state, state.since) = (State::Down, now.saturating_add(RETRY));
-        let (begun, is_proven) = (state.begun, state.is_proven);
+        let (times, is_proven) = (state.times, state.is_proven);
         if had_request {
             self.busy -= 1;
-            self.record.failure(kind, &begun, now);
+            self.record.failure(kind, &times, now);
         }
         if self.phase == Phase::Ramp {
-            self.ramped.failed(kind, is_proven);
+            self.ramp.failed(kind, is_proven);
         } else {
             self.record.no_connect(kind);
         }
     }
 
-    /// Looks for what waited too long, and for connections that are to be tried again.
+    /// Handles timeouts, and connections that are to be tried again.
     fn sweep(&mut self, now: u64) {
         let patience = self.load.timeout.as_nanos() as u64;
-        self.sweep_at = now + (patience / 10).clamp(1_000_000, SWEEP_MOST);
+        self.sweep_at = now + (patience / 10).clamp(1_000_000, MAX_SWEEP_INTERVAL);
         for index in 0..self.connections.len() as u32 {
             let connection = &self.connections[index as usize];
             let age = |since: u64| now.saturating_sub(since);
             match connection.state {
-                State::Busy | State::Proving if age(connection.begun.sent) >= patience => {
+                State::Busy | State::Proving if age(connection.times.sent) >= patience => {
                     self.fail(index, Failure::Timeout, now);
                 }
                 State::Connecting { .. } if age(connection.since) >= patience => {
@@ -400,7 +403,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
                 }
                 State::Down if connection.since <= now => {
                     let is_missing = self.phase == Phase::Ramp && !connection.is_proven;
-                    self.ramped.again(is_missing);
+                    self.ramp.again(is_missing);
                     self.reconnect(index, now);
                 }
                 _ => {}

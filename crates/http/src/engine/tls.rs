@@ -1,6 +1,6 @@
-//! TLS for loads of `https://`, by rustls with ring: the name that the server must show, and whom to believe it from.
+//! TLS for `https://`, with rustls and ring: the expected server name, and the certificates to trust.
 //!
-//! TLS 1.3 or 1.2, whichever the server prefers, with ALPN `http/1.1`. [`secure`](super::secure) carries it.
+//! TLS 1.3 or 1.2, as the server prefers, with ALPN `http/1.1`. [`secure`](super::secure) carries it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,40 +19,37 @@ use serde::{Deserialize, Serialize};
 
 use super::errors;
 
-/// Certificates of whom are believed.
+/// Which certificates to trust.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// Of the authorities that this system knows, so that one of the house counts if it is installed. The variables SSL_CERT_FILE and
-    /// SSL_CERT_DIR name others.
+    /// The CAs of this system, including locally installed ones. SSL_CERT_FILE and SSL_CERT_DIR name others.
     Roots,
-    /// Of the authorities in this PEM file, and of the servers whose own certificate it holds.
+    /// The CAs in this PEM file, and servers whose own certificate it holds.
     File(PathBuf),
-    /// Of anybody: encrypted, and not authentic. For a server of one's own.
+    /// Any certificate: encrypted, but not authenticated. For your own server.
     Insecure,
 }
 
-/// Why TLS could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// Neither a name of DNS nor an address.
+    /// Neither a DNS name nor an address.
     #[error("'{0}' is no server name: a name of DNS or an address is needed")]
     Name(String),
-    /// This system knows no authorities, or they could not be read.
+    /// This system has no CAs, or they could not be read.
     #[error("no authority's certificate was found on this system ({0}): name a PEM file by --cacert")]
     Roots(String),
-    /// A file could not be read, or holds no certificate that can be used.
+    /// The file could not be read, or holds no usable certificate.
     #[error("{0}: {1}")]
     File(PathBuf, String),
-    /// rustls refused what it was given.
     #[error("TLS could not be set up: {}", errors::of_tls(.0))]
     Setup(#[from] rustls::Error),
 }
 
-/// How connections are encrypted.
+/// TLS settings of a load.
 ///
-/// Sessions are resumed as rustls does by default: of use only with a connection for each request, where a handshake is resumed if
-/// the thread has a ticket that it has not used yet (with TLS 1.3 each serves once), and is a full one otherwise.
+/// Sessions are resumed as by default in rustls. This matters only without keep-alive: a handshake is resumed
+/// if the thread has an unused ticket (TLS 1.3 tickets serve once), else it is a full handshake.
 #[derive(Clone, Debug)]
 pub struct Tls {
     name: ServerName<'static>,
@@ -60,7 +57,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// For servers of a name, which is sent to them (SNI, unless it is an address) and which their certificates must bear.
+    /// The server's certificate must hold this name, which is also sent as SNI unless it is an address.
     ///
     /// # Errors
     /// [`TlsError`].
@@ -71,13 +68,13 @@ impl Tls {
         let config =
             ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
         let config = match trust {
-            Trust::Roots => config.with_root_certificates(of_system()?),
+            Trust::Roots => config.with_root_certificates(system_roots()?),
             Trust::File(path) => {
-                let verifier = Arc::new(Listed::of_file(path, &provider)?);
+                let verifier = Arc::new(FileVerifier::from_file(path, &provider)?);
                 config.dangerous().with_custom_certificate_verifier(verifier)
             }
             Trust::Insecure => {
-                config.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+                config.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(provider)))
             }
         };
         let mut config = config.with_no_client_auth();
@@ -85,45 +82,45 @@ impl Tls {
         Ok(Tls { name, config: Arc::new(config) })
     }
 
-    /// The same with tickets of its own, so that threads do not wait for one another.
-    pub(super) fn apart(&self) -> Tls {
+    /// The same settings with separate tickets, so that threads do not contend for them.
+    pub(super) fn with_own_tickets(&self) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = Resumption::default();
         Tls { name: self.name.clone(), config: Arc::new(config) }
     }
 
-    /// A new session, which has its first message to send.
+    /// A new session, ready to send its first message.
     pub(crate) fn session(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(self.config.clone(), self.name.clone())
     }
 }
 
-fn of_system() -> Result<RootCertStore, TlsError> {
-    let found = rustls_native_certs::load_native_certs();
+fn system_roots() -> Result<RootCertStore, TlsError> {
+    let native = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // Some of any system's cannot be used; one is enough to begin with.
-    let (added, _) = roots.add_parsable_certificates(found.certs);
+    // Every system has some that cannot be used; one is enough.
+    let (added, _) = roots.add_parsable_certificates(native.certs);
     if added == 0 {
-        let errors: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
-        let why = if errors.is_empty() { "there is none".to_owned() } else { errors.join(", ") };
-        return Err(TlsError::Roots(why));
+        let errors: Vec<String> = native.errors.iter().map(ToString::to_string).collect();
+        let reason = if errors.is_empty() { "there is none".to_owned() } else { errors.join(", ") };
+        return Err(TlsError::Roots(reason));
     }
     Ok(roots)
 }
 
-/// Believes the authorities of a file, and servers that show a certificate of the file itself: one that `openssl req -x509` makes says
-/// that it is an authority's, and webpki takes none of those for a server's.
+/// Trusts the CAs of a file, and servers that show a certificate of the file itself. `openssl req -x509`
+/// marks its certificate as a CA, and webpki accepts no CA certificate as a server's.
 #[derive(Debug)]
-struct Listed {
+struct FileVerifier {
     authorities: Arc<WebPkiServerVerifier>,
     certificates: Vec<CertificateDer<'static>>,
 }
 
-impl Listed {
-    fn of_file(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Listed, TlsError> {
-        let told = |why: String| TlsError::File(path.to_owned(), why);
+impl FileVerifier {
+    fn from_file(path: &Path, provider: &Arc<CryptoProvider>) -> Result<FileVerifier, TlsError> {
+        let failed = |reason: String| TlsError::File(path.to_owned(), reason);
         let unread = |error: pem::Error| {
-            told(match error {
+            failed(match error {
                 pem::Error::Io(error) => system_error(&error),
                 pem::Error::NoItemsFound => "it holds no certificate".to_owned(),
                 _ => "it is no PEM file".to_owned(),
@@ -132,20 +129,20 @@ impl Listed {
         let (mut roots, mut certificates) = (RootCertStore::empty(), Vec::new());
         for certificate in CertificateDer::pem_file_iter(path).map_err(unread)? {
             let certificate = certificate.map_err(unread)?;
-            roots.add(certificate.clone()).map_err(|error| told(errors::of_tls(&error)))?;
+            roots.add(certificate.clone()).map_err(|error| failed(errors::of_tls(&error)))?;
             certificates.push(certificate);
         }
         if roots.is_empty() {
-            return Err(told("it holds no certificate".to_owned()));
+            return Err(failed("it holds no certificate".to_owned()));
         }
         let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
             .build()
-            .map_err(|_| told("it holds no certificate of an authority".to_owned()))?;
-        Ok(Listed { authorities, certificates })
+            .map_err(|_| failed("it holds no certificate of an authority".to_owned()))?;
+        Ok(FileVerifier { authorities, certificates })
     }
 }
 
-impl ServerCertVerifier for Listed {
+impl ServerCertVerifier for FileVerifier {
     fn verify_server_cert(
         &self,
         server: &CertificateDer<'_>,
@@ -155,9 +152,9 @@ impl ServerCertVerifier for Listed {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         match self.authorities.verify_server_cert(server, others, name, ocsp, now) {
-            // webpki says so once it has looked at the time, and before it looks at the name.
-            Err(rustls::Error::InvalidCertificate(CertificateError::Other(why)))
-                if errors::is_authority(&why) && self.certificates.contains(server) =>
+            // webpki reports this after it has checked the validity period, and before it checks the name.
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(reason)))
+                if errors::is_authority(&reason) && self.certificates.contains(server) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(server)?, name)?;
                 Ok(ServerCertVerified::assertion())
@@ -189,11 +186,11 @@ impl ServerCertVerifier for Listed {
     }
 }
 
-/// Believes everybody; that the server has the key of the certificate that it shows is still verified.
+/// Accepts any certificate; still verifies that the server holds its key.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AcceptAny(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

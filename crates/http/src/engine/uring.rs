@@ -1,7 +1,7 @@
-//! Bytes by io_uring: each connection has one receive that goes on (multishot) into buffers that are lent to the kernel; sends
-//! are handed over together, by the same call that waits. What is encrypted ([`Raw`]) is sent by a call of its own.
+//! io_uring: each connection has one multishot receive into buffers lent to the kernel. Sends are submitted
+//! together, by the same call that waits. Encrypted bytes ([`Raw`]) are sent by separate calls.
 //!
-//! Its figures are a second opinion on those of [`super::epoll`]: both must count the same.
+//! A second opinion on [`super::epoll`]: both must count the same.
 
 mod buffers;
 
@@ -13,57 +13,55 @@ use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::net::{Shutdown, SocketAddrAny, shutdown};
 
-use super::io::{Io, Raw, What, Wire};
+use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::{socket, time};
 use crate::record::Failure;
 use buffers::Buffers;
 
-/// Requests to the kernel that are handed over together at most.
+/// Size of the submission queue.
 const SUBMISSIONS: u32 = 1024;
-/// Completions that the kernel keeps before it has to hold more elsewhere.
+/// Size of the completion queue.
 const COMPLETIONS: u32 = 8192;
 
-/// Connections of one thread.
 pub struct Uring {
-    // Dropped before what it points to.
+    // Dropped before the memory that its entries point to.
     ring: IoUring,
     slots: Vec<Slot>,
-    wire: Wire,
+    spec: ConnectSpec,
     target: Box<SocketAddrAny>,
     buffers: Buffers,
-    /// The buffer that was received last, and its bytes.
+    /// The last received buffer, and its number of bytes.
     current: Option<(u16, usize)>,
 }
 
 #[derive(Debug, Default)]
 struct Slot {
     socket: Option<OwnedFd>,
-    /// Which of the sockets that this slot had, in 24 bits.
+    /// Number of sockets that the slot had before, modulo 2^24.
     generation: u32,
 }
 
-/// What a completion is of.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Connect = 1,
     Receive = 2,
     Send = 3,
-    Room = 4,
+    Writable = 4,
 }
 
-/// Whether io_uring can be used here: the calls that this engine makes are tried.
+/// Tries the system calls that this carrier needs.
 ///
 /// # Errors
-/// Why not, for people.
+/// Why io_uring cannot be used, for people.
 pub fn available() -> Result<(), String> {
     let target = ([127, 0, 0, 1], 1).into();
-    let wire = Wire { target, sources: Vec::new(), request: [].into(), tls: None };
-    Uring::new(1, wire).map(drop).map_err(|error| error.to_string())
+    let spec = ConnectSpec { target, sources: Vec::new(), request: [].into(), tls: None };
+    Uring::new(1, spec).map(drop).map_err(|error| error.to_string())
 }
 
-/// What the system's answer means.
 fn explained(error: &io::Error) -> io::Error {
-    let why = match error.raw_os_error() {
+    let reason = match error.raw_os_error() {
         Some(libc::ENOSYS) => "this kernel has no io_uring",
         Some(libc::EPERM | libc::EACCES) => {
             "io_uring is forbidden here, by a sandbox or by kernel.io_uring_disabled"
@@ -72,7 +70,7 @@ fn explained(error: &io::Error) -> io::Error {
         Some(libc::ENOMEM) => "no memory may be locked for io_uring (ulimit -l)",
         _ => "io_uring could not be set up",
     };
-    io::Error::new(error.kind(), format!("{why} ({error})"))
+    io::Error::new(error.kind(), format!("{reason} ({error})"))
 }
 
 impl Uring {
@@ -85,24 +83,25 @@ impl Uring {
         self.slots[connection as usize].socket.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Hands over a request to the kernel, with the next call.
+    /// Queues an entry for the next system call.
     fn push(&mut self, entry: &squeue::Entry) -> Result<(), Failure> {
-        // SAFETY: what entries point to (the request's bytes, the target, the buffers) lives as long as the ring.
+        // SAFETY: what entries point to (the request's bytes, the target, the buffers) lives as long as the
+        // ring.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
             self.ring.submit().map_err(|_| Failure::Connect)?;
         }
         Ok(())
     }
 
-    /// From now on what comes is received.
+    /// Starts the multishot receive.
     fn receive(&mut self, connection: u32) -> Result<(), Failure> {
         let Some(socket) = self.socket(connection) else { return Err(Failure::Reset) };
         let word = self.word(connection, Operation::Receive);
         self.push(&opcode::RecvMulti::new(Fd(socket), buffers::GROUP).build().user_data(word))
     }
 
-    /// What a completion tells of its connection, if anything.
-    fn told(&mut self, entry: &cqueue::Entry) -> Option<(u32, What)> {
+    /// The event of a completion, if it is one.
+    fn event(&mut self, entry: &cqueue::Entry) -> Option<(u32, IoEvent)> {
         let (word, result) = (entry.user_data(), entry.result());
         let connection = word as u32;
         let buffer = cqueue::buffer_select(entry.flags());
@@ -112,50 +111,50 @@ impl Uring {
             return None;
         }
         let error = || io::Error::from_raw_os_error(-result);
-        let what = match word >> 56 {
+        let event = match word >> 56 {
             operation if operation == Operation::Connect as u64 && result == 0 => {
-                self.receive(connection).map_or_else(What::Failed, |()| What::Connected)
+                self.receive(connection).map_or_else(IoEvent::Failed, |()| IoEvent::Connected)
             }
-            operation if operation == Operation::Connect as u64 => What::Failed(socket::why(&error())),
-            operation if operation == Operation::Send as u64 => What::Failed(Failure::Reset),
-            operation if operation == Operation::Room as u64 => What::Room,
+            operation if operation == Operation::Connect as u64 => IoEvent::Failed(socket::failure(&error())),
+            operation if operation == Operation::Send as u64 => IoEvent::Failed(Failure::Reset),
+            operation if operation == Operation::Writable as u64 => IoEvent::Writable,
             _ => {
                 let goes_on = cqueue::more(entry.flags());
                 let filled = usize::try_from(result).unwrap_or(0);
-                // No buffer was free, or the kernel ended it: it is begun again.
+                // No buffer was free, or the kernel ended the receive: starts it again.
                 if !goes_on && (filled > 0 || result == -libc::ENOBUFS) && self.receive(connection).is_err() {
-                    return Some((connection, What::Failed(Failure::Reset)));
+                    return Some((connection, IoEvent::Failed(Failure::Reset)));
                 }
                 match buffer {
                     Some(buffer) if filled > 0 => {
                         self.current = Some((buffer, filled));
-                        What::Received
+                        IoEvent::Received
                     }
                     _ if result == -libc::ENOBUFS => return None,
-                    _ if result == 0 => What::Closed,
-                    _ => What::Failed(Failure::Reset),
+                    _ if result == 0 => IoEvent::Closed,
+                    _ => IoEvent::Failed(Failure::Reset),
                 }
             }
         };
-        Some((connection, what))
+        Some((connection, event))
     }
 }
 
 impl Io for Uring {
-    fn new(connections: u32, wire: Wire) -> io::Result<Uring> {
+    fn new(connections: u32, spec: ConnectSpec) -> io::Result<Uring> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_clamp().setup_cqsize(COMPLETIONS);
         let ring: IoUring = builder.build(SUBMISSIONS).map_err(|error| explained(&error))?;
         let buffers = Buffers::new(&ring).map_err(|error| explained(&error))?;
         let slots = (0..connections).map(|_| Slot::default()).collect();
-        let target = Box::new(SocketAddrAny::from(wire.target));
-        Ok(Uring { ring, slots, wire, target, buffers, current: None })
+        let target = Box::new(SocketAddrAny::from(spec.target));
+        Ok(Uring { ring, slots, spec, target, buffers, current: None })
     }
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
-        let opened = socket::open_blocking(self.wire.target, self.wire.source(connection));
-        let socket = opened.map_err(|error| socket::why(&error))?;
+        let opened = socket::open_blocking(self.spec.target, self.spec.source(connection));
+        let socket = opened.map_err(|error| socket::failure(&error))?;
         let descriptor = Fd(socket.as_raw_fd());
         self.slots[connection as usize].socket = Some(socket);
         let word = self.word(connection, Operation::Connect);
@@ -167,8 +166,8 @@ impl Io for Uring {
     fn send(&mut self, connection: u32) -> Result<(), Failure> {
         let Some(socket) = self.socket(connection) else { return Err(Failure::Reset) };
         let word = self.word(connection, Operation::Send);
-        let (bytes, length) = (self.wire.request.as_ptr(), self.wire.request.len() as u32);
-        // The kernel goes on until all is sent (MSG_WAITALL), and tells of it only if it is not.
+        let (bytes, length) = (self.spec.request.as_ptr(), self.spec.request.len() as u32);
+        // MSG_WAITALL: the kernel sends all, and completes only on failure.
         let entry = opcode::Send::new(Fd(socket), bytes, length)
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build()
@@ -181,9 +180,10 @@ impl Io for Uring {
         let slot = &mut self.slots[connection as usize];
         let Some(socket) = slot.socket.take() else { return };
         slot.generation = (slot.generation + 1) & 0xFF_FFFF;
-        // Requests that name the descriptor must reach the kernel before it means another socket.
+        // Queued entries that name the descriptor must reach the kernel before its number is reused.
         drop(self.ring.submit());
-        // The receive holds the socket: it is ended, or the close would not close. A socket that is not connected needs none.
+        // The receive holds the socket: without a shutdown the close would not end the connection. A socket
+        // that is not connected needs none.
         shutdown(&socket, Shutdown::Both).unwrap_or_default();
     }
 
@@ -205,19 +205,19 @@ impl Io for Uring {
         Ok(self.ring.completion().len())
     }
 
-    fn most(&self) -> usize {
+    fn max_events(&self) -> usize {
         COMPLETIONS as usize
     }
 
     #[inline]
-    fn next(&mut self) -> Option<(u32, What)> {
+    fn next(&mut self) -> Option<(u32, IoEvent)> {
         if let Some((buffer, _)) = self.current.take() {
             self.buffers.give_back(buffer);
         }
         loop {
             let entry = self.ring.completion().next()?;
-            if let Some(told) = self.told(&entry) {
-                return Some(told);
+            if let Some(event) = self.event(&entry) {
+                return Some(event);
             }
         }
     }
@@ -234,7 +234,7 @@ impl Raw for Uring {
         };
         let (written, descriptor) = (socket::write(socket, pieces), Fd(socket.as_raw_fd()));
         if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
-            let word = self.word(connection, Operation::Room);
+            let word = self.word(connection, Operation::Writable);
             let entry = opcode::PollAdd::new(descriptor, libc::POLLOUT as u32).build().user_data(word);
             self.push(&entry).map_err(|_| io::Error::other("io_uring takes no more requests"))?;
         }
@@ -244,7 +244,7 @@ impl Raw for Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // Nothing is received any more into buffers that are about to go.
+        // The kernel must not write to buffers that are about to be freed.
         (0..self.slots.len() as u32).for_each(|connection| self.close(connection));
     }
 }

@@ -1,4 +1,4 @@
-//! What follows from the rounds of a load: latencies, what a request costs the server, what a connection costs it. Pure.
+//! Derives figures from the rounds of a load: latencies, cost of a request, cost of a connection. Pure.
 
 use figure::evidence::http as key;
 use figure::loads::{ASKED, CLOSED, Quantity, is_ceiling, profiled};
@@ -8,7 +8,7 @@ use figure::{Basis, Better, Figure, Limit, Reading, Status, Unit};
 use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
 
-/// Adds them, each behind the figure that it follows from; and the ceiling as the limit of each.
+/// Adds the derived figures after their source, and sets the ceiling as limit.
 pub fn complete(figures: &mut Vec<Figure>) {
     let carriers: Vec<Figure> = {
         let (carriers, rest) = figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));
@@ -22,47 +22,47 @@ pub fn complete(figures: &mut Vec<Figure>) {
             Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()))
         })
         .collect();
-    let mut all = Vec::new();
+    let mut completed = Vec::new();
     for mut head in figures.drain(..) {
         let is_ceiling = is_ceiling(&head);
         let carrier = carriers.iter().find(|carrier| carrier.id == all_latencies(&head.id));
         head.timeline = carrier.and_then(|carrier| carrier.timeline.clone());
         let connections = head.conditions.get(key::CONNECTIONS);
-        let ceiling = ceilings.iter().find(|(of, ..)| *of == connections).filter(|_| !is_ceiling);
+        let ceiling = ceilings.iter().find(|(at, ..)| *at == connections).filter(|_| !is_ceiling);
         if let Some((_, value, id)) = ceiling {
             head.limit = Some(Limit { value: *value, basis: id.clone() });
         }
-        let is_followed = head.status == Status::Measured && !is_ceiling;
-        let mut following = if is_followed { follow(&head) } else { Vec::new() };
-        if let (Some(carrier), Some(median)) = (carrier, following.first_mut()) {
+        let has_derived = head.status == Status::Measured && !is_ceiling;
+        let mut derived = if has_derived { all_derived(&head) } else { Vec::new() };
+        if let (Some(carrier), Some(median)) = (carrier, derived.first_mut()) {
             median.distribution = carrier.distribution.clone();
         }
-        all.push(head);
-        all.append(&mut following);
+        completed.push(head);
+        completed.append(&mut derived);
     }
-    *figures = all;
+    *figures = completed;
 }
 
-/// All that follows from one figure's rounds; the median latency is the first.
-fn follow(head: &Figure) -> Vec<Figure> {
-    let wanted = |quantity: &Quantity| !is_of_no_use(head, *quantity);
-    let mut all: Vec<Figure> =
-        Quantity::COMPUTED.into_iter().filter(wanted).map(|quantity| follows(head, quantity)).collect();
-    all.retain(|figure| figure.value.is_some() || figure.reason.is_some());
-    all
+/// All figures derived from one; the median latency is the first.
+fn all_derived(head: &Figure) -> Vec<Figure> {
+    let is_useful = |quantity: &Quantity| !is_misleading(head, *quantity);
+    let mut figures: Vec<Figure> =
+        Quantity::COMPUTED.into_iter().filter(is_useful).map(|quantity| derived(head, quantity)).collect();
+    figures.retain(|figure| figure.value.is_some() || figure.reason.is_some());
+    figures
 }
 
-/// Whether nobody should decide by it: high quantiles of a closed loop lack what was not sent while the server stalled, and the study has
-/// loads at a rate for them. Who asks for a closed loop gets them, with that said.
-fn is_of_no_use(head: &Figure, quantity: Quantity) -> bool {
+/// High quantiles of a closed loop lack the requests that a stalled server prevented, and the study has open
+/// loads for them. For a server of the user they are shown, with a warning.
+fn is_misleading(head: &Figure, quantity: Quantity) -> bool {
     let conditions = &head.conditions;
     let is_closed = conditions.get(key::PACING).as_deref() == Some(CLOSED);
     let is_asked = conditions.get(key::GOAL).as_deref() == Some(ASKED);
     matches!(quantity, Quantity::P99 | Quantity::P999) && is_closed && !is_asked
 }
 
-/// What is told of a quantity besides its values: its name for people, its unit, a word of `http.what`, and the quantile it is.
-fn about(quantity: Quantity) -> (&'static str, Unit, &'static str, Option<f64>) {
+/// Title, unit, word of `http.what`, and the quantile if it is one.
+fn description(quantity: Quantity) -> (&'static str, Unit, &'static str, Option<f64>) {
     match quantity {
         Quantity::Rate => ("rate", Unit::REQ_PER_S, "rate", None),
         Quantity::P50 => ("median latency", Unit::of("ms"), "latency", Some(0.5)),
@@ -75,10 +75,10 @@ fn about(quantity: Quantity) -> (&'static str, Unit, &'static str, Option<f64>) 
     }
 }
 
-/// A figure that follows from another one, under its conditions, or the reason why it has no value.
-fn follows(head: &Figure, quantity: Quantity) -> Figure {
-    let (called, unit, what, quantile) = about(quantity);
-    let (id, name) = (format!("{}.{}", head.id, quantity.word()), format!("{}: {called}", head.name));
+/// A derived figure, or the reason why it has no value.
+fn derived(head: &Figure, quantity: Quantity) -> Figure {
+    let (title, unit, what, quantile) = description(quantity);
+    let (id, name) = (format!("{}.{}", head.id, quantity.word()), format!("{}: {title}", head.name));
     let mut figure = Figure::planned(id, crate::SUITE, name, unit, Better::Lower);
     figure.conditions = head.conditions.clone();
     figure.conditions.set(key::WHAT, what.to_owned());
@@ -105,7 +105,7 @@ fn follows(head: &Figure, quantity: Quantity) -> Figure {
     figure
 }
 
-/// The mean shares of the profiled rounds, spread over what a request costs.
+/// The server's CPU time per request, divided by the mean shares of the profiled rounds.
 fn parts(head: &Figure, cpu: f64) -> Vec<Part> {
     let (shares, _) = profiled(head, key::PROFILE_SHARES).unwrap_or_default();
     let part = |(name, share): (&'static str, f64)| Part { name: name.to_owned(), value: share * cpu, share };

@@ -1,4 +1,4 @@
-//! Which CPUs the client takes and which are left to the server. Pure.
+//! Divides the CPUs between client and server. Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,22 @@ use figure::{CpuList, Machine};
 
 use super::options::{Client, PlanError};
 
-/// CPUs of client and server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The client's.
     pub client: CpuList,
-    /// The server's.
     pub server: CpuList,
 }
 
-/// One core in so many is the client's, at least one: a request costs a Go server some four times what it costs the client
-/// (docs/methods/http.md).
+/// The client gets one core in this many, at least one: a request costs a Go server about four times what it
+/// costs the client (docs/methods/http.md).
 const CLIENT_CORES: usize = 4;
 
-/// Shares out whole cores, so that nobody has a sibling of the other's: the client has the last ones. With one core, both have it. Where
-/// servers are on another machine, the client has all of this one's; which of theirs they have is for the agent there, if nobody says it.
+/// Assigns whole cores, so that client and server share no core: the client gets the last ones. A single core
+/// is shared. If the servers are on another machine, the client gets all of this one; without `--server-cpus`
+/// the agent chooses theirs.
 ///
 /// # Errors
-/// CPUs were asked for that may not be used, or there are none.
+/// A requested CPU is not usable, or none is.
 pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     let usable = machine.topology.usable();
     if usable.is_empty() {
@@ -41,15 +39,14 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
         None => Ok(None),
     };
     if client.remote.is_some() {
-        let of_client = checked("--client-cpus", &client.cpus)?.unwrap_or(usable);
-        return Ok(Split { client: of_client, server: client.server_cpus.clone().unwrap_or_default() });
+        let client_cpus = checked("--client-cpus", &client.cpus)?.unwrap_or(usable);
+        return Ok(Split { client: client_cpus, server: client.server_cpus.clone().unwrap_or_default() });
     }
-    let (asked, for_server) =
-        (checked("--client-cpus", &client.cpus)?, checked("--server-cpus", &client.server_cpus)?);
-    let without =
-        |taken: &CpuList| -> CpuList { usable.iter().filter(|cpu| !taken.contains(*cpu)).collect() };
+    let client_cpus = checked("--client-cpus", &client.cpus)?;
+    let server_cpus = checked("--server-cpus", &client.server_cpus)?;
+    let without = |list: &CpuList| -> CpuList { usable.iter().filter(|cpu| !list.contains(*cpu)).collect() };
     let or_all = |list: CpuList| if list.is_empty() { usable.clone() } else { list };
-    Ok(match (asked, for_server) {
+    Ok(match (client_cpus, server_cpus) {
         (Some(client), Some(server)) => Split { client, server },
         (Some(client), None) => Split { server: or_all(without(&client)), client },
         (None, Some(server)) => Split { client: or_all(without(&server)), server },
@@ -66,7 +63,7 @@ pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     })
 }
 
-/// Usable CPUs by core, in order of their first.
+/// Usable CPUs by core, ordered by their first CPU.
 fn cores(machine: &Machine, usable: &CpuList) -> Vec<CpuList> {
     let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for cpu in usable.iter() {
@@ -112,21 +109,21 @@ mod unit {
     }
 
     #[test]
-    fn cores_are_not_shared() {
-        let two = split_of(synthetic::microvm_2cpu, None, None).unwrap();
-        assert_eq!((two.client.to_string(), two.server.to_string()), ("1".into(), "0".into()));
+    fn client_and_server_share_no_core() {
+        let small = split_of(synthetic::microvm_2cpu, None, None).unwrap();
+        assert_eq!((small.client.to_string(), small.server.to_string()), ("1".into(), "0".into()));
         let large = split_of(synthetic::two_socket_smt_server, None, None).unwrap();
         assert_eq!(large.server.len(), large.client.len() * 3);
         assert!(large.client.iter().all(|cpu| !large.server.contains(cpu)));
     }
 
     #[test]
-    fn what_is_asked_for_is_taken() {
-        let one = split_of(synthetic::microvm_2cpu, Some("0"), None).unwrap();
-        assert_eq!((one.client.to_string(), one.server.to_string()), ("0".into(), "1".into()));
-        let both = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();
-        assert_eq!(both.client, both.server);
-        let wrong = split_of(synthetic::microvm_2cpu, Some("1,7"), None).unwrap_err();
-        assert!(wrong.to_string().starts_with("--client-cpus 1,7: of these, 7 may not"), "{wrong}");
+    fn requested_cpus_are_used() {
+        let split = split_of(synthetic::microvm_2cpu, Some("0"), None).unwrap();
+        assert_eq!((split.client.to_string(), split.server.to_string()), ("0".into(), "1".into()));
+        let shared = split_of(synthetic::microvm_2cpu, Some("0-1"), Some("0-1")).unwrap();
+        assert_eq!(shared.client, shared.server);
+        let error = split_of(synthetic::microvm_2cpu, Some("1,7"), None).unwrap_err();
+        assert!(error.to_string().starts_with("--client-cpus 1,7: of these, 7 may not"), "{error}");
     }
 }

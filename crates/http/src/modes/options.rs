@@ -1,4 +1,4 @@
-//! What a user can ask for.
+//! Options of the modes.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -9,154 +9,117 @@ use lab::schedule::Rules;
 use crate::bench::setup::Remote;
 use crate::engine::{Carrier, Expect, Trust};
 
-/// A request for figures, and when there are enough rounds of them.
 #[derive(Clone, Debug)]
 pub struct Options<M> {
-    /// The servers, or the server.
     pub mode: M,
-    /// The client.
     pub client: Client,
-    /// When there are enough rounds.
     pub rules: Rules,
-    /// Whether little time is to be spent.
     pub quick: bool,
 }
 
-/// The client, whatever it loads.
+/// Options of the client, in every mode.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// Threads over all processes; `None`: one for each of its CPUs.
+    /// Over all processes; `None`: one per CPU.
     pub threads: Option<u32>,
-    /// Processes.
     pub processes: u32,
-    /// Its CPUs; `None`: a part of those that there are.
+    /// `None`: a part of the usable ones.
     pub cpus: Option<CpuList>,
-    /// CPUs of the servers that are started here; `None`: the others.
+    /// `None`: the CPUs that the client does not use.
     pub server_cpus: Option<CpuList>,
-    /// What carries the bytes.
     pub carrier: Carrier,
-    /// After which a request has failed.
+    /// After this time a request has failed.
     pub timeout: Duration,
-    /// Before each window; `None`: a share of it.
+    /// `None`: a share of the window.
     pub warm_up: Option<Duration>,
-    /// Connections that are begun each second at most.
+    /// Most connections begun per second.
     pub ramp: Option<f64>,
-    /// Addresses that connections come from.
+    /// Source addresses.
     pub sources: Vec<IpAddr>,
-    /// The machine on which servers are started, if it is another one.
+    /// The machine of the servers, if another one.
     pub remote: Option<Remote>,
 }
 
-/// The study.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Names of Go servers.
     pub servers: Vec<String>,
-    /// Numbers of connections.
     pub connections: Vec<u32>,
-    /// Numbers of workers of the multiplexed server's pool that are swept.
+    /// Sizes of the multiplexed server's worker pool.
     pub pools: Vec<u32>,
-    /// Its loads, of [`figure::loads::OF_STUDY`]. The saturated one is always among them.
+    /// Words of [`figure::loads::OF_STUDY`]. The saturating load is always included.
     pub loads: Vec<&'static str>,
-    /// Flags of every server: what a request costs besides HTTP.
+    /// Flags that add cost to every request.
     pub cost: Vec<String>,
-    /// Variables of the Go runtime.
     pub environment: Vec<(String, String)>,
-    /// The latency that is to be held, if the largest rate that holds it is searched.
+    /// The latency for which to search the largest rate.
     pub slo: Option<Slo>,
-    /// Whether every other round is profiled.
     pub profile: bool,
 }
 
 impl Study {
-    /// Whether this load is asked for.
     pub fn has(&self, load: &str) -> bool {
         self.loads.contains(&load)
     }
 }
 
-/// A latency that is to be held.
+/// A bound of a latency quantile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slo {
-    /// The quantile, 0 to 1.
+    /// 0 to 1.
     pub quantile: f64,
-    /// What it must not exceed.
     pub limit: Duration,
 }
 
-/// A server of the user's.
+/// A server of the user.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// Where it listens.
+pub struct UserServer {
     pub target: SocketAddr,
-    /// The value of the Host line.
+    /// Value of the Host line.
     pub host: String,
-    /// What is asked for; begins with `/`.
+    /// Begins with `/`.
     pub path: String,
-    /// Whom the server must be, and who is believed, where it is spoken to by TLS.
+    /// Expected server name and trusted certificates, for https.
     pub tls: Option<(String, Trust)>,
-    /// The URL as it was given.
+    /// As given.
     pub url: String,
-    /// The interface by which it is reached, if that is known.
+    /// The local interface towards it, if known.
     pub interface: Option<String>,
-    /// How it is started, if it is.
+    /// The command that starts it.
     pub command: Option<String>,
     /// Its process, if it runs here.
     pub pid: Option<u32>,
-    /// The port beside it, where pprof and expvar are.
+    /// The port with pprof and expvar.
     pub sidecar: Option<SocketAddr>,
-    /// Connections.
     pub connections: u32,
-    /// Requests a second; `None`: as many as it answers.
+    /// Requests/s; `None`: closed loop.
     pub rate: Option<f64>,
-    /// Whether requests of a rate come at equal distances.
+    /// Requests at equal distances; else at exponential ones.
     pub constant: bool,
-    /// The time of all windows together.
+    /// Length of all windows together.
     pub duration: Duration,
-    /// Requests of all windows together, where a number ends them.
+    /// Number of requests of all windows together, if that ends them.
     pub requests: Option<u64>,
-    /// Method of the requests.
     pub method: String,
-    /// Further lines of their head.
+    /// Further header lines.
     pub lines: Vec<(String, String)>,
-    /// Their body.
     pub body: Vec<u8>,
-    /// What is expected of the answers.
     pub expect: Expect,
-    /// Whether connections are kept.
     pub keeps_alive: bool,
-    /// The latency that is to be held, if the largest rate that holds it is searched.
+    /// The latency for which to search the largest rate.
     pub slo: Option<Slo>,
-    /// Whether the null responder is loaded in the same way, to see how much the client could do.
+    /// Whether to measure the client's ceiling with the null responder.
     pub ceiling: bool,
 }
 
-/// A request that cannot be planned: wrong usage.
+/// Wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Nothing can run.
     #[error("no CPU that may be used is online")]
     NoCpu,
-    /// CPUs that are not there.
     #[error("{option} {cpus}: of these, {missing} may not be used here; those that may are {usable}")]
-    Cpus {
-        /// Which option asked for them.
-        option: &'static str,
-        /// What was asked for.
-        cpus: CpuList,
-        /// What of it is not there.
-        missing: CpuList,
-        /// What there is.
-        usable: CpuList,
-    },
-    /// Fewer connections than threads.
+    Cpus { option: &'static str, cpus: CpuList, missing: CpuList, usable: CpuList },
     #[error(
         "-c {connections}: each of the {threads} threads of the client needs a connection; ask for fewer by -t"
     )]
-    Connections {
-        /// What was asked for.
-        connections: u32,
-        /// Threads of the client.
-        threads: u32,
-    },
+    Connections { connections: u32, threads: u32 },
 }

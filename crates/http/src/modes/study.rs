@@ -1,4 +1,5 @@
-//! The study's plan: servers and numbers of connections, saturated, at one equal rate, and where a pool of workers should pay. Pure.
+//! Plans the study: servers and connection counts, saturated, at an equal rate, and loads for which worker
+//! pools were made. Pure.
 
 use std::time::Duration;
 
@@ -7,30 +8,30 @@ use figure::evidence::http as key;
 use figure::loads;
 use lab::mode::Planned;
 
-use super::figures::{Plan, Wanted};
+use super::figures::{FigureSpec, PlanBuilder};
 use super::options::{Options, PlanError, Slo, Study};
-use crate::bench::setup::Ask;
-use crate::client::Spec;
+use crate::bench::setup::LoadLevel;
+use crate::client::LoadSpec;
+use crate::driver::ServerSpec;
 use crate::engine::Expect;
-use crate::side::Subject;
 
-/// What all servers answer.
+/// Bytes of every server's body.
 const BODY: u64 = "Hello, Go!".len() as u64;
-/// What is expected of all answers.
 const EXPECTED: Expect = Expect { status: Some(200), body: Some(BODY), same_body: true };
-/// The equal rate, as a share of what the slowest does.
+/// The equal rate, as a share of the slowest server's capacity.
 const EQUAL: f64 = 0.7;
-/// The share of time that a connection is busy in the load of long pauses.
+/// Share of time for which a connection is busy in the load with long pauses.
 const DUTY: f64 = 0.01;
-/// Connections beyond a server's limit.
+/// The server's limit of connections; the load makes twice as many.
 const LIMIT: u32 = 200;
-/// How long connections that are refused are tried.
+/// How long refused connections are tried.
 const REFUSED: Duration = Duration::from_secs(2);
-/// Sources of a connection for each request: each has some 28 000 ports, and a port rests for a minute.
+/// Source addresses without keep-alive: each has about 28 000 ports, and a port stays in TIME_WAIT for a
+/// minute.
 const SHORT_SOURCES: u8 = 32;
-/// The server that has a pool of workers of its own.
+/// The server with a worker pool.
 const POOLED: &str = "multiplexed";
-/// The server that has a limit of connections.
+/// The server with a limit of connections.
 const LIMITED: &str = "fasthttp";
 
 /// Resolves options against a machine.
@@ -39,15 +40,15 @@ const LIMITED: &str = "fasthttp";
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, PlanError> {
     let study = &options.mode;
-    let mut plan = Plan::new(machine, &options.client)?;
+    let mut plan = PlanBuilder::new(machine, &options.client)?;
     let seconds = Duration::from_secs_f64;
-    // A search is several windows: they are shorter, so that there are rounds enough.
+    // A search needs several windows; shorter ones leave time for enough rounds.
     let (saturated, equal) = match (options.quick, study.slo) {
         (true, _) => (seconds(0.6), seconds(0.4)),
         (false, Some(_)) => (seconds(1.5), seconds(1.0)),
         (false, None) => (seconds(2.5), seconds(1.5)),
     };
-    let go = |name: &String, flags: &[&str]| Subject::Go {
+    let go = |name: &String, flags: &[&str]| ServerSpec::Go {
         name: name.clone(),
         flags: study.cost.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(),
         environment: study.environment.clone(),
@@ -56,41 +57,43 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
         let spec = spec(&plan, *connections)?;
         let group = Some(format!("c{connections}"));
         for name in &study.servers {
-            let cell = plan.cell(go(name, &[]), spec.clone(), group.clone());
-            let closed = wanted(loads::SATURATION, "saturated", Ask::Closed, saturated);
-            plan.figure(cell, &Wanted { profile: study.profile, ..closed });
+            let scenario = plan.add_scenario(go(name, &[]), spec.clone(), group.clone());
+            let saturation = figure_spec(loads::SATURATION, "saturated", LoadLevel::Closed, saturated);
+            plan.add_figure(scenario, &FigureSpec { profile: study.profile, ..saturation });
             if study.has(loads::EQUAL_RATE) {
-                let called = "at 70 % of the slowest";
-                plan.figure(cell, &wanted(loads::EQUAL_RATE, called, Ask::Share(EQUAL), equal));
+                let title = "at 70 % of the slowest";
+                let level = LoadLevel::Share(EQUAL);
+                plan.add_figure(scenario, &figure_spec(loads::EQUAL_RATE, title, level, equal));
             }
             if let Some(Slo { quantile, limit }) = study.slo {
-                let ask = Ask::Slo { quantile, limit: limit.as_secs_f64() };
-                plan.figure(cell, &wanted(loads::SLO, "the most that holds the latency", ask, equal));
+                let level = LoadLevel::Slo { quantile, limit: limit.as_secs_f64() };
+                let title = "the most that holds the latency";
+                plan.add_figure(scenario, &figure_spec(loads::SLO, title, level, equal));
             }
         }
-        plan.ceiling(spec);
+        plan.add_ceiling(spec);
     }
     second_loads(&mut plan, study, &go, saturated)?;
     let notes = vec![("servers", study.servers.join(", ")), ("loads", study.loads.join(", "))];
-    Ok(plan.planned("http.study", options, notes))
+    Ok(plan.build("http.study", options, notes))
 }
 
-/// Where a pool of goroutines should pay, pools of several sizes, and a limit that refuses.
+/// Loads that favour worker pools, pools of several sizes, and a limit that refuses.
 fn second_loads(
-    plan: &mut Plan,
+    plan: &mut PlanBuilder,
     study: &Study,
-    go: &dyn Fn(&String, &[&str]) -> Subject,
+    go: &dyn Fn(&String, &[&str]) -> ServerSpec,
     window: Duration,
 ) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
-    let most = study.connections.iter().max().unwrap_or(fewest);
+    let largest = study.connections.iter().max().unwrap_or(fewest);
     let group = |name: &str| Some(format!("{name}{fewest}"));
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
         if study.has(loads::DUTY) {
-            let cell = plan.cell(go(name, &[]), spec.clone(), group("duty"));
-            let called = "each idle for 99 % of the time or more";
-            plan.figure(cell, &wanted(loads::DUTY, called, Ask::Duty(DUTY), window));
+            let scenario = plan.add_scenario(go(name, &[]), spec.clone(), group("duty"));
+            let title = "each idle for 99 % of the time or more";
+            plan.add_figure(scenario, &figure_spec(loads::DUTY, title, LoadLevel::Duty(DUTY), window));
         }
         if !study.has(loads::SHORT) {
             continue;
@@ -99,38 +102,41 @@ fn second_loads(
         if plan.is_here() {
             spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
         }
-        let cell = plan.cell(go(name, &[]), spec, group("short"));
-        plan.figure(cell, &wanted(loads::SHORT, "a connection for each request", Ask::Closed, window));
+        let scenario = plan.add_scenario(go(name, &[]), spec, group("short"));
+        let title = "a connection for each request";
+        plan.add_figure(scenario, &figure_spec(loads::SHORT, title, LoadLevel::Closed, window));
     }
-    // The server that a load is about, where both are asked for.
-    let of = |load: &str, server: &str| study.servers.iter().find(|name| study.has(load) && *name == server);
-    if let Some(pooled) = of(loads::POOL, POOLED) {
+    // The server of a load, if both are requested.
+    let server_of =
+        |load: &str, server: &str| study.servers.iter().find(|name| study.has(load) && *name == server);
+    if let Some(pooled) = server_of(loads::POOL, POOLED) {
         for pool in &study.pools {
-            let spec = spec(plan, *most)?;
-            let cell = plan.cell(go(pooled, &["-pool", &pool.to_string()]), spec, None);
-            let (suffix, called) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
-            let pooled = wanted(loads::POOL, &called, Ask::Closed, window);
-            let figure = plan.figure(cell, &Wanted { suffix: &suffix, ..pooled });
+            let spec = spec(plan, *largest)?;
+            let scenario = plan.add_scenario(go(pooled, &["-pool", &pool.to_string()]), spec, None);
+            let (suffix, title) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
+            let pooled = figure_spec(loads::POOL, &title, LoadLevel::Closed, window);
+            let figure = plan.add_figure(scenario, &FigureSpec { suffix: &suffix, ..pooled });
             figure.conditions.set(key::POOL, f64::from(*pool));
         }
     }
-    if let Some(limited) = of(loads::REFUSAL, LIMITED) {
+    if let Some(limited) = server_of(loads::REFUSAL, LIMITED) {
         let mut spec = spec(plan, LIMIT * 2)?;
         spec.patience = REFUSED;
-        let cell = plan.cell(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
-        plan.cell_mut(cell).may_refuse = true;
-        let called = "twice as many as it takes";
-        let figure = plan.figure(cell, &wanted(loads::REFUSAL, called, Ask::Closed, window));
+        let scenario = plan.add_scenario(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
+        plan.scenario_mut(scenario).may_refuse = true;
+        let title = "twice as many as it takes";
+        let refusal = figure_spec(loads::REFUSAL, title, LoadLevel::Closed, window);
+        let figure = plan.add_figure(scenario, &refusal);
         figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
     }
     if study.has(loads::DOUBLED) { doubled(plan, study, go, window) } else { Ok(()) }
 }
 
-/// The same load by twice the threads: if they do no more, the client was not the limit.
+/// The same load with twice the threads: an equal rate shows that the client is not the limit.
 fn doubled(
-    plan: &mut Plan,
+    plan: &mut PlanBuilder,
     study: &Study,
-    go: &dyn Fn(&String, &[&str]) -> Subject,
+    go: &dyn Fn(&String, &[&str]) -> ServerSpec,
     window: Duration,
 ) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
@@ -138,8 +144,9 @@ fn doubled(
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
         spec.threads = threads;
-        let cell = plan.cell(go(name, &[]), spec, None);
-        plan.figure(cell, &wanted(loads::DOUBLED, "saturated by twice the threads", Ask::Closed, window));
+        let scenario = plan.add_scenario(go(name, &[]), spec, None);
+        let title = "saturated by twice the threads";
+        plan.add_figure(scenario, &figure_spec(loads::DOUBLED, title, LoadLevel::Closed, window));
         if threads > cpus || threads > *fewest {
             plan.withdraw(&format!(
                 "the client has {} threads on {cpus} CPUs: twice as many have no room (fewer by -t)",
@@ -150,12 +157,12 @@ fn doubled(
     Ok(())
 }
 
-/// A load of so many connections, whose answers are those of all servers of the study.
-fn spec(plan: &Plan, connections: u32) -> Result<Spec, PlanError> {
-    Ok(Spec { expect: EXPECTED, ..plan.spec(connections)? })
+/// A load that expects the answer of the study's servers.
+fn spec(plan: &PlanBuilder, connections: u32) -> Result<LoadSpec, PlanError> {
+    Ok(LoadSpec { expect: EXPECTED, ..plan.spec(connections)? })
 }
 
-/// A closed window, or one of that pacing, without a profile.
-fn wanted<'a>(goal: &'static str, called: &'a str, ask: Ask, window: Duration) -> Wanted<'a> {
-    Wanted { goal, called, suffix: "", ask, window, requests: None, profile: false }
+/// A figure without suffix and profile.
+fn figure_spec<'a>(goal: &'static str, title: &'a str, level: LoadLevel, window: Duration) -> FigureSpec<'a> {
+    FigureSpec { goal, title, suffix: "", level, window, requests: None, profile: false }
 }

@@ -1,119 +1,105 @@
-//! What the null responder does wrong, on demand. Pure: which request meets which fault is counted, and not drawn.
+//! Faults of the null responder. Pure: counted, not random, so that every run has the same.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// One request in so many: the last of each so many.
+/// One request in this many: the last of each group.
 pub type OneIn = NonZeroU64;
 
-/// It answers nothing for `length`, at the beginning of each `every`.
+/// No answers for `length`, at the start of each `every`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// From one to the next.
     pub every: Duration,
-    /// How long.
     pub length: Duration,
 }
 
-/// One answer in so many comes so much later; with 1 in 1, the server waits and does nothing.
+/// One answer in `share` is delayed by `length`. With a share of 1 the server waits without using CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// How much later. With 40 ms, a delayed acknowledgement that meets Nagle's algorithm.
+    /// 40 ms imitates a delayed ACK that meets Nagle's algorithm.
     pub length: Duration,
-    /// One in so many.
     pub share: OneIn,
 }
 
-/// Answers come later and later.
+/// Answers are delayed by `growth` more after each `every`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drift {
-    /// How much later they come.
     pub growth: Duration,
-    /// After each so much time since it began to serve.
     pub every: Duration,
 }
 
-/// Some connections are served as they should be, and the others are not.
+/// Only the first connections are served well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neglect {
-    /// How much later all answers but the first come on the others.
+    /// Delay of all answers but the first on the other connections.
     pub length: Duration,
-    /// The first so many connections of each thread are served.
+    /// Number of connections per thread that are served well.
     pub served: u64,
 }
 
-/// All that it can do wrong; nothing by default.
+/// All faults; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// It stands still, all threads at the same time.
+    /// Stalls all threads at the same time.
     pub stall: Option<Stall>,
-    /// One in so many gets 503.
+    /// 503.
     pub unavailable: Option<OneIn>,
-    /// One in so many gets no answer, and its connection stays.
+    /// No answer; the connection stays open.
     pub silent: Option<OneIn>,
-    /// One in so many gets a reset instead of an answer.
+    /// A reset instead of an answer.
     pub reset: Option<OneIn>,
-    /// One in so many is answered twice.
+    /// Two answers.
     pub twice: Option<OneIn>,
-    /// One in so many gets half an answer, then the end of the connection.
+    /// Half an answer, then the end of the connection.
     pub cut: Option<OneIn>,
-    /// One in so many is answered with another body, a byte longer.
+    /// A body that is one byte longer.
     pub other: Option<OneIn>,
-    /// Some answers come later.
     pub delay: Option<Delay>,
-    /// Answers come later and later.
+    /// Answers are delayed by `growth` more after each `every`.
     pub drift: Option<Drift>,
-    /// Most connections are hardly served.
     pub neglect: Option<Neglect>,
-    /// Connections are accepted one by one, with so much between: the backlog fills up.
+    /// Accepts one connection per interval, so that the backlog fills up.
     pub accept: Option<Duration>,
-    /// After so many answers a connection is closed; the last one says so.
+    /// Closes a connection after this many answers, announced by the last one.
     pub close_after: Option<OneIn>,
-    /// After so many answers a connection is closed, and nothing says so.
+    /// Closes a connection after this many answers, unannounced.
     pub drop_after: Option<OneIn>,
-    /// Answers come in two pieces, the second so much later.
+    /// Sends each answer in two pieces with this delay.
     pub split: Option<Duration>,
-    /// Answers come byte by byte, with so much between.
+    /// Sends each answer byte by byte with this delay.
     pub trickle: Option<Duration>,
-    /// Answers have bodies that never end.
+    /// Bodies never end.
     pub is_endless: bool,
 }
 
-/// What becomes of a request.
+/// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is answered.
     None,
-    /// 503.
     Unavailable,
-    /// Nothing.
     Silent,
-    /// A reset.
     Reset,
-    /// Two answers.
     Twice,
-    /// Half an answer.
     Cut,
-    /// Another body.
     Other,
 }
 
-/// Of which request a wait is asked for.
+/// Which request of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its number, of its thread from 1.
+pub struct RequestPosition {
+    /// From 1, in its thread.
     pub request: u64,
-    /// The number of its connection, of its thread from 1.
+    /// From 1, in its thread.
     pub connection: u64,
-    /// Its number on its connection, from 1.
+    /// From 1, on its connection.
     pub answer: u64,
-    /// When it came, in nanoseconds since the thread began to serve.
+    /// Nanoseconds since the thread started to serve.
     pub since: u64,
 }
 
 impl Faults {
-    /// What becomes of the request of that number (from 1) of a thread. The first that fits, in the order of [`Fault`].
-    pub fn of(&self, number: u64) -> Fault {
+    /// The fault of a thread's request `number` (from 1): the first that applies, in the order of [`Fault`].
+    pub fn fault(&self, number: u64) -> Fault {
         let hits = |share: Option<OneIn>| share.is_some_and(|share| number.is_multiple_of(share.get()));
         match () {
             () if hits(self.unavailable) => Fault::Unavailable,
@@ -126,23 +112,23 @@ impl Faults {
         }
     }
 
-    /// Whether any answer waits.
     pub fn has_waits(&self) -> bool {
         self.delay.is_some() || self.drift.is_some() || self.neglect.is_some()
     }
 
-    /// How many nanoseconds an answer waits before it is sent.
-    pub fn wait(&self, place: Place) -> u64 {
-        let delay = self.delay.filter(|delay| place.request.is_multiple_of(delay.share.get()));
-        let neglect = self.neglect.filter(|neglect| place.connection > neglect.served && place.answer > 1);
+    /// Delay of an answer in nanoseconds.
+    pub fn wait(&self, position: RequestPosition) -> u64 {
+        let delay = self.delay.filter(|delay| position.request.is_multiple_of(delay.share.get()));
+        let neglect = self.neglect.filter(|neglect| position.connection > neglect.served);
+        let neglect = neglect.filter(|_| position.answer > 1);
         let lengths = [delay.map(|delay| delay.length), neglect.map(|neglect| neglect.length)];
         let fixed: Duration = lengths.into_iter().flatten().sum();
-        fixed.as_nanos() as u64 + self.drift.map_or(0, |drift| drift.after(place.since))
+        fixed.as_nanos() as u64 + self.drift.map_or(0, |drift| drift.after(position.since))
     }
 }
 
 impl Stall {
-    /// How many nanoseconds it still stands still, so many nanoseconds after it began to serve.
+    /// Rest of the current stall in nanoseconds, `since` nanoseconds after the start.
     pub fn left(&self, since: u64) -> u64 {
         let (every, length) = (self.every.as_nanos().max(1) as u64, self.length.as_nanos() as u64);
         length.saturating_sub(since % every)
@@ -150,7 +136,7 @@ impl Stall {
 }
 
 impl Drift {
-    /// How many nanoseconds later answers come, so many nanoseconds after it began to serve.
+    /// Delay in nanoseconds, `since` nanoseconds after the start.
     pub fn after(&self, since: u64) -> u64 {
         let share = self.growth.as_secs_f64() / self.every.as_secs_f64();
         (since as f64 * share) as u64
@@ -164,9 +150,9 @@ mod unit {
     #[test]
     fn one_in_so_many_is_exact() {
         let faults = Faults { unavailable: OneIn::new(10), silent: OneIn::new(25), ..Faults::default() };
-        let count = |fault| (1..=1000).filter(|number| faults.of(*number) == fault).count();
+        let count = |fault| (1..=1000).filter(|number| faults.fault(*number) == fault).count();
         assert_eq!([Fault::Unavailable, Fault::Silent, Fault::None].map(count), [100, 20, 880]);
-        assert_eq!(Faults::default().of(7), Fault::None);
+        assert_eq!(Faults::default().fault(7), Fault::None);
     }
 
     #[test]
@@ -177,18 +163,18 @@ mod unit {
 
     #[test]
     fn waits_add_up() {
-        let place = Place { request: 20, connection: 3, answer: 2, since: 5_000_000_000 };
+        let position = RequestPosition { request: 20, connection: 3, answer: 2, since: 5_000_000_000 };
         let delay = Delay { length: Duration::from_nanos(7), share: OneIn::new(10).unwrap() };
         let faults = Faults { delay: Some(delay), ..Faults::default() };
-        assert_eq!([20, 21].map(|request| faults.wait(Place { request, ..place })), [7, 0]);
+        assert_eq!([20, 21].map(|request| faults.wait(RequestPosition { request, ..position })), [7, 0]);
         let drift = Drift { growth: Duration::from_millis(2), every: Duration::from_secs(1) };
         let faults = Faults { drift: Some(drift), ..faults };
-        assert_eq!(faults.wait(place), 7 + 10_000_000);
+        assert_eq!(faults.wait(position), 7 + 10_000_000);
         let neglect = Neglect { length: Duration::from_secs(1), served: 2 };
         let faults = Faults { neglect: Some(neglect), ..Faults::default() };
-        let of = |connection, answer| faults.wait(Place { connection, answer, ..place });
-        assert_eq!([of(2, 9), of(3, 1), of(3, 2)], [0, 0, 1_000_000_000]);
+        let wait = |connection, answer| faults.wait(RequestPosition { connection, answer, ..position });
+        assert_eq!([wait(2, 9), wait(3, 1), wait(3, 2)], [0, 0, 1_000_000_000]);
         assert!(faults.has_waits() && !Faults::default().has_waits());
-        assert_eq!(Faults::default().wait(place), 0);
+        assert_eq!(Faults::default().wait(position), 0);
     }
 }

@@ -14,24 +14,23 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send, sockopt};
 
 use super::answer::{Answer, Bytes};
-use super::faults::{Fault, Faults, Place};
+use super::faults::{Fault, Faults, RequestPosition};
 use crate::engine::poll::Poll;
 use crate::engine::time;
 
-/// The word of the listener's events.
+/// Event word of the listener.
 const LISTENER: u64 = u64::MAX;
-/// How long a thread waits before it looks whether it is to end, in nanoseconds.
-const LOOK: u64 = 20_000_000;
-/// Bytes that a head may have.
-const HEAD_MOST: usize = 64 * 1024;
-/// A chunk of an endless body.
+/// Interval of checks for the end, in nanoseconds.
+const STOP_CHECK: u64 = 20_000_000;
+/// Most bytes of a head.
+const MAX_HEAD: usize = 64 * 1024;
+/// Size of a chunk of an endless body.
 const CHUNK: usize = 16 * 1024;
-/// Chunks that one connection gets before others have their turn.
+/// Most chunks of a connection before others have their turn.
 const CHUNKS_OF_TURN: u32 = 16;
 
-/// A thread's state.
 #[derive(Debug)]
-pub struct Serve {
+pub struct ServeThread {
     poll: Poll,
     listener: OwnedFd,
     connections: Vec<Connection>,
@@ -40,7 +39,7 @@ pub struct Serve {
     faults: Faults,
     endless: Arc<[u8]>,
     has_waits: bool,
-    /// What is to be done later: when, and with which socket (its word).
+    /// Delayed work: when, and the event word of its socket.
     later: BinaryHeap<Reverse<(u64, u64)>>,
     accepted: u64,
     requests: u64,
@@ -52,44 +51,41 @@ pub struct Serve {
 struct Connection {
     socket: Option<OwnedFd>,
     generation: u32,
-    /// Which of its thread's it is, from 1.
+    /// From 1, in its thread.
     number: u64,
     answered: u64,
-    /// A part of a head.
+    /// A partial head.
     carry: Vec<u8>,
     /// Bytes of a request's body that are still to come.
     skip: u64,
-    /// What is being sent, from where to where.
+    /// Bytes being sent, from and to.
     sending: Option<(Arc<[u8]>, usize, usize)>,
-    /// It ends when that is sent.
+    /// Close after sending.
     ends: bool,
     is_endless: bool,
-    /// It is sent later, on purpose.
+    /// Delayed on purpose.
     is_waiting: bool,
 }
 
-/// What a request asks for.
+/// What matters of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Bytes of its head.
+pub struct ParsedRequest {
+    /// Length of the head.
     pub end: usize,
-    /// Bytes of its body.
+    /// Length of the body.
     pub body: u64,
-    /// Whether it is HEAD.
     pub is_head: bool,
-    /// Whether it wants the connection closed.
     pub closes: bool,
 }
 
-impl Serve {
-    /// Not yet running.
-    pub fn new(listener: OwnedFd, answer: &Answer, faults: &Faults) -> io::Result<Serve> {
+impl ServeThread {
+    pub fn new(listener: OwnedFd, answer: &Answer, faults: &Faults) -> io::Result<ServeThread> {
         let poll = Poll::new()?;
         if faults.accept.is_none() {
             poll.add(&listener, LISTENER, EventFlags::IN)?;
         }
         let chunk = [format!("{CHUNK:x}\r\n").as_bytes(), &[b'x'; CHUNK], b"\r\n"].concat();
-        Ok(Serve {
+        Ok(ServeThread {
             poll,
             listener,
             connections: Vec::new(),
@@ -101,12 +97,12 @@ impl Serve {
             later: BinaryHeap::new(),
             accepted: 0,
             requests: 0,
-            buffer: vec![0; HEAD_MOST],
+            buffer: vec![0; MAX_HEAD],
             began: 0,
         })
     }
 
-    /// Serves until it is to end; how many requests it read.
+    /// Serves until `stop` is set; returns the number of requests read.
     pub fn run(mut self, stop: &AtomicBool, cpu: Option<u32>) -> io::Result<u64> {
         if let Some(cpu) = cpu {
             lab::affinity::set(&CpuList::from_iter([cpu]))?;
@@ -122,7 +118,7 @@ impl Serve {
                 self.resume(word)?;
             }
             let due = self.later.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
-            self.poll.wait(Some(due.min(now + LOOK)))?;
+            self.poll.wait(Some(due.min(now + STOP_CHECK)))?;
             self.stall();
             while let Some((word, flags)) = self.poll.next() {
                 if word == LISTENER {
@@ -138,7 +134,7 @@ impl Serve {
         Ok(self.requests)
     }
 
-    /// Something is done with a socket after a time.
+    /// Schedules work on a socket.
     fn wait(&mut self, word: u64, length: Duration) {
         self.later.push(Reverse((time::now().saturating_add(length.as_nanos() as u64), word)));
         if word != LISTENER {
@@ -146,7 +142,7 @@ impl Serve {
         }
     }
 
-    /// The time is over.
+    /// Does scheduled work.
     fn resume(&mut self, word: u64) -> io::Result<()> {
         if word == LISTENER {
             self.accept()?;
@@ -174,7 +170,7 @@ impl Serve {
                 Ok(socket) => socket,
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                // Those that wait are accepted when others have gone.
+                // Waiting connections are accepted when others have gone.
                 Err(Errno::MFILE | Errno::NFILE) => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
@@ -221,8 +217,9 @@ impl Serve {
                     let buffer = std::mem::take(&mut self.buffer);
                     self.requests_in(word, &buffer[..filled]);
                     self.buffer = buffer;
-                    // A short read emptied the socket; but of an end nobody is told again.
-                    if filled < HEAD_MOST && !flags.contains(EventFlags::RDHUP) {
+                    // A short read emptied the socket. But epoll does not report the end of a connection
+                    // again.
+                    if filled < MAX_HEAD && !flags.contains(EventFlags::RDHUP) {
                         return;
                     }
                 }
@@ -233,7 +230,6 @@ impl Serve {
         }
     }
 
-    /// Answers every request in these bytes.
     fn requests_in(&mut self, word: u64, bytes: &[u8]) {
         let index = word as u32 as usize;
         let mut carry = std::mem::take(&mut self.connections[index].carry);
@@ -246,14 +242,14 @@ impl Serve {
             let skip = self.connections[index].skip.min(rest.len() as u64);
             self.connections[index].skip -= skip;
             rest = &rest[skip as usize..];
-            match asked(rest) {
-                Some(Ok(asked)) => {
-                    rest = &rest[asked.end..];
-                    self.connections[index].skip = asked.body;
+            match parse_request(rest) {
+                Some(Ok(request)) => {
+                    rest = &rest[request.end..];
+                    self.connections[index].skip = request.body;
                     self.requests += 1;
-                    self.respond(word, &asked);
+                    self.respond(word, &request);
                 }
-                None if rest.len() < HEAD_MOST => break,
+                None if rest.len() < MAX_HEAD => break,
                 None | Some(Err(())) => return self.close(word),
             }
         }
@@ -262,42 +258,44 @@ impl Serve {
         }
     }
 
-    fn respond(&mut self, word: u64, asked: &Asked) {
+    fn respond(&mut self, word: u64, request: &ParsedRequest) {
         let connection = &mut self.connections[word as u32 as usize];
         if connection.sending.is_some() {
-            // A request before the last one was answered: a client of ours never sends one.
+            // A pipelined request: our client never sends one.
             return self.close(word);
         }
         connection.answered += 1;
         let reaches =
             |after: Option<super::OneIn>| after.is_some_and(|after| connection.answered >= after.get());
-        let announces = asked.closes || reaches(self.faults.close_after);
+        let announces = request.closes || reaches(self.faults.close_after);
         connection.ends = announces || reaches(self.faults.drop_after);
         let bytes: &Bytes = if announces { &self.answer.closing } else { &self.answer.plain };
-        let end = |bytes: &Bytes| if asked.is_head { bytes.head } else { bytes.all.len() };
-        let fault = self.faults.of(self.requests);
+        let end = |bytes: &Bytes| if request.is_head { bytes.head } else { bytes.whole.len() };
+        let fault = self.faults.fault(self.requests);
         connection.sending = match fault {
-            Fault::None => Some((bytes.all.clone(), 0, end(bytes))),
+            Fault::None => Some((bytes.whole.clone(), 0, end(bytes))),
             Fault::Unavailable => {
                 let bytes = &self.answer.unavailable;
-                Some((bytes.all.clone(), 0, end(bytes)))
+                Some((bytes.whole.clone(), 0, end(bytes)))
             }
             Fault::Silent => None,
             Fault::Reset => {
                 if let Some(socket) = &connection.socket {
-                    // A close that does not linger sends a reset (tcp(7), SO_LINGER of socket(7)).
+                    // A close without lingering sends a reset (socket(7), SO_LINGER).
                     sockopt::set_socket_linger(socket, Some(Duration::ZERO)).unwrap_or_default();
                 }
                 return self.close(word);
             }
-            Fault::Twice => Some(([&bytes.all[..], &bytes.all[..]].concat().into(), 0, 2 * bytes.all.len())),
+            Fault::Twice => {
+                Some(([&bytes.whole[..], &bytes.whole[..]].concat().into(), 0, 2 * bytes.whole.len()))
+            }
             Fault::Cut => {
                 connection.ends = true;
-                Some((bytes.all.clone(), 0, end(bytes) / 2))
+                Some((bytes.whole.clone(), 0, end(bytes) / 2))
             }
             Fault::Other => {
                 let bytes = &self.answer.other;
-                Some((bytes.all.clone(), 0, end(bytes)))
+                Some((bytes.whole.clone(), 0, end(bytes)))
             }
         };
         if self.faults.is_endless && connection.sending.is_some() {
@@ -305,13 +303,13 @@ impl Serve {
             (connection.sending, connection.is_endless) = (Some((head.into(), 0, head.len())), true);
         }
         if self.has_waits {
-            let place = Place {
+            let position = RequestPosition {
                 request: self.requests,
                 connection: connection.number,
                 answer: connection.answered,
                 since: time::now() - self.began,
             };
-            let wait = self.faults.wait(place);
+            let wait = self.faults.wait(position);
             if wait > 0 {
                 return self.wait(word, Duration::from_nanos(wait));
             }
@@ -319,7 +317,7 @@ impl Serve {
         self.go_on(word);
     }
 
-    /// Sends as much as is to be sent now.
+    /// Sends what is due.
     fn go_on(&mut self, word: u64) {
         let mut chunks = 0;
         while self.is_live(word) {
@@ -360,8 +358,8 @@ impl Serve {
     }
 }
 
-/// The next request; `None` if it is not whole.
-pub fn asked(bytes: &[u8]) -> Option<Result<Asked, ()>> {
+/// Parses the next request; `None` if incomplete.
+pub fn parse_request(bytes: &[u8]) -> Option<Result<ParsedRequest, ()>> {
     let mut lines = [const { std::mem::MaybeUninit::uninit() }; 64];
     let mut head = httparse::Request::new(&mut []);
     let end = match head.parse_with_uninit_headers(bytes, &mut lines) {
@@ -369,17 +367,17 @@ pub fn asked(bytes: &[u8]) -> Option<Result<Asked, ()>> {
         Ok(httparse::Status::Partial) => return None,
         Err(_) => return Some(Err(())),
     };
-    let mut asked =
-        Asked { end, body: 0, is_head: head.method == Some("HEAD"), closes: head.version == Some(0) };
+    let mut request =
+        ParsedRequest { end, body: 0, is_head: head.method == Some("HEAD"), closes: head.version == Some(0) };
     for line in &*head.headers {
         if line.name.eq_ignore_ascii_case("content-length") {
             match std::str::from_utf8(line.value).ok().and_then(|text| text.parse().ok()) {
-                Some(body) => asked.body = body,
+                Some(body) => request.body = body,
                 None => return Some(Err(())),
             }
         } else if line.name.eq_ignore_ascii_case("connection") {
-            asked.closes = line.value.eq_ignore_ascii_case(b"close");
+            request.closes = line.value.eq_ignore_ascii_case(b"close");
         }
     }
-    Some(Ok(asked))
+    Some(Ok(request))
 }

@@ -1,8 +1,7 @@
-//! Requests whenever a connection is free.
+//! Closed loop: a request is due whenever a connection is free.
 
 use super::{Due, Pace};
 
-/// Always due.
 #[derive(Clone, Copy, Debug)]
 pub struct Closed;
 

@@ -2,19 +2,19 @@
 
 use super::{Due, Pace};
 
-/// One request every so many nanoseconds. Each moment is calculated from the first, so that errors do not add up.
+/// Each moment is calculated from the first, so that rounding errors do not add up.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant {
-    /// Nanoseconds.
+    /// Nanoseconds between two requests of this thread.
     interval: f64,
-    /// Nanoseconds from the start to the first.
+    /// Nanoseconds from the start to the first request.
     offset: f64,
     start: u64,
     taken: u64,
 }
 
 impl Constant {
-    /// At `rate` requests a second over all threads, for thread `index` of `threads`: it sends every so many-th request.
+    /// At `rate` requests/s over all threads. Thread `index` of `threads` sends every `threads`-th request.
     pub fn new(rate: f64, index: u32, threads: u32) -> Constant {
         let step = 1e9 / rate;
         Constant { interval: step * f64::from(threads), offset: step * f64::from(index), start: 0, taken: 0 }
@@ -46,23 +46,23 @@ mod unit {
 
     #[test]
     fn threads_take_turns_and_nothing_drifts() {
-        let mut all = Vec::new();
+        let mut moments = Vec::new();
         for index in 0..3 {
             let mut pace = Constant::new(3_000_000.0, index, 3);
             pace.begin(1_000);
             while let Due::Now(at) = pace.due(1_000 + 999_999_999) {
-                all.push(at);
+                moments.push(at);
                 pace.take();
             }
         }
-        all.sort_unstable();
-        assert_eq!(all.len(), 3_000_000);
-        let worst = all.iter().enumerate().map(|(k, at)| (*at as f64 - 1_000.0 - k as f64 * 1e9 / 3e6).abs());
-        assert!(worst.fold(0.0, f64::max) <= 1.0);
+        moments.sort_unstable();
+        assert_eq!(moments.len(), 3_000_000);
+        let error = |(k, at): (usize, &u64)| (*at as f64 - 1_000.0 - k as f64 * 1e9 / 3e6).abs();
+        assert!(moments.iter().enumerate().map(error).fold(0.0, f64::max) <= 1.0);
     }
 
     #[test]
-    fn what_was_not_taken_stays_due() {
+    fn a_request_stays_due_until_it_is_taken() {
         let mut pace = Constant::new(1_000.0, 0, 1);
         pace.begin(0);
         pace.take();

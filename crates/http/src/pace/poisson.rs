@@ -1,31 +1,31 @@
-//! Requests as independent clients send them.
+//! Requests at exponential distances, as from independent clients.
 
 use super::{Due, Pace};
 
-/// A Poisson process: distances are exponential, and the same for the same seed. Those of several threads together are one of the
-/// rates' sum.
+/// A Poisson process. The same seed gives the same schedule; several threads add up to one process at the sum
+/// of their rates.
 #[derive(Clone, Copy, Debug)]
 pub struct Poisson {
-    /// Nanoseconds, in the mean.
+    /// Mean distance in nanoseconds.
     interval: f64,
     start: u64,
-    /// Nanoseconds from the start to the next.
+    /// Nanoseconds from the start to the next request.
     next: f64,
     seed: u64,
     state: u64,
 }
 
 impl Poisson {
-    /// At `rate` requests a second over all threads, for thread `index` of `threads`.
+    /// At `rate` requests/s over all threads, for thread `index` of `threads`.
     pub fn new(rate: f64, seed: u64, index: u32, threads: u32) -> Poisson {
         let seed = splitmix(seed ^ splitmix(u64::from(index).wrapping_add(1)));
         Poisson { interval: 1e9 / rate * f64::from(threads), start: 0, next: 0.0, seed, state: seed }
     }
 
-    /// A distance.
+    /// Draws the next distance.
     fn draw(&mut self) -> f64 {
         self.state = self.state.wrapping_add(GOLDEN);
-        // 53 bits, from above 0 to 1, so that the logarithm is finite.
+        // 53 bits, above 0 and up to 1, so that the logarithm is finite.
         let uniform = ((splitmix(self.state) >> 11) + 1) as f64 / (1u64 << 53) as f64;
         -uniform.ln() * self.interval
     }
@@ -69,12 +69,12 @@ mod unit {
     fn moments(seed: u64, index: u32, threads: u32) -> Vec<u64> {
         let mut pace = Poisson::new(100_000.0, seed, index, threads);
         pace.begin(0);
-        let mut all = Vec::new();
+        let mut moments = Vec::new();
         while let Due::Now(at) = pace.due(1_000_000_000) {
-            all.push(at);
+            moments.push(at);
             pace.take();
         }
-        all
+        moments
     }
 
     #[test]
@@ -86,12 +86,12 @@ mod unit {
 
     #[test]
     fn counts_in_equal_times_have_the_variance_of_their_mean() {
-        let mut all = [moments(1, 0, 2), moments(1, 1, 2)].concat();
-        all.sort_unstable();
+        let mut merged = [moments(1, 0, 2), moments(1, 1, 2)].concat();
+        merged.sort_unstable();
         // Standard deviation of the number is 316.
-        assert!((all.len() as f64 - 100_000.0).abs() < 1_500.0, "{}", all.len());
+        assert!((merged.len() as f64 - 100_000.0).abs() < 1_500.0, "{}", merged.len());
         let mut counts = vec![0.0f64; 1000];
-        all.iter().for_each(|at| counts[(*at / 1_000_001) as usize] += 1.0);
+        merged.iter().for_each(|at| counts[(*at / 1_000_001) as usize] += 1.0);
         let mean = counts.iter().sum::<f64>() / 1000.0;
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 999.0;
         assert!((0.8..1.25).contains(&(variance / mean)), "{variance} {mean}");

@@ -1,4 +1,4 @@
-//! Splits a profile into buckets by [`RULES`]: whose work the CPU time was.
+//! Splits a profile into buckets by [`RULES`].
 
 use std::collections::BTreeMap;
 
@@ -6,65 +6,41 @@ use super::names::any;
 use super::pprof::CpuProfile;
 use super::rules::{RULES, Rule};
 
-/// The bucket of what no rule matches.
+/// The bucket for stacks that no rule matches.
 pub const OTHER: &str = "other";
-/// The largest share of [`OTHER`] at which a split says enough.
-pub const MOST_OTHER: f64 = 0.05;
-/// Functions of [`OTHER`] that are listed.
+/// Most functions of [`OTHER`] that are listed.
 const LISTED: usize = 10;
 
-/// One bucket of a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bucket {
-    /// Its name.
     pub name: &'static str,
-    /// Samples in it.
     pub samples: u64,
-    /// CPU nanoseconds of its samples.
     pub nanoseconds: u64,
 }
 
-/// A profile, split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    /// Every bucket once, in the order of [`RULES`], those without samples as well; [`OTHER`] is the last.
+    /// In the order of [`RULES`], including empty ones; [`OTHER`] is the last.
     pub buckets: Vec<Bucket>,
     /// CPU nanoseconds of all samples.
     pub nanoseconds: u64,
-    /// Samples in all.
     pub samples: u64,
-    /// Leaves of what is in [`OTHER`], with their CPU nanoseconds: at most ten, the most first.
+    /// Leaf functions in [`OTHER`] with their CPU nanoseconds, largest first; at most ten.
     pub other: Vec<(String, u64)>,
 }
 
 impl Split {
-    /// A bucket by its name; `None` if there is no such bucket.
     pub fn bucket(&self, name: &str) -> Option<&Bucket> {
         self.buckets.iter().find(|bucket| bucket.name == name)
     }
 
-    /// A bucket's share of the CPU time, 0 to 1; `None` without samples.
+    /// Share of the CPU time, 0 to 1; `None` without samples.
     pub fn share(&self, bucket: &Bucket) -> Option<f64> {
         (self.nanoseconds > 0).then(|| bucket.nanoseconds as f64 / self.nanoseconds as f64)
     }
-
-    /// Microseconds of CPU a request in a bucket. `cpu` is what the kernel booked for the server in the window, in seconds, over
-    /// which the shares are spread: two servers then compare in one unit, and samples that were lost do not make one look cheap.
-    /// `None` without samples or requests.
-    pub fn microseconds(&self, bucket: &Bucket, cpu: f64, requests: u64) -> Option<f64> {
-        let share = self.share(bucket)?;
-        (requests > 0).then(|| share * cpu * 1e6 / requests as f64)
-    }
-
-    /// Why the split says too little, if it does.
-    pub fn complaint(&self) -> Option<String> {
-        let other = self.bucket(OTHER)?;
-        let share = self.share(other).unwrap_or(1.0);
-        (share >= MOST_OTHER).then(|| format!("{:.1} % of the CPU time is in no bucket", share * 100.0))
-    }
 }
 
-/// The names of all buckets, once each, in the order of [`RULES`]; [`OTHER`] is the last.
+/// Names of all buckets, in the order of [`RULES`]; [`OTHER`] is the last.
 pub fn names() -> Vec<&'static str> {
     let mut names = Vec::new();
     for name in RULES.iter().map(|rule| rule.bucket).chain([OTHER]) {
@@ -75,24 +51,23 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// Splits a profile.
 pub fn split(profile: &CpuProfile) -> Split {
     let buckets = names().into_iter().map(|name| Bucket { name, samples: 0, nanoseconds: 0 }).collect();
     let mut split = Split { buckets, nanoseconds: 0, samples: 0, other: Vec::new() };
-    let table = Table::of(profile);
+    let table = RuleTable::new(profile);
     let mut other: BTreeMap<u32, u64> = BTreeMap::new();
-    for seen in profile.stacks() {
-        let name = table.bucket(seen.frames);
+    for stack in profile.stacks() {
+        let name = table.bucket(stack.frames);
         if let Some(bucket) = split.buckets.iter_mut().find(|bucket| bucket.name == name) {
-            bucket.samples = bucket.samples.saturating_add(seen.samples);
-            bucket.nanoseconds = bucket.nanoseconds.saturating_add(seen.nanoseconds);
+            bucket.samples = bucket.samples.saturating_add(stack.samples);
+            bucket.nanoseconds = bucket.nanoseconds.saturating_add(stack.nanoseconds);
         }
         if name == OTHER {
-            let leaf = other.entry(seen.frames.first().copied().unwrap_or(0)).or_default();
-            *leaf = leaf.saturating_add(seen.nanoseconds);
+            let leaf = other.entry(stack.frames.first().copied().unwrap_or(0)).or_default();
+            *leaf = leaf.saturating_add(stack.nanoseconds);
         }
-        split.samples = split.samples.saturating_add(seen.samples);
-        split.nanoseconds = split.nanoseconds.saturating_add(seen.nanoseconds);
+        split.samples = split.samples.saturating_add(stack.samples);
+        split.nanoseconds = split.nanoseconds.saturating_add(stack.nanoseconds);
     }
     split.other =
         other.into_iter().map(|(leaf, nanoseconds)| (profile.name(leaf).to_owned(), nanoseconds)).collect();
@@ -101,23 +76,23 @@ pub fn split(profile: &CpuProfile) -> Split {
     split
 }
 
-/// Which rules each function of a profile falls under, a bit for each: a function is looked up once, however many stacks it is in.
-struct Table {
+/// The rules that each function matches, one bit per rule: looks each function up once, not once per stack.
+struct RuleTable {
     frames: Vec<u64>,
     below: Vec<u64>,
-    /// Rules that ask for no caller.
+    /// Rules without a condition on callers.
     alone: u64,
 }
 
 const _: () = assert!(RULES.len() <= 64, "a rule has one bit of 64");
 
-impl Table {
-    fn of(profile: &CpuProfile) -> Table {
-        let bits = |of: &dyn Fn(&Rule) -> bool| {
-            RULES.iter().enumerate().filter(|(_, rule)| of(rule)).fold(0, |bits, (at, _)| bits | 1 << at)
+impl RuleTable {
+    fn new(profile: &CpuProfile) -> RuleTable {
+        let bits = |holds: &dyn Fn(&Rule) -> bool| {
+            RULES.iter().enumerate().filter(|(_, rule)| holds(rule)).fold(0, |bits, (at, _)| bits | 1 << at)
         };
         let names = profile.functions();
-        Table {
+        RuleTable {
             frames: names.iter().map(|name| bits(&|rule| any(rule.frames, name))).collect(),
             below: names.iter().map(|name| bits(&|rule| any(rule.below, name))).collect(),
             alone: bits(&|rule| rule.below.is_empty()),
@@ -126,7 +101,7 @@ impl Table {
 
     fn bucket(&self, frames: &[u32]) -> &'static str {
         let (mut matched, mut satisfied) = (0, self.alone);
-        // From the root on, so that callers are known before what they call.
+        // From the root: callers come before their callees.
         for frame in frames.iter().rev().map(|frame| *frame as usize) {
             matched |= self.frames.get(frame).copied().unwrap_or(0) & satisfied;
             satisfied |= self.below.get(frame).copied().unwrap_or(0);
@@ -169,7 +144,7 @@ mod unit {
                 "park and wake",
             ),
             ("runtime.usleep runtime.runqgrab runtime.stealWork runtime.findRunnable", "park and wake"),
-            // Not below what schedules: the sleep of the thread that watches over all.
+            // sysmon's sleep, which is not below a scheduling function.
             ("runtime.usleep runtime.sysmon runtime.mstart1", "scheduler"),
             ("runtime.findRunnable runtime.schedule runtime.park_m runtime.mcall", "scheduler"),
             (
@@ -222,7 +197,7 @@ mod unit {
             ),
             ("main.answer net/http.HandlerFunc.ServeHTTP net/http.(*conn).serve", "handler"),
             ("time.Now github.com/panjf2000/gnet/v2.(*eventloop).orbit", "server"),
-            // Some versions write goexit as the root of every stack: it says nothing.
+            // Some Go versions write goexit as the root of every stack.
             ("strconv.Itoa runtime.goexit", "other"),
             ("", "other"),
         ];
@@ -234,9 +209,9 @@ mod unit {
     }
 
     #[test]
-    fn recorded_profiles_split_as_go_tool_pprof_says() {
-        // Cumulative shares of `go tool pprof -top -cum`, in per cent, of functions that alone are a bucket.
-        let told = [
+    fn recorded_profiles_split_as_by_go_tool_pprof() {
+        // Cumulative percentages of `go tool pprof -top -cum`, for functions that are a bucket of their own.
+        let expected = [
             (NETHTTP, "netpoll", 2.06),
             (NETHTTP, "read", 14.63),
             (NETHTTP, "write", 40.51),
@@ -253,16 +228,16 @@ mod unit {
             (MULTIPLEXED, "allocation", 0.0),
             (MULTIPLEXED, "handler", 0.0),
         ];
-        for (bytes, name, share) in told {
+        for (bytes, name, share) in expected {
             let split = split(&CpuProfile::read(bytes).unwrap());
-            let found = split.share(split.bucket(name).unwrap()).unwrap() * 100.0;
-            assert!((found - share).abs() < 0.005, "{name}: {found} %, not {share} %");
+            let measured = split.share(split.bucket(name).unwrap()).unwrap() * 100.0;
+            assert!((measured - share).abs() < 0.005, "{name}: {measured} %, not {share} %");
         }
         for bytes in [NETHTTP, FASTHTTP, GNET, MULTIPLEXED, GC] {
             let split = split(&CpuProfile::read(bytes).unwrap());
-            assert_eq!(split.complaint(), None);
-            let all: f64 = split.buckets.iter().filter_map(|bucket| split.share(bucket)).sum();
-            assert!((all - 1.0).abs() < 1e-9);
+            assert!(split.share(split.bucket(OTHER).unwrap()).unwrap() < 0.05);
+            let sum: f64 = split.buckets.iter().filter_map(|bucket| split.share(bucket)).sum();
+            assert!((sum - 1.0).abs() < 1e-9);
         }
     }
 
@@ -274,14 +249,12 @@ mod unit {
     }
 
     #[test]
-    fn microseconds_are_shares_of_what_the_kernel_booked() {
+    fn functions_without_a_bucket_are_listed() {
         let read = "syscall.Syscall syscall.read";
         let split =
             split(&profile(&[(read, 30), ("main.answer", 60), ("strconv.Itoa a", 7), ("memeqbody b", 3)]));
-        let bucket = split.bucket("read").unwrap();
-        assert_eq!(split.microseconds(bucket, 2.0, 100_000), Some(6.0), "30 % of 20 us");
-        assert_eq!(split.microseconds(bucket, 2.0, 0), None);
-        assert_eq!(split.complaint().as_deref(), Some("10.0 % of the CPU time is in no bucket"));
+        assert_eq!(split.share(split.bucket("read").unwrap()), Some(0.3));
+        assert_eq!(split.share(split.bucket(OTHER).unwrap()), Some(0.1));
         assert_eq!(
             split.other,
             [("strconv.Itoa".to_owned(), 70_000_000), ("memeqbody".to_owned(), 30_000_000)]
@@ -289,9 +262,8 @@ mod unit {
     }
 
     #[test]
-    fn an_empty_profile_says_nothing() {
+    fn an_empty_profile_has_no_shares() {
         let split = split(&CpuProfile::default());
-        assert_eq!(split.microseconds(&split.buckets[0], 1.0, 1), None);
-        assert_eq!(split.complaint().as_deref(), Some("100.0 % of the CPU time is in no bucket"));
+        assert_eq!(split.share(&split.buckets[0]), None);
     }
 }

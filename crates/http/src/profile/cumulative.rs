@@ -1,25 +1,25 @@
-//! The study's table: shares of a few functions in a profile, with all that they call (cumulative) and by themselves (flat).
+//! The study's table: shares of some functions in a profile, with everything that they call (cumulative) and
+//! by themselves (flat).
 
 use super::names::any;
 use super::pprof::CpuProfile;
 use super::rules::KERNEL_ENTRY;
 
-/// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// As the study wrote it.
+    /// As in the study.
     pub name: &'static str,
-    /// The function's names, of the study's Go (1.16) and of today's.
+    /// Names in the study's Go (1.16), and in current Go.
     pub functions: &'static [&'static str],
 }
 
-/// The rows of the study, and `net/http` beside `fasthttp`.
+/// The study's rows, and `net/http` in addition to `fasthttp`.
 pub const ROWS: &[Row] = &[
     Row { name: "net/http conn.serve", functions: &["net/http.(*conn).serve"] },
     Row { name: "fasthttp workerPool.workerFunc", functions: &["*/fasthttp.(*workerPool).workerFunc"] },
     Row { name: "fasthttp Server.serveConn", functions: &["*/fasthttp.(*Server).serveConn"] },
     Row { name: "gnet eventloop", functions: &["*/gnet/v2.(*eventloop).*"] },
-    // Go 1.16 polls the network by a call of its own, which was not below syscall.Syscall; so today.
+    // The network poller is not below syscall.Syscall: neither in Go 1.16 nor today.
     Row { name: "syscall.Syscall", functions: &["syscall.Syscall", "syscall.Syscall6"] },
     Row { name: "bufio.Writer.Flush", functions: &["bufio.(*Writer).Flush"] },
     Row { name: "runtime.mcall", functions: &["runtime.mcall"] },
@@ -37,38 +37,38 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Shares of a row, 0 to 1.
+/// 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Of samples with the function anywhere in their stack.
+    /// Samples with the function anywhere in the stack.
     pub cumulative: f64,
-    /// Of samples with the function at their leaf.
+    /// Samples with the function at the leaf.
     ///
-    /// In Go 1.16 a function such as `syscall.Syscall` entered the kernel itself. Today it calls others that do, which are taken for a
-    /// part of it here: else nothing but `Syscall6` would have a flat share, of all system calls together.
+    /// In Go 1.16 `syscall.Syscall` entered the kernel itself. Today it calls functions that do; they count
+    /// as part of it. Otherwise only `Syscall6` would have a flat share, of all system calls together.
     pub flat: f64,
 }
 
-/// The shares of a row; `None` of a profile without samples.
+/// `None` for a profile without samples.
 pub fn shares(profile: &CpuProfile, row: &Row) -> Option<Shares> {
     let has = |patterns: &[&str]| -> Vec<bool> {
         profile.functions().iter().map(|name| any(patterns, name)).collect()
     };
-    let (own, entry) = (has(row.functions), has(KERNEL_ENTRY));
+    let (in_row, entry) = (has(row.functions), has(KERNEL_ENTRY));
     let is = |flags: &[bool], frame: u32| flags.get(frame as usize).copied().unwrap_or(false);
-    let (mut all, mut cumulative, mut flat) = (0.0, 0.0, 0.0);
-    for seen in profile.stacks() {
-        let nanoseconds = seen.nanoseconds as f64;
-        all += nanoseconds;
-        if seen.frames.iter().any(|frame| is(&own, *frame)) {
+    let (mut total, mut cumulative, mut flat) = (0.0, 0.0, 0.0);
+    for stack in profile.stacks() {
+        let nanoseconds = stack.nanoseconds as f64;
+        total += nanoseconds;
+        if stack.frames.iter().any(|frame| is(&in_row, *frame)) {
             cumulative += nanoseconds;
         }
-        let leaf = seen.frames.iter().find(|frame| is(&own, **frame) || !is(&entry, **frame));
-        if leaf.is_some_and(|frame| is(&own, *frame)) {
+        let leaf = stack.frames.iter().find(|frame| is(&in_row, **frame) || !is(&entry, **frame));
+        if leaf.is_some_and(|frame| is(&in_row, *frame)) {
             flat += nanoseconds;
         }
     }
-    (all > 0.0).then(|| Shares { cumulative: cumulative / all, flat: flat / all })
+    (total > 0.0).then(|| Shares { cumulative: cumulative / total, flat: flat / total })
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod unit {
     use super::super::pprof::unit::{FASTHTTP, GNET, NETHTTP, profile};
     use super::*;
 
-    fn of(profile: &CpuProfile, name: &str) -> Shares {
+    fn row_shares(profile: &CpuProfile, name: &str) -> Shares {
         shares(profile, ROWS.iter().find(|row| row.name == name).unwrap()).unwrap()
     }
 
@@ -100,15 +100,15 @@ mod unit {
             ),
             ("main.g runtime.schedule runtime.schedule", 1),
         ]);
-        assert_eq!(of(&profile, "syscall.Syscall"), Shares { cumulative: 0.6, flat: 0.5 });
-        assert_eq!(of(&profile, "runtime.epollwait"), Shares { cumulative: 0.3, flat: 0.3 });
-        assert_eq!(of(&profile, "runtime.netpoll"), Shares { cumulative: 0.3, flat: 0.0 });
-        assert_eq!(of(&profile, "runtime.schedule"), Shares { cumulative: 0.1, flat: 0.0 });
+        assert_eq!(row_shares(&profile, "syscall.Syscall"), Shares { cumulative: 0.6, flat: 0.5 });
+        assert_eq!(row_shares(&profile, "runtime.epollwait"), Shares { cumulative: 0.3, flat: 0.3 });
+        assert_eq!(row_shares(&profile, "runtime.netpoll"), Shares { cumulative: 0.3, flat: 0.0 });
+        assert_eq!(row_shares(&profile, "runtime.schedule"), Shares { cumulative: 0.1, flat: 0.0 });
         assert_eq!(shares(&CpuProfile::default(), &ROWS[0]), None);
     }
 
     #[test]
-    fn names_of_the_studys_go_are_known() {
+    fn rows_match_names_of_the_studys_go() {
         let profile = profile(&[
             (
                 "runtime.epollwait runtime.netpoll runtime.findrunnable runtime.schedule runtime.park_m runtime.mcall",
@@ -122,14 +122,14 @@ mod unit {
             ("runtime.mcall", 0.75, 0.0),
             ("syscall.Syscall", 0.25, 0.25),
         ] {
-            assert_eq!(of(&profile, name), Shares { cumulative, flat }, "{name}");
+            assert_eq!(row_shares(&profile, name), Shares { cumulative, flat }, "{name}");
         }
     }
 
     #[test]
     fn shares_are_those_of_go_tool_pprof() {
-        // `go tool pprof -top -cum` of the recorded profiles, in per cent.
-        let told = [
+        // Percentages of `go tool pprof -top -cum`.
+        let expected = [
             (NETHTTP, "net/http conn.serve", 88.88),
             (NETHTTP, "bufio.Writer.Flush", 48.49),
             (NETHTTP, "syscall.Syscall", 54.78),
@@ -145,8 +145,8 @@ mod unit {
             (GNET, "gnet eventloop", 68.49),
             (GNET, "runtime.mcall", 17.65),
         ];
-        for (bytes, name, cumulative) in told {
-            let shares = of(&CpuProfile::read(bytes).unwrap(), name);
+        for (bytes, name, cumulative) in expected {
+            let shares = row_shares(&CpuProfile::read(bytes).unwrap(), name);
             assert!((shares.cumulative * 100.0 - cumulative).abs() < 0.005, "{name}: {shares:?}");
             assert!(shares.flat <= shares.cumulative);
         }

@@ -1,6 +1,5 @@
-//! The messages of pprof's profile.proto that are read here, with the numbers of their fields.
+//! The parts of pprof's profile.proto that are read here, with their field numbers.
 
-/// A profile.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Profile {
     #[prost(message, repeated, tag = "1")]
@@ -11,7 +10,7 @@ pub struct Profile {
     pub location: Vec<Location>,
     #[prost(message, repeated, tag = "5")]
     pub function: Vec<Function>,
-    /// The first is empty; all other strings are numbers of places in here.
+    /// The first is empty; all other strings are indices into this list.
     #[prost(string, repeated, tag = "6")]
     pub string_table: Vec<String>,
     #[prost(int64, tag = "10")]
@@ -20,7 +19,7 @@ pub struct Profile {
     pub period: i64,
 }
 
-/// What the values of samples are.
+/// Meaning of the values of samples.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub struct ValueType {
     #[prost(int64, tag = "1")]
@@ -29,7 +28,7 @@ pub struct ValueType {
     pub unit: i64,
 }
 
-/// A stack, the leaf first.
+/// A stack, leaf first.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Sample {
     #[prost(uint64, repeated, tag = "1")]
@@ -38,7 +37,7 @@ pub struct Sample {
     pub value: Vec<i64>,
 }
 
-/// A place in code: several lines where calls were inlined, the innermost first.
+/// A code address: several lines if calls were inlined, innermost first.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Location {
     #[prost(uint64, tag = "1")]
@@ -47,14 +46,12 @@ pub struct Location {
     pub line: Vec<Line>,
 }
 
-/// A function at a place.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub struct Line {
     #[prost(uint64, tag = "1")]
     pub function_id: u64,
 }
 
-/// A function.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub struct Function {
     #[prost(uint64, tag = "1")]

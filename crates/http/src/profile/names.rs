@@ -1,13 +1,13 @@
-//! Names of Go functions, and patterns of them.
+//! Patterns of Go function names.
 
-/// Whether a name falls under a pattern.
+/// Whether a name matches a pattern.
 ///
-/// - `runtime.schedule` is that function, and closures in it: `runtime.schedule.func1`.
-/// - `runtime.gcDrain*` is every name that begins so.
-/// - `*/fasthttp.(*Request).*` is the same in whatever path a package of this name is, its own root included. A version at the end of
-///   the path belongs to the package: `*/gnet/v2.`.
+/// - `runtime.schedule`: this function, and closures in it (`runtime.schedule.func1`).
+/// - `runtime.gcDrain*`: every name with this prefix.
+/// - `*/fasthttp.(*Request).*`: a package of this name in any path. A version at the end of the path is part
+///   of the package: `*/gnet/v2.`.
 ///
-/// Stars elsewhere are Go's own, of methods on a pointer.
+/// Other stars are Go's pointer receivers.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let (anywhere, pattern) = match pattern.strip_prefix("*/") {
         Some(rest) => (true, rest),
@@ -17,14 +17,13 @@ pub fn matches(pattern: &str, name: &str) -> bool {
         Some(rest) => (true, rest),
         None => (false, pattern),
     };
-    let here = |name: &str| match name.strip_prefix(pattern) {
+    let is_match = |name: &str| match name.strip_prefix(pattern) {
         Some(rest) => open || rest.is_empty() || rest.starts_with('.'),
         None => false,
     };
-    here(name) || (anywhere && name.match_indices('/').any(|(slash, _)| here(&name[slash + 1..])))
+    is_match(name) || (anywhere && name.match_indices('/').any(|(slash, _)| is_match(&name[slash + 1..])))
 }
 
-/// Whether a name falls under any of these.
 pub fn any(patterns: &[&str], name: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, name))
 }

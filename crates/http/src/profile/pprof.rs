@@ -1,7 +1,6 @@
-//! Reads a CPU profile as Go's `runtime/pprof` writes it: gzip of a message of google/pprof's `profile.proto`, already symbolised.
+//! Reads a CPU profile of Go's `runtime/pprof`: gzip of a `profile.proto` message, already symbolised.
 //!
-//! What comes over the wire is untrusted: sizes are bounded, ids are looked up and never taken for places, and whatever does not fit
-//! is an error that says what.
+//! The input is untrusted: sizes are bounded, and ids are looked up, never used as indices.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -13,31 +12,29 @@ use prost::Message;
 
 use super::message::{Location, Profile, Sample};
 
-/// The most bytes of a profile once it is unpacked. 40 busy CPUs for 30 s make about 1 MB.
+/// Most bytes after decompression. 40 busy CPUs make about 1 MB in 30 s.
 pub const MAX_BYTES: u64 = 16 << 20;
 
-/// The most bytes that its messages may become in memory, as [`memory`] counts them: a message of two bytes becomes a structure of
-/// fifty. The recorded profiles (11 to 39 KB) become up to six times as large as they are, so this is 5 MB of a real one.
+/// Most bytes of the decoded messages, as [`memory`] estimates them: a message of two bytes becomes a
+/// structure of fifty. The recorded profiles (11 to 39 KB) grow up to sixfold, so this allows for 5 MB.
 const MAX_MEMORY: usize = 32 << 20;
 
-/// The most frames of all stacks together: 40 000 stacks, 100 deep.
+/// Most frames of all stacks: 40 000 stacks, 100 deep.
 const MAX_FRAMES: usize = 4 << 20;
 
-/// A CPU profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CpuProfile {
-    /// Names of functions, as Go writes them: `net/http.(*conn).serve`. Each once; a place without a name is empty.
+    /// As Go writes them: `net/http.(*conn).serve`. Each once; empty for an address without a name.
     functions: Vec<String>,
-    /// Frames of all stacks, one stack after the other, as places in `functions`.
+    /// Frames of all stacks in a row, as indices into `functions`.
     frames: Vec<u32>,
     stacks: Vec<Stack>,
-    /// Seconds that it was taken over; 0 if the profile does not say.
+    /// Length in seconds; 0 if not given.
     pub seconds: f64,
-    /// CPU nanoseconds between two samples of a thread; 0 if the profile does not say.
+    /// CPU nanoseconds between two samples of a thread; 0 if not given.
     pub period: u64,
 }
 
-/// One stack: what a sample saw, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stack {
     frames: Range<usize>,
@@ -45,42 +42,40 @@ struct Stack {
     nanoseconds: u64,
 }
 
-/// A stack with what it stands for.
+/// A stack and its samples.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
-    /// Places in [`CpuProfile::functions`], the leaf first, inlined calls as frames of their own.
+pub struct StackSamples<'a> {
+    /// Indices into [`CpuProfile::functions`], leaf first; inlined calls are separate frames.
     pub frames: &'a [u32],
-    /// Times that it was seen.
     pub samples: u64,
-    /// CPU nanoseconds that it stands for.
+    /// CPU nanoseconds of the samples.
     pub nanoseconds: u64,
 }
 
-/// Why a profile is none.
+/// Why bytes are no CPU profile.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAProfile {
-    /// It cannot be unpacked.
+    /// Not gzip.
     #[error("CPU profile: cannot be unpacked as gzip: {0}")]
     Packed(String),
-    /// It is too large.
     #[error(
         "CPU profile: more than {} MiB unpacked, {} MiB in memory, or {MAX_FRAMES} frames",
         MAX_BYTES >> 20, MAX_MEMORY >> 20
     )]
     Large,
-    /// It is no message of the format.
+    /// Not a `profile.proto` message.
     #[error("CPU profile: not in the format of pprof's profile.proto: {0}")]
     Message(String),
-    /// It counts something else.
+    /// Another kind of profile.
     #[error("CPU profile: no value 'cpu' in nanoseconds: it counts {0}")]
     NotCpu(String),
 }
 
 impl CpuProfile {
-    /// Reads what `/debug/pprof/profile` answers.
+    /// Reads the response of `/debug/pprof/profile`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the bytes are no CPU profile.
     pub fn read(packed: &[u8]) -> Result<CpuProfile, NotAProfile> {
         let mut bytes = Vec::new();
         let mut unpacked = GzDecoder::new(packed).take(MAX_BYTES + 1);
@@ -91,24 +86,24 @@ impl CpuProfile {
         CpuProfile::unpacked(&bytes)
     }
 
-    /// Reads a profile that is unpacked already.
+    /// Reads a decompressed profile.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the bytes are no CPU profile.
     pub fn unpacked(bytes: &[u8]) -> Result<CpuProfile, NotAProfile> {
         if memory(bytes) > MAX_MEMORY {
             return Err(NotAProfile::Large);
         }
         let profile = Profile::decode(bytes).map_err(|error| NotAProfile::Message(error.to_string()))?;
-        CpuProfile::of(&profile)
+        CpuProfile::from_message(&profile)
     }
 
-    fn of(profile: &Profile) -> Result<CpuProfile, NotAProfile> {
+    fn from_message(profile: &Profile) -> Result<CpuProfile, NotAProfile> {
         let (count, cpu) = columns(profile)?;
         let (functions, numbers) = functions(profile);
-        let mut places: HashMap<u64, &Location> = HashMap::new();
+        let mut locations: HashMap<u64, &Location> = HashMap::new();
         for location in &profile.location {
-            places.entry(location.id).or_insert(location);
+            locations.entry(location.id).or_insert(location);
         }
         let mut read = CpuProfile {
             functions,
@@ -118,9 +113,9 @@ impl CpuProfile {
         };
         for sample in &profile.sample {
             let start = read.frames.len();
-            for place in &sample.location_id {
-                let lines = places.get(place).map_or(&[][..], |location| location.line.as_slice());
-                // A place that nobody described is a frame without a name.
+            for id in &sample.location_id {
+                let lines = locations.get(id).map_or(&[][..], |location| location.line.as_slice());
+                // An undescribed address is a frame without a name.
                 let unnamed = usize::from(lines.is_empty());
                 if read.frames.len() + lines.len() + unnamed > MAX_FRAMES {
                     return Err(NotAProfile::Large);
@@ -139,14 +134,13 @@ impl CpuProfile {
         Ok(read)
     }
 
-    /// Names of functions; `frames` are places in here.
+    /// Names of functions, which `frames` index.
     pub fn functions(&self) -> &[String] {
         &self.functions
     }
 
-    /// All stacks.
-    pub fn stacks(&self) -> impl Iterator<Item = Seen<'_>> {
-        self.stacks.iter().map(|stack| Seen {
+    pub fn stacks(&self) -> impl Iterator<Item = StackSamples<'_>> {
+        self.stacks.iter().map(|stack| StackSamples {
             frames: &self.frames[stack.frames.clone()],
             samples: stack.samples,
             nanoseconds: stack.nanoseconds,
@@ -158,31 +152,30 @@ impl CpuProfile {
         self.stacks.iter().map(|stack| stack.nanoseconds as f64).sum::<f64>() / 1e9
     }
 
-    /// Samples in all.
     pub fn samples(&self) -> u64 {
-        self.stacks.iter().fold(0, |all, stack| all.saturating_add(stack.samples))
+        self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.samples))
     }
 
-    /// The name of a frame; empty if it has none.
+    /// The name of a frame; empty if unknown.
     pub fn name(&self, frame: u32) -> &str {
         self.functions.get(frame as usize).map_or("", String::as_str)
     }
 }
 
-/// About how many bytes a message takes once it is read, by a look at its outermost fields: each is a structure, and in samples and places
-/// each byte that ends a number (protobuf's encoding: one below 0x80) is one of eight. Behind what is no message nothing is counted, as
-/// nothing is read there.
+/// Estimates the size of the decoded message from its outermost fields: each is a structure, and each number
+/// inside (one byte below 0x80 ends it in protobuf's encoding) takes eight bytes. Stops at invalid data, as
+/// the decoder does.
 fn memory(mut bytes: &[u8]) -> usize {
-    // Strings are bytes in memory as well.
+    // Strings take as many bytes in memory.
     const STRING: u64 = 6;
-    let mut all = 0_usize;
+    let mut size = 0_usize;
     while let Some(tag) = varint(&mut bytes) {
         let length = match tag & 7 {
             0 => varint(&mut bytes).map(|_| 0),
             1 => Some(8),
             2 => varint(&mut bytes).and_then(|length| usize::try_from(length).ok()),
             5 => Some(4),
-            // The beginning or end of a group: what is in it counts.
+            // Start or end of a group: its contents are counted.
             _ => Some(0),
         };
         let Some((field, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else { break };
@@ -191,12 +184,12 @@ fn memory(mut bytes: &[u8]) -> usize {
             STRING => field.len(),
             _ => field.iter().filter(|byte| **byte < 0x80).count().saturating_mul(size_of::<u64>()),
         };
-        all = all.saturating_add(size_of::<Sample>()).saturating_add(numbers);
+        size = size.saturating_add(size_of::<Sample>()).saturating_add(numbers);
     }
-    all
+    size
 }
 
-/// The number at the beginning, which is taken away; `None` if there is none.
+/// Splits a varint off the start; `None` if there is none.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     const LONGEST: usize = 10;
     let end = bytes.iter().take(LONGEST).position(|byte| *byte < 0x80)?;
@@ -205,27 +198,27 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     Some(number.iter().rev().fold(0, |number, byte| number << 7 | u64::from(byte & 0x7f)))
 }
 
-/// Which of a sample's values is the count, and which the CPU time.
+/// Indices of the sample count and the CPU time among a sample's values.
 fn columns(profile: &Profile) -> Result<(Option<usize>, usize), NotAProfile> {
     let word = |number: i64| text(profile, number);
     let find = |kind: &str, unit: &str| {
-        profile.sample_type.iter().position(|of| word(of.r#type) == kind && word(of.unit) == unit)
+        profile.sample_type.iter().position(|value| word(value.r#type) == kind && word(value.unit) == unit)
     };
-    let told = || {
-        let kinds: Vec<&str> = profile.sample_type.iter().take(8).map(|of| word(of.r#type)).collect();
+    let counted = || {
+        let kinds: Vec<&str> = profile.sample_type.iter().take(8).map(|value| word(value.r#type)).collect();
         if kinds.is_empty() { "nothing".to_owned() } else { plain(&kinds.join(", ")) }
     };
-    let cpu = find("cpu", "nanoseconds").ok_or_else(|| NotAProfile::NotCpu(told()))?;
+    let cpu = find("cpu", "nanoseconds").ok_or_else(|| NotAProfile::NotCpu(counted()))?;
     Ok((find("samples", "count"), cpu))
 }
 
-/// Names of functions, the first empty, and the place of each function's id among them.
+/// Names of functions, the first one empty, and the index of each function id.
 fn functions(profile: &Profile) -> (Vec<String>, HashMap<u64, u32>) {
     let mut names = vec![String::new()];
-    let mut known: HashMap<i64, u32> = HashMap::new();
-    let mut numbers = HashMap::new();
+    let mut indices: HashMap<i64, u32> = HashMap::new();
+    let mut index_of_id = HashMap::new();
     for function in &profile.function {
-        let place = *known.entry(function.name).or_insert_with(|| {
+        let index = *indices.entry(function.name).or_insert_with(|| {
             let name = plain(text(profile, function.name));
             if name.is_empty() {
                 return 0;
@@ -233,13 +226,13 @@ fn functions(profile: &Profile) -> (Vec<String>, HashMap<u64, u32>) {
             names.push(name);
             names.len() as u32 - 1
         });
-        numbers.entry(function.id).or_insert(place);
+        index_of_id.entry(function.id).or_insert(index);
     }
-    (names, numbers)
+    (names, index_of_id)
 }
 
 fn text(profile: &Profile, number: i64) -> &str {
-    usize::try_from(number).ok().and_then(|place| profile.string_table.get(place)).map_or("", String::as_str)
+    usize::try_from(number).ok().and_then(|index| profile.string_table.get(index)).map_or("", String::as_str)
 }
 
 fn value(sample: &Sample, column: usize) -> u64 {
@@ -257,32 +250,31 @@ pub(super) mod unit {
     use super::super::message::{Function, Line, ValueType};
     use super::*;
 
-    /// Recorded profiles: see their README.
+    /// Recorded profiles; see their README.
     pub const NETHTTP: &[u8] = include_bytes!("../../tests/data/nethttp.pb.gz");
     pub const FASTHTTP: &[u8] = include_bytes!("../../tests/data/fasthttp.pb.gz");
     pub const GNET: &[u8] = include_bytes!("../../tests/data/gnet.pb.gz");
     pub const MULTIPLEXED: &[u8] = include_bytes!("../../tests/data/multiplexed.pb.gz");
     pub const GC: &[u8] = include_bytes!("../../tests/data/gc.pb.gz");
 
-    /// Bytes as gzip.
     fn packed(bytes: &[u8]) -> Vec<u8> {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(bytes).unwrap();
         packed.finish().unwrap()
     }
 
-    /// A profile of stacks, `leaf caller …` in each line, every sample 10 ms of CPU.
+    /// A profile of stacks given as `leaf caller …`; every sample is 10 ms of CPU.
     pub fn profile(stacks: &[(&str, u64)]) -> CpuProfile {
         let mut profile = CpuProfile { functions: vec![String::new()], ..CpuProfile::default() };
         for (stack, samples) in stacks {
             let start = profile.frames.len();
             for name in stack.split_whitespace() {
-                let known = profile.functions.iter().position(|known| known == name);
-                let place = known.unwrap_or(profile.functions.len());
-                if known.is_none() {
+                let index = profile.functions.iter().position(|function| function == name);
+                if index.is_none() {
                     profile.functions.push(name.to_owned());
                 }
-                profile.frames.push(place as u32);
+                let index = index.unwrap_or(profile.functions.len() - 1);
+                profile.frames.push(index as u32);
             }
             profile.stacks.push(Stack {
                 frames: start..profile.frames.len(),
@@ -296,7 +288,7 @@ pub(super) mod unit {
     fn message() -> Profile {
         Profile {
             sample_type: vec![ValueType { r#type: 1, unit: 2 }, ValueType { r#type: 3, unit: 4 }],
-            // Ids with gaps, in no order.
+            // Ids with gaps and in no order.
             sample: vec![Sample { location_id: vec![900, 7, 55], value: vec![3, 30_000_000] }],
             location: vec![
                 Location { id: 7, line: vec![Line { function_id: 12 }] },
@@ -326,7 +318,7 @@ pub(super) mod unit {
     }
 
     #[test]
-    fn recorded_profiles_hold_what_go_tool_pprof_says() {
+    fn recorded_profiles_agree_with_go_tool_pprof() {
         // `go tool pprof -top`: "Duration: 8s, Total samples = 8.27s"
         for (bytes, seconds, cpu) in
             [(NETHTTP, 8.0, 8.27), (FASTHTTP, 8.01, 4.01), (GNET, 8.0, 4.76), (GC, 8.0, 7.67)]
@@ -339,7 +331,7 @@ pub(super) mod unit {
     }
 
     #[test]
-    fn what_is_no_cpu_profile_says_why() {
+    fn other_bytes_are_no_cpu_profile_for_a_reason() {
         let not = |bytes: &[u8]| CpuProfile::read(bytes).unwrap_err();
         assert!(matches!(not(b"404 page not found"), NotAProfile::Packed(_)));
         assert!(matches!(not(&packed(b"404 page not found")), NotAProfile::Message(_)));
@@ -357,12 +349,12 @@ pub(super) mod unit {
     fn sizes_are_bounded() {
         let zeros = vec![0; MAX_BYTES as usize + 1];
         assert_eq!(CpuProfile::read(&packed(&zeros)), Err(NotAProfile::Large));
-        // Small bytes, many frames: 3000 places of 3000 lines each.
+        // Few bytes, many frames: 3000 addresses with 3000 lines each.
         let mut wide = message();
         wide.location[0].line = vec![Line { function_id: 12 }; 3000];
         wide.sample[0].location_id = vec![7; 3000];
         assert_eq!(CpuProfile::read(&packed(&wide.encode_to_vec())), Err(NotAProfile::Large));
-        // Small bytes, much memory: empty samples, of which each takes a structure; numbers of a byte each.
+        // Few bytes, much memory: empty samples, each a structure; numbers of one byte.
         let empty = [0x12, 0].repeat(2 << 20);
         assert_eq!(CpuProfile::read(&packed(&empty)), Err(NotAProfile::Large));
         let mut long = message();
@@ -388,7 +380,7 @@ pub(super) mod unit {
         #![proptest_config(ProptestConfig::with_cases(100))]
         #[test]
         fn mutated_bytes_never_panic(changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..40), cut in any::<proptest::sample::Index>()) {
-            // Below gzip, whose checksum would stop every change.
+            // Mutates below gzip: its checksum would reject every change.
             let mut bytes = Vec::new();
             GzDecoder::new(FASTHTTP).read_to_end(&mut bytes).unwrap();
             for (at, byte) in changes {
@@ -396,7 +388,7 @@ pub(super) mod unit {
                 bytes[at] = byte;
             }
             for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
-                if let Ok(profile) = Profile::decode(bytes) && let Ok(read) = CpuProfile::of(&profile) {
+                if let Ok(profile) = Profile::decode(bytes) && let Ok(read) = CpuProfile::from_message(&profile) {
                     let split = super::super::buckets::split(&read);
                     let sum: u64 = split.buckets.iter().map(|bucket| bucket.nanoseconds).fold(0, u64::saturating_add);
                     prop_assert_eq!(sum, split.nanoseconds);

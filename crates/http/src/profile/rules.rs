@@ -1,24 +1,22 @@
-//! The rules by which the CPU time of a Go server falls into buckets: a table, of which the first row that matches a stack counts.
+//! The rules that assign a Go server's CPU time to buckets. The first rule that matches a stack wins.
 //!
-//! A sample of the kernel's time lands on the system call that asked for it. On the loopback interface that holds the peer's receive
-//! path as well: it runs in a softirq of whoever sends.
+//! Kernel time counts at the system call. On loopback it includes the peer's receive path, which runs in a
+//! softirq of the sender.
 
-/// One rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The bucket.
     pub bucket: &'static str,
-    /// A frame that falls under one of these patterns ([`names`](super::names)) must be in the stack,
+    /// A frame of the stack must match one of these patterns ([`names`](super::names)).
     pub frames: &'static [&'static str],
-    /// and, unless this is empty, a frame further from the leaf that falls under one of these.
+    /// Unless empty, a caller of that frame must match one of these.
     pub below: &'static [&'static str],
 }
 
-const fn of(bucket: &'static str, frames: &'static [&'static str]) -> Rule {
+const fn rule(bucket: &'static str, frames: &'static [&'static str]) -> Rule {
     Rule { bucket, frames, below: &[] }
 }
 
-/// What brings a thread to run something, or to stop: below these a short sleep is one of the scheduler's.
+/// Functions that schedule or stop a thread: a short sleep below them belongs to the scheduler.
 const SCHEDULING: &[&str] = &[
     "runtime.schedule",
     "runtime.findRunnable",
@@ -28,9 +26,9 @@ const SCHEDULING: &[&str] = &[
     "runtime.stopm",
 ];
 
-/// The rules, in their order. Names are those of Go 1.16 to 1.26.
+/// In order. Names are those of Go 1.16 to 1.26.
 pub const RULES: &[Rule] = &[
-    of(
+    rule(
         "garbage collection",
         &[
             "runtime.gcBgMarkWorker*",
@@ -43,13 +41,13 @@ pub const RULES: &[Rule] = &[
             "runtime.bgscavenge",
             "runtime.sweepone",
             "runtime.deductSweepCredit",
-            // Write barriers run only while the heap is marked.
+            // Write barriers run only during marking.
             "runtime.wbBufFlush*",
             "runtime._GC",
         ],
     ),
-    of("netpoll", &["runtime.netpoll", "runtime.netpollBreak", "runtime.netpollready"]),
-    of(
+    rule("netpoll", &["runtime.netpoll", "runtime.netpollBreak", "runtime.netpollready"]),
+    rule(
         "park and wake",
         &[
             "runtime.futex",
@@ -61,7 +59,7 @@ pub const RULES: &[Rule] = &[
         ],
     ),
     Rule { bucket: "park and wake", frames: &["runtime.usleep*", "runtime.osyield*"], below: SCHEDULING },
-    of(
+    rule(
         "scheduler",
         &[
             "runtime.schedule",
@@ -88,7 +86,7 @@ pub const RULES: &[Rule] = &[
             "runtime.sysmon",
         ],
     ),
-    of(
+    rule(
         "timers and deadlines",
         &[
             "internal/poll.runtime_pollSetDeadline",
@@ -97,7 +95,7 @@ pub const RULES: &[Rule] = &[
             "runtime.(*timers).*",
         ],
     ),
-    of(
+    rule(
         "user epoll",
         &[
             "*/unix.EpollWait",
@@ -107,7 +105,7 @@ pub const RULES: &[Rule] = &[
             "syscall.EpollWait",
         ],
     ),
-    of(
+    rule(
         "accept",
         &[
             "syscall.accept",
@@ -118,7 +116,7 @@ pub const RULES: &[Rule] = &[
             "*/unix.Accept*",
         ],
     ),
-    of(
+    rule(
         "epoll_ctl",
         &[
             "internal/runtime/syscall/linux.EpollCtl",
@@ -129,8 +127,11 @@ pub const RULES: &[Rule] = &[
             "*/unix.EpollCtl",
         ],
     ),
-    of("close", &["syscall.Close", "syscall.close", "*/unix.Close", "syscall.Shutdown", "syscall.shutdown"]),
-    of(
+    rule(
+        "close",
+        &["syscall.Close", "syscall.close", "*/unix.Close", "syscall.Shutdown", "syscall.shutdown"],
+    ),
+    rule(
         "read",
         &[
             "syscall.read",
@@ -143,7 +144,7 @@ pub const RULES: &[Rule] = &[
             "*/unix.Recv*",
         ],
     ),
-    of(
+    rule(
         "write",
         &[
             "syscall.write",
@@ -158,9 +159,12 @@ pub const RULES: &[Rule] = &[
             "*/unix.Send*",
         ],
     ),
-    of("other system call", KERNEL_ENTRY),
-    of("allocation", &["runtime.mallocgc*", "runtime.newobject", "runtime.growslice", "runtime.makeslice*"]),
-    of(
+    rule("other system call", KERNEL_ENTRY),
+    rule(
+        "allocation",
+        &["runtime.mallocgc*", "runtime.newobject", "runtime.growslice", "runtime.makeslice*"],
+    ),
+    rule(
         "HTTP parsing",
         &[
             "net/http.readRequest",
@@ -172,7 +176,7 @@ pub const RULES: &[Rule] = &[
             "*/nbhttp.(*Parser).*",
         ],
     ),
-    of(
+    rule(
         "HTTP response",
         &[
             "net/http.(*response).*",
@@ -183,22 +187,22 @@ pub const RULES: &[Rule] = &[
             "*/fasthttp.writeResponse",
         ],
     ),
-    of(
+    rule(
         "bookkeeping of net/http",
         &["net/http.(*connReader).*", "net/http.(*conn).setState", "sync.(*Cond).*"],
     ),
-    of("descriptors", &["internal/poll.*", "net.(*conn).*", "net.(*netFD).*", "net.(*TCPListener).*"]),
-    of(
+    rule("descriptors", &["internal/poll.*", "net.(*conn).*", "net.(*netFD).*", "net.(*TCPListener).*"]),
+    rule(
         "handler",
         &[
-            // All that net/http calls to answer, whatever it is named.
+            // Every handler of net/http, whatever its name.
             "net/http.serverHandler.ServeHTTP",
             "truebench/servers/internal/handler.*",
             "truebench/servers/fasthttp.*",
             "main.*",
         ],
     ),
-    of(
+    rule(
         "server",
         &[
             "net/http.*",
@@ -211,7 +215,7 @@ pub const RULES: &[Rule] = &[
     ),
 ];
 
-/// Where Go enters the kernel.
+/// Functions that enter the kernel.
 pub const KERNEL_ENTRY: &[&str] = &[
     "internal/runtime/syscall/linux.Syscall6",
     "internal/runtime/syscall.Syscall6",

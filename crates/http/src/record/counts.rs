@@ -2,42 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::parse::Malformed;
+use crate::engine::message::Malformed;
 
-/// Why a request got no answer as it was expected, or a connection was not made.
+/// Why a request had no answer as expected, or a connection was not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// An answer, with another status than expected.
     Status,
-    /// An answer, with another length of body than expected.
     Length,
-    /// Bytes that are no response.
     Malformed,
-    /// The connection was reset while it waited for an answer, or the answer could not be read.
+    /// Reset while waiting for an answer, or the answer could not be read.
     Reset,
-    /// The connection ended before a byte of the answer came.
     ClosedBefore,
-    /// The connection ended in the middle of the answer.
     ClosedWithin,
-    /// No whole answer within the time that was allowed.
     Timeout,
-    /// Nobody listens (ECONNREFUSED).
+    /// ECONNREFUSED.
     Refused,
-    /// The connection was not made within the time that was allowed.
     ConnectTimeout,
-    /// No local port was left (EADDRNOTAVAIL).
+    /// EADDRNOTAVAIL or EADDRINUSE.
     NoPort,
-    /// The connection was not made, for another reason.
+    /// Any other reason.
     Connect,
-    /// TLS: the handshake failed, or the server ended the session by an alert.
+    /// The handshake failed, or the server ended the session with an alert.
     Tls,
-    /// An answer, with another body than the first of the run.
     Body,
 }
 
 impl Failure {
-    /// All of them, in the order of [`Counts::failed`].
+    /// In the order of [`Counts::failed`].
     pub const ALL: [Failure; 13] = [
         Failure::Status,
         Failure::Length,
@@ -54,7 +46,7 @@ impl Failure {
         Failure::Body,
     ];
 
-    /// In words, for people.
+    /// For people.
     pub const fn text(self) -> &'static str {
         match self {
             Failure::Status => "another status than expected",
@@ -74,51 +66,50 @@ impl Failure {
     }
 }
 
-/// How many there were of each.
+/// Outcomes of one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Answers as expected that came within the window: the only ones that are work.
+    /// Answers as expected within the window: the only ones that count as work.
     pub answered: u64,
-    /// Requests that failed within the window, by kind in the order of [`Failure::ALL`].
+    /// Requests that failed within the window, in the order of [`Failure::ALL`].
     pub failed: [u64; Failure::ALL.len()],
-    /// What was no response, by kind in the order of [`Malformed::ALL`].
+    /// Bytes that are no response, in the order of [`Malformed::ALL`].
     pub malformed: [u64; Malformed::ALL.len()],
-    /// Answers as expected that came behind the window, to requests of the window.
+    /// Answers as expected after the window, to requests of the window.
     pub answered_late: u64,
-    /// Requests of the window that failed behind it.
+    /// Requests of the window that failed after it.
     pub failed_late: u64,
-    /// Requests that had no answer when the engine gave up waiting for them.
+    /// Requests without an answer when the engine gave up.
     pub in_flight: u64,
-    /// Requests of a rate that should have been sent within the window, and were not.
+    /// Requests of a schedule that were due within the window and were not sent.
     pub unsent: u64,
-    /// Connections made within the window. With connections that stay, there should be none.
+    /// Connections made within the window; 0 is expected with keep-alive.
     pub connects: u64,
-    /// Connections that could not be made within the window, by kind in the order of [`Failure::ALL`].
+    /// Connections that could not be made within the window, in the order of [`Failure::ALL`].
     pub unconnected: [u64; Failure::ALL.len()],
-    /// Connections that the server ended and said so.
+    /// Connections that the server closed as announced.
     pub closed_announced: u64,
-    /// Connections that the server ended while no request was on them.
+    /// Connections that the server closed while they were idle.
     pub closed_idle: u64,
-    /// Answers behind which there were bytes that nobody had asked for.
+    /// Answers followed by bytes without a request.
     pub surplus: u64,
-    /// Waits for events.
     pub waits: u64,
-    /// Those that filled the whole list of events: more may have been waiting.
+    /// Waits that filled the list of events: more events may have been pending.
     pub full_waits: u64,
 }
 
 impl Counts {
-    /// Requests that failed within the window by this kind.
-    pub fn of(&self, kind: Failure) -> u64 {
+    /// Requests that failed within the window for this reason.
+    pub fn failed_by(&self, kind: Failure) -> u64 {
         self.failed[kind as usize]
     }
 
-    /// All requests that failed within the window.
+    /// Requests that failed within the window for any reason.
     pub fn failures(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// Adds those of another thread or process.
+    /// Adds the counts of another thread or process.
     pub fn merge(&mut self, other: &Counts) {
         let add = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
         add(&mut self.failed, &other.failed);
@@ -143,12 +134,12 @@ mod unit {
     use super::*;
 
     #[test]
-    fn every_kind_has_its_place() {
-        for (place, kind) in Failure::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, place);
+    fn kinds_are_in_order() {
+        for (index, kind) in Failure::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
         }
-        for (place, kind) in Malformed::ALL.into_iter().enumerate() {
-            assert_eq!(kind as usize, place);
+        for (index, kind) in Malformed::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
         }
     }
 }

@@ -1,15 +1,14 @@
-//! Durations, counted in bins of 0.1 % width: an HDR histogram of 1 us to 60 s.
+//! Durations in bins of 0.1 % width: an HDR histogram from 1 µs to 60 s.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The least that is told apart, in nanoseconds.
-pub const LEAST: u64 = 1_000;
-/// The most, in nanoseconds. What is longer counts as this long, and is counted apart.
-pub const MOST: u64 = 60_000_000_000;
-/// Significant digits.
+/// Shortest duration that has its own bin, in nanoseconds.
+pub const SHORTEST: u64 = 1_000;
+/// Longest, in nanoseconds. Longer ones fall into the last bin, and [`Histogram::over`] counts them.
+pub const LONGEST: u64 = 60_000_000_000;
 const DIGITS: u8 = 3;
 
-/// Durations in nanoseconds. As JSON it is a list of `[nanoseconds, count]`.
+/// Durations in nanoseconds. Its JSON holds bins as `[nanoseconds, count]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     bins: hdrhistogram::Histogram<u64>,
@@ -24,80 +23,78 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Empty, with all its memory.
+    /// Empty, with all memory allocated.
     pub fn new() -> Histogram {
         Histogram::with_digits(DIGITS)
     }
 
-    /// With bins of 1 %: small enough for one of each second.
+    /// Bins of 1 %: small enough to keep one histogram per second.
     pub fn coarse() -> Histogram {
         Histogram::with_digits(2)
     }
 
     fn with_digits(digits: u8) -> Histogram {
-        // The bounds are constants that the crate takes; were they not, its smallest histogram is better than none.
-        let bins = hdrhistogram::Histogram::new_with_bounds(LEAST, MOST, digits)
+        // The crate accepts these constant bounds; the fallback only avoids a panic.
+        let bins = hdrhistogram::Histogram::new_with_bounds(SHORTEST, LONGEST, digits)
             .or_else(|_| hdrhistogram::Histogram::new(1))
             .unwrap_or_else(|_| unreachable!("one digit is always possible"));
         Histogram { bins, over: 0, sum: 0 }
     }
 
-    /// Counts one.
     #[inline]
     pub fn record(&mut self, nanoseconds: u64) {
-        if nanoseconds > MOST {
+        if nanoseconds > LONGEST {
             self.over += 1;
         }
         self.sum += u128::from(nanoseconds);
-        self.bins.saturating_record(nanoseconds.clamp(LEAST, MOST));
+        self.bins.saturating_record(nanoseconds.clamp(SHORTEST, LONGEST));
     }
 
-    /// Adds all of another. Bins of the same width stay exact.
+    /// Adds another histogram; exact if its bins have the same width.
     pub fn merge(&mut self, other: &Histogram) {
         for bin in other.bins.iter_recorded() {
-            self.bins.saturating_record_n(bin.value_iterated_to().min(MOST), bin.count_at_value());
+            self.bins.saturating_record_n(bin.value_iterated_to().min(LONGEST), bin.count_at_value());
         }
         self.over += other.over;
         self.sum += other.sum;
     }
 
-    /// How many were counted.
     pub fn count(&self) -> u64 {
         self.bins.len()
     }
 
-    /// How many were longer than [`MOST`].
+    /// Durations longer than [`LONGEST`].
     pub fn over(&self) -> u64 {
         self.over
     }
 
-    /// The mean in nanoseconds, of the durations themselves; `None` if there are none.
+    /// Mean in nanoseconds, of the exact durations; `None` if empty.
     pub fn mean(&self) -> Option<f64> {
         (self.count() > 0).then(|| self.sum as f64 / self.count() as f64)
     }
 
-    /// So many nanoseconds or less took this share (0 to 1) of all; `None` if there are none.
+    /// The duration that this share (0 to 1) did not exceed, in nanoseconds; `None` if empty.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.bins.value_at_quantile(share))
     }
 
-    /// The longest, in nanoseconds, to the width of its bin.
+    /// Longest duration, in nanoseconds, to the width of its bin.
     pub fn longest(&self) -> Option<u64> {
         (self.count() > 0).then(|| self.bins.max())
     }
 
-    /// Every bin that is not empty: nanoseconds that it reaches to, and its count.
+    /// Bins that are not empty: upper end in nanoseconds, and count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.bins.iter_recorded().map(|bin| (bin.value_iterated_to(), bin.count_at_value()))
     }
 }
 
-/// A histogram between processes.
+/// The JSON form.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct HistogramJson {
     digits: u8,
     over: u64,
-    /// Nanoseconds of all together.
+    /// Sum of all durations, in nanoseconds.
     sum: f64,
     bins: Vec<(u64, u64)>,
 }
@@ -105,20 +102,20 @@ struct Written {
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let bins = self.bins().collect();
-        Written { digits: self.bins.sigfig(), over: self.over, sum: self.sum as f64, bins }
+        HistogramJson { digits: self.bins.sigfig(), over: self.over, sum: self.sum as f64, bins }
             .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
-        let written = Written::deserialize(deserializer)?;
+        let written = HistogramJson::deserialize(deserializer)?;
         if !(1..=5).contains(&written.digits) {
             return Err(serde::de::Error::custom("a histogram has 1 to 5 digits"));
         }
         let mut histogram = Histogram::with_digits(written.digits);
         for (value, count) in written.bins {
-            histogram.bins.saturating_record_n(value.clamp(LEAST, MOST), count);
+            histogram.bins.saturating_record_n(value.clamp(SHORTEST, LONGEST), count);
         }
         (histogram.over, histogram.sum) = (written.over, written.sum as u128);
         Ok(histogram)
@@ -145,17 +142,17 @@ mod unit {
     proptest! {
         #[test]
         fn merging_and_writing_lose_nothing(
-            one in proptest::collection::vec(0u64..100_000_000_000, 0..200),
-            two in proptest::collection::vec(0u64..100_000_000_000, 0..200),
+            first in proptest::collection::vec(0u64..100_000_000_000, 0..200),
+            second in proptest::collection::vec(0u64..100_000_000_000, 0..200),
         ) {
-            let of = |all: &[u64]| {
+            let histogram_of = |durations: &[u64]| {
                 let mut histogram = Histogram::new();
-                all.iter().for_each(|duration| histogram.record(*duration));
+                durations.iter().for_each(|duration| histogram.record(*duration));
                 histogram
             };
-            let mut merged = of(&one);
-            merged.merge(&of(&two));
-            let whole = of(&[one, two].concat());
+            let mut merged = histogram_of(&first);
+            merged.merge(&histogram_of(&second));
+            let whole = histogram_of(&[first, second].concat());
             prop_assert_eq!(merged.bins().collect::<Vec<_>>(), whole.bins().collect::<Vec<_>>());
             prop_assert_eq!((merged.count(), merged.over()), (whole.count(), whole.over()));
             prop_assert_eq!(merged.mean(), whole.mean());

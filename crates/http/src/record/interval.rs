@@ -4,28 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 
-/// Nanoseconds of a slot.
+/// Length of a slot, in nanoseconds.
 pub const LENGTH: u64 = 1_000_000_000;
-/// Slots that are kept: an hour. What comes later is in the whole, and in no slot.
-const MOST: usize = 3600;
+/// An hour of slots. Later requests are in the totals and in no slot.
+const MAX_SLOTS: usize = 3600;
 
-/// A second.
+/// One second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
     /// Answers as expected.
     pub answered: u64,
-    /// Failures of all kinds.
     pub failed: u64,
     /// Latencies of the answers, from the intended start.
     pub latency: Histogram,
 }
 
-/// All of them, from the window's first on.
+/// Slots from the start of the window on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Intervals(Vec<Slot>);
 
 impl Intervals {
-    /// An answer, so many nanoseconds after the window began.
+    /// Counts an answer `at` nanoseconds after the start of the window.
     #[inline]
     pub fn answer(&mut self, at: u64, latency: u64) {
         if let Some(slot) = self.at(at) {
@@ -34,19 +33,18 @@ impl Intervals {
         }
     }
 
-    /// A failure, so many nanoseconds after the window began.
+    /// Counts a failure `at` nanoseconds after the start of the window.
     pub fn failure(&mut self, at: u64) {
         if let Some(slot) = self.at(at) {
             slot.failed += 1;
         }
     }
 
-    /// The slots.
     pub fn slots(&self) -> &[Slot] {
         &self.0
     }
 
-    /// Adds those of another thread or process, whose window began at the same moment.
+    /// Adds the slots of another thread or process with the same start of the window.
     pub fn merge(&mut self, other: &Intervals) {
         for (index, slot) in other.0.iter().enumerate() {
             if let Some(mine) = self.at(index as u64 * LENGTH) {
@@ -59,7 +57,7 @@ impl Intervals {
 
     #[inline]
     fn at(&mut self, nanoseconds: u64) -> Option<&mut Slot> {
-        let index = usize::try_from(nanoseconds / LENGTH).ok().filter(|index| *index < MOST)?;
+        let index = usize::try_from(nanoseconds / LENGTH).ok().filter(|index| *index < MAX_SLOTS)?;
         if index >= self.0.len() {
             let empty = Slot { answered: 0, failed: 0, latency: Histogram::coarse() };
             self.0.resize(index + 1, empty);
@@ -73,14 +71,14 @@ mod unit {
     use super::*;
 
     #[test]
-    fn seconds_without_anything_are_there() {
-        let (mut one, mut two) = (Intervals::default(), Intervals::default());
-        one.answer(LENGTH - 1, 5_000);
-        one.failure(LENGTH);
-        two.answer(3 * LENGTH, 7_000);
-        two.answer(u64::MAX, 7_000);
-        one.merge(&two);
-        let seen: Vec<_> = one.slots().iter().map(|slot| (slot.answered, slot.failed)).collect();
-        assert_eq!(seen, [(1, 0), (0, 1), (0, 0), (1, 0)]);
+    fn empty_seconds_are_kept() {
+        let (mut merged, mut other) = (Intervals::default(), Intervals::default());
+        merged.answer(LENGTH - 1, 5_000);
+        merged.failure(LENGTH);
+        other.answer(3 * LENGTH, 7_000);
+        other.answer(u64::MAX, 7_000);
+        merged.merge(&other);
+        let slots: Vec<_> = merged.slots().iter().map(|slot| (slot.answered, slot.failed)).collect();
+        assert_eq!(slots, [(1, 0), (0, 1), (0, 0), (1, 0)]);
     }
 }

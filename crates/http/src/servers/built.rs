@@ -1,4 +1,4 @@
-//! Where `truebench-servers` comes from.
+//! Finds or builds `truebench-servers`.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,60 +9,59 @@ use lab::trust::{self, Untrusted};
 
 use super::ServersError;
 
-/// The program's name.
 const NAME: &str = "truebench-servers";
 
-/// Its sources: names below the module's directory, and contents.
+/// Sources: paths below the module's directory, and contents.
 const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/servers.rs"));
 
-/// Where Go's own instructions put it.
+/// Where Go's installation instructions put it.
 const GO: &str = "/usr/local/go/bin/go";
 
-/// `truebench-servers`: that which came with truebench (in TRUEBENCH_LIB, beside it, in `../lib/truebench`), else that which
-/// was built into the user's cache (`$XDG_CACHE_HOME/truebench` or `~/.cache/truebench`), else it is built there now, which
-/// takes some seconds, or a minute the first time that Go builds anything.
+/// Path of `truebench-servers`: installed with truebench (in TRUEBENCH_LIB, next to the binary, or in
+/// `../lib/truebench`), else in the user's cache (`$XDG_CACHE_HOME/truebench` or `~/.cache/truebench`), else
+/// built into the cache now. A build takes seconds, the first one up to a minute.
 ///
 /// # Errors
-/// There is no Go, it cannot build it, or the cache cannot be written.
+/// Go is missing, the build fails, or the cache is not writable.
 pub fn program() -> Result<PathBuf, ServersError> {
-    program_telling(|_, _| ())
+    program_or_build(|_, _| ())
 }
 
-/// The same, for who tells somebody: where it must be built, the Go that will and the file come first.
+/// The same, but calls `building` with Go's version and the target path before a build.
 ///
 /// # Errors
-/// As there.
-pub fn program_telling(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
-    found_or_built(&lab::ours::directories(), cache, go, building)
+/// As [`program`].
+pub fn program_or_build(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
+    find_or_build(&lab::ours::directories(), cache, go, building)
 }
 
-/// The user's cache: of XDG_CACHE_HOME, else in the home directory, of HOME or of the user database.
+/// The user's cache: XDG_CACHE_HOME, else below the home directory.
 fn cache() -> Result<PathBuf, ServersError> {
     let xdg = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || std::env::home_dir().filter(|path| path.is_absolute()).map(|home| home.join(".cache"));
     xdg.or_else(home).map(|cache| cache.join("truebench")).ok_or(ServersError::Homeless)
 }
 
-/// Go, on PATH or where its own instructions put it.
+/// Go, on PATH or where its installation instructions put it.
 ///
 /// # Errors
-/// There is none, or none but what other users can change.
+/// Go is missing, or other users can write to it.
 pub(super) fn go() -> Result<PathBuf, ServersError> {
-    let found = trust::on_path(&["go"], &std::env::var_os("PATH").unwrap_or_default());
-    let reason = found.reason();
+    let search = trust::on_path(&["go"], &std::env::var_os("PATH").unwrap_or_default());
+    let reason = search.reason();
     let usual = || Some(PathBuf::from(GO)).filter(|go| trust::file(go).is_ok());
-    found.file.or_else(usual).ok_or_else(|| ServersError::NoGo(format!("there is no Go{reason}")))
+    search.file.or_else(usual).ok_or_else(|| ServersError::NoGo(format!("there is no Go{reason}")))
 }
 
-pub(super) fn found_or_built(
-    places: &[PathBuf],
+pub(super) fn find_or_build(
+    directories: &[PathBuf],
     cache: impl FnOnce() -> Result<PathBuf, ServersError>,
     go: impl FnOnce() -> Result<PathBuf, ServersError>,
     building: impl FnOnce(&str, &Path),
 ) -> Result<PathBuf, ServersError> {
-    if let Some(found) = places.iter().map(|place| place.join(NAME)).find(|path| path.is_file()) {
-        trust::own_file(&found).map_err(ServersError::Untrusted)?;
-        return Ok(found);
+    if let Some(path) = directories.iter().map(|directory| directory.join(NAME)).find(|path| path.is_file()) {
+        trust::own_file(&path).map_err(ServersError::Untrusted)?;
+        return Ok(path);
     }
     let go = go()?;
     let version = version(&go)
@@ -78,20 +77,20 @@ pub(super) fn found_or_built(
     Ok(program)
 }
 
-fn refused(why: Untrusted) -> ServersError {
-    match why {
+fn refused(reason: Untrusted) -> ServersError {
+    match reason {
         Untrusted::System(path, error) => ServersError::Cache(path, error),
         other => ServersError::Exposed(other),
     }
 }
 
-/// What a Go says of itself.
+/// Output of `go version`.
 fn version(go: &Path) -> Option<String> {
     let output = Command::new(go).arg("version").stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Differs when the sources or Go differ, or what else would build another program.
+/// Hash of everything that affects the build: sources, Go, and its variables.
 fn key(version: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (SOURCES, version).hash(&mut hasher);
@@ -101,11 +100,12 @@ fn key(version: &str) -> u64 {
     hasher.finish()
 }
 
-/// Builds beside the program's place and moves it there in one step: others may build or run it at this moment.
+/// Builds in a working directory and renames the result: other processes may build or run it at the same
+/// time.
 fn build(go: &Path, cache: &Path, program: &Path) -> Result<(), ServersError> {
     let work = cache.join(format!("build-{}-{:?}", std::process::id(), std::thread::current().id()));
     let built = build_in(go, &work, program);
-    // What stays behind is only in the way of the next with the same name, which writes it anew.
+    // A leftover is overwritten by the next build of the same name.
     let _ = fs::remove_dir_all(&work);
     built
 }
@@ -118,10 +118,10 @@ fn build_in(go: &Path, work: &Path, program: &Path) -> Result<(), ServersError> 
         fs::write(&path, contents).map_err(|error| ServersError::Cache(path.clone(), error))?;
     }
     let built = work.join(NAME);
-    // Without C it needs no compiler but Go's, and every server the same.
+    // Without cgo it needs no C compiler, and every server is built alike.
     let mut command = Command::new(go);
     command.args(["build", "-trimpath", "-buildvcs=false", "-o"]).arg(&built).arg(".").current_dir(work);
-    // Go keeps its own caches below HOME, and takes up a go.work of any directory above.
+    // Go needs HOME for its caches, and would use a go.work of any parent directory.
     if let (None, Some(home)) = (std::env::var_os("HOME"), std::env::home_dir()) {
         command.env("HOME", home);
     }
@@ -132,12 +132,12 @@ fn build_in(go: &Path, work: &Path, program: &Path) -> Result<(), ServersError> 
         .output()
         .map_err(|error| ServersError::Build(error.to_string()))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        // So a Go before 1.21 says it, and one that may not fetch a newer.
-        if said.contains("invalid go version") || said.contains("requires go >=") {
-            return Err(ServersError::NoGo(format!("this Go is too old ({said})")));
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        // Messages of Go before 1.21, and of one that may not download a newer Go.
+        if stderr.contains("invalid go version") || stderr.contains("requires go >=") {
+            return Err(ServersError::NoGo(format!("this Go is too old ({stderr})")));
         }
-        return Err(ServersError::Build(format!("{} build says: {said}", go.display())));
+        return Err(ServersError::Build(format!("{} build says: {stderr}", go.display())));
     }
     fs::rename(&built, program).map_err(|error| ServersError::Cache(program.to_owned(), error))
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_whole_and_tests_are_not_among_them() {
+    fn sources_are_complete_and_without_tests() {
         let has =
             |name: &str| SOURCES.iter().any(|(source, contents)| *source == name && !contents.is_empty());
         assert!(has("go.mod") && has("go.sum") && has("main.go") && has("internal/handler/handler.go"));
@@ -155,18 +155,18 @@ mod tests {
     }
 
     #[test]
-    fn what_came_along_is_preferred() {
-        let place = tempfile::tempdir().unwrap();
-        fs::write(place.path().join(NAME), "").unwrap();
-        let found =
-            found_or_built(&[place.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
-        assert_eq!(found, place.path().join(NAME));
+    fn an_installed_program_is_preferred() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(NAME), "").unwrap();
+        let path =
+            find_or_build(&[directory.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
+        assert_eq!(path, directory.path().join(NAME));
     }
 
     #[test]
-    fn without_go_it_is_told_how_to_get_it() {
+    fn without_go_the_error_says_how_to_get_it() {
         let go = || Ok(PathBuf::from("/nowhere/go"));
-        let error = found_or_built(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
+        let error = find_or_build(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
         assert!(
             matches!(error, ServersError::NoGo(_)) && error.to_string().contains("https://go.dev/dl"),
             "{error}"
@@ -174,25 +174,25 @@ mod tests {
     }
 
     #[test]
-    fn a_go_that_fails_is_quoted_and_leaves_nothing() {
+    fn a_failed_build_is_quoted_and_leaves_nothing() {
         let cache = tempfile::tempdir().unwrap();
-        // It has a version, and builds nothing.
+        // Prints a version, and fails to build.
         let go = cache.path().join("go");
         let script = "#!/bin/sh\n[ \"$1\" = version ] && echo go9 && exit 0\necho no space >&2\nexit 1\n";
         fs::write(&go, script).unwrap();
         fs::set_permissions(&go, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let mut told = None;
+        let mut notice = None;
         let building =
-            |version: &str, at: &Path| told = Some((version.to_owned(), at.starts_with(cache.path())));
+            |version: &str, at: &Path| notice = Some((version.to_owned(), at.starts_with(cache.path())));
         let error =
-            found_or_built(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
-        assert_eq!(told, Some(("go9".to_owned(), true)));
-        assert!(matches!(&error, ServersError::Build(said) if said.contains("no space")), "{error}");
+            find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
+        assert_eq!(notice, Some(("go9".to_owned(), true)));
+        assert!(matches!(&error, ServersError::Build(stderr) if stderr.contains("no space")), "{error}");
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn nothing_is_built_or_run_where_others_can_write() {
+    fn nothing_is_built_or_run_where_other_users_can_write() {
         use std::os::unix::fs::PermissionsExt;
         let cache = tempfile::tempdir().unwrap();
         let go = cache.path().join("go");
@@ -202,19 +202,18 @@ mod tests {
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
         for below in [open.clone(), open.join("made")] {
-            let found = found_or_built(&[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
-            assert!(matches!(found, Err(ServersError::Exposed(_))), "{found:?}");
+            let result = find_or_build(&[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
+            assert!(matches!(result, Err(ServersError::Exposed(_))), "{result:?}");
         }
         assert_eq!(fs::read_dir(&open).unwrap().count(), 0);
-        // A program that is there, and that others can write.
+        // A program that other users can write to.
         let program = cache.path().join(format!("{NAME}-{:016x}", key("go9")));
         fs::write(&program, "").unwrap();
         fs::set_permissions(&program, PermissionsExt::from_mode(0o757)).unwrap();
-        let found =
-            || found_or_built(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
-        let error = found().unwrap_err();
+        let find = || find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
+        let error = find().unwrap_err();
         assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-        assert_eq!(found().unwrap(), program);
+        assert_eq!(find().unwrap(), program);
     }
 }

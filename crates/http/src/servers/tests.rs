@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use super::*;
 
-/// The program, built as a user's would be, into this crate's own directory below `target`.
+/// The program, built into this crate's OUT_DIR.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let cache = || Ok(PathBuf::from(concat!(env!("OUT_DIR"), "/cache")));
-    built::found_or_built(&[], cache, built::go, |_, _| ()).unwrap()
+    built::find_or_build(&[], cache, built::go, |_, _| ()).unwrap()
 });
 
-fn setup(name: &str) -> Setup {
-    Setup { name: name.into(), ..Setup::default() }
+fn config(name: &str) -> ServerConfig {
+    ServerConfig { name: name.into(), ..ServerConfig::default() }
 }
 
 fn get(address: SocketAddr) -> String {
@@ -24,75 +24,75 @@ fn get(address: SocketAddr) -> String {
 }
 
 #[test]
-fn each_that_is_listed_starts_answers_and_stops() {
+fn every_listed_server_starts_answers_and_stops() {
     let program: &Path = &PROGRAM;
-    let listed = list(program).unwrap();
-    for wanted in ["nethttp", "fasthttp", "multiplexed"] {
-        assert!(listed.iter().any(|listed| listed.server == wanted), "{listed:?}");
+    let entries = list(program).unwrap();
+    for name in ["nethttp", "fasthttp", "multiplexed"] {
+        assert!(entries.iter().any(|entry| entry.server == name), "{entries:?}");
     }
-    for listed in listed {
-        let server = Server::start(program, &setup(&listed.server)).unwrap();
-        assert_eq!(server.started.server, listed.server);
-        assert_eq!(server.started.pid, server.child.id());
-        assert_eq!(server.started.modules, listed.modules);
-        let answer = get(server.started.address);
+    for entry in entries {
+        let server = Server::start(program, &config(&entry.server)).unwrap();
+        assert_eq!(server.report.server, entry.server);
+        assert_eq!(server.report.pid, server.child.id());
+        assert_eq!(server.report.modules, entry.modules);
+        let answer = get(server.report.address);
         assert!(
             answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nHello, Go!"),
             "{answer}"
         );
-        let address = server.started.address;
+        let address = server.report.address;
         server.stop().unwrap();
         assert!(TcpStream::connect(address).is_err());
     }
 }
 
 #[test]
-fn flags_environment_and_cpus_reach_it() {
+fn flags_environment_and_cpus_reach_the_server() {
     let cpu = lab::affinity::get().unwrap().iter().next().unwrap();
     let before = lab::affinity::get().unwrap();
-    let setup = Setup {
+    let config = ServerConfig {
         flags: ["-pool", "3", "-cost-rounds", "7", "-sleep", "1ms"].map(String::from).to_vec(),
         environment: vec![("GOGC".into(), "off".into())],
         cpus: Some([cpu].into_iter().collect()),
-        ..setup("multiplexed")
+        ..config("multiplexed")
     };
-    let server = Server::start(&PROGRAM, &setup).unwrap();
-    assert_eq!(server.started.options["pool"], "3");
-    assert_eq!(server.started.cost, Cost { burn_ns: 0, rounds: 7, sleep_ns: 1_000_000 });
-    assert_eq!((server.started.gogc, server.started.gomaxprocs), (u64::MAX, 1));
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.started.pid)).unwrap();
+    let server = Server::start(&PROGRAM, &config).unwrap();
+    assert_eq!(server.report.options["pool"], "3");
+    assert_eq!(server.report.cost, Cost { burn_ns: 0, rounds: 7, sleep_ns: 1_000_000 });
+    assert_eq!((server.report.gogc, server.report.gomaxprocs), (u64::MAX, 1));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.report.pid)).unwrap();
     assert!(status.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{status}");
     assert_eq!(lab::affinity::get().unwrap(), before);
     server.stop().unwrap();
 }
 
 #[test]
-fn what_it_says_when_it_cannot_start_is_told() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
+fn a_failed_start_quotes_the_server() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
     for (name, flags, words) in [
         ("nethttp", vec!["-addr".into(), address], "address already in use"),
         ("fasthttp", vec!["-nothing".into()], "-nothing"),
         ("unheard-of", vec![], "give a server's name"),
     ] {
-        let error = Server::start(&PROGRAM, &Setup { flags, ..setup(name) }).unwrap_err();
+        let error = Server::start(&PROGRAM, &ServerConfig { flags, ..config(name) }).unwrap_err();
         assert!(error.to_string().contains(words) && error.to_string().contains(name), "{error}");
     }
 }
 
 #[test]
-fn a_program_that_is_none_is_told() {
+fn a_program_without_servers_is_an_error() {
     let nothing = Path::new("/nowhere/truebench-servers");
-    assert!(matches!(Server::start(nothing, &setup("nethttp")), Err(ServersError::Run(..))));
+    assert!(matches!(Server::start(nothing, &config("nethttp")), Err(ServersError::Run(..))));
     assert!(matches!(list(nothing), Err(ServersError::Run(..))));
-    // These run, and are no servers.
+    // These run, but are no servers.
     assert!(matches!(list(Path::new("/bin/true")), Err(ServersError::Run(..))));
-    assert!(matches!(Server::start(Path::new("/bin/echo"), &setup("hello")), Err(ServersError::Start(..))));
+    assert!(matches!(Server::start(Path::new("/bin/echo"), &config("hello")), Err(ServersError::Start(..))));
 }
 
 #[test]
-fn one_that_dies_is_told() {
-    let mut server = Server::start(&PROGRAM, &setup("nethttp")).unwrap();
+fn a_server_that_dies_is_an_error() {
+    let mut server = Server::start(&PROGRAM, &config("nethttp")).unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     assert!(server.stop().unwrap_err().contains("ended by itself"));

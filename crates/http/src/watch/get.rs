@@ -1,35 +1,36 @@
-//! One small GET over HTTP/1.1, for the port beside a server where it shows its inside. A connection of its own each time, with time
-//! limits and a bound on the size; nothing here is ever in the load's way.
+//! A small HTTP/1.1 GET for a server's sidecar port (pprof, expvar). One connection per request, bounded in
+//! time and size. Never part of the load.
+//!
+//! Not ureq: it would add four packages and a second HTTP parser, and replace about 100 lines.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use crate::engine::errors;
-use crate::engine::parse::{End, Framing, Malformed, Outcome, Parser, Sink};
+use crate::engine::message::{Framing, Malformed, Sink};
+use crate::engine::parse::{End, Outcome, Parser};
 
-/// The most bytes of a head.
+/// Most bytes of a head.
 const MAX_HEAD: usize = 16 << 10;
 
-/// Bounds of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The time for all of it.
+    /// For the whole request.
     pub time: Duration,
-    /// The most bytes of the body.
+    /// Most bytes of the body.
     pub body: usize,
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GetError {
-    /// The system would not have it, or the peer did not answer in time.
+    /// No connection, or no answer in time.
     #[error("http://{}{}: {}", .0, .1, errors::of_connect(.2))]
     System(SocketAddr, String, io::Error),
-    /// What came is not HTTP/1.1, or too long.
+    /// The answer is too long, or not HTTP/1.1.
     #[error("http://{0}{1}: {2}")]
     Answer(SocketAddr, String, &'static str),
-    /// It answered something else than 200.
+    /// A status other than 200.
     #[error("http://{0}{1}: status {2}")]
     Status(SocketAddr, String, u16),
 }
@@ -37,12 +38,12 @@ pub enum GetError {
 /// Gets a path, such as `/debug/vars`.
 ///
 /// # Errors
-/// No connection, no answer within the time, one that is not HTTP, too long, or of another status than 200.
+/// [`GetError`].
 pub fn get(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, GetError> {
     let system = |error| GetError::System(address, path.to_owned(), error);
     let deadline = Instant::now() + bounds.time;
     let stream = TcpStream::connect_timeout(&address, bounds.time).map_err(system)?;
-    let mut stream = Timed { stream, deadline };
+    let mut stream = DeadlineStream { stream, deadline };
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
     );
@@ -50,18 +51,18 @@ pub fn get(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, G
     match receive(&mut stream, bounds.body) {
         Ok((200, body)) => Ok(body),
         Ok((status, _)) => Err(GetError::Status(address, path.to_owned(), status)),
-        Err(Fault::System(error)) => Err(system(error)),
-        Err(Fault::Answer(what)) => Err(GetError::Answer(address, path.to_owned(), what)),
+        Err(ReceiveError::System(error)) => Err(system(error)),
+        Err(ReceiveError::Answer(reason)) => Err(GetError::Answer(address, path.to_owned(), reason)),
     }
 }
 
-/// A connection of which each step must end by one moment, so that a peer of one byte a second cannot hold us.
-struct Timed {
+/// A connection with one deadline for all steps: a peer that sends one byte a second cannot block it.
+struct DeadlineStream {
     stream: TcpStream,
     deadline: Instant,
 }
 
-impl Timed {
+impl DeadlineStream {
     fn left(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -77,13 +78,13 @@ impl Timed {
     }
 }
 
-impl Read for Timed {
+impl Read for DeadlineStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.stream.set_read_timeout(Some(self.left()?))?;
             match self.stream.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The error of a time limit on a socket: EAGAIN.
+                // A socket timeout shows as EAGAIN.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => drop(self.left()?),
                 read => return read,
             }
@@ -91,57 +92,56 @@ impl Read for Timed {
     }
 }
 
-/// Why an answer could not be received.
 #[derive(Debug)]
-pub enum Fault {
-    /// What the system answered.
+pub enum ReceiveError {
+    /// A system call failed.
     System(io::Error),
-    /// What is wrong with it.
+    /// What is wrong with the answer.
     Answer(&'static str),
 }
 
-impl From<io::Error> for Fault {
-    fn from(error: io::Error) -> Fault {
-        Fault::System(error)
+impl From<io::Error> for ReceiveError {
+    fn from(error: io::Error) -> ReceiveError {
+        ReceiveError::System(error)
     }
 }
 
-const CUT: Fault = Fault::Answer("the answer ends too early");
-const LONG: Fault = Fault::Answer("the answer is too long");
-const NOT_HTTP: Fault = Fault::Answer("the answer is not HTTP/1.1");
+const CUT: ReceiveError = ReceiveError::Answer("the answer ends too early");
+const LONG: ReceiveError = ReceiveError::Answer("the answer is too long");
+const NOT_HTTP: ReceiveError = ReceiveError::Answer("the answer is not HTTP/1.1");
 
-/// The body as it comes, and what is wrong with it.
+/// The body so far, and its first error.
 struct Body {
     bytes: Vec<u8>,
-    most: usize,
-    fault: Option<Fault>,
+    limit: usize,
+    error: Option<ReceiveError>,
 }
 
 impl Sink for Body {
     fn head(&mut self, framing: Framing) {
-        self.fault = match framing {
-            Framing::Length(length) if length > self.most as u64 => Some(LONG),
+        self.error = match framing {
+            Framing::Length(length) if length > self.limit as u64 => Some(LONG),
             Framing::Chunked { is_coded: true } | Framing::UntilClose { is_coded: true } => Some(NOT_HTTP),
             _ => None,
         };
     }
 
     fn body(&mut self, piece: &[u8]) {
-        if piece.len() > self.most - self.bytes.len() {
-            self.fault.get_or_insert(LONG);
-        } else if self.fault.is_none() {
+        if piece.len() > self.limit - self.bytes.len() {
+            self.error.get_or_insert(LONG);
+        } else if self.error.is_none() {
             self.bytes.extend_from_slice(piece);
         }
     }
 }
 
-/// Reads an answer: its status and its body, of at most so many bytes.
+/// Reads status and body, of at most `limit` bytes.
 ///
 /// # Errors
-/// What came is not HTTP/1.1, cut off, or too long.
-pub fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), Fault> {
+/// The answer is truncated, too long, or not HTTP/1.1.
+pub fn receive(stream: &mut impl Read, limit: usize) -> Result<(u16, Vec<u8>), ReceiveError> {
     let (mut parser, mut carry) = (Parser::new(false), Vec::new());
-    let mut body = Body { bytes: Vec::new(), most, fault: None };
+    let mut body = Body { bytes: Vec::new(), limit, error: None };
     let mut buffer = [0; 16 << 10];
     loop {
         let read = stream.read(&mut buffer)?;
@@ -152,8 +152,8 @@ pub fn receive(stream: &mut impl Read, most: usize) -> Result<(u16, Vec<u8>), Fa
             };
         }
         let outcome = parser.advance(&buffer[..read], &mut carry, &mut body);
-        if let Some(fault) = body.fault.take() {
-            return Err(fault);
+        if let Some(error) = body.error.take() {
+            return Err(error);
         }
         match outcome {
             Outcome::More if carry.len() > MAX_HEAD => return Err(LONG),
@@ -176,7 +176,7 @@ mod unit {
 
     const BOUNDS: Bounds = Bounds { time: Duration::from_secs(20), body: 1 << 20 };
 
-    /// Reads from pieces, one at each read.
+    /// Returns one piece per read.
     struct Pieces<'a>(Vec<&'a [u8]>);
 
     impl Read for Pieces<'_> {
@@ -192,10 +192,10 @@ mod unit {
         }
     }
 
-    fn of(answer: &[u8], most: usize) -> Result<(u16, Vec<u8>), String> {
-        let whole = receive(&mut Pieces(vec![answer]), most).map_err(|fault| format!("{fault:?}"));
+    fn received(answer: &[u8], limit: usize) -> Result<(u16, Vec<u8>), String> {
+        let whole = receive(&mut Pieces(vec![answer]), limit).map_err(|error| format!("{error:?}"));
         let bytes =
-            receive(&mut Pieces(answer.chunks(1).collect()), most).map_err(|fault| format!("{fault:?}"));
+            receive(&mut Pieces(answer.chunks(1).collect()), limit).map_err(|error| format!("{error:?}"));
         assert_eq!(whole, bytes, "however it is split");
         whole
     }
@@ -203,35 +203,36 @@ mod unit {
     #[test]
     fn bodies_end_as_they_are_framed() {
         let hello = Ok((200, b"Hello".to_vec()));
-        assert_eq!(of(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello, Go!", 10), hello);
+        assert_eq!(received(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello, Go!", 10), hello);
         assert_eq!(
-            of(
+            received(
                 b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n2;x=y\r\nHe\r\n3\r\nllo\r\n0\r\n\r\n",
                 5
             ),
             hello
         );
-        assert_eq!(of(b"HTTP/1.1 200 OK\r\n\r\nHello", 5), hello);
-        assert_eq!(of(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 5), Ok((404, Vec::new())));
+        assert_eq!(received(b"HTTP/1.1 200 OK\r\n\r\nHello", 5), hello);
+        let not_found = received(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 5);
+        assert_eq!(not_found, Ok((404, Vec::new())));
     }
 
     #[test]
-    fn what_is_cut_too_long_or_no_http_is_told() {
-        let fault = |answer: &[u8]| of(answer, 4).unwrap_err();
-        assert!(fault(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nHe").contains("too early"));
-        assert!(fault(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello").contains("too long"));
+    fn truncated_long_and_foreign_answers_are_errors() {
+        let error = |answer: &[u8]| received(answer, 4).unwrap_err();
+        assert!(error(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nHe").contains("too early"));
+        assert!(error(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello").contains("too long"));
         assert!(
-            fault(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n")
+            error(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n")
                 .contains("too long")
         );
         assert!(
-            fault(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nHelXX").contains("not HTTP")
+            error(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nHelXX").contains("not HTTP")
         );
-        assert!(fault(b"HTTP/1.1 200 OK\r\n\r\nHello").contains("too long"));
-        assert!(fault(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n").contains("not HTTP"));
-        assert!(fault(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n").contains("not HTTP"));
-        assert!(fault(b"SSH-2.0-OpenSSH_9.2\r\n").contains("not HTTP"));
-        assert!(fault(b"HTTP/1.1 200 OK\r\n").contains("too early"));
+        assert!(error(b"HTTP/1.1 200 OK\r\n\r\nHello").contains("too long"));
+        assert!(error(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n").contains("not HTTP"));
+        assert!(error(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n").contains("not HTTP"));
+        assert!(error(b"SSH-2.0-OpenSSH_9.2\r\n").contains("not HTTP"));
+        assert!(error(b"HTTP/1.1 200 OK\r\n").contains("too early"));
         let long = [b"HTTP/1.1 200 OK\r\nX: ".as_slice(), &vec![b'x'; 2 * MAX_HEAD]].concat();
         assert!(receive(&mut Pieces(vec![&long]), 4).is_err());
     }
@@ -248,7 +249,7 @@ mod unit {
                 request.push(byte[0]);
             }
             stream.write_all(answer).unwrap();
-            // Until the other side is gone.
+            // Until the client is gone.
             if holds {
                 let _ = stream.read(&mut [0]);
             }
@@ -277,7 +278,7 @@ mod unit {
     }
 
     #[test]
-    fn a_peer_that_says_nothing_more_holds_nobody() {
+    fn a_stalled_peer_times_out() {
         let (address, peer) = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", true);
         let bounds = Bounds { time: Duration::from_millis(200), ..BOUNDS };
         let error = get(address, "/", bounds).unwrap_err().to_string();

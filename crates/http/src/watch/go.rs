@@ -1,5 +1,5 @@
-//! The Go runtime of a server, as it tells of itself: package runtime/metrics, published through expvar at `/debug/vars` of the port
-//! beside the server. What a version of Go does not know is unknown.
+//! Metrics of a server's Go runtime: package runtime/metrics, published by expvar at `/debug/vars` of the
+//! sidecar port. A metric that this Go version lacks is unknown.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,32 +12,32 @@ use super::get::{Bounds, get};
 use super::sample::{Kind, Sample};
 use crate::profile::pprof::{CpuProfile, MAX_BYTES};
 
-/// Bounds of a look at the metrics: some 10 KB, in some milliseconds, unless the server has no CPU left for it.
+/// Bounds of a request for the metrics: about 10 KB within milliseconds, unless the server has no CPU left.
 pub const VARIABLES: Bounds = Bounds { time: Duration::from_secs(5), body: 1 << 20 };
-/// What a profile may take beyond its own time.
+/// Time limit of a profile beyond its own time.
 const AFTER: Duration = Duration::from_secs(30);
-/// The variable that holds the metrics, where they do not stand by themselves.
+/// The variable that groups the metrics, if any.
 const GROUP: &str = "runtime";
-/// The most buckets of a histogram; Go's have some 200.
-const MOST_BUCKETS: usize = 4096;
+/// Most buckets of a histogram; Go's have about 200.
+const MAX_BUCKETS: usize = 4096;
 
-/// A number of runtime/metrics that is sampled.
+/// A metric to sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Metric {
-    /// Its name there.
+    /// Name in runtime/metrics.
     name: &'static str,
-    /// Its name here.
-    here: &'static str,
+    /// Name of the sample.
+    sample: &'static str,
     unit: Unit,
     kind: Kind,
 }
 
-const fn level(name: &'static str, here: &'static str, unit: Unit) -> Metric {
-    Metric { name, here, unit, kind: Kind::Level }
+const fn level(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
+    Metric { name, sample, unit, kind: Kind::Level }
 }
 
-const fn counter(name: &'static str, here: &'static str, unit: Unit) -> Metric {
-    Metric { name, here, unit, kind: Kind::Counter }
+const fn counter(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
+    Metric { name, sample, unit, kind: Kind::Counter }
 }
 
 const METRICS: &[Metric] = &[
@@ -63,31 +63,30 @@ const METRICS: &[Metric] = &[
     counter("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS),
 ];
 
-/// Goroutines that there are.
 pub const GOROUTINES: &str = "/sched/goroutines:goroutines";
-/// Goroutines that were ever made.
+/// Goroutines created so far.
 pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
-/// Bytes that were ever allocated on the heap.
+/// Bytes allocated on the heap so far.
 pub const HEAP_ALLOCATED: &str = "/gc/heap/allocs:bytes";
-/// CPU seconds of collections of the heap, as estimated at the end of each.
+/// CPU seconds of garbage collection, as estimated at the end of each.
 pub const GC_CPU: &str = "/cpu/classes/gc/total:cpu-seconds";
-/// Collections of the heap.
+/// Garbage collections.
 pub const GC_CYCLES: &str = "/gc/cycles/total:gc-cycles";
-/// Seconds that goroutines were ready to run and did not: the queue of Go's scheduler.
+/// Seconds that goroutines spent runnable: the queue of Go's scheduler.
 pub const LATENCIES: &str = "/sched/latencies:seconds";
-/// Seconds for which garbage collection stopped the world.
+/// Stop-the-world pauses of garbage collection, in seconds.
 pub const PAUSES: &str = "/sched/pauses/total/gc:seconds";
 
-/// What a Go runtime told of itself at one moment.
+/// Metrics at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
     metrics: BTreeMap<String, Value>,
 }
 
-/// Asks the port beside a server.
+/// Requests the metrics from a sidecar port.
 ///
 /// # Errors
-/// Unknown if it does not answer, or if what it answers is none of expvar's.
+/// Unknown if nothing answers, or the answer is not expvar's.
 pub fn ask(address: SocketAddr) -> Reading<Runtime> {
     match get(address, "/debug/vars", VARIABLES) {
         Ok(body) => Runtime::parse(&body),
@@ -95,10 +94,10 @@ pub fn ask(address: SocketAddr) -> Reading<Runtime> {
     }
 }
 
-/// Has the server profile itself for some whole seconds; it answers when they are over.
+/// Requests a CPU profile; returns after this time.
 ///
 /// # Errors
-/// A sentence that says what went wrong.
+/// A sentence for the user.
 pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> {
     let time = Duration::from_secs(u64::from(seconds)) + AFTER;
     let path = format!("/debug/pprof/profile?seconds={seconds}");
@@ -108,14 +107,14 @@ pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> 
 }
 
 impl Runtime {
-    /// Reads what `/debug/vars` answers.
+    /// Parses the response of `/debug/vars`.
     pub fn parse(body: &[u8]) -> Reading<Runtime> {
-        let Ok(Value::Object(mut all)) = serde_json::from_slice(body) else {
+        let Ok(Value::Object(mut variables)) = serde_json::from_slice(body) else {
             return Reading::unknown("/debug/vars: not an object of JSON");
         };
-        let metrics = match all.remove(GROUP) {
+        let metrics = match variables.remove(GROUP) {
             Some(Value::Object(group)) => group,
-            _ => all,
+            _ => variables,
         };
         let metrics: BTreeMap<String, Value> =
             metrics.into_iter().filter(|(name, _)| name.starts_with('/')).collect();
@@ -125,10 +124,9 @@ impl Runtime {
         Reading::Value(Runtime { metrics })
     }
 
-    /// A metric that is one number.
     pub fn number(&self, name: &str) -> Reading<f64> {
         match self.metrics.get(name) {
-            None => Reading::Unknown(format!("{name}: this Go, or the server, does not tell it")),
+            None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
             Some(value) => {
                 let number = value.as_f64().filter(|number| number.is_finite());
                 Reading::or_unknown(number, &format!("{name}: not a number"))
@@ -136,28 +134,29 @@ impl Runtime {
         }
     }
 
-    /// A metric that is a histogram.
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
         match self.metrics.get(name) {
-            None => Reading::Unknown(format!("{name}: this Go, or the server, does not tell it")),
-            Some(value) => Reading::or_unknown(Histogram::of(value), &format!("{name}: not a histogram")),
+            None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
+            Some(value) => {
+                Reading::or_unknown(Histogram::from_json(value), &format!("{name}: not a histogram"))
+            }
         }
     }
 }
 
-/// All numbers of a look, or why each is not known.
+/// All metrics of [`METRICS`].
 pub fn samples(runtime: &Reading<Runtime>) -> Vec<Sample> {
-    let of = |metric: &Metric| {
+    let sample = |metric: &Metric| {
         let value = match runtime {
             Reading::Value(runtime) => runtime.number(metric.name),
             Reading::Unknown(reason) => Reading::unknown(reason),
         };
-        Sample { name: metric.here.into(), unit: metric.unit.clone(), kind: metric.kind, value }
+        Sample { name: metric.sample.into(), unit: metric.unit.clone(), kind: metric.kind, value }
     };
-    METRICS.iter().map(of).collect()
+    METRICS.iter().map(sample).collect()
 }
 
-/// Counts of what lay in `[low, high)`.
+/// Counts of values in `[low, high)`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     /// Lower and upper bound, which may be infinite, and count; ascending.
@@ -165,64 +164,65 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Of `[{"low": …, "high": …, "count": …}, …]`, where a bound that is null is infinite; or as runtime/metrics has it,
-    /// `{"counts": […], "buckets": […]}` with one bound more than counts.
-    fn of(value: &Value) -> Option<Histogram> {
+    /// Parses `[{"low": …, "high": …, "count": …}, …]` with null for infinite bounds, or the form of
+    /// runtime/metrics: `{"counts": […], "buckets": […]}` with one more bound than counts.
+    fn from_json(value: &Value) -> Option<Histogram> {
         let buckets: Option<Vec<_>> = if let Some(list) = value.as_array() {
-            let one = |bucket: &Value| {
+            let parse = |bucket: &Value| {
                 let (low, high) = bounds(bucket.get("low"), bucket.get("high"))?;
                 Some((low, high, bucket.get("count")?.as_u64()?))
             };
-            list.iter().take(MOST_BUCKETS).map(one).collect()
+            list.iter().take(MAX_BUCKETS).map(parse).collect()
         } else {
             let (counts, edges) = (value.get("counts")?.as_array()?, value.get("buckets")?.as_array()?);
             if edges.len() != counts.len() + 1 {
                 return None;
             }
-            let one = |(at, count): (usize, &Value)| {
+            let parse = |(at, count): (usize, &Value)| {
                 let (low, high) = bounds(edges.get(at), edges.get(at + 1))?;
                 Some((low, high, count.as_u64()?))
             };
-            counts.iter().take(MOST_BUCKETS).enumerate().map(one).collect()
+            counts.iter().take(MAX_BUCKETS).enumerate().map(parse).collect()
         };
         let buckets = buckets?;
         let ascending = buckets.windows(2).all(|pair| pair[0].1 <= pair[1].0);
-        // One that could hold nothing shares its lower bound with the next, by which buckets are known.
+        // An empty range would share its lower bound with the next bucket, and the bound identifies a bucket.
         (ascending && buckets.iter().all(|(low, high, _)| low < high)).then_some(Histogram { buckets })
     }
 
-    /// What was counted.
+    /// Sum of all counts.
     pub fn count(&self) -> u64 {
-        self.buckets.iter().fold(0, |all, (_, _, count)| all.saturating_add(*count))
+        self.buckets.iter().fold(0, |sum, (_, _, count)| sum.saturating_add(*count))
     }
 
-    /// What was counted since an earlier look: by lower bounds, as a bucket may be shown only once it holds something. Unknown if a
-    /// count ran backwards.
+    /// Counts since an earlier histogram. Buckets are matched by lower bound: one may appear only once it is
+    /// not empty. Unknown if a count decreased.
     pub fn since(&self, before: &Histogram) -> Reading<Histogram> {
-        let then =
+        let count_before =
             |low: f64| before.buckets.iter().find(|bucket| bucket.0 == low).map_or(0, |bucket| bucket.2);
         let gone = before.buckets.iter().any(|(low, _, count)| {
             *count > 0 && !self.buckets.iter().any(|(now, _, more)| now == low && more >= count)
         });
         if gone {
-            return Reading::unknown("the histogram ran backwards: the server was started anew");
+            return Reading::unknown("the histogram went backwards: the server was restarted");
         }
-        let grown =
-            |(low, high, count): &(f64, f64, u64)| Some((*low, *high, count.checked_sub(then(*low))?));
-        let buckets: Option<Vec<_>> = self.buckets.iter().map(grown).collect();
+        let growth = |(low, high, count): &(f64, f64, u64)| {
+            Some((*low, *high, count.checked_sub(count_before(*low))?))
+        };
+        let buckets: Option<Vec<_>> = self.buckets.iter().map(growth).collect();
         let grown = buckets.map(|buckets| Histogram {
             buckets: buckets.into_iter().filter(|bucket| bucket.2 > 0).collect(),
         });
         Reading::or_unknown(grown, "the histogram has two buckets of one lower bound")
     }
 
-    /// The bounds of the bucket that a quantile lies in, 0 to 1; `None` where nothing was counted.
+    /// The bucket of a quantile (0 to 1); `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<(f64, f64)> {
-        let all = self.count();
-        if all == 0 || !(0.0..=1.0).contains(&q) {
+        let count = self.count();
+        if count == 0 || !(0.0..=1.0).contains(&q) {
             return None;
         }
-        let rank = ((q * all as f64).ceil() as u64).clamp(1, all);
+        let rank = ((q * count as f64).ceil() as u64).clamp(1, count);
         let mut below = 0u64;
         let reached = |(_, _, count): &&(f64, f64, u64)| {
             below = below.saturating_add(*count);
@@ -232,7 +232,7 @@ impl Histogram {
     }
 }
 
-/// The bounds of a bucket; one that is missing or null is infinite.
+/// Missing or null bounds are infinite.
 fn bounds(low: Option<&Value>, high: Option<&Value>) -> Option<(f64, f64)> {
     let bound = |value: Option<&Value>, infinite: f64| match value {
         None | Some(Value::Null) => Some(infinite),
@@ -255,20 +255,20 @@ mod unit {
     }
 
     #[test]
-    fn a_server_under_load_tells_of_itself() {
+    fn a_server_under_load_has_all_metrics() {
         let (before, after) = (runtime(FIRST), runtime(SECOND));
-        let look = |runtime: &Runtime| samples(&Reading::Value(runtime.clone()));
-        let changed = changes(&look(&before), &look(&after));
+        let samples_of = |runtime: &Runtime| samples(&Reading::Value(runtime.clone()));
+        let changed = changes(&samples_of(&before), &samples_of(&after));
         assert!(changed.iter().all(|sample| sample.value.value().is_some()), "{changed:?}");
-        let of = |name: &str| value(&changed, name).into_value().unwrap();
-        // 200 connections, each with its goroutine, and a second where a request is being answered.
-        assert!((200.0..=420.0).contains(&of("go.goroutines")), "{}", of("go.goroutines"));
+        let change = |name: &str| value(&changed, name).into_value().unwrap();
+        // 200 connections with a goroutine each, and a second one while a request is answered.
+        assert!((200.0..=420.0).contains(&change("go.goroutines")), "{}", change("go.goroutines"));
         let states = ["runnable", "running", "waiting", "not_in_go"]
-            .map(|state| of(&format!("go.goroutines.{state}")));
-        assert!((states.iter().sum::<f64>() - of("go.goroutines")).abs() < 50.0, "{states:?}");
-        // One goroutine is created for each request: in 5 s some hundred thousand.
-        assert!(of("go.goroutines.created") > 100_000.0 && of("go.gc.cycles") > 10.0);
-        assert_eq!(of("go.maxprocs"), 2.0);
+            .map(|state| change(&format!("go.goroutines.{state}")));
+        assert!((states.iter().sum::<f64>() - change("go.goroutines")).abs() < 50.0, "{states:?}");
+        // One goroutine per request: some 100 000 in 5 s.
+        assert!(change("go.goroutines.created") > 100_000.0 && change("go.gc.cycles") > 10.0);
+        assert_eq!(change("go.maxprocs"), 2.0);
         let waits = |runtime: &Runtime| runtime.histogram(LATENCIES).into_value().unwrap();
         let waited = waits(&after).since(&waits(&before)).into_value().unwrap();
         assert!(waited.count() > 1000);
@@ -277,7 +277,7 @@ mod unit {
     }
 
     #[test]
-    fn a_metric_that_lacks_is_unknown_and_the_others_are_known() {
+    fn a_missing_metric_does_not_affect_the_others() {
         let old = runtime(
             br#"{"cmdline": ["x"], "/sched/goroutines:goroutines": 7, "/gc/cycles/total:gc-cycles": "many"}"#,
         );
@@ -292,22 +292,22 @@ mod unit {
             value(&samples, "go.goroutines.running").reason().unwrap().contains("this Go, or the server")
         );
         assert!(old.histogram(LATENCIES).reason().is_some());
-        for none in [&b""[..], b"[]", b"{}", br#"{"memstats": {}}"#, br#"{"runtime": 5}"#, &[b'['; 100_000]] {
-            assert!(Runtime::parse(none).reason().is_some());
+        for body in [&b""[..], b"[]", b"{}", br#"{"memstats": {}}"#, br#"{"runtime": 5}"#, &[b'['; 100_000]] {
+            assert!(Runtime::parse(body).reason().is_some());
         }
     }
 
     #[test]
     fn both_forms_of_a_histogram_are_read() {
-        let one: Value = serde_json::from_str(
+        let list: Value = serde_json::from_str(
             r#"[{"low": null, "high": 0, "count": 1}, {"low": 0, "high": 0.5, "count": 6}, {"low": 1, "high": null, "count": 3}]"#,
         )
         .unwrap();
-        let other: Value =
+        let arrays: Value =
             serde_json::from_str(r#"{"counts": [1, 6, 0, 3], "buckets": ["-Inf", 0, 0.5, 1, "+Inf"]}"#)
                 .unwrap();
-        let (one, other) = (Histogram::of(&one).unwrap(), Histogram::of(&other).unwrap());
-        for histogram in [&one, &other] {
+        let (list, arrays) = (Histogram::from_json(&list).unwrap(), Histogram::from_json(&arrays).unwrap());
+        for histogram in [&list, &arrays] {
             assert_eq!(histogram.count(), 10);
             assert_eq!(histogram.quantile(0.0), Some((f64::NEG_INFINITY, 0.0)));
             assert_eq!(histogram.quantile(0.5), Some((0.0, 0.5)));
@@ -321,23 +321,24 @@ mod unit {
             r#"[{"count": -1}]"#,
             r#"{"counts": [2, 0], "buckets": [0, 0, 1]}"#,
         ] {
-            assert_eq!(Histogram::of(&serde_json::from_str(damaged).unwrap()), None, "{damaged}");
+            assert_eq!(Histogram::from_json(&serde_json::from_str(damaged).unwrap()), None, "{damaged}");
         }
     }
 
     #[test]
-    fn histograms_grow_and_a_new_start_is_seen() {
-        let of = |buckets: &[(f64, f64, u64)]| Histogram { buckets: buckets.to_vec() };
-        let (before, after) = (of(&[(0.0, 1.0, 5)]), of(&[(0.0, 1.0, 7), (1.0, 2.0, 4)]));
-        assert_eq!(after.since(&before), Reading::Value(of(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
+    fn histograms_grow_and_a_restart_is_detected() {
+        let histogram = |buckets: &[(f64, f64, u64)]| Histogram { buckets: buckets.to_vec() };
+        let (before, after) = (histogram(&[(0.0, 1.0, 5)]), histogram(&[(0.0, 1.0, 7), (1.0, 2.0, 4)]));
+        assert_eq!(after.since(&before), Reading::Value(histogram(&[(0.0, 1.0, 2), (1.0, 2.0, 4)])));
         assert!(before.since(&after).reason().is_some());
-        let twice = |first, second| of(&[(0.0, 0.0, first), (0.0, 1.0, second)]);
-        assert!(twice(5, 1).since(&twice(2, 0)).reason().is_some_and(|why| why.contains("one lower bound")));
+        let twice = |first, second| histogram(&[(0.0, 0.0, first), (0.0, 1.0, second)]);
+        let growth = twice(5, 1).since(&twice(2, 0));
+        assert_eq!(growth.reason(), Some("the histogram has two buckets of one lower bound"));
         assert_eq!(Histogram::default().quantile(0.5), None);
     }
 
     #[test]
-    fn a_port_where_nobody_is_says_so() {
+    fn a_closed_port_is_named_in_the_error() {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let reason = ask(closed).reason().map(str::to_owned).unwrap();
         assert!(reason.starts_with(&format!("http://{closed}/debug/vars: ")), "{reason}");

@@ -1,4 +1,5 @@
-//! The host, as dstat shows it: CPU time by class, disks, interfaces, paging, interrupts, context switches; and pressure.
+//! Host counters, as dstat shows them: CPU time by class, disks, interfaces, paging, interrupts, context
+//! switches, pressure.
 
 use figure::{Reading, Unit};
 use machine::Tree;
@@ -6,10 +7,11 @@ use rustix::param::clock_ticks_per_second;
 
 use super::sample::Sample;
 
-/// Columns of the `cpu` line of /proc/stat, in their order. Guests follow; user and nice hold them already.
+/// Columns of the `cpu` line of /proc/stat, in order. The guest columns after them are already part of user
+/// and nice.
 const CLASSES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
-/// Counters of /proc/vmstat: their names there, and here after `host.`. Kilobytes for those of pages moved, as the kernel has it.
+/// Counters of /proc/vmstat, their names after `host.`, and their scale: pages moved are counted in KiB.
 const PAGING: [(&str, &str, f64, Unit); 4] = [
     ("pgpgin", "paged_in", 1024.0, Unit::BYTES),
     ("pgpgout", "paged_out", 1024.0, Unit::BYTES),
@@ -17,12 +19,13 @@ const PAGING: [(&str, &str, f64, Unit); 4] = [
     ("pswpout", "swapped_out", 1.0, Unit::ONE),
 ];
 
-/// The most interfaces that are told apart. A host of containers has thousands.
-const MOST_INTERFACES: usize = 16;
-/// Bytes of a sector in /proc/diskstats, whatever the disk's own (Documentation/admin-guide/iostats.rst).
+/// Most interfaces; a host of containers has thousands.
+const MAX_INTERFACES: usize = 16;
+/// Bytes of a sector in /proc/diskstats, whatever the disk's sector size
+/// (Documentation/admin-guide/iostats.rst).
 const SECTOR: f64 = 512.0;
 
-/// Reads all of it.
+/// Reads all host counters.
 pub fn read(tree: &Tree) -> Vec<Sample> {
     let mut samples = times(tree);
     samples.extend(disks(tree));
@@ -32,7 +35,7 @@ pub fn read(tree: &Tree) -> Vec<Sample> {
     samples
 }
 
-/// A number of a line `name number …` of a text.
+/// Number `at` of a line `name number …`.
 fn number(text: &Reading<String>, file: &str, name: &str, at: usize) -> Reading<f64> {
     match text {
         Reading::Value(text) => {
@@ -52,24 +55,24 @@ fn times(tree: &Tree) -> Vec<Sample> {
     const FILE: &str = "/proc/stat";
     let text = tree.text(FILE);
     let tick = clock_ticks_per_second() as f64;
-    let of = |name, at| number(&text, FILE, name, at);
+    let stat = |name, at| number(&text, FILE, name, at);
     let class = |(at, class): (usize, &&str)| {
-        Sample::counter(format!("host.cpu.{class}"), Unit::SECONDS, of("cpu", at).map(|ticks| ticks / tick))
+        Sample::counter(format!("host.cpu.{class}"), Unit::SECONDS, stat("cpu", at).map(|ticks| ticks / tick))
     };
     let mut samples: Vec<Sample> = CLASSES.iter().enumerate().map(class).collect();
     samples.extend([
-        Sample::counter("host.interrupts", Unit::ONE, of("intr", 0)),
-        Sample::counter("host.softirqs", Unit::ONE, of("softirq", 0)),
-        Sample::counter("host.switches", Unit::ONE, of("ctxt", 0)),
-        Sample::counter("host.forks", Unit::ONE, of("processes", 0)),
-        Sample::level("host.runnable", Unit::ONE, of("procs_running", 0)),
-        Sample::level("host.blocked", Unit::ONE, of("procs_blocked", 0)),
+        Sample::counter("host.interrupts", Unit::ONE, stat("intr", 0)),
+        Sample::counter("host.softirqs", Unit::ONE, stat("softirq", 0)),
+        Sample::counter("host.switches", Unit::ONE, stat("ctxt", 0)),
+        Sample::counter("host.forks", Unit::ONE, stat("processes", 0)),
+        Sample::level("host.runnable", Unit::ONE, stat("procs_running", 0)),
+        Sample::level("host.blocked", Unit::ONE, stat("procs_blocked", 0)),
     ]);
     samples
 }
 
-/// Bytes read and written of whole disks: /sys/block names them, a partition's are in its disk's. Disks made of others (dm, md, loop)
-/// would count twice.
+/// Bytes read and written by whole disks (/sys/block); partitions are part of their disk. Excludes disks on
+/// top of others (dm, md, loop), which would count twice.
 fn disks(tree: &Tree) -> [Sample; 2] {
     const FILE: &str = "/proc/diskstats";
     let whole: Vec<String> = tree
@@ -82,18 +85,18 @@ fn disks(tree: &Tree) -> [Sample; 2] {
             Reading::Value(text) => text,
             Reading::Unknown(reason) => return Reading::Unknown(reason),
         };
-        let (mut bytes, mut found) = (0.0, 0);
+        let (mut bytes, mut count) = (0.0, 0);
         for name in &whole {
             let line = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
             let Some(line) = line.into_iter().find(|words| words.get(2) == Some(&name.as_str())) else {
                 continue;
             };
             match line.get(column).and_then(|word| word.parse::<u64>().ok()) {
-                Some(sectors) => (bytes, found) = (bytes + sectors as f64 * SECTOR, found + 1),
+                Some(sectors) => (bytes, count) = (bytes + sectors as f64 * SECTOR, count + 1),
                 None => return Reading::Unknown(format!("{FILE}: no number {column} of {name}")),
             }
         }
-        match found {
+        match count {
             0 => Reading::Unknown(format!("{FILE}: none of the disks of /sys/block")),
             _ => Reading::Value(bytes),
         }
@@ -104,7 +107,7 @@ fn disks(tree: &Tree) -> [Sample; 2] {
     ]
 }
 
-/// Bytes and packets of each interface that ever moved one.
+/// Bytes and packets of each interface that has moved any.
 fn interfaces(tree: &Tree) -> Vec<Sample> {
     const FILE: &str = "/proc/net/dev";
     let text = match tree.text(FILE) {
@@ -113,7 +116,7 @@ fn interfaces(tree: &Tree) -> Vec<Sample> {
             return vec![Sample::counter("host.net", Unit::BYTES, Reading::Unknown(reason))];
         }
     };
-    // Two lines of headings.
+    // Two header lines.
     let lines = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     let numbers = |line: &str| -> Vec<Option<u64>> {
         line.split_ascii_whitespace().map(|word| word.parse().ok()).collect()
@@ -137,20 +140,20 @@ fn interfaces(tree: &Tree) -> Vec<Sample> {
             Sample::counter(format!("host.net.{name}.{what}"), unit, value)
         })
     };
-    moved.take(MOST_INTERFACES).flat_map(samples).collect()
+    moved.take(MAX_INTERFACES).flat_map(samples).collect()
 }
 
 fn paging(tree: &Tree) -> Vec<Sample> {
     const FILE: &str = "/proc/vmstat";
     let text = tree.text(FILE);
-    let of = |(name, here, scale, unit): &(&str, &'static str, f64, Unit)| {
+    let sample = |(name, suffix, scale, unit): &(&str, &'static str, f64, Unit)| {
         let value = number(&text, FILE, name, 0).map(|number| number * scale);
-        Sample::counter(format!("host.{here}"), unit.clone(), value)
+        Sample::counter(format!("host.{suffix}"), unit.clone(), value)
     };
-    PAGING.iter().map(of).collect()
+    PAGING.iter().map(sample).collect()
 }
 
-/// Seconds in which some task had to wait for CPU, memory or I/O.
+/// Seconds for which some task waited for CPU, memory or I/O.
 fn pressure(tree: &Tree) -> [Sample; 3] {
     ["cpu", "memory", "io"].map(|what| {
         let file = format!("/proc/pressure/{what}");
@@ -187,7 +190,7 @@ mod unit {
 
     #[test]
     fn everything_is_found() {
-        let (_kept, tree) = tree(&[
+        let (_root, tree) = tree(&[
             ("proc/stat", STAT),
             ("proc/diskstats", DISKS),
             ("proc/net/dev", DEV),
@@ -221,7 +224,7 @@ mod unit {
 
     #[test]
     fn an_old_kernel_or_an_empty_tree_is_unknown_everywhere() {
-        let (_kept, tree) = tree(&[("proc/stat", "cpu  1 2 3 4\n")]);
+        let (_root, tree) = tree(&[("proc/stat", "cpu  1 2 3 4\n")]);
         let samples = read(&tree);
         let missing = super::super::tests::tree(&[("proc/diskstats", DISKS), ("sys/block/sda/size", "1")]);
         let reason = value(&read(&missing.1), "host.disk.read");
@@ -231,18 +234,18 @@ mod unit {
             value(&samples, "host.disk.read").reason(),
             Some("/proc/diskstats: no such file or directory")
         );
-        let known = samples.iter().filter(|sample| sample.value.value().is_some()).count();
-        assert_eq!(known, 4, "the four classes that are there");
+        let read = samples.iter().filter(|sample| sample.value.value().is_some()).count();
+        assert_eq!(read, 4, "the four classes that are there");
     }
 
     #[test]
     fn an_interface_that_vanishes_is_unknown() {
-        let look = |dev: &str| {
-            let (_kept, tree) = tree(&[("proc/net/dev", dev)]);
+        let read_dev = |dev: &str| {
+            let (_root, tree) = tree(&[("proc/net/dev", dev)]);
             read(&tree)
         };
         let without = DEV.lines().take(3).collect::<Vec<_>>().join("\n");
-        let changed = changes(&look(DEV), &look(&without));
+        let changed = changes(&read_dev(DEV), &read_dev(&without));
         assert_eq!(value(&changed, "host.net.lo.received"), Reading::Value(0.0));
         assert_eq!(
             value(&changed, "host.net.eth0.sent").reason(),

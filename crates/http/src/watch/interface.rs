@@ -1,75 +1,75 @@
-//! By which network interface an address is reached.
+//! Finds the network interface by which an address is reached.
 
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use figure::Reading;
 
-/// The loopback interface.
 const LOOPBACK: &str = "lo";
 
-/// The name of the interface by which this machine reaches an address: that of the address which a connection to it would come from.
-/// What is sent to one's own address goes over loopback, whatever the address. Nothing is sent.
+/// The interface that owns the source address of a connection to `address`. Local addresses are reached over
+/// loopback. Sends nothing.
 pub fn towards(address: SocketAddr) -> Reading<String> {
     let address = SocketAddr::new(address.ip().to_canonical(), address.port().max(1));
     if address.ip().is_loopback() {
         return Reading::Value(LOOPBACK.to_owned());
     }
-    let own = match own_addresses() {
-        Ok(own) => own,
+    let addresses = match local_addresses() {
+        Ok(addresses) => addresses,
         Err(error) => return Reading::Unknown(format!("getifaddrs(3): {error}")),
     };
-    if own.iter().any(|(_, own)| *own == address.ip()) {
+    if addresses.iter().any(|(_, local)| *local == address.ip()) {
         return Reading::Value(LOOPBACK.to_owned());
     }
     let any: IpAddr =
         if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    // Connecting a UDP socket asks the routes, and sends nothing (connect(2)).
+    // Connecting a UDP socket looks up the route and sends nothing (connect(2)).
     let route = UdpSocket::bind((any, 0)).and_then(|socket| {
         socket.connect(address)?;
         socket.local_addr()
     });
     match route {
         Ok(local) => {
-            let found = own.into_iter().find(|(_, own)| *own == local.ip());
+            let interface = addresses.into_iter().find(|(_, address)| *address == local.ip());
             let reason = format!(
                 "no interface has the address {}, from which {} is reached",
                 local.ip(),
                 address.ip()
             );
-            Reading::or_unknown(found.map(|(name, _)| name), &reason)
+            Reading::or_unknown(interface.map(|(name, _)| name), &reason)
         }
         Err(error) => Reading::Unknown(format!("no route to {}: {error}", address.ip())),
     }
 }
 
-/// Addresses of this machine, each with the name of its interface.
-fn own_addresses() -> std::io::Result<Vec<(String, IpAddr)>> {
+/// Addresses of this machine with the names of their interfaces.
+fn local_addresses() -> std::io::Result<Vec<(String, IpAddr)>> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
-    // SAFETY: the call writes one pointer to the place it is given: the head of a list that stays until it is freed below.
+    // SAFETY: the call writes one pointer to the given place: the head of a list that lives until it is freed
+    // below.
     if unsafe { libc::getifaddrs(&mut first) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
-    let mut all = Vec::new();
+    let mut addresses = Vec::new();
     let mut next = first;
-    // SAFETY: an entry of the list, or its end; all of it is there until it is freed.
+    // SAFETY: an entry of the list, or null at its end; the list lives until it is freed.
     while let Some(entry) = unsafe { next.as_ref() } {
-        // SAFETY: a name with an end, and an address or none, as getifaddrs(3) has it.
+        // SAFETY: getifaddrs(3) gives a terminated name, and a valid address or null.
         let (name, address) = unsafe { (CStr::from_ptr(entry.ifa_name), ip(entry.ifa_addr)) };
-        all.extend(address.map(|address| (name.to_string_lossy().into_owned(), address)));
+        addresses.extend(address.map(|address| (name.to_string_lossy().into_owned(), address)));
         next = entry.ifa_next;
     }
-    // SAFETY: the list came from getifaddrs, and nothing of it is kept.
+    // SAFETY: the list came from getifaddrs, and no reference into it remains.
     unsafe { libc::freeifaddrs(first) };
-    Ok(all)
+    Ok(addresses)
 }
 
-/// The IP address of a socket address; `None` if it is of another family.
+/// The IP address of a socket address; `None` for another family.
 ///
 /// # Safety
-/// It is null, or a whole socket address of its family.
+/// `address` is null, or a valid socket address of its family.
 unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
-    // SAFETY: null or a socket address, as the caller has it: its family tells how long it is. It may lie unaligned.
+    // SAFETY: null or a valid socket address, as the caller guarantees. It may be unaligned.
     unsafe {
         match i32::from(address.as_ref()?.sa_family) {
             libc::AF_INET => {
@@ -89,27 +89,27 @@ unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
 mod unit {
     use super::*;
 
-    fn named(address: &str) -> Reading<String> {
+    fn interface_towards(address: &str) -> Reading<String> {
         towards(format!("{address}:80").parse().unwrap())
     }
 
     #[test]
-    fn ones_own_addresses_are_reached_over_loopback() {
+    fn local_addresses_are_reached_over_loopback() {
         for address in ["127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"] {
-            assert_eq!(named(address), Reading::Value("lo".to_owned()), "{address}");
+            assert_eq!(interface_towards(address), Reading::Value("lo".to_owned()), "{address}");
         }
-        for (name, own) in own_addresses().unwrap() {
-            let found = towards(SocketAddr::new(own, 80));
-            assert_eq!(found, Reading::Value("lo".to_owned()), "{name} {own}");
+        for (name, address) in local_addresses().unwrap() {
+            let interface = towards(SocketAddr::new(address, 80));
+            assert_eq!(interface, Reading::Value("lo".to_owned()), "{name} {address}");
         }
     }
 
     #[test]
     fn others_by_an_interface_that_there_is_or_not_at_all() {
         // TEST-NET-2 (RFC 5737): there is a default route, or none.
-        match named("198.51.100.1") {
+        match interface_towards("198.51.100.1") {
             Reading::Value(name) => {
-                assert!(own_addresses().unwrap().iter().any(|(known, _)| *known == name), "{name}");
+                assert!(local_addresses().unwrap().iter().any(|(other, _)| *other == name), "{name}");
             }
             Reading::Unknown(reason) => assert!(reason.contains("198.51.100.1"), "{reason}"),
         }

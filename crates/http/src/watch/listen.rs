@@ -1,5 +1,7 @@
-//! The queue of connections that wait at the server's port to be accepted, and its limit, as the kernel tells of sockets that listen
-//! (sock_diag(7)): what `ss -ltn` shows as Recv-Q and Send-Q.
+//! Length and limit of the server's accept queue, from sock_diag(7): what `ss -ltn` shows as Recv-Q and
+//! Send-Q.
+//!
+//! Not netlink-packet-sock-diag: it would add five packages and save about 20 lines.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,11 +15,11 @@ use rustix::net::{
 
 use super::sample::Sample;
 
-/// Bytes of one answer. The kernel fills 32 KiB at most at a time (netlink(7)).
+/// Bytes of one message. The kernel fills at most 32 KiB (netlink(7)).
 const ANSWER: usize = 32 * 1024;
-/// Answers that are read: each holds a hundred sockets, and a port has one for each thread that listens.
-const ANSWERS_MOST: u32 = 64;
-/// After which the kernel is not waited for.
+/// Most messages of a dump. Each holds about a hundred sockets, and a port has one per listening thread.
+const MAX_MESSAGES: u32 = 64;
+/// Time limit of a receive.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 // linux/netlink.h, linux/sock_diag.h, net/tcp_states.h.
@@ -26,66 +28,69 @@ const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const REQUEST_DUMP: u16 = 0x301;
 const LISTEN: u8 = 10;
-/// Bytes of struct nlmsghdr, of struct inet_diag_req_v2 behind it, and of struct inet_diag_msg (linux/inet_diag.h).
+/// Sizes of struct nlmsghdr, inet_diag_req_v2 and inet_diag_msg (linux/inet_diag.h).
 const HEADER: usize = 16;
 const REQUEST: usize = 56;
 const MESSAGE: usize = 72;
 
-/// A socket that listens.
+/// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
     address: SocketAddr,
-    /// Connections that wait.
+    /// Connections that wait to be accepted.
     queue: u32,
-    /// Connections that may wait: what was asked of listen(2), bounded by net.core.somaxconn. One more finds room.
+    /// Argument of listen(2), bounded by net.core.somaxconn. One more connection fits.
     backlog: u32,
-    /// The number of its inode, by which its holders show it: `socket:[N]`.
+    /// Inode: /proc/PID/fd shows it as `socket:[N]`.
     inode: u32,
 }
 
-/// Reads queue and limit of all sockets that listen at an address or for it, together: a server may have one for each thread
-/// (SO_REUSEPORT). Sockets of a network namespace that is not this process's are not seen: `process` is in the one that counts.
+/// Queue and limit, summed over all sockets that serve an address: a server may have one per thread
+/// (SO_REUSEPORT). `process` is in the network namespace that counts; sockets of another namespace than this
+/// process's are not visible.
 pub fn read(tree: &Tree, process: Option<u32>, address: SocketAddr) -> [Sample; 2] {
-    let found = found(tree, process, address);
-    let sum =
-        |of: fn(&Listener) -> u32| found.clone().map(|all| all.iter().map(|each| f64::from(of(each))).sum());
+    let listeners = listeners(tree, process, address);
+    let sum = |number: fn(&Listener) -> u32| {
+        listeners.clone().map(|list| list.iter().map(|listener| f64::from(number(listener))).sum())
+    };
     [
-        Sample::level("sockets.listen.queue", Unit::ONE, sum(|each| each.queue)),
-        Sample::level("sockets.listen.backlog", Unit::ONE, sum(|each| each.backlog)),
+        Sample::level("sockets.listen.queue", Unit::ONE, sum(|listener| listener.queue)),
+        Sample::level("sockets.listen.backlog", Unit::ONE, sum(|listener| listener.backlog)),
     ]
 }
 
-/// Inodes of the sockets that listen at an address or for it; none where the kernel does not tell.
+/// Inodes of the sockets that serve an address; empty if unknown.
 pub fn inodes(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Vec<u32> {
-    let found = found(tree, process, address).into_value().unwrap_or_default();
-    found.into_iter().map(|listener| listener.inode).collect()
+    let listeners = listeners(tree, process, address).into_value().unwrap_or_default();
+    listeners.into_iter().map(|listener| listener.inode).collect()
 }
 
-fn found(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<Vec<Listener>> {
+fn listeners(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<Vec<Listener>> {
     if !tree.is_live() {
-        return Reading::unknown("sock_diag tells of the running machine alone");
+        return Reading::unknown("sock_diag describes only the running machine");
     }
     if let Some(process) = process.filter(|process| is_elsewhere(tree, *process)) {
-        return Reading::Unknown(format!("process {process} has a network namespace of its own"));
+        return Reading::Unknown(format!("process {process} has its own network namespace"));
     }
-    // A socket of IPv6 may serve IPv4 too, and Go's do.
+    // An IPv6 socket may serve IPv4 too; Go's do.
     let families = if address.is_ipv4() { &[libc::AF_INET, libc::AF_INET6][..] } else { &[libc::AF_INET6] };
-    let all: io::Result<Vec<_>> = families.iter().map(|family| dump(*family as u8, address.port())).collect();
-    match all.map(|all| serving(&all.concat(), address)) {
-        Ok(serving) if serving.is_empty() => Reading::Unknown(format!("nobody listens at {address} here")),
+    let listeners: io::Result<Vec<_>> =
+        families.iter().map(|family| dump(*family as u8, address.port())).collect();
+    match listeners.map(|listeners| serving(&listeners.concat(), address)) {
+        Ok(serving) if serving.is_empty() => Reading::Unknown(format!("no process listens at {address} here")),
         Ok(serving) => Reading::Value(serving),
         Err(error) => Reading::Unknown(format!("sock_diag: {error}")),
     }
 }
 
-/// Whether a process is known to be in another network namespace than this one (namespaces(7)).
+/// Whether a process is known to be in another network namespace (namespaces(7)).
 fn is_elsewhere(tree: &Tree, process: u32) -> bool {
-    let namespace = |of: &str| std::fs::read_link(tree.path(format!("/proc/{of}/ns/net"))).ok();
-    namespace(&process.to_string()).zip(namespace("self")).is_some_and(|(its, ours)| its != ours)
+    let namespace = |process: &str| std::fs::read_link(tree.path(format!("/proc/{process}/ns/net"))).ok();
+    namespace(&process.to_string()).zip(namespace("self")).is_some_and(|(left, right)| left != right)
 }
 
-/// Those that connections to an address reach: the kernel prefers the nearest.
-fn serving(all: &[Listener], address: SocketAddr) -> Vec<Listener> {
+/// The sockets that get connections to an address: the kernel prefers the most specific one.
+fn serving(listeners: &[Listener], address: SocketAddr) -> Vec<Listener> {
     let distance = |listener: &Listener| match listener.address.ip() {
         ip if ip == address.ip() => Some(0),
         IpAddr::V6(ip) if ip.to_ipv4_mapped().map(IpAddr::V4) == Some(address.ip()) => Some(0),
@@ -93,22 +98,22 @@ fn serving(all: &[Listener], address: SocketAddr) -> Vec<Listener> {
         ip if ip.is_unspecified() && ip.is_ipv6() => Some(2),
         _ => None,
     };
-    let at_port = || all.iter().filter(|listener| listener.address.port() == address.port());
+    let at_port = || listeners.iter().filter(|listener| listener.address.port() == address.port());
     let Some(nearest) = at_port().filter_map(distance).min() else { return Vec::new() };
     at_port().filter(|listener| distance(listener) == Some(nearest)).copied().collect()
 }
 
-/// All sockets of a family that listen at a port.
+/// All listening sockets of a family at a port.
 fn dump(family: u8, port: u16) -> io::Result<Vec<Listener>> {
     let socket =
         socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     send(&socket, &request(family, port), SendFlags::empty())?;
-    let (mut found, mut buffer) = (Vec::new(), vec![0; ANSWER]);
-    for _ in 0..ANSWERS_MOST {
+    let (mut listeners, mut buffer) = (Vec::new(), vec![0; ANSWER]);
+    for _ in 0..MAX_MESSAGES {
         let (_, filled) = recv(&socket, &mut buffer[..], RecvFlags::empty())?;
-        if take(&buffer[..filled.min(ANSWER)], &mut found)? {
-            return Ok(found);
+        if parse_answer(&buffer[..filled.min(ANSWER)], &mut listeners)? {
+            return Ok(listeners);
         }
     }
     Err(io::Error::other("more sockets than are read"))
@@ -119,7 +124,7 @@ fn request(family: u8, port: u16) -> Vec<u8> {
     bytes.extend(((HEADER + REQUEST) as u32).to_ne_bytes());
     bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     bytes.extend(REQUEST_DUMP.to_ne_bytes());
-    // Sequence number and port: a socket that asks once, of the kernel.
+    // Sequence number and port id: not needed for a single request.
     bytes.extend([0; 8]);
     bytes.extend([family, libc::IPPROTO_TCP as u8, 0, 0]);
     bytes.extend((1u32 << LISTEN).to_ne_bytes());
@@ -128,20 +133,20 @@ fn request(family: u8, port: u16) -> Vec<u8> {
     bytes
 }
 
-/// Takes the sockets of an answer of the kernel's; whether it was the last.
+/// Adds the sockets of a message; true if it was the last.
 ///
 /// # Errors
-/// It is not whole, or tells of an error.
-pub fn take(mut answer: &[u8], found: &mut Vec<Listener>) -> io::Result<bool> {
+/// The message is incomplete, or reports an error.
+pub fn parse_answer(mut answer: &[u8], listeners: &mut Vec<Listener>) -> io::Result<bool> {
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "an answer that is not whole");
     while !answer.is_empty() {
         let length = number(answer, 0).ok_or_else(damaged)? as usize;
-        let kind = answer.get(4..6).and_then(|two| two.try_into().ok()).map(u16::from_ne_bytes);
+        let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
         let body = answer.get(HEADER..length).ok_or_else(damaged)?;
         match kind {
-            Some(SOCK_DIAG_BY_FAMILY) => found.extend(listener(body).ok_or_else(damaged)?),
+            Some(SOCK_DIAG_BY_FAMILY) => listeners.extend(listener(body).ok_or_else(damaged)?),
             Some(NLMSG_ERROR | NLMSG_DONE) => {
-                // A number of errno.h, negative.
+                // A negative errno.
                 let code = number(body, 0).map_or(0, |code| code as i32);
                 return if code == 0 {
                     Ok(true)
@@ -156,7 +161,7 @@ pub fn take(mut answer: &[u8], found: &mut Vec<Listener>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A struct inet_diag_msg; `Some(None)` if it is of another kind of socket, `None` if it is not whole.
+/// Parses struct inet_diag_msg. `Some(None)`: another kind of socket; `None`: incomplete.
 fn listener(message: &[u8]) -> Option<Option<Listener>> {
     let message = message.get(..MESSAGE)?;
     let (family, state) = (i32::from(message[0]), message[1]);
@@ -181,14 +186,14 @@ mod unit {
     use super::*;
     use std::net::{TcpListener, TcpStream};
 
-    /// One that listens at 127.0.0.1:40725, where one connection waits and seven may, as Linux 6.18 told (little-endian), and what ends
-    /// the dump.
+    /// A socket at 127.0.0.1:40725 with a queue of 1 and a backlog of 7, from Linux 6.18 (little-endian), and
+    /// the end of the dump.
     fn captured() -> Vec<u8> {
         let mut bytes = Vec::from([124, 0, 0, 0, 20, 0, 2, 0, 0, 0, 0, 0, 0xe7, 0x23, 0, 0]);
         bytes.extend([2, LISTEN, 0, 0, 0x9f, 0x15, 0, 0, 127, 0, 0, 1]);
         bytes.resize(HEADER + 56, 0);
         bytes.extend([1, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0x05, 0x26, 0x08, 0]);
-        // Attributes that nobody asked for.
+        // Attributes, which are ignored.
         bytes.resize(124, 0);
         bytes.extend([20, 0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0xe7, 0x23, 0, 0, 0, 0, 0, 0]);
         bytes
@@ -200,77 +205,78 @@ mod unit {
 
     #[test]
     fn a_captured_answer() {
-        let mut found = Vec::new();
-        assert!(take(&captured(), &mut found).unwrap());
-        assert_eq!(found, [at("127.0.0.1:40725")]);
+        let mut listeners = Vec::new();
+        assert!(parse_answer(&captured(), &mut listeners).unwrap());
+        assert_eq!(listeners, [at("127.0.0.1:40725")]);
         let mut other = captured();
         other[HEADER + 1] = 1;
-        found.clear();
-        assert!(take(&other[..124], &mut found).is_ok_and(|is_last| !is_last) && found.is_empty());
+        listeners.clear();
+        assert!(parse_answer(&other[..124], &mut listeners).is_ok_and(|is_last| !is_last));
+        assert!(listeners.is_empty());
     }
 
     #[test]
-    fn what_is_damaged_is_an_error_and_never_more_than_its_bytes() {
+    fn damaged_messages_are_errors() {
         let whole = captured();
         for end in 1..whole.len() {
-            let cut = take(&whole[..end], &mut Vec::new());
+            let cut = parse_answer(&whole[..end], &mut Vec::new());
             assert!(cut.is_err() || (end == 124 && !cut.unwrap()), "{end}");
         }
         for length in [0, 1, 15, 80, 5000, u32::MAX] {
             let mut bytes = whole.clone();
             bytes[..4].copy_from_slice(&length.to_ne_bytes());
-            assert!(take(&bytes, &mut Vec::new()).is_err(), "{length}");
+            assert!(parse_answer(&bytes, &mut Vec::new()).is_err(), "{length}");
         }
         let mut refused = whole[124..].to_vec();
         refused[4] = NLMSG_ERROR as u8;
         refused[HEADER..].copy_from_slice(&(-libc::ENOENT).to_ne_bytes());
-        let error = take(&refused, &mut Vec::new()).unwrap_err();
+        let error = parse_answer(&refused, &mut Vec::new()).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
     }
 
     #[test]
     fn the_nearest_listener_serves() {
-        let all =
+        let listeners =
             [at("0.0.0.0:80"), at("127.0.0.1:80"), at("[::]:80"), at("127.0.0.1:81"), at("127.0.0.2:82")];
-        let of = |all: &[Listener], address: &str| serving(all, address.parse().unwrap());
-        assert_eq!(of(&all, "127.0.0.1:80"), [all[1]]);
-        assert_eq!(of(&all, "10.0.0.1:80"), [all[0]]);
-        assert_eq!(of(&all[2..], "10.0.0.1:80"), [all[2]]);
-        assert_eq!(of(&all, "[::1]:80"), [all[2]]);
-        assert_eq!(of(&all, "127.0.0.1:82"), []);
+        let nearest = |listeners: &[Listener], address: &str| serving(listeners, address.parse().unwrap());
+        assert_eq!(nearest(&listeners, "127.0.0.1:80"), [listeners[1]]);
+        assert_eq!(nearest(&listeners, "10.0.0.1:80"), [listeners[0]]);
+        assert_eq!(nearest(&listeners[2..], "10.0.0.1:80"), [listeners[2]]);
+        assert_eq!(nearest(&listeners, "[::1]:80"), [listeners[2]]);
+        assert_eq!(nearest(&listeners, "127.0.0.1:82"), []);
         let mapped = [at("[::]:80"), at("[::ffff:127.0.0.1]:80")];
-        assert_eq!(of(&mapped, "127.0.0.1:80"), [mapped[1]]);
+        assert_eq!(nearest(&mapped, "127.0.0.1:80"), [mapped[1]]);
     }
 
     #[test]
-    fn connections_that_wait_are_seen_here() {
+    fn waiting_connections_are_counted() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let look = || read(&Tree::live(), Some(std::process::id()), address);
+        let read_live = || read(&Tree::live(), Some(std::process::id()), address);
         let queue = |samples: &[Sample]| value(samples, "sockets.listen.queue");
-        let first = look();
+        let first = read_live();
         if let Some(reason) = queue(&first).reason() {
-            // Where a sandbox forbids it, or the kernel has no tcp_diag.
+            // A sandbox forbids it, or the kernel has no tcp_diag.
             assert!(reason.starts_with("sock_diag:"), "{reason}");
             return;
         }
         assert_eq!(queue(&first), Reading::Value(0.0));
         let _waiting = [TcpStream::connect(address).unwrap(), TcpStream::connect(address).unwrap()];
-        assert_eq!(queue(&look()), Reading::Value(2.0));
+        assert_eq!(queue(&read_live()), Reading::Value(2.0));
         drop(listener.accept().unwrap());
-        assert_eq!(queue(&look()), Reading::Value(1.0));
-        // The standard library asks for 128, or -1: whatever the system allows.
-        assert!(*value(&look(), "sockets.listen.backlog").value().unwrap() >= 5.0);
+        assert_eq!(queue(&read_live()), Reading::Value(1.0));
+        // The standard library passes 128, or -1 for the system's maximum.
+        assert!(*value(&read_live(), "sockets.listen.backlog").value().unwrap() >= 5.0);
         drop(listener);
-        let gone = queue(&look());
-        assert_eq!(gone.reason(), Some(format!("nobody listens at {address} here").as_str()));
+        let closed = queue(&read_live());
+        assert_eq!(closed.reason(), Some(format!("no process listens at {address} here").as_str()));
     }
 
     #[test]
     fn another_network_namespace_is_another_place() {
-        let (kept, tree) = tree(&[]);
+        let (root, tree) = tree(&[]);
         for (process, namespace) in [("self", "net:[1]"), ("7", "net:[1]"), ("8", "net:[2]")] {
-            let directory = kept.path().join("proc").join(process).join("ns");
+            let directory = root.path().join("proc").join(process).join("ns");
             std::fs::create_dir_all(&directory).unwrap();
             std::os::unix::fs::symlink(namespace, directory.join("net")).unwrap();
         }
@@ -279,8 +285,8 @@ mod unit {
 
     #[test]
     fn a_captured_machine_has_none() {
-        let (_kept, tree) = tree(&[]);
+        let (_root, tree) = tree(&[]);
         let samples = read(&tree, None, "127.0.0.1:80".parse().unwrap());
-        assert_eq!(samples[1].value.reason(), Some("sock_diag tells of the running machine alone"));
+        assert_eq!(samples[1].value.reason(), Some("sock_diag describes only the running machine"));
     }
 }

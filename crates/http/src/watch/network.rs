@@ -1,5 +1,5 @@
-//! What the kernel's TCP counts: connections made, retransmits, overflows of queues, memory; packets dropped before it; and the settings that
-//! bound them.
+//! TCP counters of the kernel: connections, retransmits, queue overflows, memory, dropped packets; and the
+//! settings that bound connections.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,13 @@ use machine::Tree;
 
 use super::sample::Sample;
 
-/// A counter of /proc/net/snmp or /proc/net/netstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// The file's name in /proc/net.
+    /// File name in /proc/net.
     pub file: &'static str,
-    /// The group, and its name there.
+    /// Group in the file.
     pub group: &'static str,
-    /// Its name in the group, and here after `tcp.`.
+    /// Name in the group, and of the sample after `tcp.`.
     pub name: &'static str,
 }
 
@@ -27,7 +26,7 @@ const fn extended(name: &'static str) -> Counter {
     Counter { file: "netstat", group: "TcpExt", name }
 }
 
-/// The counters that are read (net/ipv4/proc.c). Which of them there are depends on the kernel.
+/// Not every kernel has all of them (net/ipv4/proc.c).
 pub const COUNTERS: &[Counter] = &[
     snmp("ActiveOpens"),
     snmp("PassiveOpens"),
@@ -53,7 +52,7 @@ pub const COUNTERS: &[Counter] = &[
     extended("PruneCalled"),
 ];
 
-/// Levels of /proc/net/sockstat, by their words there, and here after `sockets.`.
+/// Words of /proc/net/sockstat, also the names after `sockets.`.
 const LEVELS: &[(&str, &str, &str)] = &[
     ("inuse", "TCP", "sockets in use"),
     ("orphan", "TCP", "sockets without a process"),
@@ -62,7 +61,7 @@ const LEVELS: &[(&str, &str, &str)] = &[
     ("mem", "TCP", "pages of buffers"),
 ];
 
-/// Reads all counters and levels, as a process sees them (`None`: this one): each network namespace has its own.
+/// Reads all counters and levels in the network namespace of a process (`None`: this one).
 pub fn read(tree: &Tree, process: Option<u32>) -> Vec<Sample> {
     let directory = directory(process);
     let snmp = groups(tree, &format!("{directory}/snmp"));
@@ -92,19 +91,20 @@ pub fn read(tree: &Tree, process: Option<u32>) -> Vec<Sample> {
     counters.chain(levels).chain(softnet(tree, &directory)).collect()
 }
 
-/// Columns of softnet_stat, and names here after `net.softnet.` (softnet_seq_show, net/core/net-procfs.c): packets that a CPU's full queue
-/// dropped (net.core.netdev_max_backlog), and how often a CPU had more of them than its share of time (net.core.netdev_budget). The file
-/// is the whole machine's, whatever the network namespace.
+/// Columns of softnet_stat and their names after `net.softnet.` (softnet_seq_show, net/core/net-procfs.c):
+/// packets dropped from a full per-CPU queue (net.core.netdev_max_backlog), and how often a CPU ran out of
+/// budget (net.core.netdev_budget). The file covers the whole machine, not the namespace.
 const SOFTNET: [(usize, &str); 2] = [(1, "dropped"), (2, "squeezed")];
 
-/// Sums over all CPUs: a line each, in hexadecimal. Each number wraps at 2^32.
+/// Sums over the CPUs, one line each, in hexadecimal. Counters wrap at 2^32.
 fn softnet(tree: &Tree, directory: &str) -> [Sample; 2] {
     let file = format!("{directory}/softnet_stat");
     let text = tree.text(&file);
     SOFTNET.map(|(column, name)| {
         let sum = |text: String| {
-            let of = |line: &str| u32::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
-            let numbers: Option<Vec<u32>> = text.lines().map(of).collect();
+            let number =
+                |line: &str| u32::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
+            let numbers: Option<Vec<u32>> = text.lines().map(number).collect();
             let numbers = numbers.filter(|numbers| !numbers.is_empty());
             numbers.map(|numbers| numbers.into_iter().map(f64::from).sum())
         };
@@ -122,13 +122,14 @@ fn directory(process: Option<u32>) -> String {
     process.map_or_else(|| "/proc/net".to_owned(), |process| format!("/proc/{process}/net"))
 }
 
-/// Pairs of lines, the names of a group and then its numbers. Negative numbers (MaxConn -1) are no counters.
+/// Parses pairs of lines: names of a group, then their numbers. Negative numbers (MaxConn -1) are not
+/// counters.
 fn groups(tree: &Tree, file: &str) -> Reading<BTreeMap<(String, String), f64>> {
     let text = match tree.text(file) {
         Reading::Value(text) => text,
         Reading::Unknown(reason) => return Reading::Unknown(reason),
     };
-    let mut found = BTreeMap::new();
+    let mut counters = BTreeMap::new();
     let lines: Vec<&str> = text.lines().collect();
     for pair in lines.chunks(2) {
         let [names, numbers] = pair else {
@@ -145,47 +146,45 @@ fn groups(tree: &Tree, file: &str) -> Reading<BTreeMap<(String, String), f64>> {
         }
         for (name, number) in names.into_iter().zip(numbers) {
             if let Ok(number) = number.parse::<u64>() {
-                found.insert((group.to_owned(), name.to_owned()), number as f64);
+                counters.insert((group.to_owned(), name.to_owned()), number as f64);
             }
         }
     }
-    Reading::Value(found)
+    Reading::Value(counters)
 }
 
 /// `TCP: inuse 5 orphan 0 tw 2 alloc 8 mem 1`
 fn level(text: &str, group: &str, word: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(group)?.strip_prefix(':'))?;
     let mut words = line.split_ascii_whitespace();
-    words.find(|found| *found == word)?;
+    words.find(|other| *other == word)?;
     words.next()?.parse::<u64>().ok().map(|number| number as f64)
 }
 
-/// Settings that bound connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// net.core.somaxconn: the longest queue of connections that wait to be accepted.
+    /// net.core.somaxconn: maximum of the accept queue.
     pub somaxconn: Reading<u64>,
-    /// net.ipv4.ip_local_port_range: the first and the last port that a connection is given.
+    /// net.ipv4.ip_local_port_range: first and last port.
     pub ports: Reading<(u16, u16)>,
     /// net.ipv4.tcp_mem, in pages: low, pressure, high.
     pub memory: Reading<[u64; 3]>,
-    /// fs.file-nr: files that are open, and the most that there may be.
+    /// fs.file-nr: open files and their maximum.
     pub files: Reading<(u64, u64)>,
 }
 
 impl Settings {
-    /// Reads them.
     pub fn read(tree: &Tree) -> Settings {
         Settings {
             somaxconn: tree.number("/proc/sys/net/core/somaxconn"),
             ports: numbers(tree, "/proc/sys/net/ipv4/ip_local_port_range")
                 .map(|[first, last]: [u64; 2]| (first.min(65_535) as u16, last.min(65_535) as u16)),
             memory: numbers(tree, "/proc/sys/net/ipv4/tcp_mem"),
-            files: numbers(tree, "/proc/sys/fs/file-nr").map(|[open, _, most]: [u64; 3]| (open, most)),
+            files: numbers(tree, "/proc/sys/fs/file-nr").map(|[open, _, max]: [u64; 3]| (open, max)),
         }
     }
 
-    /// Ports for connections from one address to one other.
+    /// Number of local ports for one source and one target address.
     pub fn port_count(&self) -> Reading<u64> {
         match &self.ports {
             Reading::Value((first, last)) if first <= last => Reading::Value(u64::from(last - first) + 1),
@@ -200,9 +199,9 @@ impl Settings {
 fn numbers<const N: usize>(tree: &Tree, file: &str) -> Reading<[u64; N]> {
     match tree.text(file) {
         Reading::Value(text) => {
-            let found: Vec<u64> =
+            let numbers: Vec<u64> =
                 text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
-            Reading::or_unknown(found.try_into().ok(), &format!("{file}: not {N} numbers"))
+            Reading::or_unknown(numbers.try_into().ok(), &format!("{file}: not {N} numbers"))
         }
         Reading::Unknown(reason) => Reading::Unknown(reason),
     }
@@ -221,18 +220,18 @@ mod unit {
         "sockets: used 11\nTCP: inuse 1 orphan 0 tw 16 alloc 5 mem 2\nUDP: inuse 9 mem 9\n";
 
     #[test]
-    fn counters_are_found_by_name_and_those_that_lack_are_unknown() {
-        let (_kept, tree) =
+    fn counters_are_read_by_name_and_missing_ones_are_unknown() {
+        let (_root, tree) =
             tree(&[("proc/net/snmp", SNMP), ("proc/net/netstat", NETSTAT), ("proc/net/sockstat", SOCKSTAT)]);
         let samples = read(&tree, None);
-        let of = |name| value(&samples, name);
-        assert_eq!(of("tcp.ActiveOpens"), Reading::Value(631.0));
-        assert_eq!(of("tcp.RetransSegs"), Reading::Value(7.0));
-        assert_eq!(of("tcp.ListenOverflows"), Reading::Value(3.0));
-        assert_eq!(of("sockets.tw"), Reading::Value(16.0));
-        assert_eq!(of("sockets.mem"), Reading::Value(2.0), "TCP's, and not UDP's");
+        let sample = |name| value(&samples, name);
+        assert_eq!(sample("tcp.ActiveOpens"), Reading::Value(631.0));
+        assert_eq!(sample("tcp.RetransSegs"), Reading::Value(7.0));
+        assert_eq!(sample("tcp.ListenOverflows"), Reading::Value(3.0));
+        assert_eq!(sample("sockets.tw"), Reading::Value(16.0));
+        assert_eq!(sample("sockets.mem"), Reading::Value(2.0), "TCP's, and not UDP's");
         assert_eq!(
-            of("tcp.TCPAbortOnMemory").reason(),
+            sample("tcp.TCPAbortOnMemory").reason(),
             Some("/proc/net/netstat: no counter TcpExt TCPAbortOnMemory")
         );
         assert_eq!(samples.len(), COUNTERS.len() + LEVELS.len() + SOFTNET.len());
@@ -240,36 +239,36 @@ mod unit {
 
     #[test]
     fn packets_dropped_and_squeezed_are_summed_over_cpus() {
-        // As Linux 6.18 wrote it, with other numbers in columns 2 and 3; older kernels have fewer columns.
+        // From Linux 6.18, with other numbers in columns 2 and 3; older kernels have fewer columns.
         let lines = "002115d1 00000005 0000000f 00000000 00000000\n0035f8af 00000010 00000001 00000000\n";
-        let (_kept, tree) =
+        let (_root, tree) =
             tree(&[("proc/net/softnet_stat", lines), ("proc/7/net/softnet_stat", "0021 5\n")]);
-        let of = |process, name| value(&read(&tree, process), name);
-        assert_eq!(of(None, "net.softnet.dropped"), Reading::Value(21.0));
-        assert_eq!(of(None, "net.softnet.squeezed"), Reading::Value(16.0));
-        let reason = of(Some(7), "net.softnet.squeezed");
+        let sample = |process, name| value(&read(&tree, process), name);
+        assert_eq!(sample(None, "net.softnet.dropped"), Reading::Value(21.0));
+        assert_eq!(sample(None, "net.softnet.squeezed"), Reading::Value(16.0));
+        let reason = sample(Some(7), "net.softnet.squeezed");
         assert_eq!(reason.reason(), Some("/proc/7/net/softnet_stat: no sum of packets squeezed"));
         assert_eq!(
-            of(Some(8), "net.softnet.dropped").reason(),
+            sample(Some(8), "net.softnet.dropped").reason(),
             Some("/proc/8/net/softnet_stat: no such file or directory")
         );
     }
 
     #[test]
     fn each_process_may_have_a_network_of_its_own() {
-        let (_kept, tree) = tree(&[("proc/net/snmp", SNMP), ("proc/77/net/snmp", &SNMP.replace("631", "5"))]);
+        let (_root, tree) = tree(&[("proc/net/snmp", SNMP), ("proc/77/net/snmp", &SNMP.replace("631", "5"))]);
         assert_eq!(value(&read(&tree, Some(77)), "tcp.ActiveOpens"), Reading::Value(5.0));
         let reason = value(&read(&tree, Some(78)), "tcp.ActiveOpens");
         assert_eq!(reason.reason(), Some("/proc/78/net/snmp: no such file or directory"));
     }
 
     #[test]
-    fn an_overflow_between_two_looks_is_seen_and_a_reset_is_not_taken_for_none() {
-        let look = |netstat: &str| {
-            let (_kept, tree) = tree(&[("proc/net/netstat", netstat)]);
+    fn overflows_are_counted_and_a_reset_is_unknown() {
+        let read_netstat = |netstat: &str| {
+            let (_root, tree) = tree(&[("proc/net/netstat", netstat)]);
             read(&tree, None)
         };
-        let (before, after) = (look(NETSTAT), look(&NETSTAT.replace("0 22 3 4", "0 21 9 4")));
+        let (before, after) = (read_netstat(NETSTAT), read_netstat(&NETSTAT.replace("0 22 3 4", "0 21 9 4")));
         let changed = changes(&before, &after);
         assert_eq!(value(&changed, "tcp.ListenOverflows"), Reading::Value(6.0));
         assert_eq!(value(&changed, "tcp.ListenDrops"), Reading::Value(0.0));
@@ -278,21 +277,22 @@ mod unit {
 
     #[test]
     fn damaged_files_are_unknown() {
-        for (damaged, why) in [
+        for (damaged, expected) in [
             ("Tcp: ActiveOpens\n", "names without numbers"),
             ("Tcp: ActiveOpens\nUdp: 5\n", "do not fit"),
             ("Tcp: ActiveOpens PassiveOpens\nTcp: 5\n", "do not fit"),
             ("Tcp\nTcp\n", "without a group's name"),
         ] {
-            let (_kept, tree) = tree(&[("proc/net/snmp", damaged)]);
-            let found = value(&read(&tree, None), "tcp.ActiveOpens");
-            assert!(found.reason().is_some_and(|reason| reason.contains(why)), "{damaged}: {found:?}");
+            let (_root, tree) = tree(&[("proc/net/snmp", damaged)]);
+            let counter = value(&read(&tree, None), "tcp.ActiveOpens");
+            let reason = counter.reason().unwrap();
+            assert!(reason.contains(expected), "{damaged}: {reason}");
         }
     }
 
     #[test]
     fn settings() {
-        let (_kept, tree) = tree(&[
+        let (_root, tree) = tree(&[
             ("proc/sys/net/core/somaxconn", "4096\n"),
             ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
             ("proc/sys/net/ipv4/tcp_mem", "188319\t251095\n"),
@@ -309,14 +309,14 @@ mod unit {
 
     #[test]
     fn this_machine_counts_a_connection() {
-        let look = || read(&Tree::live(), None);
-        let before = look();
+        let read_live = || read(&Tree::live(), None);
+        let before = read_live();
         if value(&before, "tcp.ActiveOpens").value().is_none() {
             return;
         }
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let _peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let changed = changes(&before, &look());
+        let changed = changes(&before, &read_live());
         assert!(*value(&changed, "tcp.ActiveOpens").value().unwrap() >= 1.0);
         assert!(*value(&changed, "sockets.inuse").value().unwrap() >= 1.0);
     }

@@ -1,7 +1,7 @@
-//! A process, the server or this one, by the kernel's books: threads, memory, descriptors, CPU time, switches, waiting for a CPU, and
-//! where each of its threads may run and last ran.
+//! Counters of a process from /proc: threads, memory, descriptors, CPU time, context switches, run delay, and
+//! the CPUs of its threads.
 //!
-//! The readers take the fields that they need: those of procfs-core index a damaged line out of its bounds.
+//! Reads only the needed fields: procfs-core panics on a damaged line.
 
 use std::collections::BTreeMap;
 
@@ -9,76 +9,71 @@ use figure::{CpuList, Reading};
 use machine::Tree;
 use rustix::param::clock_ticks_per_second;
 
-/// The most threads that are looked at, one by one. A Go program ends itself at 10 000.
-const MOST_TASKS: usize = 10_000;
+/// Most threads that are read. A Go program aborts at 10 000.
+const MAX_TASKS: usize = 10_000;
 
-/// What the kernel booked for a process so far.
+/// CPU times and identity of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
-    /// Its parent.
+    /// Parent pid.
     pub parent: u32,
-    /// Its process group.
     pub group: u32,
-    /// When it started, in ticks since the boot: with its number it names it for good.
+    /// Start time in ticks since boot: with the pid it identifies the process.
     pub started: u64,
-    /// Whether it has ended, and its parent has not yet waited for it.
+    /// A zombie: it has ended, and its parent has not waited for it.
     pub has_ended: bool,
-    /// CPU seconds of all its threads, also of those that have ended: to the nanosecond where the kernel tells, else in ticks.
+    /// CPU seconds of all threads, including ended ones: in ns if the kernel allows, else in ticks.
     pub cpu: f64,
-    /// CPU seconds in user code, of all its threads, also of those that have ended; in steps of the clock's tick.
+    /// User CPU seconds of all threads, including ended ones; in ticks.
     pub user: f64,
-    /// The same in the kernel.
+    /// System CPU seconds, likewise.
     pub system: f64,
-    /// CPU seconds in user code of its children that have ended and that it waited for, and of theirs; in ticks.
+    /// User CPU seconds of children that it waited for, and of theirs; in ticks.
     pub reaped_user: f64,
-    /// The same in the kernel.
+    /// System CPU seconds, likewise.
     pub reaped_system: f64,
-    /// Threads.
     pub threads: u64,
 }
 
-/// A process at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
-    /// Its books.
     pub times: Times,
-    /// Bytes that it has in memory, pages that it shares with others included (RSS).
+    /// RSS in bytes, including shared pages.
     pub resident: Reading<f64>,
-    /// Files and sockets that it has open.
+    /// Open files and sockets.
     pub descriptors: Reading<f64>,
-    /// Its threads by their numbers.
+    /// By thread id.
     pub tasks: Reading<BTreeMap<u32, Task>>,
 }
 
-/// A thread of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// CPUs that it may run on.
     pub allowed: Reading<CpuList>,
-    /// The CPU that it last ran on.
+    /// The CPU of its last run.
     pub last: Reading<u32>,
-    /// How often it gave its CPU up.
+    /// Voluntary context switches.
     pub voluntary: Reading<f64>,
-    /// How often its CPU was taken from it.
+    /// Involuntary context switches.
     pub involuntary: Reading<f64>,
-    /// Seconds in which it could have run and had no CPU.
+    /// Run delay in seconds: runnable without a CPU.
     pub waited: Reading<f64>,
 }
 
-/// CPU seconds that processes have used, to the nanosecond. Unknown if there is none, one is gone, or it may not be asked.
+/// Sum of the processes' CPU seconds, in ns. Unknown if the list is empty, or a process is gone or not
+/// accessible.
 pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
     if processes.is_empty() {
         return Reading::unknown("no process is known");
     }
-    let all: Option<f64> = processes.iter().map(|pid| cpu_clock(*pid)).sum();
-    Reading::or_unknown(all, "a process is gone")
+    let sum: Option<f64> = processes.iter().map(|pid| cpu_clock(*pid)).sum();
+    Reading::or_unknown(sum, "a process is gone")
 }
 
-/// CPU seconds of a process, to the nanosecond.
+/// CPU seconds of a process, in ns.
 fn cpu_clock(pid: u32) -> Option<f64> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both calls write to the place they are given, which outlives them.
+    // SAFETY: both calls write to the given places, which outlive them.
     let failed = unsafe {
         libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) != 0
             || libc::clock_gettime(clock, &mut time) != 0
@@ -86,16 +81,16 @@ fn cpu_clock(pid: u32) -> Option<f64> {
     (!failed).then_some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
 }
 
-/// Reads what the kernel booked for a process; `None` if there is none of that number, or in no known format.
+/// Reads /proc/PID/stat; `None` if the process does not exist, or the format is unknown.
 pub fn times(tree: &Tree, process: u32) -> Option<Times> {
     let fields = stat(tree, &format!("/proc/{process}")).into_value()?;
-    // Numbers of proc_pid_stat(5).
+    // Field numbers of proc_pid_stat(5).
     let field = |number: usize| fields.get(number - 3).and_then(|word| word.parse::<u64>().ok());
     let tick = clock_ticks_per_second() as f64;
     let seconds = |number: usize| field(number).map(|ticks| ticks as f64 / tick);
     let (user, system) = (seconds(14)?, seconds(15)?);
     let has_ended = matches!(fields.first().map(String::as_str), Some("Z" | "X"));
-    // The clock of another machine's process is not here.
+    // A captured machine's process has no clock here.
     let precise = if tree.is_live() && !has_ended { cpu_clock(process) } else { None };
     Some(Times {
         parent: field(4)? as u32,
@@ -111,25 +106,24 @@ pub fn times(tree: &Tree, process: u32) -> Option<Times> {
     })
 }
 
-/// The children of a process; `None` where the kernel keeps no list of them (CONFIG_PROC_CHILDREN).
+/// Children of a process; `None` if the kernel does not list them (CONFIG_PROC_CHILDREN).
 pub fn children(tree: &Tree, process: u32) -> Option<Vec<u32>> {
     let directory = format!("/proc/{process}/task");
-    let lists = tree.numbered(&directory, "").into_iter().take(MOST_TASKS);
+    let lists = tree.numbered(&directory, "").into_iter().take(MAX_TASKS);
     let lists: Vec<String> =
         lists.filter_map(|task| tree.text(format!("{directory}/{task}/children")).into_value()).collect();
     let children = lists.iter().flat_map(|list| list.split_ascii_whitespace());
     (!lists.is_empty()).then(|| children.filter_map(|word| word.parse().ok()).collect())
 }
 
-/// Reads all of a process whose books are these; `None` of one that ended meanwhile.
+/// Reads the rest of a process; `None` if it ended meanwhile.
 pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     let directory = format!("/proc/{process}");
     if times.has_ended {
-        let none = || Reading::Value(0.0);
         return Some(Process {
             times,
-            resident: none(),
-            descriptors: none(),
+            resident: Reading::Value(0.0),
+            descriptors: Reading::Value(0.0),
             tasks: Reading::Value(BTreeMap::new()),
         });
     }
@@ -148,21 +142,21 @@ pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     Some(read)
 }
 
-/// Bytes that a process has in memory, pages that it shares with others included (RSS).
+/// RSS in bytes.
 pub fn resident(tree: &Tree, process: u32) -> Reading<f64> {
     let directory = format!("/proc/{process}");
-    // In kB, which are 1024 bytes.
+    // kB here are 1024 bytes.
     line(&tree.text(format!("{directory}/status")), &format!("{directory}/status"), "VmRSS")
         .map(|kilobytes| kilobytes * 1024.0)
 }
 
-/// Bytes that a process has in memory, of shared pages its part (PSS). The kernel walks its page tables for it.
+/// PSS in bytes: shared pages count in part. The kernel walks the page tables.
 pub fn proportional(tree: &Tree, process: u32) -> Reading<f64> {
     let path = format!("/proc/{process}/smaps_rollup");
     line(&tree.text(&path), &path, "Pss").map(|kilobytes| kilobytes * 1024.0)
 }
 
-/// The fields of a stat file from the third on: the second, the name, may hold anything, brackets and spaces too.
+/// Fields of a stat file from the third on. The second, the name, may contain anything.
 fn stat(tree: &Tree, directory: &str) -> Reading<Vec<String>> {
     let fields = |text: String| match text.rsplit_once(')') {
         Some((_, rest)) => rest.split_ascii_whitespace().map(str::to_owned).collect(),
@@ -171,7 +165,7 @@ fn stat(tree: &Tree, directory: &str) -> Reading<Vec<String>> {
     tree.text(format!("{directory}/stat")).map(fields)
 }
 
-/// The number of a line of a file: `VmRSS:     5216 kB`.
+/// The number in a line such as `VmRSS:     5216 kB`.
 fn line(status: &Reading<String>, path: &str, name: &str) -> Reading<f64> {
     match status {
         Reading::Value(text) => {
@@ -187,15 +181,15 @@ fn word<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     rest.split_ascii_whitespace().next()
 }
 
-/// Since Linux 6.2 the size of the directory is their number (f1f1f2569901, "proc: report open files as size in stat() for
-/// /proc/pid/fd"): to list 16 000 of them each second would cost milliseconds.
+/// Since Linux 6.2 the size of the directory is the number of descriptors (f1f1f2569901, "proc: report open
+/// files as size in stat() for /proc/pid/fd"): listing 16 000 of them every second would cost milliseconds.
 fn descriptors(tree: &Tree, directory: &str) -> Reading<f64> {
     let path = format!("{directory}/fd");
     if tree.is_live()
-        && let Ok(about) = std::fs::metadata(tree.path(&path))
-        && about.len() > 0
+        && let Ok(metadata) = std::fs::metadata(tree.path(&path))
+        && metadata.len() > 0
     {
-        return Reading::Value(about.len() as f64);
+        return Reading::Value(metadata.len() as f64);
     }
     match std::fs::read_dir(tree.path(&path)) {
         Ok(entries) => Reading::Value(entries.count() as f64),
@@ -207,14 +201,14 @@ fn tasks(tree: &Tree, directory: &str) -> Reading<BTreeMap<u32, Task>> {
     let numbers = tree.numbered(format!("{directory}/task"), "");
     match numbers.len() {
         0 => Reading::Unknown(format!("{directory}/task: no thread is shown")),
-        1..=MOST_TASKS => Reading::Value(
+        1..=MAX_TASKS => Reading::Value(
             numbers.into_iter().filter_map(|number| Some((number, task(tree, directory, number)?))).collect(),
         ),
         many => Reading::Unknown(format!("{directory}/task: {many} threads are too many to look at")),
     }
 }
 
-/// `None` of a thread that has ended since it was listed.
+/// `None` if the thread has ended since it was listed.
 fn task(tree: &Tree, directory: &str, number: u32) -> Option<Task> {
     let directory = format!("{directory}/task/{number}");
     let stat = stat(tree, &directory).into_value()?;
@@ -239,7 +233,7 @@ fn task(tree: &Tree, directory: &str, number: u32) -> Option<Task> {
     })
 }
 
-/// The second number of schedstat, nanoseconds (CONFIG_SCHED_INFO).
+/// Second number of schedstat, in ns (CONFIG_SCHED_INFO).
 fn waited(tree: &Tree, directory: &str) -> Reading<f64> {
     let file = format!("{directory}/schedstat");
     match tree.text(&file) {
@@ -255,24 +249,24 @@ fn waited(tree: &Tree, directory: &str) -> Reading<f64> {
 }
 
 impl Process {
-    /// CPUs that its threads may run on, all together; unknown if that of one is.
+    /// CPUs that its threads may run on; unknown if one thread's are.
     pub fn allowed(&self) -> Reading<CpuList> {
-        self.gathered(|task| task.allowed.clone().map(|list| list.iter().collect()))
+        self.union_of(|task| task.allowed.clone().map(|list| list.iter().collect()))
     }
 
-    /// CPUs that its threads last ran on.
+    /// CPUs on which its threads last ran.
     pub fn last(&self) -> Reading<CpuList> {
-        self.gathered(|task| task.last.clone().map(|cpu| vec![cpu]))
+        self.union_of(|task| task.last.clone().map(|cpu| vec![cpu]))
     }
 
-    fn gathered(&self, of: impl Fn(&Task) -> Reading<Vec<u32>>) -> Reading<CpuList> {
+    fn union_of(&self, cpus_of: impl Fn(&Task) -> Reading<Vec<u32>>) -> Reading<CpuList> {
         let tasks = match &self.tasks {
             Reading::Value(tasks) => tasks,
             Reading::Unknown(reason) => return Reading::unknown(reason),
         };
         let mut cpus = CpuList::new();
         for task in tasks.values() {
-            match of(task) {
+            match cpus_of(task) {
                 Reading::Value(more) => more.into_iter().for_each(|cpu| cpus.insert(cpu)),
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
             }

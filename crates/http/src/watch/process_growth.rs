@@ -1,4 +1,4 @@
-//! What processes did between two looks at them, summed over all of them. Pure.
+//! Growth of counters over a set of processes, between two snapshots. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,53 +7,60 @@ use figure::{Reading, Unit};
 use super::process::{Process, Task, Times};
 use super::sample::{Sample, grown};
 
-/// Processes at one moment, by their numbers.
+/// Processes at one moment, by pid.
 pub type Members = BTreeMap<u32, Process>;
 
-/// Their CPU times, by their numbers.
+/// CPU times by pid.
 pub type CpuTimes = BTreeMap<u32, Times>;
 
-/// CPU seconds that processes used from one look to a later one, of one kind: `own` of a process, and `reaped` of its children that it
-/// waited for. Who is new began at 0. What a process used from its last look to its end is in the books of the parent that waited for it
-/// (getrusage(2), RUSAGE_CHILDREN), and is lost where no process of these did.
-pub fn spent(before: &CpuTimes, after: &CpuTimes, own: fn(&Times) -> f64, reaped: fn(&Times) -> f64) -> f64 {
+/// CPU seconds that processes used between two snapshots: `own_time` of a process, and `reaped_time` of the
+/// children that it waited for. New processes start at 0. What a process used between its last snapshot and
+/// its end is part of its parent's reaped time (getrusage(2), RUSAGE_CHILDREN); it is lost if no process of
+/// the set waited.
+pub fn spent(
+    before: &CpuTimes,
+    after: &CpuTimes,
+    own_time: fn(&Times) -> f64,
+    reaped_time: fn(&Times) -> f64,
+) -> f64 {
     let lives = |pid: &u32, times: &Times| after.get(pid).is_some_and(|now| now.started == times.started);
-    // What is already counted of those that have ended since, by the nearest above them that has waited for them.
+    // Time of ended processes that was counted before, by the nearest living ancestor, which has waited for
+    // them.
     let mut counted: BTreeMap<u32, f64> = BTreeMap::new();
     for (_, gone) in before.iter().filter(|(pid, times)| !lives(pid, times)) {
         let above = std::iter::successors(Some(gone.parent), |pid| Some(before.get(pid)?.parent));
         let heir =
             above.take(before.len()).find(|pid| before.get(pid).is_some_and(|times| lives(pid, times)));
         if let Some(heir) = heir {
-            *counted.entry(heir).or_default() += own(gone) + reaped(gone);
+            *counted.entry(heir).or_default() += own_time(gone) + reaped_time(gone);
         }
     }
-    let of = |(pid, now): (&u32, &Times)| match before.get(pid).filter(|then| then.started == now.started) {
-        Some(then) => {
-            let ended = reaped(now) - reaped(then) - counted.get(pid).copied().unwrap_or(0.0);
-            (own(now) - own(then)).max(0.0) + ended.max(0.0)
-        }
-        None => own(now) + reaped(now),
+    let spent_by = |(pid, now): (&u32, &Times)| {
+        let Some(earlier) = before.get(pid).filter(|earlier| earlier.started == now.started) else {
+            return own_time(now) + reaped_time(now);
+        };
+        let ended = reaped_time(now) - reaped_time(earlier) - counted.get(pid).copied().unwrap_or(0.0);
+        (own_time(now) - own_time(earlier)).max(0.0) + ended.max(0.0)
     };
-    after.iter().map(of).sum()
+    after.iter().map(spent_by).sum()
 }
 
-/// [`spent`] of all CPU time.
+/// [`spent`] for user plus system time.
 pub fn cpu_spent(before: &CpuTimes, after: &CpuTimes) -> f64 {
     spent(before, after, |times| times.cpu, |times| times.reaped_user + times.reaped_system)
 }
 
-/// How much a counter of a process's threads grew since an earlier look at it, if there was one: a thread that is new began at 0. What a
-/// thread did that ended in between is not in it.
+/// Growth of a counter over the threads of a process. New threads start at 0. Excludes threads that ended in
+/// between.
 fn threads_grown(
     before: Option<&Process>,
     now: &Process,
-    what: &str,
-    of: fn(&Task) -> &Reading<f64>,
+    name: &str,
+    counter: fn(&Task) -> &Reading<f64>,
 ) -> Reading<f64> {
-    let none = Reading::Value(BTreeMap::new());
-    let then = match before.map_or(&none, |before| &before.tasks) {
-        Reading::Value(then) => then,
+    let no_tasks = Reading::Value(BTreeMap::new());
+    let earlier = match before.map_or(&no_tasks, |before| &before.tasks) {
+        Reading::Value(earlier) => earlier,
         Reading::Unknown(reason) => return Reading::unknown(reason),
     };
     let now = match &now.tasks {
@@ -61,22 +68,25 @@ fn threads_grown(
         Reading::Unknown(reason) => return Reading::unknown(reason),
     };
     let zero = Reading::Value(0.0);
-    total(now.iter().map(|(number, task)| grown(what, then.get(number).map_or(&zero, of), of(task))))
+    total(now.iter().map(|(number, task)| {
+        let before = earlier.get(number).map_or(&zero, counter);
+        grown(name, before, counter(task))
+    }))
 }
 
-/// A sum; unknown if one of them is.
-pub fn total(all: impl Iterator<Item = Reading<f64>>) -> Reading<f64> {
+/// A sum; unknown if one value is.
+pub fn total(values: impl Iterator<Item = Reading<f64>>) -> Reading<f64> {
     let mut sum = 0.0;
-    for one in all {
-        match one {
-            Reading::Value(one) => sum += one,
+    for value in values {
+        match value {
+            Reading::Value(value) => sum += value,
             Reading::Unknown(reason) => return Reading::Unknown(reason),
         }
     }
     Reading::Value(sum)
 }
 
-/// Names of the samples of a set of processes, after its own: `server.user`.
+/// Names of the samples of a set, after its name: `server.user`.
 pub const NAMES: [&str; 9] = [
     "user",
     "system",
@@ -89,37 +99,38 @@ pub const NAMES: [&str; 9] = [
     "processes",
 ];
 
-/// What happened to a set of processes between two looks, as samples whose counters hold their growth.
-pub fn samples(whose: &str, before: &Reading<Members>, after: &Reading<Members>) -> Vec<Sample> {
-    let both = before.clone().and(after.clone());
-    let counter = |name: &str, unit: Unit, of: &dyn Fn(&Members, &Members) -> Reading<f64>| {
-        let value = match &both {
-            Reading::Value((before, after)) => of(before, after),
+/// Changes of a set between two snapshots. Counters hold their growth.
+pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -> Vec<Sample> {
+    let ends = before.clone().and(after.clone());
+    let counter = |name: &str, unit: Unit, growth: &dyn Fn(&Members, &Members) -> Reading<f64>| {
+        let value = match &ends {
+            Reading::Value((before, after)) => growth(before, after),
             Reading::Unknown(reason) => Reading::unknown(reason),
         };
-        Sample::counter(format!("{whose}.{name}"), unit, value)
+        Sample::counter(format!("{set}.{name}"), unit, value)
     };
-    let level = |name: &str, unit: Unit, of: &dyn Fn(&Members) -> Reading<f64>| {
+    let level = |name: &str, unit: Unit, value_of: &dyn Fn(&Members) -> Reading<f64>| {
         let value = match after {
-            Reading::Value(after) => of(after),
+            Reading::Value(after) => value_of(after),
             Reading::Unknown(reason) => Reading::unknown(reason),
         };
-        Sample::level(format!("{whose}.{name}"), unit, value)
+        Sample::level(format!("{set}.{name}"), unit, value)
     };
-    let cpu = |own: fn(&Times) -> f64, reaped: fn(&Times) -> f64| {
+    let cpu = |own_time: fn(&Times) -> f64, reaped_time: fn(&Times) -> f64| {
         move |before: &Members, after: &Members| {
-            Reading::Value(spent(&cpu_times(before), &cpu_times(after), own, reaped))
+            Reading::Value(spent(&cpu_times(before), &cpu_times(after), own_time, reaped_time))
         }
     };
-    let of_threads = |what: &'static str, of: fn(&Task) -> &Reading<f64>| {
+    let of_threads = |name: &'static str, counter: fn(&Task) -> &Reading<f64>| {
         move |before: &Members, after: &Members| {
             total(after.iter().map(|(pid, now)| {
-                let same = |then: &&Process| then.times.started == now.times.started;
-                threads_grown(before.get(pid).filter(same), now, what, of)
+                let same = |earlier: &&Process| earlier.times.started == now.times.started;
+                threads_grown(before.get(pid).filter(same), now, name, counter)
             }))
         }
     };
-    let running = |members: &Members| members.values().filter(|one| !one.times.has_ended).count() as f64;
+    let running =
+        |members: &Members| members.values().filter(|process| !process.times.has_ended).count() as f64;
     vec![
         counter(NAMES[0], Unit::SECONDS, &cpu(|times| times.user, |times| times.reaped_user)),
         counter(NAMES[1], Unit::SECONDS, &cpu(|times| times.system, |times| times.reaped_system)),
@@ -127,11 +138,15 @@ pub fn samples(whose: &str, before: &Reading<Members>, after: &Reading<Members>)
         counter(NAMES[3], Unit::ONE, &of_threads("nonvoluntary_ctxt_switches", |task| &task.involuntary)),
         counter(NAMES[4], Unit::SECONDS, &of_threads("schedstat", |task| &task.waited)),
         level(NAMES[5], Unit::ONE, &|members| {
-            let running = members.values().filter(|one| !one.times.has_ended);
-            Reading::Value(running.map(|one| one.times.threads as f64).sum())
+            let running = members.values().filter(|process| !process.times.has_ended);
+            Reading::Value(running.map(|process| process.times.threads as f64).sum())
         }),
-        level(NAMES[6], Unit::BYTES, &|members| total(members.values().map(|one| one.resident.clone()))),
-        level(NAMES[7], Unit::ONE, &|members| total(members.values().map(|one| one.descriptors.clone()))),
+        level(NAMES[6], Unit::BYTES, &|members| {
+            total(members.values().map(|process| process.resident.clone()))
+        }),
+        level(NAMES[7], Unit::ONE, &|members| {
+            total(members.values().map(|process| process.descriptors.clone()))
+        }),
         level(NAMES[8], Unit::ONE, &|members| Reading::Value(running(members))),
     ]
 }

@@ -1,4 +1,4 @@
-//! Sets of processes: of small trees, and real ones that fork, end, and are orphaned.
+//! Process sets: of captured trees, and of real processes that fork, end, and are orphaned.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,18 +12,18 @@ use super::super::sample::value;
 use super::super::tests::{tree, write};
 use super::*;
 
-/// A line of stat: its parent, its group, its own ticks, those of children that it waited for, and its start.
-fn stat(state: char, parent: u32, group: u32, own: u64, reaped: u64, started: u64) -> String {
+/// A stat line: parent, group, ticks of the process and of reaped children, start time.
+fn stat(state: char, parent: u32, group: u32, ticks: u64, reaped: u64, started: u64) -> String {
     format!(
-        "7 (a) {state} {parent} {group} 1 0 -1 0 0 0 0 0 {own} 0 {reaped} 0 20 0 1 0 {started} 0 0{}",
+        "7 (a) {state} {parent} {group} 1 0 -1 0 0 0 0 0 {ticks} 0 {reaped} 0 20 0 1 0 {started} 0 0{}",
         " 0".repeat(30)
     )
 }
 
-/// A tree of processes, by their numbers.
-fn processes(all: &[(u32, String)]) -> (tempfile::TempDir, Tree) {
+/// A captured tree of processes, by pid.
+fn processes(stats: &[(u32, String)]) -> (tempfile::TempDir, Tree) {
     let files: Vec<(String, String)> =
-        all.iter().map(|(pid, stat)| (format!("proc/{pid}/stat"), stat.clone())).collect();
+        stats.iter().map(|(pid, stat)| (format!("proc/{pid}/stat"), stat.clone())).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     tree(&files)
 }
@@ -33,8 +33,8 @@ fn numbers(set: &ProcessSet) -> Vec<u32> {
 }
 
 #[test]
-fn all_below_belong_and_nobody_else() {
-    let (_kept, tree) = processes(&[
+fn all_descendants_and_no_others_are_members() {
+    let (_root, tree) = processes(&[
         (10, stat('S', 1, 10, 0, 0, 100)),
         (11, stat('S', 10, 10, 0, 0, 101)),
         (12, stat('S', 11, 12, 0, 0, 102)),
@@ -46,25 +46,25 @@ fn all_below_belong_and_nobody_else() {
 }
 
 #[test]
-fn who_belongs_stays_when_it_is_orphaned_and_another_of_its_number_does_not() {
-    let (kept, tree) = processes(&[(10, stat('S', 1, 10, 0, 0, 100)), (11, stat('S', 10, 11, 0, 0, 101))]);
+fn an_orphan_stays_a_member_and_a_reused_pid_does_not() {
+    let (root, tree) = processes(&[(10, stat('S', 1, 10, 0, 0, 100)), (11, stat('S', 10, 11, 0, 0, 101))]);
     let set = ProcessSet::new(tree, &[10], None);
-    std::fs::remove_dir_all(kept.path().join("proc/10")).unwrap();
-    write(&kept, "proc/11/stat", &stat('S', 1, 11, 0, 0, 101));
+    std::fs::remove_dir_all(root.path().join("proc/10")).unwrap();
+    write(&root, "proc/11/stat", &stat('S', 1, 11, 0, 0, 101));
     assert_eq!(numbers(&set), [11]);
-    write(&kept, "proc/11/stat", &stat('S', 1, 11, 0, 0, 999));
+    write(&root, "proc/11/stat", &stat('S', 1, 11, 0, 0, 999));
     assert!(numbers(&set).is_empty());
     assert_eq!(set.read().reason(), Some(ENDED));
 }
 
-fn times(parent: u32, started: u64, own: f64, reaped: f64) -> Times {
+fn times(parent: u32, started: u64, cpu: f64, reaped: f64) -> Times {
     Times {
         parent,
         group: 1,
         started,
         has_ended: false,
-        cpu: own,
-        user: own,
+        cpu,
+        user: cpu,
         system: 0.0,
         reaped_user: reaped,
         reaped_system: 0.0,
@@ -73,7 +73,7 @@ fn times(parent: u32, started: u64, own: f64, reaped: f64) -> Times {
 }
 
 fn spent_from(before: &[(u32, Times)], after: &[(u32, Times)]) -> f64 {
-    let map = |all: &[(u32, Times)]| -> CpuTimes { all.iter().cloned().collect() };
+    let map = |times: &[(u32, Times)]| -> CpuTimes { times.iter().cloned().collect() };
     cpu_spent(&map(before), &map(after))
 }
 
@@ -81,29 +81,28 @@ fn spent_from(before: &[(u32, Times)], after: &[(u32, Times)]) -> f64 {
 fn cpu_time_is_neither_lost_nor_counted_twice_where_processes_end_and_begin() {
     let master = |reaped| (1, times(0, 100, 1.0, reaped));
     let before = [master(2.0), (2, times(1, 101, 5.0, 0.0))];
-    let known = [
+    let cases = [
         ("nothing happened", vec![master(2.0), (2, times(1, 101, 5.0, 0.0))], 0.0),
         ("it went on", vec![master(2.0), (2, times(1, 101, 5.5, 0.0))], 0.5),
         ("it ended after 0.25 s more, and was waited for", vec![master(7.25)], 0.25),
         ("and another took its place", vec![master(7.25), (3, times(1, 200, 0.5, 0.0))], 0.75),
         ("and that one has its number", vec![master(7.25), (2, times(1, 200, 0.5, 0.0))], 0.75),
-        ("it ended, and nobody here waited", vec![master(2.0)], 0.0),
+        ("it ended, and no process here waited", vec![master(2.0)], 0.0),
         ("one came and went in between", vec![master(2.5), (2, times(1, 101, 5.0, 0.0))], 0.5),
         ("the parent ended, its child went on", vec![(2, times(9, 101, 5.5, 0.0))], 0.5),
     ];
-    for (what, after, seconds) in known {
-        assert!((spent_from(&before, &after) - seconds).abs() < 1e-9, "{what}");
+    for (case, after, seconds) in cases {
+        assert!((spent_from(&before, &after) - seconds).abs() < 1e-9, "{case}");
     }
-    // A child and its own child end, each waited for by the one above: what was counted of both is in the books of the first.
+    // A child and a grandchild end, each waited for by its parent: the first process has the times of both.
     let before = [(1, times(0, 1, 0.0, 0.0)), (2, times(1, 2, 3.0, 0.0)), (3, times(2, 3, 4.0, 0.0))];
     assert!((spent_from(&before, &[(1, times(0, 1, 0.0, 8.0))]) - 1.0).abs() < 1e-9);
-    // Books that go in a circle are nobody's.
+    // Parents in a circle lead to no ancestor.
     let circle = [(1, times(2, 1, 1.0, 0.0)), (2, times(1, 1, 1.0, 0.0))];
     assert_eq!(spent_from(&circle, &[]), 0.0);
 }
 
-/// A shell that starts workers, each busy until it is killed, and starts another where one ended; it tells their numbers, and ends with its
-/// input.
+/// A shell that starts busy workers, replaces one that ended, and prints their pids; ends with its input.
 struct Supervisor(Child, BufReader<std::process::ChildStdout>);
 
 const WORKER: &str = "while :; do :; done & echo $!";
@@ -146,7 +145,7 @@ fn kill(pid: u32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-/// Until processes have used so many CPU seconds since a look.
+/// Waits until processes have used this many CPU seconds.
 fn until_spent(set: &ProcessSet, since: &CpuTimes, seconds: f64) -> f64 {
     let deadline = Instant::now() + Duration::from_secs(120);
     loop {
@@ -160,7 +159,7 @@ fn until_spent(set: &ProcessSet, since: &CpuTimes, seconds: f64) -> f64 {
 }
 
 #[test]
-fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time() {
+fn killed_and_replaced_workers_keep_their_cpu_time_in_the_set() {
     let mut server = Supervisor::start();
     let set = ProcessSet::new(Tree::live(), &[server.0.id()], None);
     let (first, second) = (server.worker(), server.worker());
@@ -170,23 +169,26 @@ fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time()
     let worked = until_spent(&set, &since, 0.2);
     kill(first);
     let third = server.replace();
-    let all = set.running();
-    assert!(all.contains(&second) && all.contains(&third) && !all.contains(&first), "{all:?}");
+    let running = set.running();
+    assert!(!running.contains(&first), "{running:?}");
+    assert!(running.contains(&second) && running.contains(&third), "{running:?}");
     let later = until_spent(&set, &since, worked + 0.2);
-    // The exact sum, by the kernel's own books: what runs, and what the shell has waited for.
-    let own = |pid| crate::watch::process::times(&Tree::live(), pid).unwrap();
+    // Upper bound from the kernel's counters: what runs, and what the shell has waited for.
+    let times_of = |pid| crate::watch::process::times(&Tree::live(), pid).unwrap();
     let reaped = |times: &Times| times.reaped_user + times.reaped_system;
     let shell = server.0.id();
-    let (now, replaced) = (own(shell), own(third));
+    let (now, replaced) = (times_of(shell), times_of(third));
     assert!(reaped(&now) > 0.0, "the shell has waited for its worker");
     let exact = cpu_spent(&since, &set.times());
-    let upper = [second, third].map(|pid| own(pid).cpu).iter().sum::<f64>() + reaped(&now) + own(shell).cpu;
+    let workers = [second, third].map(|pid| times_of(pid).cpu).iter().sum::<f64>();
+    let upper = workers + reaped(&now) + times_of(shell).cpu;
     let lower = replaced.cpu + later - worked;
     assert!(exact <= upper + 0.02 && exact + 0.02 >= lower.min(later), "{lower} <= {exact} <= {upper}");
     let changed = samples("server", &before, &set.read());
-    let of = |name: &str| value(&changed, &format!("server.{name}")).into_value().unwrap();
-    assert_eq!((of("processes"), of("threads")), (3.0, 3.0));
-    assert!((of("user") + of("system") - exact).abs() < 0.2, "{} {exact}", of("user") + of("system"));
+    let level = |name: &str| value(&changed, &format!("server.{name}")).into_value().unwrap();
+    assert_eq!((level("processes"), level("threads")), (3.0, 3.0));
+    let cpu = level("user") + level("system");
+    assert!((cpu - exact).abs() < 0.2, "{cpu} {exact}");
     let resident = set.sum(process::resident).into_value().unwrap();
     match set.sum(process::proportional) {
         Reading::Value(proportional) => {
@@ -195,7 +197,7 @@ fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time()
         Reading::Unknown(reason) => eprintln!("skipped: PSS: {reason}"),
     }
     drop(server);
-    // Killed processes end when they next run.
+    // A killed process ends when it next runs.
     let deadline = Instant::now() + Duration::from_secs(120);
     while set.read().reason() != Some(ENDED) {
         assert!(Instant::now() < deadline, "{:?}", set.running());
@@ -204,16 +206,16 @@ fn workers_that_are_killed_and_replaced_are_of_the_set_with_all_their_cpu_time()
 }
 
 #[test]
-fn who_listens_is_found_and_a_stranger_is_not() {
+fn listening_processes_are_found() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let found = listening(&Tree::live(), None, address);
-    if found.is_empty() {
+    let pids = listening(&Tree::live(), None, address);
+    if pids.is_empty() {
         eprintln!("skipped: sock_diag is not allowed here");
         return;
     }
-    // Other tests of this process may fork at this moment; none of their children lives on with it.
-    assert!(found.contains(&std::process::id()), "{found:?}");
+    // Other tests of this process may fork at this moment, but their children do not live on with the socket.
+    assert!(pids.contains(&std::process::id()), "{pids:?}");
     drop(listener);
     assert!(!listening(&Tree::live(), None, address).contains(&std::process::id()));
 }

@@ -1,4 +1,4 @@
-//! Processes of small trees, and this one.
+//! Processes of captured trees, and this one.
 
 use figure::Reading;
 use machine::Tree;
@@ -10,7 +10,7 @@ use super::process_set::ProcessSet;
 use super::sample::{Sample, value};
 use super::tests::{tree, write};
 
-/// A line of stat, of a name that looks like the line's end.
+/// A stat line whose process name looks like its end.
 fn stat(user: u64, system: u64, threads: u64, started: u64, cpu: u32) -> String {
     let zeros = |n: usize| vec!["0"; n].join(" ");
     format!(
@@ -29,11 +29,11 @@ fn status(voluntary: u64, cpus: &str) -> String {
     )
 }
 
-fn with_task(kept: &TempDir, number: u32, voluntary: u64, waited: u64, cpu: u32) {
+fn with_task(root: &TempDir, number: u32, voluntary: u64, waited: u64, cpu: u32) {
     let directory = format!("proc/42/task/{number}");
-    write(kept, &format!("{directory}/stat"), &stat(0, 0, 2, 900, cpu));
-    write(kept, &format!("{directory}/status"), &status(voluntary, "0-1,4"));
-    write(kept, &format!("{directory}/schedstat"), &format!("1000 {waited} 17\n"));
+    write(root, &format!("{directory}/stat"), &stat(0, 0, 2, 900, cpu));
+    write(root, &format!("{directory}/status"), &status(voluntary, "0-1,4"));
+    write(root, &format!("{directory}/schedstat"), &format!("1000 {waited} 17\n"));
 }
 
 fn read(tree: &Tree, pid: u32) -> Option<Process> {
@@ -49,19 +49,19 @@ fn unknown(samples: &[Sample], name: &str) -> String {
 }
 
 fn process() -> (TempDir, Tree) {
-    let (kept, tree) =
+    let (root, tree) =
         tree(&[("proc/42/stat", &stat(100, 50, 2, 900, 1)), ("proc/42/status", &status(10, "0-1,4"))]);
     for number in 0..5 {
-        write(&kept, &format!("proc/42/fd/{number}"), "");
+        write(&root, &format!("proc/42/fd/{number}"), "");
     }
-    with_task(&kept, 42, 10, 1_000_000_000, 1);
-    with_task(&kept, 43, 20, 500_000_000, 4);
-    (kept, tree)
+    with_task(&root, 42, 10, 1_000_000_000, 1);
+    with_task(&root, 43, 20, 500_000_000, 4);
+    (root, tree)
 }
 
 #[test]
 fn a_process_is_read() {
-    let (_kept, tree) = process();
+    let (_root, tree) = process();
     let process = read(&tree, 42).unwrap();
     let times = &process.times;
     assert_eq!((times.user, times.system, times.cpu, times.threads), (1.0, 0.5, 1.5, 2));
@@ -72,14 +72,14 @@ fn a_process_is_read() {
 }
 
 #[test]
-fn threads_come_and_go_between_two_looks() {
-    let (kept, tree) = process();
+fn threads_come_and_go_between_two_snapshots() {
+    let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
-    write(&kept, "proc/42/stat", &stat(180, 70, 2, 900, 1));
-    with_task(&kept, 42, 15, 1_250_000_000, 1);
-    std::fs::remove_dir_all(kept.path().join("proc/42/task/43")).unwrap();
-    with_task(&kept, 44, 2, 125_000_000, 0);
+    write(&root, "proc/42/stat", &stat(180, 70, 2, 900, 1));
+    with_task(&root, 42, 15, 1_250_000_000, 1);
+    std::fs::remove_dir_all(root.path().join("proc/42/task/43")).unwrap();
+    with_task(&root, 44, 2, 125_000_000, 0);
     let changed = samples("server", &before, &set.read());
     assert!((value(&changed, "server.user").into_value().unwrap() - 0.8).abs() < 1e-9);
     assert!((value(&changed, "server.system").into_value().unwrap() - 0.2).abs() < 1e-9);
@@ -89,24 +89,24 @@ fn threads_come_and_go_between_two_looks() {
 }
 
 #[test]
-fn a_process_that_ends_is_unknown_and_another_of_its_number_is_not_it() {
-    let (kept, tree) = process();
+fn an_ended_process_is_unknown_and_a_reused_pid_is_another() {
+    let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
-    write(&kept, "proc/42/stat", &stat(5, 5, 1, 7777, 1));
+    write(&root, "proc/42/stat", &stat(5, 5, 1, 7777, 1));
     assert_eq!(set.read().reason(), Some("the server has ended"));
-    std::fs::remove_dir_all(kept.path().join("proc/42")).unwrap();
-    let gone = samples("server", &before, &set.read());
-    assert!(gone.iter().all(|sample| sample.value.reason() == Some("the server has ended")));
+    std::fs::remove_dir_all(root.path().join("proc/42")).unwrap();
+    let changes = samples("server", &before, &set.read());
+    assert!(changes.iter().all(|sample| sample.value.reason() == Some("the server has ended")));
 }
 
 #[test]
-fn what_a_kernel_does_not_tell_is_unknown_and_the_rest_is_known() {
-    let (kept, tree) = process();
+fn a_missing_file_does_not_affect_other_counters() {
+    let (root, tree) = process();
     let set = set(&tree);
     let before = set.read();
-    std::fs::remove_file(kept.path().join("proc/42/task/43/schedstat")).unwrap();
-    write(&kept, "proc/42/status", "Name:\ta\n");
+    std::fs::remove_file(root.path().join("proc/42/task/43/schedstat")).unwrap();
+    write(&root, "proc/42/status", "Name:\ta\n");
     let changed = samples("server", &before, &set.read());
     assert!(unknown(&changed, "server.waited").contains("task/43/schedstat"));
     assert_eq!(unknown(&changed, "server.resident"), "/proc/42/status: no VmRSS");
@@ -114,27 +114,27 @@ fn what_a_kernel_does_not_tell_is_unknown_and_the_rest_is_known() {
 }
 
 #[test]
-fn damaged_books_are_unknown() {
+fn a_damaged_stat_file_is_unknown() {
     for damaged in ["", ")", "42", "42 (a", "42 (a)", "42 (a) S 1 2 3", "\u{0}"] {
-        let (_kept, tree) = tree(&[("proc/42/stat", damaged)]);
+        let (_root, tree) = tree(&[("proc/42/stat", damaged)]);
         assert!(read(&tree, 42).is_none(), "{damaged:?}");
     }
 }
 
 #[test]
-fn this_process_is_seen_to_work() {
-    let own = ProcessSet::new(Tree::live(), &[std::process::id()], None);
-    let before = own.read();
+fn this_process_uses_cpu_time() {
+    let set = ProcessSet::new(Tree::live(), &[std::process::id()], None);
+    let before = set.read();
     let files: Vec<_> = (0..20).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
-    let begun = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let start = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     // 0.1 s of CPU: ten ticks.
     while rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_nsec
-        < begun.tv_nsec + 100_000_000
-        && rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec == begun.tv_sec
+        < start.tv_nsec + 100_000_000
+        && rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec == start.tv_sec
     {
         std::hint::black_box(files.len());
     }
-    let after = own.read();
+    let after = set.read();
     let changed = samples("own", &before, &after);
     let spent = value(&changed, "own.user").and(value(&changed, "own.system")).into_value().unwrap();
     assert!(spent.0 + spent.1 >= 0.02, "{spent:?}");

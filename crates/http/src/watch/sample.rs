@@ -1,73 +1,71 @@
-//! One number of one source at one moment, and how it changed.
+//! A number of a source at one moment, and its change.
 
 use std::borrow::Cow;
 
 use figure::{Reading, Unit};
 
-/// How a number goes on.
+/// How a number changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It only grows: its growth a second is what tells.
+    /// Only grows; its rate matters.
     Counter,
-    /// It is a state, which comes and goes.
+    /// A state, which may fall.
     Level,
 }
 
-/// A number of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// What it is: `host.cpu.user`.
+    /// For example `host.cpu.user`.
     pub name: Cow<'static, str>,
-    /// Its unit; of a counter what it counts, and not the growth a second.
+    /// The unit of the value, not of a counter's rate.
     pub unit: Unit,
-    /// How it goes on.
     pub kind: Kind,
-    /// The number, or why there is none.
     pub value: Reading<f64>,
 }
 
 impl Sample {
-    /// A counter.
     pub fn counter(name: impl Into<Cow<'static, str>>, unit: Unit, value: Reading<f64>) -> Sample {
         Sample { name: name.into(), unit, kind: Kind::Counter, value }
     }
 
-    /// A level.
     pub fn level(name: impl Into<Cow<'static, str>>, unit: Unit, value: Reading<f64>) -> Sample {
         Sample { name: name.into(), unit, kind: Kind::Level, value }
     }
 }
 
-/// The growth of a counter. One that ran backwards was reset, or belongs to something else by now: its growth is not known.
-pub fn grown(what: &str, before: &Reading<f64>, after: &Reading<f64>) -> Reading<f64> {
+/// Growth of a counter. Unknown if it fell: it was reset, or belongs to another source.
+pub fn grown(name: &str, before: &Reading<f64>, after: &Reading<f64>) -> Reading<f64> {
     match (before, after) {
         (Reading::Value(before), Reading::Value(after)) if after >= before => Reading::Value(after - before),
         (Reading::Value(before), Reading::Value(after)) => {
-            Reading::Unknown(format!("{what} went backwards: {before}, then {after}"))
+            Reading::Unknown(format!("{name} went backwards: {before}, then {after}"))
         }
         (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
     }
 }
 
-/// From one look to the next: the growth of each counter, the later value of each level. What only one of them has is unknown.
+/// Changes between two reads: growth of each counter, later value of each level. Unknown for a sample that
+/// only one of them has.
 pub fn changes(before: &[Sample], after: &[Sample]) -> Vec<Sample> {
     let change = |now: &Sample| {
         let value = match now.kind {
             Kind::Level => now.value.clone(),
-            Kind::Counter => match before.iter().find(|then| then.name == now.name) {
-                Some(then) => grown(&now.name, &then.value, &now.value),
+            Kind::Counter => match before.iter().find(|earlier| earlier.name == now.name) {
+                Some(earlier) => grown(&now.name, &earlier.value, &now.value),
                 None => Reading::Unknown(format!("{} was not there before", now.name)),
             },
         };
         Sample { value, ..now.clone() }
     };
-    let gone = before.iter().filter(|then| !after.iter().any(|now| now.name == then.name)).map(|then| {
-        Sample { value: Reading::Unknown(format!("{} is no longer there", then.name)), ..then.clone() }
-    });
-    after.iter().map(change).chain(gone).collect()
+    let is_gone = |earlier: &&Sample| !after.iter().any(|now| now.name == earlier.name);
+    let unknown = |gone: &Sample| {
+        let reason = format!("{} is no longer there", gone.name);
+        Sample { value: Reading::Unknown(reason), ..gone.clone() }
+    };
+    after.iter().map(change).chain(before.iter().filter(is_gone).map(unknown)).collect()
 }
 
-/// A number of samples by its name; unknown if there is none of that name.
+/// The value of a sample by name; unknown if there is none.
 pub fn value(samples: &[Sample], name: &str) -> Reading<f64> {
     match samples.iter().find(|sample| sample.name == name) {
         Some(sample) => sample.value.clone(),
@@ -93,7 +91,7 @@ mod unit {
     }
 
     #[test]
-    fn what_wraps_or_vanishes_is_unknown() {
+    fn a_counter_that_falls_or_vanishes_is_unknown() {
         let before = [counter("wrapped", 4_294_967_290.0), counter("gone", 1.0)];
         let changed = changes(&before, &[counter("wrapped", 3.0), counter("new", 1.0)]);
         let reason = |name| value(&changed, name).reason().map(str::to_owned).unwrap();

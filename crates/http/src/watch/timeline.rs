@@ -1,44 +1,42 @@
-//! Columns over time in bounded memory: however long it lasts, a column has at most 600 points, each the mean of as many looks.
+//! Columns over time in bounded memory: at most 600 points, each the mean of the same number of snapshots.
 
 use figure::series::{Column, MAX_TIMELINE_POINTS, Timeline};
 use figure::{Reading, Unit};
 
 use super::sample::{Kind, Sample};
 
-/// The most columns. A watcher makes about 120.
-const MOST_COLUMNS: usize = 512;
+/// Most columns. A watcher has about 120.
+const MAX_COLUMNS: usize = 512;
 
-/// Columns that grow look by look.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// Seconds at the end of each point.
+    /// End of each point in seconds.
     ends: Vec<f64>,
-    /// Seconds of each point.
+    /// Width of each point in seconds.
     widths: Vec<f64>,
-    columns: Vec<Kept>,
-    /// Looks that a new point takes: 1, 2, 4, …
+    columns: Vec<ColumnData>,
+    /// Snapshots per point: 1, 2, 4, …
     stride: usize,
-    /// Looks in the last point, if it is not full.
+    /// Snapshots in the last point, if incomplete.
     filled: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct ColumnData {
     name: String,
     unit: Unit,
     values: Vec<Option<f64>>,
-    /// The first reason why there was no value.
+    /// The first reason of a missing value.
     reason: Option<String>,
 }
 
 impl Columns {
-    /// None yet.
     pub fn new() -> Columns {
         Columns { stride: 1, ..Columns::default() }
     }
 
-    /// Adds what a look saw that ended at `end` seconds and was `width` seconds after the one before: growths of counters, which become
-    /// rates a second, and levels.
+    /// Adds the changes of a snapshot at `end` seconds, `width` seconds after the previous one. Growth of
+    /// counters becomes a rate per second.
     pub fn push(&mut self, end: f64, width: f64, changes: &[Sample]) {
         let is_new = self.filled == 0;
         if is_new && self.ends.len() == MAX_TIMELINE_POINTS {
@@ -47,11 +45,11 @@ impl Columns {
         let (points, before) =
             (self.ends.len(), if is_new { 0.0 } else { self.widths.last().copied().unwrap_or(0.0) });
         for sample in changes {
-            let known = self.columns.iter().any(|column| column.name == sample.name);
-            if !known && self.columns.len() < MOST_COLUMNS {
+            let is_known = self.columns.iter().any(|column| column.name == sample.name);
+            if !is_known && self.columns.len() < MAX_COLUMNS {
                 let values = vec![None; points];
                 let (name, unit) = (sample.name.to_string(), shown(sample));
-                self.columns.push(Kept { name, unit, values, reason: None });
+                self.columns.push(ColumnData { name, unit, values, reason: None });
             }
         }
         for column in &mut self.columns {
@@ -79,7 +77,7 @@ impl Columns {
         self.filled = (self.filled + 1) % self.stride;
     }
 
-    /// Merges neighbours; from here on a point takes twice the looks.
+    /// Merges pairs of points; from here on a point takes twice as many snapshots.
     fn halve(&mut self) {
         let widths = std::mem::take(&mut self.widths);
         self.ends = self.ends.chunks(2).filter_map(|pair| pair.last().copied()).collect();
@@ -88,7 +86,7 @@ impl Columns {
             let pairs = column.values.chunks(2).zip(widths.chunks(2));
             column.values = pairs
                 .map(|(values, widths)| match (values, widths) {
-                    (&[one, other], &[first, second]) => mean(one, first, other, second),
+                    (&[left, right], &[width, right_width]) => mean(left, width, right, right_width),
                     (values, _) => values.first().copied().flatten(),
                 })
                 .collect();
@@ -96,28 +94,28 @@ impl Columns {
         self.stride *= 2;
     }
 
-    /// The columns.
     pub fn timeline(&self) -> Timeline {
-        let column = |kept: &Kept| Column {
-            name: kept.name.clone(),
-            unit: kept.unit.clone(),
-            values: kept.values.clone(),
+        let column = |data: &ColumnData| Column {
+            name: data.name.clone(),
+            unit: data.unit.clone(),
+            values: data.values.clone(),
         };
         Timeline { seconds: self.ends.clone(), columns: self.columns.iter().map(column).collect() }
     }
 
-    /// Columns that lack a value somewhere, with the first reason.
+    /// Columns with a missing value, with the first reason.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
         self.columns.iter().filter_map(|column| Some((column.name.as_str(), column.reason.as_deref()?)))
     }
 }
 
-/// A mean by width. Of what was only partly observed there is none.
-fn mean(one: Option<f64>, first: f64, other: Option<f64>, second: f64) -> Option<f64> {
-    Some((one? * first + other? * second) / (first + second)).filter(|mean| mean.is_finite())
+/// Mean weighted by width; `None` if either value is missing.
+fn mean(left: Option<f64>, width: f64, right: Option<f64>, right_width: f64) -> Option<f64> {
+    let sum = left? * width + right? * right_width;
+    Some(sum / (width + right_width)).filter(|mean| mean.is_finite())
 }
 
-/// The unit of a column: seconds a second are CPUs, or a share.
+/// Unit of a column. Seconds per second are CPUs, or a share.
 fn shown(sample: &Sample) -> Unit {
     match (sample.kind, sample.unit.symbol()) {
         (Kind::Level, _) => sample.unit.clone(),
@@ -132,7 +130,7 @@ mod unit {
     use super::*;
     use proptest::prelude::*;
 
-    fn look(count: f64, threads: Reading<f64>) -> [Sample; 2] {
+    fn snapshot(count: f64, threads: Reading<f64>) -> [Sample; 2] {
         [
             Sample::counter("switches", Unit::ONE, Reading::Value(count)),
             Sample::level("threads", Unit::ONE, threads),
@@ -142,42 +140,43 @@ mod unit {
     #[test]
     fn counters_become_rates() {
         let mut columns = Columns::new();
-        columns.push(2.0, 2.0, &look(10.0, Reading::Value(4.0)));
+        columns.push(2.0, 2.0, &snapshot(10.0, Reading::Value(4.0)));
         columns.push(3.0, 1.0, &[Sample::counter("busy", Unit::SECONDS, Reading::Value(0.5))]);
         let timeline = columns.timeline();
         assert_eq!(timeline.seconds, [2.0, 3.0]);
-        let of = |at: usize| (timeline.columns[at].unit.symbol(), timeline.columns[at].values.clone());
-        assert_eq!(of(0), ("1/s", vec![Some(5.0), None]));
-        assert_eq!(of(1), ("1", vec![Some(4.0), None]));
-        assert_eq!(of(2), ("1", vec![None, Some(0.5)]), "it came later");
+        let column = |at: usize| (timeline.columns[at].unit.symbol(), timeline.columns[at].values.clone());
+        assert_eq!(column(0), ("1/s", vec![Some(5.0), None]));
+        assert_eq!(column(1), ("1", vec![Some(4.0), None]));
+        assert_eq!(column(2), ("1", vec![None, Some(0.5)]), "it came later");
     }
 
     #[test]
-    fn what_is_unknown_leaves_a_gap_and_its_reason() {
+    fn an_unknown_value_leaves_a_gap_and_a_reason() {
         let mut columns = Columns::new();
-        columns.push(1.0, 1.0, &look(1.0, Reading::unknown("gone")));
+        columns.push(1.0, 1.0, &snapshot(1.0, Reading::unknown("gone")));
         assert_eq!(columns.timeline().columns[1].values, [None]);
         assert_eq!(columns.unknown().collect::<Vec<_>>(), [("threads", "gone")]);
     }
 
     proptest! {
         #[test]
-        fn however_long_it_lasts_points_are_few_and_sums_stay(looks in 1usize..3000) {
+        fn points_are_bounded_and_sums_are_kept(snapshots in 1usize..3000) {
             let mut columns = Columns::new();
-            for at in 0..looks {
-                columns.push(at as f64 + 1.0, 1.0, &look(at as f64, Reading::Value(3.0)));
+            for at in 0..snapshots {
+                columns.push(at as f64 + 1.0, 1.0, &snapshot(at as f64, Reading::Value(3.0)));
             }
             let timeline = columns.timeline();
             prop_assert!(timeline.seconds.len() <= MAX_TIMELINE_POINTS);
-            prop_assert!(looks <= MAX_TIMELINE_POINTS || timeline.seconds.len() >= MAX_TIMELINE_POINTS / 2);
-            prop_assert_eq!(timeline.seconds.last().copied(), Some(looks as f64));
+            let points = timeline.seconds.len();
+            prop_assert!(snapshots <= MAX_TIMELINE_POINTS || points >= MAX_TIMELINE_POINTS / 2);
+            prop_assert_eq!(timeline.seconds.last().copied(), Some(snapshots as f64));
             let mut start = 0.0;
             let mut sum = 0.0;
             for (end, rate) in timeline.seconds.iter().zip(&timeline.columns[0].values) {
                 sum += rate.unwrap() * (end - start);
                 start = *end;
             }
-            let exact = (looks * (looks - 1) / 2) as f64;
+            let exact = (snapshots * (snapshots - 1) / 2) as f64;
             prop_assert!((sum - exact).abs() <= exact * 1e-9, "{} {}", sum, exact);
             prop_assert!(timeline.columns[1].values.iter().all(|value| value.is_some_and(|value| (value - 3.0).abs() < 1e-9)));
         }

@@ -1,36 +1,37 @@
-//! Servers that are broken or mean, over both carriers: the run ends when it should, each failure has its name, and what went well is kept.
+//! Broken and malicious servers, over both carriers: the run ends on time, each failure has its name, and
+//! successes are kept.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use http::engine::parse::Malformed;
+use http::engine::message::Malformed;
 use http::engine::{self, Carrier, Load, Outcome, Pacing};
 use http::null::{Faults, OneIn};
 use http::record::{Counts, Failure};
 
-use crate::budget::{GROWTH_MOST, growth, largest};
+use crate::budget::{MAX_GROWTH, growth, largest};
 use crate::common::{holds_together, load, null, raw, run};
 use crate::engine::HAS_URING;
 use crate::server::{Peer, Server};
 
-/// What [`load`] expects.
+/// The answer that [`load`] expects.
 const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nHello, Go!";
 const CONNECTIONS: u32 = 4;
 const WINDOW: Duration = Duration::from_millis(300);
-/// Of loads that are to meet it.
+/// For loads that should time out.
 const TIMEOUT: Duration = Duration::from_millis(400);
-/// Of loads that are not, however busy the machine is.
+/// For loads that should not, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A run that takes so much longer than it may does not end by itself.
+/// A run that exceeds its limit by this much hangs.
 const MARGIN: Duration = Duration::from_secs(20);
 
 fn carriers() -> impl Iterator<Item = Carrier> {
     [Carrier::Epoll, Carrier::Uring].into_iter().filter(|carrier| *carrier == Carrier::Epoll || *HAS_URING)
 }
 
-/// For a time, against a server whose first connection is good, and the others from their second request on what `bad` makes of them:
-/// the first proves them.
+/// Runs against a server whose first connection is good. The others do `bad` from their second request on;
+/// the first one proves them.
 fn counts_of(
     bad: impl Fn(&mut Peer) + Clone + Send + Sync + 'static,
     change: impl Fn(Load) -> Load,
@@ -43,7 +44,7 @@ fn counts_of(
             let mut good =
                 if peer.number == 0 { u64::MAX } else { u64::from(peer.number < CONNECTIONS.into()) };
             while good > 0 {
-                if !peer.asked() || !peer.send(GOOD) {
+                if !peer.read_request() || !peer.send(GOOD) {
                     return;
                 }
                 good -= 1;
@@ -60,20 +61,20 @@ fn counts_of(
         let began = Instant::now();
         let outcome = run(&load);
         assert!(began.elapsed() < load.timeout + load.drain + MARGIN, "{carrier:?}: {:?}", began.elapsed());
-        let counts = outcome.book.counts;
-        assert_eq!(outcome.ramped.established, CONNECTIONS, "{carrier:?}: {:?}", outcome.ramped.failures);
+        let counts = outcome.stats.counts;
+        assert_eq!(outcome.ramp.established, CONNECTIONS, "{carrier:?}: {:?}", outcome.ramp.failures);
         assert!(counts.answered > 0, "{carrier:?}: {counts:?}");
         check(&counts);
     }
     let growth = growth(before);
-    assert!(growth < GROWTH_MOST, "the process grew by {growth} bytes");
+    assert!(growth < MAX_GROWTH, "the process grew by {growth} bytes");
 }
 
-/// All failures are of these kinds, and there are some.
+/// Asserts that there are failures, and all of these kinds.
 fn only(kinds: &'static [Failure]) -> impl Fn(&Counts) {
     move |counts| {
-        let of: u64 = kinds.iter().map(|kind| counts.of(*kind)).sum();
-        assert!(of > 0 && of == counts.failures(), "{kinds:?}: {counts:?}");
+        let listed: u64 = kinds.iter().map(|kind| counts.failed_by(*kind)).sum();
+        assert!(listed > 0 && listed == counts.failures(), "{kinds:?}: {counts:?}");
     }
 }
 
@@ -88,7 +89,7 @@ fn hasty(load: Load) -> Load {
 #[test]
 fn a_reset_in_the_middle_of_an_answer() {
     let bad = |peer: &mut Peer| {
-        if peer.asked() && peer.send(&GOOD[..30]) {
+        if peer.read_request() && peer.send(&GOOD[..30]) {
             peer.resets();
         }
     };
@@ -98,21 +99,21 @@ fn a_reset_in_the_middle_of_an_answer() {
 #[test]
 fn an_end_in_the_middle_of_an_answer() {
     let bad = |peer: &mut Peer| {
-        let _ = peer.asked() && peer.send(&GOOD[..30]);
+        let _ = peer.read_request() && peer.send(&GOOD[..30]);
     };
     counts_of(bad, patient, only(&[Failure::ClosedWithin]));
 }
 
-/// Sends this, and then blocks of a body for as long as they are taken; how many bytes.
+/// Sends `head`, then blocks of a body while the client takes them; counts the bytes.
 fn endless(peer: &mut Peer, head: &[u8], block: &[u8], sent: &AtomicU64) {
-    if peer.asked() && peer.send(head) {
+    if peer.read_request() && peer.send(head) {
         while !peer.is_over() && peer.send(block) {
             sent.fetch_add(block.len() as u64, Ordering::Relaxed);
         }
     }
 }
 
-/// Heads of bodies that do not end, and what follows again and again.
+/// Heads of endless bodies, and the block that follows repeatedly.
 fn endless_bodies() -> [(&'static [u8], Vec<u8>); 3] {
     let chunk = [&b"10000\r\n"[..], &[b'x'; 0x10000], b"\r\n"].concat();
     [
@@ -131,14 +132,14 @@ fn bodies_of_ten_gigabytes_time_out() {
 }
 
 #[test]
-fn bodies_of_ten_gigabytes_are_not_kept() {
+fn bodies_of_ten_gigabytes_take_no_memory() {
     for (carrier, (head, block)) in
         carriers().flat_map(|carrier| endless_bodies().map(|body| (carrier, body)))
     {
         let (before, sent) = (largest(), Arc::new(AtomicU64::new(0)));
         let counted = Arc::clone(&sent);
         let server = Server::start(move |peer| {
-            if peer.asked() && peer.send(GOOD) {
+            if peer.read_request() && peer.send(GOOD) {
                 endless(peer, head, &block, &counted);
             }
         });
@@ -154,8 +155,8 @@ fn bodies_of_ten_gigabytes_are_not_kept() {
         let began = Instant::now();
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Much more than it may grow by.
-                while sent.load(Ordering::Relaxed) < 4 * GROWTH_MOST && began.elapsed() < MARGIN * 2 {
+                // Much more than the process may grow by.
+                while sent.load(Ordering::Relaxed) < 4 * MAX_GROWTH && began.elapsed() < MARGIN * 2 {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 abort.store(true, Ordering::Relaxed);
@@ -163,20 +164,21 @@ fn bodies_of_ten_gigabytes_are_not_kept() {
             engine::run(&load, &abort, |_| Some(engine::time::now())).unwrap()
         });
         let (sent, growth) = (sent.load(Ordering::Relaxed), growth(before));
-        assert!(sent >= 4 * GROWTH_MOST, "{carrier:?}: {sent} bytes were taken");
+        assert!(sent >= 4 * MAX_GROWTH, "{carrier:?}: {sent} bytes were taken");
         assert!(
-            growth < GROWTH_MOST,
+            growth < MAX_GROWTH,
             "{carrier:?}: {sent} bytes were sent, and the process grew by {growth}"
         );
         holds_together(&load, &outcome);
-        assert_eq!((outcome.book.counts.in_flight, outcome.book.counts.failures()), (CONNECTIONS.into(), 0));
+        let counts = &outcome.stats.counts;
+        assert_eq!((counts.in_flight, counts.failures()), (CONNECTIONS.into(), 0));
     }
 }
 
 #[test]
 fn one_byte_a_second() {
     let bad = |peer: &mut Peer| {
-        if peer.asked() {
+        if peer.read_request() {
             for byte in GOOD.chunks(1) {
                 if !peer.send(byte) {
                     return;
@@ -195,12 +197,12 @@ fn no_answer_at_all() {
 
 #[test]
 fn connections_that_are_closed_at_once() {
-    // Whether the end is seen before the request is sent, or answers it with a reset, is the kernel's race.
+    // A race in the kernel: the client notices the end before it sends, or gets a reset.
     counts_of(
         |_| (),
         patient,
         |counts| {
-            let lost = counts.of(Failure::ClosedBefore) + counts.of(Failure::Reset);
+            let lost = counts.failed_by(Failure::ClosedBefore) + counts.failed_by(Failure::Reset);
             assert_eq!(counts.failures(), lost, "{counts:?}");
             assert!(lost + counts.closed_idle > 0 && counts.connects > 0, "{counts:?}");
         },
@@ -210,28 +212,28 @@ fn connections_that_are_closed_at_once() {
 #[test]
 fn answers_before_they_are_asked_for() {
     let bad = |peer: &mut Peer| {
-        while peer.asked() && peer.send(GOOD) {
+        while peer.read_request() && peer.send(GOOD) {
             peer.pause(Duration::from_millis(5));
             peer.send(GOOD);
         }
     };
-    // So seldom that most connections wait for a request when the answer to none comes.
+    // So rarely that most connections are idle when the unrequested answer comes.
     let open = |load| Load { pacing: Pacing::Constant { rate: 100.0 }, ..load };
     counts_of(bad, open, |counts| {
         assert!(counts.surplus > 0 && counts.connects > 0, "{counts:?}");
         assert_eq!(
             counts.failures(),
-            counts.of(Failure::Reset) + counts.of(Failure::ClosedBefore),
+            counts.failed_by(Failure::Reset) + counts.failed_by(Failure::ClosedBefore),
             "{counts:?}"
         );
     });
 }
 
-/// Every failure is of bytes that are no response, for this reason.
+/// Asserts that every failure is malformed for this reason.
 fn malformed(bytes: &[u8], kind: Malformed) {
     let bytes: Arc<[u8]> = bytes.into();
     let bad = move |peer: &mut Peer| {
-        if peer.asked() && peer.send(&bytes) {
+        if peer.read_request() && peer.send(&bytes) {
             peer.wait();
         }
     };
@@ -252,9 +254,9 @@ fn two_megabytes_of_header_lines() {
 }
 
 #[test]
-fn what_is_not_http() {
+fn other_protocols_are_malformed() {
     malformed(b"SSH-2.0-OpenSSH_9.2p1\r\n", Malformed::Head);
-    // What a server of TLS says to a request in plain text (RFC 8446, section 6).
+    // A TLS server's reply to plain text (RFC 8446, section 6).
     malformed(b"\x15\x03\x01\x00\x02\x02\x46", Malformed::Head);
 }
 
@@ -265,11 +267,11 @@ fn a_server_that_dies_in_the_middle() {
         let answered = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&answered);
         let server = Server::start(move |peer| {
-            while !peer.is_over() && peer.asked() && peer.send(GOOD) {
+            while !peer.is_over() && peer.read_request() && peer.send(GOOD) {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
         });
-        // A number that is never reached: that the server is gone ends it.
+        // A number that is never reached: the run ends because the server is gone.
         let load = Load { timeout: TIMEOUT, pacing, carrier, ..load(server.address(), 3, u64::MAX / 2) };
         let began = Instant::now();
         let killer = std::thread::spawn(move || {
@@ -282,19 +284,20 @@ fn a_server_that_dies_in_the_middle() {
         killer.join().unwrap();
         let outcome = outcome.unwrap();
         holds_together(&load, &outcome);
-        let counts = outcome.book.counts;
+        let counts = outcome.stats.counts;
         assert!(counts.answered > 0, "{carrier:?}");
         assert!(counts.unconnected[Failure::Refused as usize] >= 3, "{carrier:?}: {counts:?}");
-        // Those that it had not yet accepted were reset.
-        let lost = [Failure::Reset, Failure::ClosedBefore, Failure::ClosedWithin].map(|kind| counts.of(kind));
+        // Connections that were not yet accepted are reset.
+        let kinds = [Failure::Reset, Failure::ClosedBefore, Failure::ClosedWithin];
+        let lost = kinds.map(|kind| counts.failed_by(kind));
         assert_eq!(counts.failures(), lost.iter().sum::<u64>(), "{carrier:?}: {counts:?}");
         assert!(began.elapsed() < PATIENCE + MARGIN, "{carrier:?}: {:?}", began.elapsed());
     }
 }
 
-/// Why the load could not be run at all.
+/// The error if the load could not run.
 fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
-    // The ramp has room for many attempts: on a busy machine for one.
+    // Enough time for many attempts, or for one on a busy machine.
     let mut load = Load { timeout: TIMEOUT / 8, carrier, ..load(target, CONNECTIONS, 10) };
     load.ramp.patience = TIMEOUT * 2;
     let began = Instant::now();
@@ -306,18 +309,18 @@ fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
 #[test]
 fn servers_that_never_serve_are_named() {
     for carrier in carriers() {
-        let named = |target, kind: Failure| {
-            let why = refusal(target, carrier);
-            assert!(why.contains(kind.text()), "{carrier:?}: {why}");
+        let check = |target, kind: Failure| {
+            let reason = refusal(target, carrier);
+            assert!(reason.contains(kind.text()), "{carrier:?}: {reason}");
         };
-        let gone = null(Faults::default());
-        let address = gone.address();
-        drop(gone);
-        named(address, Failure::Refused);
-        named(raw(b"220 mail ESMTP\r\n").address(), Failure::Malformed);
-        named(null(Faults { is_endless: true, ..Faults::default() }).address(), Failure::Timeout);
-        named(null(Faults { silent: OneIn::new(1), ..Faults::default() }).address(), Failure::Timeout);
-        named(null(Faults { reset: OneIn::new(1), ..Faults::default() }).address(), Failure::Reset);
-        named(null(Faults { unavailable: OneIn::new(1), ..Faults::default() }).address(), Failure::Status);
+        let ended = null(Faults::default());
+        let address = ended.address();
+        drop(ended);
+        check(address, Failure::Refused);
+        check(raw(b"220 mail ESMTP\r\n").address(), Failure::Malformed);
+        check(null(Faults { is_endless: true, ..Faults::default() }).address(), Failure::Timeout);
+        check(null(Faults { silent: OneIn::new(1), ..Faults::default() }).address(), Failure::Timeout);
+        check(null(Faults { reset: OneIn::new(1), ..Faults::default() }).address(), Failure::Reset);
+        check(null(Faults { unavailable: OneIn::new(1), ..Faults::default() }).address(), Failure::Status);
     }
 }

@@ -1,18 +1,16 @@
-//! How long inputs are made, and how one that fails is told.
+//! How many inputs to try, and how a failing one is reported.
 //!
-//! Each input follows from its seed, and those of a run are one behind the other. `TRUEBENCH_FUZZ_SECONDS` makes it a long run, of so many
-//! seconds for each target; `TRUEBENCH_FUZZ_SEED` is the first seed, so that the seed of a failure repeats it as the first input.
+//! Each input follows from its seed; a run uses consecutive seeds. `TRUEBENCH_FUZZ_SECONDS` sets the length
+//! of a run per target; `TRUEBENCH_FUZZ_SEED` the first seed, so that a failing one can be repeated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-/// The first seed, if none is asked for: a short run tries the same each time.
+/// Default first seed: short runs try the same inputs each time.
 const SEED: u64 = 7_000_000_000;
-/// How much larger the process may have become at its largest: heads, buffers, histograms and stacks of the tests that run at the same
-/// time, but no body.
-pub const GROWTH_MOST: u64 = 48 << 20;
+/// Allowed growth of the peak RSS: heads, buffers, histograms and stacks of concurrent tests, but no body.
+pub const MAX_GROWTH: u64 = 48 << 20;
 
-/// When it is enough.
 #[derive(Debug)]
 pub struct Budget {
     first: u64,
@@ -21,14 +19,14 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many inputs, unless a time is asked for.
-    pub fn of(cases: u64) -> Budget {
+    /// `cases` inputs, unless a time is set.
+    pub fn new(cases: u64) -> Budget {
         let length = number("TRUEBENCH_FUZZ_SECONDS").map(Duration::from_secs);
         let first = number("TRUEBENCH_FUZZ_SEED").unwrap_or(SEED);
         Budget { first, cases, length }
     }
 
-    /// Runs the cases. Each tells how many inputs it tried.
+    /// Runs the cases; each returns the number of its inputs.
     pub fn spend(&self, what: &str, case: impl Fn(u64) -> u64) {
         let (began, before) = (Instant::now(), largest());
         let (mut seed, mut inputs) = (self.first, 0);
@@ -48,7 +46,7 @@ impl Budget {
             "{what}: {inputs} inputs, seeds {} to {seed}, {seconds:.1} s, {growth} bytes more",
             self.first
         );
-        assert!(growth <= GROWTH_MOST, "{what}: the process grew by {growth} bytes");
+        assert!(growth <= MAX_GROWTH, "{what}: the process grew by {growth} bytes");
     }
 }
 
@@ -57,17 +55,16 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text}: a whole number is meant")))
 }
 
-/// By how many bytes the process was larger at its largest than it was then. The kernel's sums are not exact (proc_pid_status(5)), and may
-/// seem to fall.
+/// Growth of the peak RSS in bytes. The kernel's sums are inexact (proc_pid_status(5)) and may seem to fall.
 pub fn growth(before: u64) -> u64 {
     largest().saturating_sub(before)
 }
 
-/// The largest that this process has been, in bytes of resident memory (VmHWM). From the first call on its allocator has one arena: what
-/// is freed is used again, whichever of the many threads had it (malloc(3) keeps up to eight arenas for each CPU).
+/// Peak RSS of this process (VmHWM) in bytes. Reduces malloc to one arena, so that freed memory is reused by
+/// all threads (malloc(3) has up to eight arenas per CPU).
 pub fn largest() -> u64 {
     #[cfg(target_env = "gnu")]
-    // SAFETY: a number that the allocator reads under its own lock.
+    // SAFETY: the allocator reads this number under its own lock.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }

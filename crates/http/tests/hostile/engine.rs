@@ -1,4 +1,4 @@
-//! The whole engine, against a server that answers, cuts, delays, closes and resets at random.
+//! The whole engine, against a server that answers, truncates, delays, closes and resets at random.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,15 +13,14 @@ use crate::random::Random;
 use crate::responses::{mutate, valid};
 use crate::server::{Peer, Server};
 
-/// Loads of `cargo test`.
+/// Number of loads in `cargo test`.
 const CASES: u64 = 20;
-/// Much longer than any of these loads may take: timeouts are tens of milliseconds, and there are few requests.
+/// Far above the length of these loads: timeouts are tens of milliseconds, and there are few requests.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// Whether io_uring is here.
 pub static HAS_URING: LazyLock<bool> = LazyLock::new(|| uring::available().is_ok());
 
-/// A load that ends within a second or so.
+/// A load of about a second at most.
 fn small(random: &mut Random, target: std::net::SocketAddr, is_head: bool) -> Load {
     let milliseconds = |random: &mut Random| Duration::from_millis(20 + random.below(60) as u64);
     let keeps_alive = !random.one_in(4);
@@ -53,7 +52,7 @@ fn small(random: &mut Random, target: std::net::SocketAddr, is_head: bool) -> Lo
     load
 }
 
-/// A connection of the case with that seed.
+/// A connection of the case with this seed.
 fn serve(peer: &mut Peer, seed: u64, is_head: bool, inputs: &AtomicU64) {
     let mut random = Random::new(seed ^ peer.number.wrapping_mul(0x1234_5678_9ABC_DEF1));
     match random.below(60) {
@@ -62,7 +61,7 @@ fn serve(peer: &mut Peer, seed: u64, is_head: bool, inputs: &AtomicU64) {
         2 => drop(peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")),
         _ => {}
     }
-    while peer.asked() {
+    while peer.read_request() {
         let answer = valid(&mut random, is_head);
         let (mut bytes, is_broken) = (answer.bytes, random.one_in(3));
         if is_broken {
@@ -87,7 +86,7 @@ fn serve(peer: &mut Peer, seed: u64, is_head: bool, inputs: &AtomicU64) {
     }
 }
 
-/// One load; how many answers were sent.
+/// Runs one load; returns the number of answers sent.
 fn case(seed: u64) -> u64 {
     let mut random = Random::new(seed);
     let (is_head, inputs) = (random.one_in(5), Arc::new(AtomicU64::new(0)));
@@ -96,7 +95,7 @@ fn case(seed: u64) -> u64 {
     let load = small(&mut random, server.address(), is_head);
     match engine::run(&load, &Default::default(), |_| Some(engine::time::now())) {
         Ok(outcome) => holds_together(&load, &outcome),
-        // No connection was answered as expected: this server may do that.
+        // This server may answer no connection as expected.
         Err(Error::Nothing { .. }) => {}
         Err(error) => panic!("{error}"),
     }
@@ -104,7 +103,7 @@ fn case(seed: u64) -> u64 {
     inputs.load(Ordering::Relaxed)
 }
 
-/// Ends the process if the case takes too long: a thread that hangs cannot be ended otherwise.
+/// Aborts the process if the case takes too long: a hanging thread cannot be ended.
 fn watched(seed: u64) -> u64 {
     let (ended, ends) = channel::<()>();
     std::thread::scope(|scope| {
@@ -122,5 +121,5 @@ fn watched(seed: u64) -> u64 {
 
 #[test]
 fn no_server_confuses_the_engine() {
-    Budget::of(CASES).spend("engine", watched);
+    Budget::new(CASES).spend("engine", watched);
 }

@@ -1,7 +1,8 @@
-//! The engine against bytes that no server should send, and servers that no load should meet: it neither panics nor hangs, keeps little,
-//! and counts each by its kind.
+//! The engine against invalid bytes and malicious servers: it does not panic or hang, keeps little memory,
+//! and counts each failure by its kind.
 //!
-//! The two fuzz targets ([`parser`], [`engine`]) try a fixed number of inputs here, and as many as they can in `make fuzz` ([`budget`]).
+//! The two fuzz targets ([`parser`], [`engine`]) try a fixed number of inputs here, and as many as possible
+//! in `make fuzz` ([`budget`]).
 
 mod bad;
 mod budget;

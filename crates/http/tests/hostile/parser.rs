@@ -1,27 +1,28 @@
-//! The parser alone: whatever the bytes and however they are cut, it ends the same way, and keeps no more than a head.
+//! The parser alone: any bytes, however split, have the same result, and it keeps no more than a head.
 
-use http::engine::parse::{End, HEAD_MOST, Malformed, Outcome, Parser, Response};
+use http::engine::message::{MAX_HEAD, Malformed};
+use http::engine::parse::{End, Outcome, Parser, Response};
 
 use crate::budget::Budget;
 use crate::random::Random;
 use crate::responses::{mutate, valid};
 
-/// Inputs of `cargo test`.
+/// Number of inputs in `cargo test`.
 const CASES: u64 = 10_000;
-/// Longer ones are not fed byte by byte: a head is read anew with each piece of it.
-const BYTEWISE_MOST: usize = 600;
+/// Longest input that is fed byte by byte: a head is parsed again with each piece.
+const MAX_BYTEWISE: usize = 600;
 
-/// What became of bytes: every response, then how they ended.
+/// What the parser found: responses, then the end.
 #[derive(Debug, PartialEq)]
-enum Became {
+enum ParseResult {
     Response(Response),
     Malformed(Malformed),
     End(End),
 }
 
-/// Reads these pieces, behind which the connection ends.
-fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, is_head: bool) -> Vec<Became> {
-    let (mut parser, mut carry, mut became) = (Parser::new(is_head), Vec::new(), Vec::new());
+/// Parses these pieces, followed by the end of the connection.
+fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, is_head: bool) -> Vec<ParseResult> {
+    let (mut parser, mut carry, mut results) = (Parser::new(is_head), Vec::new(), Vec::new());
     for piece in pieces {
         let mut rest = piece;
         while !rest.is_empty() {
@@ -30,37 +31,37 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, is_head: bool) -> Vec<Became
                 Outcome::Complete { response, used } => {
                     assert!((1..=rest.len()).contains(&used), "{used} of {}", rest.len());
                     assert!(carry.is_empty(), "{} bytes are left of the head before", carry.len());
-                    became.push(Became::Response(response));
+                    results.push(ParseResult::Response(response));
                     rest = &rest[used..];
                 }
                 Outcome::Malformed(kind) => {
                     assert!(carry.is_empty() && parser == Parser::new(is_head));
-                    became.push(Became::Malformed(kind));
-                    return became;
+                    results.push(ParseResult::Malformed(kind));
+                    return results;
                 }
             }
         }
-        assert!(carry.len() < HEAD_MOST && carry.capacity() <= 2 * HEAD_MOST, "{}", carry.capacity());
+        assert!(carry.len() < MAX_HEAD && carry.capacity() <= 2 * MAX_HEAD, "{}", carry.capacity());
     }
-    became.push(Became::End(parser.end(&mut carry)));
+    results.push(ParseResult::End(parser.end(&mut carry)));
     assert!(carry.is_empty() && parser == Parser::new(is_head));
-    became
+    results
 }
 
-/// What valid responses must become; one that ends with the connection is the last.
-fn expected(random: &mut Random, is_head: bool, bytes: &mut Vec<u8>) -> Vec<Became> {
-    let mut became = Vec::new();
+/// Expected results of valid responses; one that ends by close is the last.
+fn expected(random: &mut Random, is_head: bool, bytes: &mut Vec<u8>) -> Vec<ParseResult> {
+    let mut results = Vec::new();
     for _ in 0..1 + random.below(3) {
         let valid = valid(random, is_head);
         bytes.extend(&valid.bytes);
         if valid.ends_by_close {
-            became.push(Became::End(End::Complete(valid.response)));
-            return became;
+            results.push(ParseResult::End(End::Complete(valid.response)));
+            return results;
         }
-        became.push(Became::Response(valid.response));
+        results.push(ParseResult::Response(valid.response));
     }
-    became.push(Became::End(End::NoAnswer));
-    became
+    results.push(ParseResult::End(End::NoAnswer));
+    results
 }
 
 fn case(seed: u64) -> u64 {
@@ -78,7 +79,7 @@ fn case(seed: u64) -> u64 {
     let cuts = random.cuts(bytes.len());
     let pieces = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
     assert_eq!(read(pieces, is_head), whole, "cut at {cuts:?}: {}", bytes.escape_ascii());
-    if bytes.len() <= BYTEWISE_MOST {
+    if bytes.len() <= MAX_BYTEWISE {
         assert_eq!(read(bytes.chunks(1), is_head), whole, "byte by byte: {}", bytes.escape_ascii());
     }
     1
@@ -86,5 +87,5 @@ fn case(seed: u64) -> u64 {
 
 #[test]
 fn no_bytes_confuse_the_parser() {
-    Budget::of(CASES).spend("parser", case);
+    Budget::new(CASES).spend("parser", case);
 }

@@ -1,16 +1,14 @@
-//! Numbers that a seed repeats.
+//! Reproducible random numbers.
 
-/// A generator of them (splitmix64, G. Steele et al. 2014).
+/// splitmix64 (G. Steele et al. 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// Any number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -18,22 +16,21 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// From 0 to below `end`, which is above 0.
+    /// 0 to `end` - 1; `end` > 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// True once in so many times.
+    /// True with probability 1 / `times`.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these.
-    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
     }
 
-    /// Places in `0..=length` in order, the ends among them: where bytes are cut.
+    /// Sorted cut positions in `0..=length`, including both ends.
     pub fn cuts(&mut self, length: usize) -> Vec<usize> {
         let count = self.below(8);
         let mut cuts: Vec<usize> = (0..count).map(|_| self.below(length + 1)).collect();

@@ -1,17 +1,15 @@
-//! Responses of every kind, and what may become of their bytes.
+//! Random responses, and mutations of their bytes.
 
 use http::engine::parse::Response;
 
 use crate::random::Random;
 
-/// A response as a server might send it, and what a client must make of it.
+/// A valid response, and what the client must find in it.
 #[derive(Clone, Debug)]
 pub struct Valid {
-    /// All of it.
     pub bytes: Vec<u8>,
-    /// What it is.
     pub response: Response,
-    /// Its body has no length, and ends with the connection.
+    /// The body has no length, and ends with the connection.
     pub ends_by_close: bool,
 }
 
@@ -22,7 +20,7 @@ enum Framing {
     UntilClose,
 }
 
-/// A valid response to a request that was HEAD or not.
+/// `is_head`: the request was HEAD.
 pub fn valid(random: &mut Random, is_head: bool) -> Valid {
     let status = match random.below(4) {
         0 => random.pick(&[204, 304, 999, 503]),
@@ -79,7 +77,7 @@ pub fn valid(random: &mut Random, is_head: bool) -> Valid {
     Valid { bytes, response, ends_by_close }
 }
 
-/// A header line that says nothing of the body.
+/// A header line that is irrelevant for the body.
 fn filler(random: &mut Random, bytes: &mut Vec<u8>, ends: &str) {
     let name = random.pick(&["Server", "Date", "X", "Content-Type", "connectioN-x", "Content-Lengths"]);
     let length = if random.one_in(40) { random.below(9000) } else { random.below(60) };
@@ -97,7 +95,7 @@ fn frame(random: &mut Random, bytes: &mut Vec<u8>, framing: Framing, length: usi
         Framing::Length => bytes.extend(format!("{name}: {length}{ends}").bytes()),
         Framing::Chunked => {
             if random.one_in(8) {
-                // Transfer-Encoding is believed (RFC 9112, section 6.3).
+                // Transfer-Encoding takes precedence (RFC 9112, section 6.3).
                 bytes.extend(format!("{name}: 77{ends}").bytes());
             }
             let value = random.pick(&["chunked", "Chunked", "gzip, chunked"]);
@@ -136,7 +134,7 @@ fn format_zeros(size: usize) -> String {
     format!("000{size:x}")
 }
 
-/// Texts that a parser may trip over.
+/// Texts that might confuse a parser.
 const TRAPS: &[&[u8]] = &[
     b"\r",
     b"\n",
@@ -166,7 +164,7 @@ const TRAPS: &[&[u8]] = &[
     b"HTTP/2.0 200 OK\r\n",
 ];
 
-/// Breaks bytes in one to four places.
+/// Mutates bytes in one to four places.
 pub fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
     for _ in 0..1 + random.below(4) {
         let at = random.below(bytes.len() + 1);
@@ -192,17 +190,17 @@ pub fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
             }
             _ => {
                 let trap = random.pick(TRAPS);
-                // Where a line begins it is read as one.
+                // At the start of a line it is parsed as one.
                 let lines = || bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
                 let count = lines().count();
                 let line = if count > 0 {
-                    lines().nth(random.below(count)).map(|(place, _)| place + 1)
+                    lines().nth(random.below(count)).map(|(index, _)| index + 1)
                 } else {
                     None
                 };
-                let place = if random.one_in(2) { at } else { line.unwrap_or(at) };
+                let position = if random.one_in(2) { at } else { line.unwrap_or(at) };
                 let times = if random.one_in(20) { 40 } else { 1 };
-                bytes.splice(place..place, trap.repeat(times));
+                bytes.splice(position..position, trap.repeat(times));
             }
         }
     }

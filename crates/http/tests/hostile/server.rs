@@ -1,4 +1,4 @@
-//! A server of which each connection does what it is told, on a thread of its own.
+//! A scripted server with a thread per connection.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,37 +9,37 @@ use std::time::Duration;
 
 use rustix::net::sockopt;
 
-/// How long a read waits before it looks whether the server is to end.
-const LOOK: Duration = Duration::from_millis(20);
-/// Bytes that a request of ours has at most.
-const REQUEST_MOST: usize = 4096;
+/// Interval of checks for the end.
+const STOP_CHECK: Duration = Duration::from_millis(20);
+/// Most bytes of a request.
+const MAX_REQUEST: usize = 4096;
 
-/// A connection, as the server has it.
+/// The server's end of a connection.
 #[derive(Debug)]
 pub struct Peer {
     stream: TcpStream,
     stop: Arc<AtomicBool>,
-    /// Which of the server's connections it is, from 0.
+    /// From 0.
     pub number: u64,
 }
 
 impl Peer {
-    /// Reads a request up to the end of its head; false if none will come.
-    pub fn asked(&mut self) -> bool {
-        let (mut head, mut buffer) = (Vec::new(), [0; REQUEST_MOST]);
+    /// Reads a request up to the end of its head; false if none comes.
+    pub fn read_request(&mut self) -> bool {
+        let (mut head, mut buffer) = (Vec::new(), [0; MAX_REQUEST]);
         loop {
             match self.stream.read(&mut buffer) {
                 Ok(filled) if filled > 0 => head.extend_from_slice(&buffer[..filled]),
                 Err(error) if waits(&error) && !self.is_over() => continue,
                 _ => return false,
             }
-            if head.ends_with(b"\r\n\r\n") || head.len() > REQUEST_MOST {
-                return head.len() <= REQUEST_MOST;
+            if head.ends_with(b"\r\n\r\n") || head.len() > MAX_REQUEST {
+                return head.len() <= MAX_REQUEST;
             }
         }
     }
 
-    /// Sends all; false if nobody takes it any more.
+    /// Sends all bytes; false if the client is gone.
     pub fn send(&mut self, bytes: &[u8]) -> bool {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -52,10 +52,10 @@ impl Peer {
         true
     }
 
-    /// Does nothing until the other side has gone, or the server ends.
+    /// Waits until the client is gone, or the server ends.
     pub fn wait(&mut self) {
         while !self.is_over() {
-            match self.stream.read(&mut [0; REQUEST_MOST]) {
+            match self.stream.read(&mut [0; MAX_REQUEST]) {
                 Ok(filled) if filled > 0 => {}
                 Err(error) if waits(&error) => {}
                 _ => return,
@@ -63,22 +63,21 @@ impl Peer {
         }
     }
 
-    /// Does nothing for a time, or until the server ends.
+    /// Waits for a time, or until the server ends.
     pub fn pause(&self, length: Duration) {
         let mut left = length;
         while !left.is_zero() && !self.is_over() {
-            let part = left.min(LOOK);
+            let part = left.min(STOP_CHECK);
             sleep(part);
             left -= part;
         }
     }
 
-    /// The connection ends with a reset: a close that does not linger sends one (socket(7), SO_LINGER).
+    /// Makes the close send a reset (socket(7), SO_LINGER).
     pub fn resets(&self) {
         sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO)).unwrap();
     }
 
-    /// Whether the server is to end.
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -89,7 +88,7 @@ fn waits(error: &std::io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-/// The server. It ends when it is dropped.
+/// Dropping it ends the server.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -98,22 +97,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on loopback. Each connection ends when `serve` does.
+    /// Listens on loopback. A connection ends when `serve` returns.
     pub fn start(serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Arc::new(AtomicBool::new(false)));
-        let told = Arc::clone(&stop);
+        let is_stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             std::thread::scope(|scope| {
                 for (number, stream) in listener.incoming().enumerate() {
-                    if told.load(Ordering::Relaxed) {
+                    if is_stopped.load(Ordering::Relaxed) {
                         return;
                     }
                     let Ok(stream) = stream else { continue };
                     stream.set_nodelay(true).unwrap();
-                    stream.set_read_timeout(Some(LOOK)).unwrap();
-                    stream.set_write_timeout(Some(LOOK)).unwrap();
-                    let mut peer = Peer { stream, stop: Arc::clone(&told), number: number as u64 };
+                    stream.set_read_timeout(Some(STOP_CHECK)).unwrap();
+                    stream.set_write_timeout(Some(STOP_CHECK)).unwrap();
+                    let mut peer = Peer { stream, stop: Arc::clone(&is_stopped), number: number as u64 };
                     let serve = &serve;
                     scope.spawn(move || serve(&mut peer));
                 }
@@ -122,7 +121,6 @@ impl Server {
         Server { address, stop, thread: Some(thread) }
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -131,7 +129,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // It waits for a connection: this one ends it.
+        // Ends the wait for a connection.
         drop(TcpStream::connect(self.address));
         let ended = self.thread.take().map(JoinHandle::join);
         assert!(std::thread::panicking() || matches!(ended, Some(Ok(()))), "the server panicked");

@@ -7,8 +7,8 @@ use http::null::{Answer, Faults, Null, OneIn};
 
 use crate::common::{load, null, run};
 
-/// Whether io_uring is here; where it is not, the reason is told.
-pub fn has_uring() -> bool {
+/// Whether io_uring is available; prints the reason if not.
+fn has_uring() -> bool {
     match uring::available() {
         Ok(()) => true,
         Err(reason) => {
@@ -19,30 +19,30 @@ pub fn has_uring() -> bool {
     }
 }
 
-/// Those that are here.
-fn carriers() -> Vec<Carrier> {
+/// The available carriers.
+pub fn carriers() -> Vec<Carrier> {
     if has_uring() { vec![Carrier::Epoll, Carrier::Uring] } else { vec![Carrier::Epoll] }
 }
 
-/// What both count of a load against a responder with these faults.
-fn both(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
+/// Asserts that both carriers count the same against a responder with these faults.
+fn compare_carriers(faults: Faults, load: impl Fn(std::net::SocketAddr) -> Load) {
     if !has_uring() {
         return;
     }
     let counts = [Carrier::Epoll, Carrier::Uring].map(|carrier| {
         let server = null(faults);
         let outcome = run(&Load { carrier, ..load(server.address()) });
-        let counts = outcome.book.counts;
-        let all = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
-        (outcome.ramped.established, all, counts.closed_announced, outcome.book.latency.count())
+        let counts = outcome.stats.counts;
+        let by_end = (counts.answered, counts.failed, counts.malformed, counts.in_flight, counts.surplus);
+        (outcome.ramp.established, by_end, counts.closed_announced, outcome.stats.latency.count())
     });
     assert_eq!(counts[0], counts[1]);
 }
 
 #[test]
 fn without_faults() {
-    both(Faults::default(), |target| Load { threads: 2, ..load(target, 40, 10_000) });
-    both(Faults::default(), |target| Load {
+    compare_carriers(Faults::default(), |target| Load { threads: 2, ..load(target, 40, 10_000) });
+    compare_carriers(Faults::default(), |target| Load {
         pacing: Pacing::Poisson { rate: 5000.0, seed: 3 },
         ..load(target, 10, 1000)
     });
@@ -51,25 +51,28 @@ fn without_faults() {
 #[test]
 fn with_each_fault() {
     let one_in = OneIn::new(20);
-    let none = Faults::default();
-    let all = [
-        Faults { unavailable: one_in, ..none },
-        Faults { reset: one_in, ..none },
-        Faults { cut: one_in, ..none },
-        Faults { twice: one_in, ..none },
-        Faults { close_after: one_in, ..none },
-        Faults { silent: OneIn::new(100), ..none },
-        Faults { split: Some(Duration::from_micros(200)), ..none },
+    let no_faults = Faults::default();
+    let faults_to_plant = [
+        Faults { unavailable: one_in, ..no_faults },
+        Faults { reset: one_in, ..no_faults },
+        Faults { cut: one_in, ..no_faults },
+        Faults { twice: one_in, ..no_faults },
+        Faults { close_after: one_in, ..no_faults },
+        Faults { silent: OneIn::new(100), ..no_faults },
+        Faults { split: Some(Duration::from_micros(200)), ..no_faults },
     ];
-    for faults in all {
-        both(faults, |target| Load { timeout: Duration::from_millis(100), ..load(target, 1, 399) });
+    for faults in faults_to_plant {
+        compare_carriers(faults, |target| Load {
+            timeout: Duration::from_millis(100),
+            ..load(target, 1, 399)
+        });
     }
 }
 
 #[test]
 fn with_a_connection_for_each_request() {
     let request = Request::new("GET", "x", "/", &[], b"", false).unwrap();
-    both(Faults::default(), |target| Load {
+    compare_carriers(Faults::default(), |target| Load {
         request: request.clone(),
         keeps_alive: false,
         ..load(target, 4, 300)
@@ -81,11 +84,11 @@ fn io_uring_carries_large_bodies_both_ways() {
     if !has_uring() {
         return;
     }
-    let server = Null::local(Answer::of(&vec![b'b'; 3_000_000])).start().unwrap();
+    let server = Null::local(Answer::with_body(&vec![b'b'; 3_000_000])).start().unwrap();
     let request = Request::new("POST", "x", "/", &[], &vec![b'r'; 1_000_000], true).unwrap();
     let expect = Expect { body: Some(3_000_000), ..Expect::default() };
     let load = Load { request, expect, carrier: Carrier::Uring, ..load(server.address(), 4, 40) };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     assert_eq!((counts.answered, counts.failures()), (40, 0));
 }
 
@@ -95,29 +98,29 @@ fn connections_stay_from_window_to_window() {
         let server = null(Faults::default());
         let load = Load { carrier, threads: 2, ..load(server.address(), 40, 1) };
         let client = Client::connect(&load, Default::default()).unwrap();
-        let window = |requests| Window { requests: Some(requests), ..Window::of(&load) };
+        let window = |requests| Window { requests: Some(requests), ..Window::from_load(&load) };
         for requests in [5000, 300, 7000] {
             let outcome = client.window(&window(requests), time::now()).unwrap();
-            assert_eq!(outcome.book.counts.answered, requests, "{:?}", outcome.book.counts);
-            assert_eq!((outcome.book.counts.connects, outcome.ramped.established), (0, 40));
+            assert_eq!(outcome.stats.counts.answered, requests, "{:?}", outcome.stats.counts);
+            assert_eq!((outcome.stats.counts.connects, outcome.ramp.established), (0, 40));
         }
-        // Those that the server ended meanwhile are made again.
+        // Connections that the server closed in between are made again.
         drop(client);
         assert_eq!(server.stop().unwrap(), 5000 + 300 + 7000 + 40);
     }
 }
 
 #[test]
-fn what_was_given_up_in_one_window_is_no_part_of_the_next() {
+fn unanswered_requests_do_not_reach_the_next_window() {
     for carrier in carriers() {
         let server = null(Faults { silent: OneIn::new(100), ..Faults::default() });
         let drain = Duration::from_millis(100);
         let load = Load { carrier, drain, ..load(server.address(), 10, 180) };
         let client = Client::connect(&load, Default::default()).unwrap();
-        // With the ten that proved the connections, the hundredth request falls into the first window.
+        // Ten requests proved the connections: the hundredth falls into the first window.
         let mut in_flight = 0;
         for _ in 0..2 {
-            let counts = client.window(&Window::of(&load), time::now()).unwrap().book.counts;
+            let counts = client.window(&Window::from_load(&load), time::now()).unwrap().stats.counts;
             assert_eq!(counts.answered + counts.in_flight, 180, "{counts:?}");
             assert_eq!(counts.connects, in_flight, "{counts:?}");
             in_flight = counts.in_flight;

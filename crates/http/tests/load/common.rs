@@ -1,4 +1,4 @@
-//! A load that is small enough for a test.
+//! Small loads for tests.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,9 @@ use http::engine::{self, Carrier, Expect, Load, Outcome, Pacing, Ramp, Request};
 use http::null::{Answer, Faults, Null, Responder};
 use http::record::{Counts, Failure};
 
-/// The body that the responder answers.
+/// The responder's body.
 pub const BODY: &[u8] = b"Hello, Go!";
 
-/// A closed loop of `requests` over `connections`.
 pub fn load(target: SocketAddr, connections: u32, requests: u64) -> Load {
     Load {
         target,
@@ -34,43 +33,41 @@ pub fn load(target: SocketAddr, connections: u32, requests: u64) -> Load {
     }
 }
 
-/// A responder with these faults.
 pub fn null(faults: Faults) -> Responder {
-    Null { faults, ..Null::local(Answer::of(BODY)) }.start().unwrap()
+    Null { faults, ..Null::local(Answer::with_body(BODY)) }.start().unwrap()
 }
 
-/// A responder of these bytes.
 pub fn raw(bytes: &[u8]) -> Responder {
     Null::local(Answer::raw(bytes)).start().unwrap()
 }
 
-/// Runs it from now on.
+/// Runs a load, and checks its totals.
 pub fn run(load: &Load) -> Outcome {
     let outcome = engine::run(load, &Default::default(), |_| Some(engine::time::now())).unwrap();
     holds_together(load, &outcome);
-    let counts = &outcome.book.counts;
+    let counts = &outcome.stats.counts;
     if let Some(requests) = load.requests.filter(|_| load.duration.is_none()) {
         assert_eq!(ended(counts) + counts.in_flight, requests, "{counts:?}");
     }
     outcome
 }
 
-/// Requests of the window that came to an end.
+/// Requests of the window that have ended.
 fn ended(counts: &Counts) -> u64 {
     counts.answered + counts.answered_late + counts.failures() + counts.failed_late
 }
 
-/// What is true of every outcome without warm-up: nothing is lost, nothing counted twice.
+/// Holds for every outcome without warm-up: nothing is lost, and nothing is counted twice.
 pub fn holds_together(load: &Load, outcome: &Outcome) {
-    let (book, counts) = (&outcome.book, &outcome.book.counts);
-    let timeouts = counts.of(Failure::Timeout);
+    let (stats, counts) = (&outcome.stats, &outcome.stats.counts);
+    let timeouts = counts.failed_by(Failure::Timeout);
     let ended = ended(counts);
-    assert_eq!(book.latency.count() + book.failures.count(), ended, "{counts:?}");
-    assert!(book.latency.count() >= counts.answered + timeouts);
-    assert_eq!(book.latency.count(), book.uncorrected.count());
-    let slots: u64 = book.intervals.slots().iter().map(|slot| slot.answered).sum();
+    assert_eq!(stats.latency.count() + stats.failures.count(), ended, "{counts:?}");
+    assert!(stats.latency.count() >= counts.answered + timeouts);
+    assert_eq!(stats.latency.count(), stats.uncorrected.count());
+    let slots: u64 = stats.intervals.slots().iter().map(|slot| slot.answered).sum();
     assert_eq!(slots, counts.answered);
-    let asked = load.requests.unwrap_or(u64::MAX);
-    assert!(ended + counts.in_flight + counts.unsent <= asked, "{counts:?}");
-    assert_eq!(book.censored.count(), counts.in_flight + counts.unsent);
+    let requests = load.requests.unwrap_or(u64::MAX);
+    assert!(ended + counts.in_flight + counts.unsent <= requests, "{counts:?}");
+    assert_eq!(stats.censored.count(), counts.in_flight + counts.unsent);
 }

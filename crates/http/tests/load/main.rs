@@ -1,4 +1,4 @@
-//! The engine against the null responder and servers of TLS, on loopback.
+//! The engine against the null responder and TLS servers, on loopback.
 
 mod carriers;
 mod closed;

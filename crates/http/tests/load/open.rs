@@ -11,7 +11,7 @@ use http::record::Failure;
 use crate::common::{BODY, load, null, run};
 
 #[test]
-fn a_rate_is_kept_by_both_arrivals() {
+fn both_arrivals_meet_a_rate() {
     let server = null(Faults::default());
     for pacing in [Pacing::Constant { rate: 2000.0 }, Pacing::Poisson { rate: 2000.0, seed: 1 }] {
         let load = Load {
@@ -21,16 +21,16 @@ fn a_rate_is_kept_by_both_arrivals() {
             threads: 2,
             ..load(server.address(), 10, 0)
         };
-        let counts = run(&load).book.counts;
+        let counts = run(&load).stats.counts;
         let sent = counts.answered + counts.answered_late + counts.unsent;
-        let wrong = if matches!(pacing, Pacing::Constant { .. }) { 0 } else { 200 };
-        assert!(sent.abs_diff(1000) <= wrong, "{pacing:?} {counts:?}");
+        let tolerance = if matches!(pacing, Pacing::Constant { .. }) { 0 } else { 200 };
+        assert!(sent.abs_diff(1000) <= tolerance, "{pacing:?} {counts:?}");
         assert_eq!(counts.failures() + counts.in_flight, 0);
     }
 }
 
 #[test]
-fn a_stall_is_seen_from_the_intended_start_alone() {
+fn only_the_intended_start_shows_a_stall() {
     let (every, length) = (Duration::from_millis(500), Duration::from_millis(100));
     let server = null(Faults { stall: Some(Stall { every, length }), ..Faults::default() });
     let load = Load {
@@ -39,24 +39,25 @@ fn a_stall_is_seen_from_the_intended_start_alone() {
         requests: None,
         ..load(server.address(), 2, 0)
     };
-    // The connections are proved at the end of the first stall; the window holds three, and its end none.
-    let book = run(&load).book;
-    // Of 1700 requests, the n that wait longest wait at least 100 ms - n / 3 ms: 43 ms and 94 ms, where
-    // the server stalls on time. A busy machine only adds to that.
-    let p90 = book.latency.quantile(0.90).unwrap() as f64 / 1e6;
-    let p99 = book.latency.quantile(0.99).unwrap() as f64 / 1e6;
+    // The connections are proved at the end of the first stall. The window holds three stalls, and ends in
+    // none.
+    let stats = run(&load).stats;
+    // The n longest of 1700 requests wait at least 100 ms - n / 3 ms: 43 ms and 94 ms, if the server stalls
+    // on time. A busy machine only adds to that.
+    let p90 = stats.latency.quantile(0.90).unwrap() as f64 / 1e6;
+    let p99 = stats.latency.quantile(0.99).unwrap() as f64 / 1e6;
     assert!(p90 > 25.0, "{p90}");
     assert!(p99 > 60.0, "{p99}");
-    // Of those that were sent only two met each stall.
-    let naive = book.uncorrected.quantile(0.98).unwrap() as f64 / 1e6;
+    // Only two of the sent requests met each stall.
+    let naive = stats.uncorrected.quantile(0.98).unwrap() as f64 / 1e6;
     assert!(naive < p90 / 2.0, "{naive}");
-    // And the delay is the server's: no connection was free.
-    let busy = book.lag_busy.mean().unwrap();
-    assert!(busy > 5.0 * book.lag_late.mean().unwrap(), "{busy} {:?}", book.lag_late.mean());
+    // The server causes the delay: no connection was free.
+    let busy = stats.lag_busy.mean().unwrap();
+    assert!(busy > 5.0 * stats.lag_late.mean().unwrap(), "{busy} {:?}", stats.lag_late.mean());
 }
 
 #[test]
-fn what_was_not_sent_is_told() {
+fn unsent_requests_are_counted() {
     let length = Duration::from_secs(3600);
     let server = null(Faults { split: Some(Duration::from_millis(20)), ..Faults::default() });
     let load = Load {
@@ -67,13 +68,13 @@ fn what_was_not_sent_is_told() {
         drain: Duration::from_millis(100),
         ..load(server.address(), 1, 0)
     };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     assert_eq!(counts.answered + counts.answered_late + counts.unsent + counts.in_flight, 300);
-    assert!(counts.unsent >= 250 && counts.of(Failure::Timeout) == 0, "{counts:?}");
-    // Given time, what was due is sent behind the window, and has its whole latency.
-    let book = run(&Load { drain: Duration::from_secs(60), ..load }).book;
-    assert_eq!((book.latency.count(), book.counts.unsent), (300, 0), "{:?}", book.counts);
-    assert!(book.latency.quantile(0.9).unwrap() > 4_000_000_000);
+    assert!(counts.unsent >= 250 && counts.failed_by(Failure::Timeout) == 0, "{counts:?}");
+    // With enough time the rest is sent after the window, with its full latency.
+    let stats = run(&Load { drain: Duration::from_secs(60), ..load }).stats;
+    assert_eq!((stats.latency.count(), stats.counts.unsent), (300, 0), "{:?}", stats.counts);
+    assert!(stats.latency.quantile(0.9).unwrap() > 4_000_000_000);
 }
 
 #[test]
@@ -85,9 +86,9 @@ fn connections_that_end_between_requests_are_made_again() {
         requests: None,
         ..load(server.address(), 20, 0)
     };
-    let book = run(&load).book;
-    assert_eq!((book.counts.answered + book.counts.answered_late, book.counts.failures()), (300, 0));
-    assert!(book.counts.connects >= 90, "{:?}", book.counts);
+    let stats = run(&load).stats;
+    assert_eq!((stats.counts.answered + stats.counts.answered_late, stats.counts.failures()), (300, 0));
+    assert!(stats.counts.connects >= 90, "{:?}", stats.counts);
 }
 
 #[test]
@@ -99,9 +100,9 @@ fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
         requests: None,
         ..load(server.address(), 20, 0)
     };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     let ended = counts.answered + counts.answered_late + counts.failures() + counts.failed_late;
-    // A connection waits 20 ms for its next request, and its end comes at once: seldom will one meet it.
+    // A connection idles for 20 ms, and closes at once: few requests meet the close.
     assert_eq!(ended + counts.unsent, 300, "{counts:?}");
     assert!(counts.closed_idle >= 30 && counts.closed_idle <= counts.connects + 20, "{counts:?}");
 }
@@ -110,7 +111,7 @@ fn connections_that_the_server_ends_while_they_wait_cost_no_request() {
 fn a_notice_that_ends_an_idle_connection_is_no_second_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = listener.local_addr().unwrap();
-    // Each connection is answered once, and told that it idled for too long.
+    // Each connection is answered once, and then closed with a notice.
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             std::thread::spawn(move || serve_once(stream));
@@ -122,7 +123,7 @@ fn a_notice_that_ends_an_idle_connection_is_no_second_answer() {
         requests: None,
         ..load(target, 1, 0)
     };
-    let counts = run(&load).book.counts;
+    let counts = run(&load).stats.counts;
     assert!(counts.answered > 0 && counts.connects > 0, "{counts:?}");
     assert_eq!(counts.surplus, 0, "{counts:?}");
 }

@@ -1,4 +1,4 @@
-//! Defects that are planted: the responder does each as it says, and the engine's record shows it.
+//! Planted defects: the responder does what it says, and the engine's record shows it.
 
 use std::time::Duration;
 
@@ -17,37 +17,38 @@ const fn one_in(times: u64) -> OneIn {
 #[test]
 fn another_body_is_another_length() {
     let server = null(Faults { other: Some(one_in(10)), ..Faults::default() });
-    let counts = run(&load(server.address(), 1, 999)).book.counts;
-    assert_eq!((counts.answered, counts.of(Failure::Length), counts.failures()), (899, 100, 100));
+    let counts = run(&load(server.address(), 1, 999)).stats.counts;
+    assert_eq!((counts.answered, counts.failed_by(Failure::Length), counts.failures()), (899, 100, 100));
 }
 
 #[test]
 fn one_answer_in_ten_comes_forty_milliseconds_later() {
     let length = Duration::from_millis(40);
     let server = null(Faults { delay: Some(Delay { length, share: one_in(10) }), ..Faults::default() });
-    let book = run(&load(server.address(), 1, 99)).book;
-    let slow = |quantile| book.latency.quantile(quantile).unwrap() >= 40_000_000;
+    let stats = run(&load(server.address(), 1, 99)).stats;
+    let slow = |quantile| stats.latency.quantile(quantile).unwrap() >= 40_000_000;
     assert_eq!([0.5, 0.95].map(slow), [false, true]);
-    assert_eq!((book.counts.answered, book.counts.failures()), (99, 0));
+    assert_eq!((stats.counts.answered, stats.counts.failures()), (99, 0));
 }
 
 #[test]
 fn a_server_that_waits_is_idle() {
     let length = Duration::from_millis(5);
     let server = null(Faults { delay: Some(Delay { length, share: one_in(1) }), ..Faults::default() });
-    let book = run(&load(server.address(), 4, 80)).book;
-    assert!(book.latency.quantile(0.001).unwrap() >= 4_990_000);
-    assert_eq!(book.counts.answered, 80);
+    let stats = run(&load(server.address(), 4, 80)).stats;
+    assert!(stats.latency.quantile(0.001).unwrap() >= 4_990_000);
+    assert_eq!(stats.counts.answered, 80);
 }
 
 #[test]
 fn answers_that_come_later_and_later() {
     let drift = Drift { growth: Duration::from_millis(50), every: Duration::from_millis(100) };
     let server = null(Faults { drift: Some(drift), ..Faults::default() });
-    let book = run(&load(server.address(), 1, 12)).book;
-    // The last of them waits for half of what passed before, thus for a third of the whole; of 12 that wait equally long, for a twelfth.
-    let longest = book.latency.longest().unwrap() as f64 * 1e-9;
-    assert!(longest >= 0.3 * book.seconds().unwrap(), "{longest} of {:?}", book.seconds());
+    let stats = run(&load(server.address(), 1, 12)).stats;
+    // The last of them waits for half of the time so far, a third of the whole; with 12 equal waits it would
+    // be a twelfth.
+    let longest = stats.latency.longest().unwrap() as f64 * 1e-9;
+    assert!(longest >= 0.3 * stats.seconds().unwrap(), "{longest} of {:?}", stats.seconds());
 }
 
 #[test]
@@ -56,25 +57,25 @@ fn connections_that_are_neglected_starve() {
     let server = null(Faults { neglect: Some(neglect), ..Faults::default() });
     let load = Load { drain: Duration::from_secs(1), ..load(server.address(), 6, 400) };
     let outcome = run(&load);
-    let (book, fairness) = (&outcome.book, &outcome.book.fairness);
-    assert_eq!((outcome.ramped.established, fairness.connections, fairness.starved), (6, 6, 4));
-    assert_eq!((book.counts.answered, book.counts.in_flight, book.counts.failures()), (396, 4, 0));
+    let (stats, fairness) = (&outcome.stats, &outcome.stats.fairness);
+    assert_eq!((outcome.ramp.established, fairness.connections, fairness.starved), (6, 6, 4));
+    assert_eq!((stats.counts.answered, stats.counts.in_flight, stats.counts.failures()), (396, 4, 0));
     assert!(fairness.jain().unwrap() <= 0.34);
 }
 
 #[test]
 fn a_small_backlog_overflows() {
-    let look = || network::read(&Tree::live(), None);
-    let before = look();
+    let read_counters = || network::read(&Tree::live(), None);
+    let before = read_counters();
     let faults = Faults { accept: Some(Duration::from_millis(200)), ..Faults::default() };
-    let server = Null { backlog: 1, faults, ..Null::local(Answer::of(BODY)) }.start().unwrap();
+    let server = Null { backlog: 1, faults, ..Null::local(Answer::with_body(BODY)) }.start().unwrap();
     let ramp = Ramp { in_flight: 4, ..Ramp::default() };
     let load = Load { ramp, timeout: ramp.patience, ..load(server.address(), 4, 40) };
     let outcome = run(&load);
-    assert_eq!((outcome.ramped.established, outcome.book.counts.answered), (4, 40));
-    // Two find room (one more than the backlog); the others ask again after a second (RFC 6298, section 2).
-    assert!(outcome.ramped.connect.longest().unwrap() >= 900_000_000);
-    let changed = sample::changes(&before, &look());
+    assert_eq!((outcome.ramp.established, outcome.stats.counts.answered), (4, 40));
+    // Two fit (one more than the backlog); the others retry after a second (RFC 6298, section 2).
+    assert!(outcome.ramp.connect.longest().unwrap() >= 900_000_000);
+    let changed = sample::changes(&before, &read_counters());
     if let Some(overflows) = sample::value(&changed, "tcp.ListenOverflows").value() {
         assert!(*overflows >= 2.0, "{overflows}");
     }

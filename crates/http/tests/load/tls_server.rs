@@ -1,4 +1,4 @@
-//! A server of TLS that is small enough for a test: a thread for each connection.
+//! A small TLS server for tests, with a thread per connection.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,19 +12,19 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion, version};
 
-/// The name in the server's certificate.
+/// Name in its certificate.
 pub const NAME: &str = "bench.test";
 
-/// A connection, of which the handshake is done by the first read.
+/// A connection. The first read completes the handshake.
 pub type Stream = StreamOwned<ServerConnection, TcpStream>;
 
-/// What the server is like.
+/// Settings of the server.
 pub struct Setup {
     pub version: &'static SupportedProtocolVersion,
     pub protocol: &'static str,
-    /// Whether clients must show a certificate of their own.
+    /// Whether clients need a certificate.
     pub asks_clients: bool,
-    /// What its certificate, which it signed itself, says.
+    /// Changes its self-signed certificate.
     pub certificate: fn(&mut rcgen::CertificateParams),
 }
 
@@ -34,25 +34,24 @@ impl Default for Setup {
     }
 }
 
-/// Serves until it is dropped.
 pub struct Server {
     pub address: SocketAddr,
-    /// Its certificate, in a file.
+    /// File of its certificate.
     pub file: tempfile::NamedTempFile,
     stop: Arc<AtomicBool>,
     accept: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Does this on each connection; what fails there ends the connection alone.
+    /// Runs `serve` on each connection; an error ends only that connection.
     pub fn start(
         setup: &Setup,
         serve: impl Fn(&mut Stream) -> io::Result<()> + Clone + Send + 'static,
     ) -> Server {
-        let mut own = rcgen::CertificateParams::new([NAME.to_owned()]).unwrap();
-        (setup.certificate)(&mut own);
+        let mut parameters = rcgen::CertificateParams::new([NAME.to_owned()]).unwrap();
+        (setup.certificate)(&mut parameters);
         let signing_key = rcgen::KeyPair::generate().unwrap();
-        let certificate = own.self_signed(&signing_key).unwrap();
+        let certificate = parameters.self_signed(&signing_key).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(certificate.pem().as_bytes()).unwrap();
         let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
@@ -78,7 +77,7 @@ impl Server {
         Server { address, file, stop, accept: Some(accept) }
     }
 
-    /// For clients that believe its certificate alone.
+    /// Trusts only its certificate.
     pub fn tls(&self) -> Tls {
         Tls::new(NAME, &Trust::File(self.file.path().to_owned())).unwrap()
     }
@@ -116,7 +115,8 @@ fn config(
     Arc::new(config)
 }
 
-/// Answers every request of so many bytes, until the client goes or, if it `closes`, once; then the session is ended as it should be.
+/// Answers requests of `length` bytes until the client goes; if `closes`, one request, and then ends the
+/// session properly.
 pub fn answers(
     request: usize,
     answer: Vec<u8>,
@@ -135,7 +135,7 @@ pub fn answers(
     }
 }
 
-/// A whole answer.
+/// A complete answer.
 pub fn answer(body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()

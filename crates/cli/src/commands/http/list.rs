@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use figure::format::plain;
-use http::servers::Listed;
+use http::servers::ServerEntry;
 
 use crate::failure::Failure;
 use crate::output;
@@ -20,7 +20,7 @@ pub(super) fn run() -> Result<ExitCode, Failure> {
 }
 
 /// What a server is, and what it is made of.
-fn about(one: &Listed) -> String {
+fn about(one: &ServerEntry) -> String {
     let made: Vec<String> = one.modules.iter().map(|(name, version)| format!("{name} {version}")).collect();
     if made.is_empty() { one.about.clone() } else { format!("{} ({})", one.about, made.join(", ")) }
 }
@@ -31,7 +31,7 @@ mod unit {
 
     #[test]
     fn a_server_is_told_with_what_it_is_made_of() {
-        let one = |modules: &[(&str, &str)]| Listed {
+        let one = |modules: &[(&str, &str)]| ServerEntry {
             server: "fast".to_owned(),
             about: "serves connections".to_owned(),
             modules: modules.iter().map(|(name, version)| ((*name).into(), (*version).into())).collect(),

@@ -8,10 +8,10 @@ use std::time::Duration;
 use figure::format::{plain, system_error};
 use figure::{Machine, loads, secrets};
 use http::bench::setup::Remote;
+use http::driver::remote::AgentClient;
+use http::driver::wire::Host;
 use http::engine::{Carrier, Expect, Trust, uring};
-use http::modes::{ASKED, Asked, Client, Options, STUDY, Study};
-use http::side::remote::Session;
-use http::side::wire::Host;
+use http::modes::{Client, Options, STUDY, Study, USER_SERVER, UserServer};
 use http::watch::interface;
 use lab::schedule::Rules;
 use machine::{Asked as Known, Tree};
@@ -108,10 +108,10 @@ fn here() -> Result<Vec<String>, Failure> {
 
 /// A machine where an agent is, and the servers there. The worker that measures calls again.
 fn there(agent: SocketAddr, token: &str) -> Result<(Remote, Vec<String>), Failure> {
-    let session = Session::open(agent, token)
+    let client = AgentClient::connect(agent, token)
         .map_err(|why| Failure::measuring(format!("--remote: {}", plain(&why))))?;
     let interface = interface::towards(agent).into_value();
-    let Host { machine, servers, .. } = session.host;
+    let Host { machine, servers, .. } = client.host;
     Ok((Remote { agent, token: token.to_owned(), interface, machine }, servers))
 }
 
@@ -159,7 +159,7 @@ fn asked(arguments: &Load, given: &Url, machine: &Machine) -> Result<Vec<Part>, 
         (None, false) => Trust::Roots,
     };
     let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    let asked = Asked {
+    let asked = UserServer {
         target: address,
         host: if is_default { host.to_owned() } else { format!("{host}:{}", address.port()) },
         path: url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path())),
@@ -197,7 +197,7 @@ fn asked(arguments: &Load, given: &Url, machine: &Machine) -> Result<Vec<Part>, 
         };
         Options { mode: asked.clone(), client: client.clone(), rules, quick }
     };
-    plans(vec![&ASKED], machine, &arguments.measuring, OF_ASKED, &options).map(parts)
+    plans(vec![&USER_SERVER], machine, &arguments.measuring, OF_ASKED, &options).map(parts)
 }
 
 fn client(arguments: &Load) -> Result<Client, Failure> {

@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
         threads: arguments.threads,
         cpus: arguments.cpus.clone(),
         backlog: arguments.backlog,
-        answer: Answer::of(arguments.body.as_bytes()),
+        answer: Answer::with_body(arguments.body.as_bytes()),
         faults: Faults {
             stall: faults.stall,
             unavailable: faults.unavailable,

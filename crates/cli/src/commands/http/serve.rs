@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use figure::format::{plain, system_error};
-use http::side::agent::{Agent, Rules, is_long, random_token};
+use http::driver::agent::{Agent, is_long, random_token};
+use http::driver::agent_rules::AgentRules;
 use machine::{Asked as Known, Tree};
 
 use crate::args::http::{Serve, TOKEN};
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     // The null responder takes a descriptor for each connection, as the servers do.
     lab::worker::raise_descriptor_limit();
     let machine = machine::describe(&Tree::live(), &Known { dimms: None });
-    let rules = Rules::new(&machine, names.clone(), token.clone());
+    let rules = AgentRules::new(&machine, names.clone(), token.clone());
     let told = |error: std::io::Error| {
         Failure::usage(format!(
             "--bind {} --agent {}: {}",

@@ -1,10 +1,10 @@
-//! Known responses. Any others are in the fuzz target of tests/hostile.
+//! Known responses. The fuzz target of tests/hostile covers all others.
 
 use super::*;
 
-/// What became of bytes that came in these pieces, behind which the connection ended: every response, then how it ended.
+/// What the parser found in bytes that came in pieces, followed by the end of the connection.
 #[derive(Debug, PartialEq)]
-enum Became {
+enum ParseResult {
     Response(Response),
     Malformed(Malformed),
     End(End),
@@ -16,8 +16,8 @@ impl Sink for Vec<u8> {
     }
 }
 
-fn read(pieces: &[&[u8]], is_head: bool) -> Vec<Became> {
-    let (mut parser, mut carry, mut became) = (Parser::new(is_head), Vec::new(), Vec::new());
+fn read(pieces: &[&[u8]], is_head: bool) -> Vec<ParseResult> {
+    let (mut parser, mut carry, mut results) = (Parser::new(is_head), Vec::new(), Vec::new());
     let mut body = Vec::new();
     for piece in pieces {
         let mut rest = *piece;
@@ -27,57 +27,57 @@ fn read(pieces: &[&[u8]], is_head: bool) -> Vec<Became> {
                 Outcome::Complete { response, used } => {
                     assert!(carry.is_empty());
                     assert_eq!(std::mem::take(&mut body).len() as u64, response.body);
-                    became.push(Became::Response(response));
+                    results.push(ParseResult::Response(response));
                     rest = &rest[used..];
                 }
                 Outcome::Malformed(kind) => {
-                    became.push(Became::Malformed(kind));
-                    return became;
+                    results.push(ParseResult::Malformed(kind));
+                    return results;
                 }
             }
         }
-        assert!(carry.len() <= HEAD_MOST);
+        assert!(carry.len() <= MAX_HEAD);
     }
-    became.push(Became::End(parser.end(&mut carry)));
-    became
+    results.push(ParseResult::End(parser.end(&mut carry)));
+    results
 }
 
-fn one(bytes: &str) -> Became {
+fn parse(bytes: &str) -> ParseResult {
     read(&[bytes.as_bytes()], false).remove(0)
 }
 
-fn response(status: u16, body: u64, keeps_alive: bool) -> Became {
-    Became::Response(Response { status, body, keeps_alive })
+fn response(status: u16, body: u64, keeps_alive: bool) -> ParseResult {
+    ParseResult::Response(Response { status, body, keeps_alive })
 }
 
 #[test]
 fn bodies_of_every_framing() {
-    assert_eq!(one("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), response(200, 5, true));
-    assert_eq!(one("HTTP/1.1 404 \r\ncontent-length: 0\r\n\r\n"), response(404, 0, true));
+    assert_eq!(parse("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), response(200, 5, true));
+    assert_eq!(parse("HTTP/1.1 404 \r\ncontent-length: 0\r\n\r\n"), response(404, 0, true));
     let chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n2;a=b\r\nab\r\n0\r\nT: x\r\n\r\n";
-    assert_eq!(one(chunked), response(200, 2, true));
-    let until_close = one("HTTP/1.1 200 OK\r\n\r\nhello");
+    assert_eq!(parse(chunked), response(200, 2, true));
+    let until_close = parse("HTTP/1.1 200 OK\r\n\r\nhello");
     assert_eq!(
         until_close,
-        Became::End(End::Complete(Response { status: 200, body: 5, keeps_alive: false }))
+        ParseResult::End(End::Complete(Response { status: 200, body: 5, keeps_alive: false }))
     );
-    assert_eq!(one("HTTP/1.1 204 No Content\r\n\r\n"), response(204, 0, true));
-    assert_eq!(one("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), response(304, 0, true));
+    assert_eq!(parse("HTTP/1.1 204 No Content\r\n\r\n"), response(204, 0, true));
+    assert_eq!(parse("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n"), response(304, 0, true));
     assert_eq!(
-        one("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5\r\n\r\nhello"),
+        parse("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5\r\n\r\nhello"),
         response(200, 5, true)
     );
     // Transfer-Encoding is believed before Content-Length.
-    let both = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
-    assert_eq!(one(both), response(200, 0, true));
+    let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    assert_eq!(parse(bytes), response(200, 0, true));
 }
 
 #[test]
-fn a_sink_gets_the_body_and_what_the_head_says_of_it() {
+fn a_sink_receives_framing_and_body() {
     #[derive(Default)]
-    struct Seen(Vec<Framing>, Vec<u8>);
-    impl Sink for Seen {
+    struct RecordingSink(Vec<Framing>, Vec<u8>);
+    impl Sink for RecordingSink {
         fn head(&mut self, framing: Framing) {
             self.0.push(framing);
         }
@@ -85,25 +85,25 @@ fn a_sink_gets_the_body_and_what_the_head_says_of_it() {
             self.1.body(piece);
         }
     }
-    let of = |head: &str, body: &str| {
-        let (mut seen, mut carry) = (Seen::default(), Vec::new());
+    let framing_of = |head: &str, body: &str| {
+        let (mut sink, mut carry) = (RecordingSink::default(), Vec::new());
         let bytes = format!("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n{head}\r\n{body}");
         let mut parser = Parser::new(false);
         for piece in bytes.as_bytes().chunks(3) {
-            parser.advance(piece, &mut carry, &mut seen);
+            parser.advance(piece, &mut carry, &mut sink);
         }
-        assert_eq!(seen.1, b"hello", "{head}");
-        let [framing] = seen.0[..] else { panic!("{:?}", seen.0) };
+        assert_eq!(sink.1, b"hello", "{head}");
+        let [framing] = sink.0[..] else { panic!("{:?}", sink.0) };
         framing
     };
     let (plain, chunks) = ("hello", "2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nT: x\r\n\r\n");
-    assert_eq!(of("Content-Length: 5\r\n", "hello, and more"), Framing::Length(5));
-    let chunked = |line: &str| of(&format!("Transfer-Encoding: {line}\r\n"), chunks);
+    assert_eq!(framing_of("Content-Length: 5\r\n", "hello, and more"), Framing::Length(5));
+    let chunked = |line: &str| framing_of(&format!("Transfer-Encoding: {line}\r\n"), chunks);
     assert_eq!(chunked("chunked"), Framing::Chunked { is_coded: false });
     assert_eq!(chunked("gzip, chunked"), Framing::Chunked { is_coded: true });
     assert_eq!(chunked("gzip\r\nTransfer-Encoding: chunked"), Framing::Chunked { is_coded: true });
-    assert_eq!(of("", plain), Framing::UntilClose { is_coded: false });
-    assert_eq!(of("Transfer-Encoding: gzip\r\n", plain), Framing::UntilClose { is_coded: true });
+    assert_eq!(framing_of("", plain), Framing::UntilClose { is_coded: false });
+    assert_eq!(framing_of("Transfer-Encoding: gzip\r\n", plain), Framing::UntilClose { is_coded: true });
 }
 
 #[test]
@@ -115,17 +115,18 @@ fn an_answer_to_head_has_no_body() {
 #[test]
 fn interim_responses_are_skipped() {
     let bytes = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
-    assert_eq!(one(bytes), response(200, 1, true));
-    assert_eq!(one(&"HTTP/1.1 100 Continue\r\n\r\n".repeat(40)), Became::Malformed(Malformed::Interim));
-    assert_eq!(one("HTTP/1.1 101 Switching Protocols\r\n\r\n"), Became::Malformed(Malformed::Upgrade));
+    assert_eq!(parse(bytes), response(200, 1, true));
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n".repeat(40);
+    assert_eq!(parse(&interim), ParseResult::Malformed(Malformed::Interim));
+    assert_eq!(parse("HTTP/1.1 101 Switching Protocols\r\n\r\n"), ParseResult::Malformed(Malformed::Upgrade));
 }
 
 #[test]
-fn who_keeps_the_connection() {
+fn persistence_follows_version_and_header() {
     let answer = |version: &str, line: &str| {
         matches!(
-            one(&format!("HTTP/{version} 200 OK\r\n{line}Content-Length: 0\r\n\r\n")),
-            Became::Response(Response { keeps_alive: true, .. })
+            parse(&format!("HTTP/{version} 200 OK\r\n{line}Content-Length: 0\r\n\r\n")),
+            ParseResult::Response(Response { keeps_alive: true, .. })
         )
     };
     assert!(answer("1.1", ""));
@@ -136,32 +137,35 @@ fn who_keeps_the_connection() {
 }
 
 #[test]
-fn what_is_malformed_is_named() {
-    let head = |line: &str| one(&format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n"));
-    assert_eq!(one("SSH-2.0-OpenSSH_9.2\r\n"), Became::Malformed(Malformed::Head));
-    assert_eq!(one("HTTP/2.0 200 OK\r\n\r\n"), Became::Malformed(Malformed::Head));
-    assert_eq!(one("HTTP/1.1 099 No\r\n\r\n"), Became::Malformed(Malformed::Head));
-    assert_eq!(head("Content-Length: -1"), Became::Malformed(Malformed::Length));
-    assert_eq!(head("Content-Length: "), Became::Malformed(Malformed::Length));
-    assert_eq!(head("Content-Length: 1\r\nContent-Length: 2"), Became::Malformed(Malformed::Length));
-    assert_eq!(head("Content-Length: 99999999999999999999999"), Became::Malformed(Malformed::LengthAbsurd));
+fn malformed_responses_have_a_reason() {
+    let head = |line: &str| parse(&format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n"));
+    assert_eq!(parse("SSH-2.0-OpenSSH_9.2\r\n"), ParseResult::Malformed(Malformed::Head));
+    assert_eq!(parse("HTTP/2.0 200 OK\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
+    assert_eq!(parse("HTTP/1.1 099 No\r\n\r\n"), ParseResult::Malformed(Malformed::Head));
+    assert_eq!(head("Content-Length: -1"), ParseResult::Malformed(Malformed::Length));
+    assert_eq!(head("Content-Length: "), ParseResult::Malformed(Malformed::Length));
+    assert_eq!(head("Content-Length: 1\r\nContent-Length: 2"), ParseResult::Malformed(Malformed::Length));
+    assert_eq!(
+        head("Content-Length: 99999999999999999999999"),
+        ParseResult::Malformed(Malformed::LengthAbsurd)
+    );
     let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    assert_eq!(one(old), Became::Malformed(Malformed::Framing));
-    assert_eq!(head(&"A: b\r\n".repeat(200)), Became::Malformed(Malformed::Headers));
-    assert_eq!(head(&format!("A: {}", "b".repeat(HEAD_MOST))), Became::Malformed(Malformed::HeadLong));
+    assert_eq!(parse(old), ParseResult::Malformed(Malformed::Framing));
+    assert_eq!(head(&"A: b\r\n".repeat(200)), ParseResult::Malformed(Malformed::Headers));
+    assert_eq!(head(&format!("A: {}", "b".repeat(MAX_HEAD))), ParseResult::Malformed(Malformed::HeadLong));
     let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
-    assert_eq!(one(chunk), Became::Malformed(Malformed::Chunk));
+    assert_eq!(parse(chunk), ParseResult::Malformed(Malformed::Chunk));
 }
 
 #[test]
-fn an_end_in_the_middle_is_seen() {
+fn a_truncated_response_is_detected() {
     let end = |bytes: &str| read(&[bytes.as_bytes()], false).remove(0);
-    assert_eq!(read(&[], false), [Became::End(End::NoAnswer)]);
-    assert_eq!(end("HTTP/1.1 20"), Became::End(End::Truncated));
-    assert_eq!(end("HTTP/1.1 100 Continue\r\n\r\n"), Became::End(End::Truncated));
-    assert_eq!(end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell"), Became::End(End::Truncated));
+    assert_eq!(read(&[], false), [ParseResult::End(End::NoAnswer)]);
+    assert_eq!(end("HTTP/1.1 20"), ParseResult::End(End::Truncated));
+    assert_eq!(end("HTTP/1.1 100 Continue\r\n\r\n"), ParseResult::End(End::Truncated));
+    assert_eq!(end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell"), ParseResult::End(End::Truncated));
     assert_eq!(
         end("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"),
-        Became::End(End::Truncated)
+        ParseResult::End(End::Truncated)
     );
 }

@@ -1,15 +1,15 @@
-//! What events mean for a connection and its request.
+//! Handles events of connections.
 
 use super::{Phase, Thread};
 use crate::engine::conn::State;
-use crate::engine::io::{Io, What};
+use crate::engine::io::{Io, IoEvent};
 use crate::engine::parse::{End, Outcome, Response};
 use crate::pace::Pace;
 use crate::record::{Failure, Record};
 use crate::stop::Stop;
 
-/// Whether a server says without being asked why it ends a connection: 408 where it waited for a request for too long, 503 where it
-/// has too many connections (RFC 9110, 15.5.9 and 15.6.4). That is no second answer.
+/// Whether an unrequested response only explains why the server closes the connection: 408 after a long idle
+/// time, 503 with too many connections (RFC 9110, 15.5.9 and 15.6.4). It is no second answer.
 fn is_notice(bytes: &[u8]) -> bool {
     const VERSION: &[u8] = b"HTTP/1.";
     bytes.starts_with(VERSION)
@@ -17,19 +17,19 @@ fn is_notice(bytes: &[u8]) -> bool {
 }
 
 impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
-    pub(super) fn event(&mut self, connection: u32, what: What, now: u64) {
-        match what {
-            What::Received => self.received(connection, now),
-            What::Connected => self.connected(connection, now),
-            What::Closed => self.closed(connection, now),
-            What::Failed(kind) => match self.connections[connection as usize].state {
+    pub(super) fn handle(&mut self, connection: u32, event: IoEvent, now: u64) {
+        match event {
+            IoEvent::Received => self.received(connection, now),
+            IoEvent::Connected => self.connected(connection, now),
+            IoEvent::Closed => self.closed(connection, now),
+            IoEvent::Failed(kind) => match self.connections[connection as usize].state {
                 State::Connecting { .. } => self.unconnected(connection, kind, now),
                 State::Busy | State::Proving => self.fail(connection, kind, now),
                 State::Free => self.lose(connection, now),
                 State::Down => {}
             },
-            // Of those who asked for it, below.
-            What::Room => {}
+            // Handled by `Secure`, which asked for it.
+            IoEvent::Writable => {}
         }
     }
 
@@ -38,7 +38,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         let took = now.saturating_sub(state.since);
         let State::Connecting { with_request } = state.state else { return };
         if self.phase == Phase::Ramp {
-            self.ramped.connect.record(took);
+            self.ramp.connect.record(took);
             if !state.is_proven {
                 self.prove(connection, now);
                 return;
@@ -68,7 +68,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         let bytes = self.io.received();
         let mut carry = self.carries.take(state.carry);
         let outcome = if state.is_hashed {
-            state.parser.advance(bytes, &mut carry, self.bodies.of(connection))
+            state.parser.advance(bytes, &mut carry, self.bodies.hash_of(connection))
         } else {
             state.parser.advance(bytes, &mut carry, &mut ())
         };
@@ -85,13 +85,13 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             }
             Outcome::Malformed(kind) => {
                 self.record.malformed(kind);
-                self.ramped.malformed.get_or_insert_with(|| kind.text().to_owned());
+                self.ramp.malformed.get_or_insert_with(|| kind.text().to_owned());
                 self.fail(connection, Failure::Malformed, now);
             }
         }
     }
 
-    /// A whole answer. A connection with more bytes behind it is not used again.
+    /// A complete answer. A connection with more bytes after it is not used again.
     fn answered(&mut self, connection: u32, response: Response, has_more: bool, now: u64) {
         let mut answer = self.load.expect.check(&response);
         let state = &mut self.connections[connection as usize];
@@ -102,7 +102,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             self.busy -= 1;
             state.state = State::Free;
             if answer == Err(Failure::Status) {
-                self.ramped.status.get_or_insert(response.status);
+                self.ramp.status.get_or_insert(response.status);
             }
             if !self.proved(connection, answer, now) {
                 return;
@@ -112,9 +112,9 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
             match answer {
                 Ok(()) => {
                     state.served += u64::from(self.phase == Phase::Running);
-                    self.record.answer(&state.begun, now);
+                    self.record.answer(&state.times, now);
                 }
-                Err(kind) => self.record.failure(kind, &state.begun, now),
+                Err(kind) => self.record.failure(kind, &state.times, now),
             }
         }
         if response.keeps_alive && self.load.keeps_alive && !has_more {
@@ -132,7 +132,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         self.renew(connection, now);
     }
 
-    /// The server ended it.
+    /// The server closed the connection.
     fn closed(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         match state.state {
@@ -152,7 +152,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
     }
 
-    /// The request on it failed.
+    /// The request of this connection failed.
     pub(super) fn fail(&mut self, connection: u32, kind: Failure, now: u64) {
         let state = &mut self.connections[connection as usize];
         let mut carry = self.carries.take(state.carry);
@@ -166,17 +166,17 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
                 return;
             }
         } else {
-            let begun = state.begun;
-            self.record.failure(kind, &begun, now);
+            let times = state.times;
+            self.record.failure(kind, &times, now);
         }
         self.io.close(connection);
         self.reconnect(connection, now);
     }
 
-    /// One that waited for a request is of no more use.
+    /// An idle connection is lost.
     fn lose(&mut self, connection: u32, now: u64) {
         if !self.load.keeps_alive {
-            // It has none between its requests.
+            // Without keep-alive there is no connection between requests.
             return;
         }
         self.record.server_closed(false);
@@ -184,7 +184,7 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         self.renew(connection, now);
     }
 
-    /// Another one for one that was established. In the ramp it stays established: it was answered, and is only made again.
+    /// Replaces an established connection. During the ramp it stays established and is only made again.
     fn renew(&mut self, connection: u32, now: u64) {
         if self.phase == Phase::Ramp {
             self.connections[connection as usize].since = now;

@@ -1,4 +1,5 @@
-//! Whether bodies are that of the run's first answer: the first on each connection is hashed, and some later ones.
+//! Compares bodies with that of the run's first answer, by hash: the first body of each connection, and a
+//! sample of later ones.
 
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -6,44 +7,44 @@ use std::sync::{Arc, OnceLock};
 
 use twox_hash::XxHash64;
 
-use crate::engine::parse::Sink;
+use crate::engine::message::Sink;
 use crate::record::Failure;
 
-/// Of so many later bodies one is hashed: some 1 in 1024, and a prime, so that it is not that of the same connection again and again
-/// where connections take turns.
+/// One later body in this many is hashed. A prime near 1024: where connections take turns, a multiple of
+/// their number would always hit the same one.
 const ONE_IN: u32 = 1021;
 
-/// The hash of the run's first answer, by whichever thread it came.
-pub type First = OnceLock<u64>;
+/// Hash of the run's first body, from whichever thread.
+pub type FirstHash = OnceLock<u64>;
 
-/// The bodies of a thread.
+/// Hashes of one thread's bodies.
 #[derive(Debug)]
-pub struct Bodies {
-    /// What they are compared with, if they are.
-    first: Option<Arc<First>>,
+pub struct BodyHashes {
+    /// `None`: no comparison.
+    first: Option<Arc<FirstHash>>,
     /// Bodies until the next one that is hashed.
     left: u32,
-    /// Those that are being hashed, by connection.
-    open: HashMap<u32, Hash>,
+    /// Hashes in progress, by connection.
+    open: HashMap<u32, BodyHash>,
 }
 
-/// A body's hash, as far as it has come: XXH64.
+/// XXH64 of the bytes so far.
 #[derive(Clone, Debug, Default)]
-pub struct Hash(XxHash64);
+pub struct BodyHash(XxHash64);
 
-impl Sink for Hash {
+impl Sink for BodyHash {
     fn body(&mut self, piece: &[u8]) {
         self.0.write(piece);
     }
 }
 
-impl Bodies {
-    /// Compared with that of the first answer, or not at all.
-    pub fn new(first: Option<Arc<First>>) -> Bodies {
-        Bodies { first, left: ONE_IN, open: HashMap::new() }
+impl BodyHashes {
+    /// `None`: no comparison.
+    pub fn new(first: Option<Arc<FirstHash>>) -> BodyHashes {
+        BodyHashes { first, left: ONE_IN, open: HashMap::new() }
     }
 
-    /// A request is about to be sent: whether the body of its answer is hashed.
+    /// Decides, before a request is sent, whether the body of its answer is hashed.
     #[inline]
     pub fn begin(&mut self, connection: u32, is_first: bool) -> bool {
         if self.first.is_none() {
@@ -54,17 +55,16 @@ impl Bodies {
             return false;
         }
         self.left = ONE_IN;
-        // What is left of an answer that failed goes.
-        self.open.insert(connection, Hash::default());
+        // Replaces the hash of an answer that failed.
+        self.open.insert(connection, BodyHash::default());
         true
     }
 
-    /// The hash of a body that is being received.
-    pub fn of(&mut self, connection: u32) -> &mut Hash {
+    pub fn hash_of(&mut self, connection: u32) -> &mut BodyHash {
         self.open.entry(connection).or_default()
     }
 
-    /// An answer that is otherwise as expected has come as a whole.
+    /// Compares a complete body, whose answer is otherwise as expected.
     ///
     /// # Errors
     /// [`Failure::Body`].
@@ -81,32 +81,33 @@ mod unit {
 
     #[test]
     fn the_first_and_one_in_so_many_are_hashed() {
-        let first = Arc::new(First::new());
-        let mut bodies = Bodies::new(Some(first.clone()));
+        let first = Arc::new(FirstHash::new());
+        let mut bodies = BodyHashes::new(Some(first.clone()));
         assert!(bodies.begin(0, true));
         let hashed = (0..10 * ONE_IN).filter(|at| bodies.begin(at % 64, false));
         let connections: std::collections::BTreeSet<u32> = hashed.map(|at| at % 64).collect();
         assert_eq!(connections.len(), 10);
-        let mut off = Bodies::new(None);
+        let mut off = BodyHashes::new(None);
         assert!(!off.begin(0, true) && (0..2 * ONE_IN).all(|_| !off.begin(0, false)));
     }
 
     #[test]
-    fn another_body_is_seen_in_whatever_pieces_it_comes() {
-        let first = Arc::new(First::new());
-        let (mut one, mut two) = (Bodies::new(Some(first.clone())), Bodies::new(Some(first.clone())));
-        let check = |bodies: &mut Bodies, pieces: &[&str]| {
+    fn a_different_body_is_detected_in_any_pieces() {
+        let first = Arc::new(FirstHash::new());
+        let bodies = || BodyHashes::new(Some(first.clone()));
+        let (mut bodies_1, mut bodies_2) = (bodies(), bodies());
+        let check = |bodies: &mut BodyHashes, pieces: &[&str]| {
             assert!(bodies.begin(3, true));
-            pieces.iter().for_each(|piece| bodies.of(3).body(piece.as_bytes()));
+            pieces.iter().for_each(|piece| bodies.hash_of(3).body(piece.as_bytes()));
             bodies.check(3)
         };
-        assert_eq!(check(&mut one, &["Hello", ", Go!"]), Ok(()));
-        assert_eq!(check(&mut two, &["Hello, Go!"]), Ok(()));
-        assert_eq!(check(&mut two, &["Hello, Go?"]), Err(Failure::Body));
-        assert_eq!(check(&mut one, &[]), Err(Failure::Body));
-        // An answer that was cut leaves nothing behind.
-        assert!(one.begin(3, true));
-        one.of(3).body(b"He");
-        assert_eq!(check(&mut one, &["Hello, Go!"]), Ok(()));
+        assert_eq!(check(&mut bodies_1, &["Hello", ", Go!"]), Ok(()));
+        assert_eq!(check(&mut bodies_2, &["Hello, Go!"]), Ok(()));
+        assert_eq!(check(&mut bodies_2, &["Hello, Go?"]), Err(Failure::Body));
+        assert_eq!(check(&mut bodies_1, &[]), Err(Failure::Body));
+        // A truncated answer leaves nothing.
+        assert!(bodies_1.begin(3, true));
+        bodies_1.hash_of(3).body(b"He");
+        assert_eq!(check(&mut bodies_1, &["Hello, Go!"]), Ok(()));
     }
 }

@@ -1,38 +1,38 @@
-//! Parts of heads that came in several pieces.
+//! Heads that came in several pieces.
 
 use std::num::NonZeroU32;
 
-/// Room for them, used again.
+/// Buffers for partial heads, reused.
 #[derive(Debug, Default)]
 pub struct Carries {
-    kept: Vec<Vec<u8>>,
+    buffers: Vec<Vec<u8>>,
     spare: Vec<NonZeroU32>,
-    /// For a connection that has none yet.
+    /// For connections without a partial head.
     empty: Vec<u8>,
 }
 
 impl Carries {
-    /// What a connection has kept; afterwards it has nothing.
+    /// Takes the partial head of a connection.
     #[inline]
-    pub fn take(&mut self, place: Option<NonZeroU32>) -> Vec<u8> {
-        let Some(place) = place else { return std::mem::take(&mut self.empty) };
-        self.spare.push(place);
-        self.kept.get_mut(place.get() as usize - 1).map(std::mem::take).unwrap_or_default()
+    pub fn take(&mut self, slot: Option<NonZeroU32>) -> Vec<u8> {
+        let Some(slot) = slot else { return std::mem::take(&mut self.empty) };
+        self.spare.push(slot);
+        self.buffers.get_mut(slot.get() as usize - 1).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Keeps it, if it is something, and tells where.
+    /// Keeps a partial head, if not empty, and returns its slot.
     #[inline]
     pub fn keep(&mut self, carry: Vec<u8>) -> Option<NonZeroU32> {
         if carry.is_empty() {
             self.empty = carry;
             return None;
         }
-        let place = self.spare.pop().or_else(|| {
-            self.kept.push(Vec::new());
-            NonZeroU32::new(self.kept.len() as u32)
+        let slot = self.spare.pop().or_else(|| {
+            self.buffers.push(Vec::new());
+            NonZeroU32::new(self.buffers.len() as u32)
         })?;
-        self.kept[place.get() as usize - 1] = carry;
-        Some(place)
+        self.buffers[slot.get() as usize - 1] = carry;
+        Some(slot)
     }
 }
 
@@ -41,14 +41,14 @@ mod unit {
     use super::*;
 
     #[test]
-    fn places_are_used_again() {
+    fn slots_are_used_again() {
         let mut carries = Carries::default();
-        let one = carries.keep(vec![1]);
-        let two = carries.keep(vec![2]);
-        assert_eq!(carries.take(one), [1]);
-        let three = carries.keep(vec![3]);
-        assert_eq!(three, one);
-        assert_eq!((carries.take(two), carries.take(three)), (vec![2], vec![3]));
-        assert_eq!((carries.keep(Vec::new()), carries.kept.len()), (None, 2));
+        let first = carries.keep(vec![1]);
+        let second = carries.keep(vec![2]);
+        assert_eq!(carries.take(first), [1]);
+        let third = carries.keep(vec![3]);
+        assert_eq!(third, first);
+        assert_eq!((carries.take(second), carries.take(third)), (vec![2], vec![3]));
+        assert_eq!((carries.keep(Vec::new()), carries.buffers.len()), (None, 2));
     }
 }

@@ -1,4 +1,5 @@
-//! Buffers lent to the kernel (io_uring_register_buf_ring(3)): it takes the first of the ring, and they are given back at its end.
+//! Buffers lent to the kernel (io_uring_register_buf_ring(3)): it takes the first of the ring; returned
+//! buffers go to its end.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
@@ -7,29 +8,27 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
 
-/// The group's name.
 pub const GROUP: u16 = 0;
-/// Buffers; a power of two. What is received is read before more is, so that few are away at a time.
+/// Number of buffers; a power of two. Each is returned before the next event, so that few are in use.
 const COUNT: u16 = 512;
-/// Bytes of each.
+/// Bytes of a buffer.
 const SIZE: usize = 4096;
-/// The ring must begin at a page.
+/// The ring must start at a page.
 const PAGE: usize = 4096;
 
-/// The ring and its buffers.
 #[derive(Debug)]
 pub struct Buffers {
-    /// COUNT entries, at the beginning of a page.
+    /// COUNT entries, at the start of a page.
     ring: *mut BufRingEntry,
     bytes: Vec<u8>,
     tail: u16,
 }
 
 impl Buffers {
-    /// Lends all to the kernel.
+    /// Lends all buffers to the kernel.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn new(uring: &IoUring) -> io::Result<Buffers> {
         // SAFETY: a layout that is not empty.
         let ring = unsafe { alloc_zeroed(layout()) }.cast::<BufRingEntry>();
@@ -43,18 +42,19 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// What was received into a buffer that was not given back yet.
+    /// The received bytes of a buffer that is not yet returned.
     pub fn bytes(&self, buffer: u16, filled: usize) -> &[u8] {
         let from = SIZE * buffer as usize;
         &self.bytes[from..from + filled.min(SIZE)]
     }
 
-    /// The kernel may fill it again.
+    /// Returns a buffer to the kernel.
     #[inline]
     pub fn give_back(&mut self, buffer: u16) {
         let from = SIZE * usize::from(buffer % COUNT);
         let address = self.bytes[from..].as_mut_ptr();
-        // SAFETY: the index is below COUNT; the kernel reads entries below the tail alone, which is moved behind this.
+        // SAFETY: the index is below COUNT; the kernel reads only entries below the tail, which is moved
+        // after this.
         unsafe {
             let entry = &mut *self.ring.add(usize::from(self.tail % COUNT));
             entry.set_addr(address as u64);
@@ -77,7 +77,7 @@ fn layout() -> Layout {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: it was allocated so, and nobody else has it.
+        // SAFETY: it was allocated with this layout, and this value owns it.
         unsafe { dealloc(self.ring.cast(), layout()) };
     }
 }

@@ -1,4 +1,4 @@
-//! All that is known of a run, of one thread or of many.
+//! Everything recorded about a run, for one thread or for many.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,44 +6,42 @@ use super::counts::{Counts, Failure};
 use super::fairness::Fairness;
 use super::histogram::Histogram;
 use super::interval::Intervals;
-use super::{Begun, Record};
-use crate::engine::parse::Malformed;
+use super::{Record, RequestTimes};
+use crate::engine::message::Malformed;
 
-/// The record of a run. The histograms of latency hold the requests that were to be sent within the window: answers as expected, also those
-/// that came behind the window, and timeouts at their full age. Other failures are apart, so that fast ones do not flatter.
+/// The latency histograms hold the requests that were due within the window: answers as expected, also after
+/// the window, and timeouts at their full age. Other failures are kept separately: fast ones would flatter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Book {
-    /// Outcomes by kind.
+pub struct RunStats {
     pub counts: Counts,
-    /// From the intended start to the end of the answer. In a closed loop the same as `uncorrected`.
+    /// From the intended start to the end of the answer. Equals `uncorrected` in a closed loop.
     pub latency: Histogram,
-    /// From the sending to the end of the answer.
+    /// From sending to the end of the answer.
     pub uncorrected: Histogram,
-    /// Requests that failed otherwise than by timeout, from the sending.
+    /// Requests that failed other than by timeout, from sending.
     pub failures: Histogram,
-    /// How long a request was kept from being sent because no connection was free.
+    /// How long no connection was free for a request that was due.
     pub lag_busy: Histogram,
-    /// How long a request was not sent though a connection was free: the client's own lateness.
+    /// How long a request that was due was not sent although a connection was free: the client's own
+    /// lateness.
     pub lag_late: Histogram,
-    /// From the return of a wait to the reading of one of its events.
+    /// From the return of a wait to the handling of one of its events.
     pub residence: Histogram,
-    /// How long connecting took.
     pub connect: Histogram,
-    /// Ages of what had no answer at the end, from the intended start: latencies are at least that.
+    /// Ages at the end of requests without an answer, from the intended start: a lower bound of their
+    /// latency.
     pub censored: Histogram,
-    /// Seconds of the window.
     pub intervals: Intervals,
-    /// Answers of the window by connection.
     pub fairness: Fairness,
-    /// When the window began, in nanoseconds of CLOCK_MONOTONIC; `None` before it.
+    /// Start of the window, in nanoseconds of CLOCK_MONOTONIC; `None` during warm-up.
     pub begin: Option<u64>,
-    /// When it ended.
+    /// End of the window.
     pub end: Option<u64>,
 }
 
-impl Book {
-    /// Adds that of another thread or process, of the same window.
-    pub fn merge(&mut self, other: &Book) {
+impl RunStats {
+    /// Adds the stats of another thread or process, of the same window.
+    pub fn merge(&mut self, other: &RunStats) {
         self.counts.merge(&other.counts);
         self.latency.merge(&other.latency);
         self.uncorrected.merge(&other.uncorrected);
@@ -59,17 +57,17 @@ impl Book {
         self.end = self.end.max(other.end);
     }
 
-    /// Seconds of the window; `None` while it has no end.
+    /// Length of the window in seconds; `None` before its end.
     pub fn seconds(&self) -> Option<f64> {
         Some(self.end?.checked_sub(self.begin?)? as f64 * 1e-9)
     }
 
-    /// Answers as expected for each second of the window.
+    /// Answers as expected per second of the window.
     pub fn rate(&self) -> Option<f64> {
         self.seconds().filter(|seconds| *seconds > 0.0).map(|seconds| self.counts.answered as f64 / seconds)
     }
 
-    /// How far the window has come at a moment, if it has begun.
+    /// Nanoseconds since the start of the window; `None` before it.
     #[inline]
     fn within(&self, now: u64) -> Option<u64> {
         now.checked_sub(self.begin?)
@@ -81,9 +79,9 @@ impl Book {
     }
 }
 
-impl Record for Book {
+impl Record for RunStats {
     fn begin(&mut self, window: u64) {
-        *self = Book { begin: Some(window), ..Book::default() };
+        *self = RunStats { begin: Some(window), ..RunStats::default() };
     }
 
     fn end(&mut self, window: u64) {
@@ -91,7 +89,7 @@ impl Record for Book {
     }
 
     #[inline]
-    fn answer(&mut self, request: &Begun, now: u64) {
+    fn answer(&mut self, request: &RequestTimes, now: u64) {
         let Some(at) = self.within(now) else { return };
         let is_over = self.is_over(now);
         let latency = now.saturating_sub(request.intended);
@@ -106,7 +104,7 @@ impl Record for Book {
         }
     }
 
-    fn failure(&mut self, kind: Failure, request: &Begun, now: u64) {
+    fn failure(&mut self, kind: Failure, request: &RequestTimes, now: u64) {
         let Some(at) = self.within(now) else { return };
         let is_over = self.is_over(now);
         if !is_over {
@@ -162,9 +160,9 @@ impl Record for Book {
     }
 
     #[inline]
-    fn batch(&mut self, events: usize, most: usize) {
+    fn batch(&mut self, events: usize, max_events: usize) {
         self.counts.waits += 1;
-        self.counts.full_waits += u64::from(events >= most);
+        self.counts.full_waits += u64::from(events >= max_events);
     }
 
     fn censored(&mut self, was_sent: bool, age: u64) {
@@ -183,44 +181,44 @@ mod unit {
 
     const MS: u64 = 1_000_000;
 
-    fn begun(intended: u64, sent: u64) -> Begun {
-        Begun { intended, sent }
+    fn request(intended: u64, sent: u64) -> RequestTimes {
+        RequestTimes { intended, sent }
     }
 
     #[test]
-    fn what_belongs_to_the_window() {
-        let mut book = Book::default();
-        book.answer(&begun(1, 1), 2);
-        book.connect(5);
-        book.begin(100 * MS);
-        assert_eq!(book.counts, Counts::default());
-        book.end(1100 * MS);
-        // Begun in the warm-up: work of the window, and no latency of it.
-        book.answer(&begun(99 * MS, 99 * MS), 101 * MS);
-        book.answer(&begun(100 * MS, 110 * MS), 130 * MS);
-        // Begun in the window, and answered behind it: a latency, and no work.
-        book.answer(&begun(1000 * MS, 1000 * MS), 1200 * MS);
-        book.failure(Failure::Status, &begun(200 * MS, 200 * MS), 201 * MS);
-        book.failure(Failure::Timeout, &begun(200 * MS, 300 * MS), 700 * MS);
-        assert_eq!((book.counts.answered, book.counts.answered_late), (2, 1));
-        assert_eq!((book.latency.count(), book.uncorrected.count(), book.failures.count()), (3, 3, 1));
-        assert!(book.latency.longest().unwrap() >= 500 * MS);
-        assert!(book.uncorrected.longest().unwrap() < 401 * MS);
-        assert_eq!(book.counts.of(Failure::Timeout), 1);
-        assert_eq!((book.seconds(), book.rate()), (Some(1.0), Some(2.0)));
+    fn only_the_window_counts() {
+        let mut stats = RunStats::default();
+        stats.answer(&request(1, 1), 2);
+        stats.connect(5);
+        stats.begin(100 * MS);
+        assert_eq!(stats.counts, Counts::default());
+        stats.end(1100 * MS);
+        // Due in the warm-up: counts as work of the window, not as latency.
+        stats.answer(&request(99 * MS, 99 * MS), 101 * MS);
+        stats.answer(&request(100 * MS, 110 * MS), 130 * MS);
+        // Due in the window and answered after it: counts as latency, not as work.
+        stats.answer(&request(1000 * MS, 1000 * MS), 1200 * MS);
+        stats.failure(Failure::Status, &request(200 * MS, 200 * MS), 201 * MS);
+        stats.failure(Failure::Timeout, &request(200 * MS, 300 * MS), 700 * MS);
+        assert_eq!((stats.counts.answered, stats.counts.answered_late), (2, 1));
+        assert_eq!((stats.latency.count(), stats.uncorrected.count(), stats.failures.count()), (3, 3, 1));
+        assert!(stats.latency.longest().unwrap() >= 500 * MS);
+        assert!(stats.uncorrected.longest().unwrap() < 401 * MS);
+        assert_eq!(stats.counts.failed_by(Failure::Timeout), 1);
+        assert_eq!((stats.seconds(), stats.rate()), (Some(1.0), Some(2.0)));
     }
 
     #[test]
-    fn a_book_of_two_threads_is_their_sum() {
-        let mut one = Book::default();
-        one.begin(0);
-        let mut two = one.clone();
-        one.answer(&begun(1, 1), 2 * MS);
-        two.answer(&begun(1, 1), 3 * MS);
-        two.censored(true, 9 * MS);
-        two.end(10 * MS);
-        one.merge(&two);
-        assert_eq!((one.counts.answered, one.latency.count(), one.censored.count()), (2, 2, 1));
-        assert_eq!((one.begin, one.end), (Some(0), Some(10 * MS)));
+    fn stats_of_two_threads_are_their_sum() {
+        let mut stats = RunStats::default();
+        stats.begin(0);
+        let mut other = stats.clone();
+        stats.answer(&request(1, 1), 2 * MS);
+        other.answer(&request(1, 1), 3 * MS);
+        other.censored(true, 9 * MS);
+        other.end(10 * MS);
+        stats.merge(&other);
+        assert_eq!((stats.counts.answered, stats.latency.count(), stats.censored.count()), (2, 2, 1));
+        assert_eq!((stats.begin, stats.end), (Some(0), Some(10 * MS)));
     }
 }

@@ -1,7 +1,7 @@
-//! What an agent and its client say to each other: lines of JSON over TCP, each of bounded size and time.
+//! The protocol of agent and client: lines of JSON over TCP, bounded in size and time.
 //!
-//! The client says [`Hello`] and is welcomed or refused; then each [`Order`] has one [`Answer`]. Nothing is encrypted: the token keeps
-//! strangers out of a network that is trusted, and nobody out of one that is not.
+//! The client sends [`Hello`] and is welcomed or refused; then each [`Order`] has one [`Answer`]. Nothing is
+//! encrypted: the token protects on a trusted network only.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -11,20 +11,20 @@ use rustix::net::sockopt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::local::Wanted;
-use super::{About, Seen};
+use super::local::StartRequest;
+use super::{ServerInfo, WindowReport};
 
-/// The protocol's number. It changes with every message that either side could misunderstand.
+/// Protocol version: changes with every message that either side could misunderstand.
 pub const PROTOCOL: u32 = 1;
-/// Bytes of a hello.
-pub const MOST_OF_HELLO: usize = 4 << 10;
-/// Bytes of an order: a list of CPUs is the longest part of one.
-pub const MOST_OF_ORDER: usize = 512 << 10;
-/// Bytes of an answer: a timeline of a long window is the longest part of one.
-pub const MOST_OF_ANSWER: usize = 64 << 20;
-/// Until a line is there from its first byte on, and until it is sent.
+/// Most bytes of a hello.
+pub const MAX_HELLO: usize = 4 << 10;
+/// Most bytes of an order. Its longest part is a list of CPUs.
+pub const MAX_ORDER: usize = 512 << 10;
+/// Most bytes of an answer. Its longest part is the timeline of a long window.
+pub const MAX_ANSWER: usize = 64 << 20;
+/// Time limit of a line from its first byte, and of sending.
 const WHOLE: Duration = Duration::from_secs(20);
-/// A connection that is silent for so long is asked whether there is still somebody, so often, so many times (tcp(7)).
+/// Keep-alive probes (tcp(7)): idle time, interval, number.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(10), Duration::from_secs(5), 3);
 
 /// The client's first line.
@@ -32,105 +32,97 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(10), Duration:
 pub struct Hello {
     /// Its [`PROTOCOL`].
     pub protocol: u32,
-    /// The agent's token; empty where there is none.
+    /// Empty without a token.
     #[serde(default)]
     pub token: String,
 }
 
-/// What the client is told first of the server's machine.
+/// The server's machine, as the agent describes it. Untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// What it is, in a sentence: processor, CPUs, kernel, virtualisation; untrusted.
+    /// One sentence: processor, CPUs, kernel, virtualisation.
     pub machine: String,
-    /// The identity of its running kernel (/proc/sys/kernel/random/boot_id); empty where that is not shown.
+    /// /proc/sys/kernel/random/boot_id; empty if not readable.
     pub boot: String,
     /// Names of the Go servers that the agent starts.
     pub servers: Vec<String>,
 }
 
-/// What a client wants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// A server: it gets the next number from 0 on.
-    Start(Box<Wanted>),
-    /// [`Side::ready`](super::Side::ready) of that server.
-    Ready(usize),
-    /// [`Side::begin`](super::Side::begin).
-    Begin {
-        /// The server's number.
+    /// Start a server. Servers are numbered from 0.
+    Start(Box<StartRequest>),
+    /// [`ServerDriver::prepare`](super::ServerDriver::prepare) of this server.
+    Prepare(usize),
+    /// [`ServerDriver::start_window`](super::ServerDriver::start_window).
+    StartWindow {
         server: usize,
-        /// How long the window lasts.
+        /// Length of the window.
         length: Duration,
         /// Seconds of a CPU profile.
         profile: Option<u32>,
     },
-    /// [`Side::end`](super::Side::end).
-    End(usize),
-    /// [`Side::seen`](super::Side::seen).
-    Seen {
-        /// The server's number.
+    /// [`ServerDriver::finish_window`](super::ServerDriver::finish_window).
+    FinishWindow(usize),
+    /// [`ServerDriver::collect`](super::ServerDriver::collect).
+    Collect {
         server: usize,
-        /// Answers as expected of the window.
+        /// Answers as expected within the window.
         answered: f64,
-        /// Its share of all since `Ready`.
+        /// Their share of all answers since `Prepare`.
         share: f64,
     },
 }
 
-/// What an agent says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// To a hello: go on.
+    /// To a hello: accepted.
     Welcome(Host),
-    /// To a hello: go away, for this reason. The connection ends.
+    /// To a hello: refused for this reason. The connection ends.
     Refused(String),
-    /// A server was started.
-    Started(Box<About>),
-    /// It was done.
+    Started(Box<ServerInfo>),
     Done,
-    /// What was seen of a window.
-    Seen(Box<Seen>),
-    /// The order could not be carried out; others still can.
+    /// To `Collect`.
+    Report(Box<WindowReport>),
+    /// The order failed; others may still succeed.
     Failed(String),
 }
 
 impl Answer {
-    /// What it is, in words.
+    /// For people.
     pub fn kind(&self) -> &'static str {
         match self {
             Answer::Welcome(_) => "a welcome",
             Answer::Refused(_) => "a refusal",
             Answer::Started(_) => "a server",
             Answer::Done => "done",
-            Answer::Seen(_) => "a window",
+            Answer::Report(_) => "a window",
             Answer::Failed(_) => "a failure",
         }
     }
 }
 
-/// Why nothing came.
+/// Why no line was received.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// The other side ended the connection, or it broke.
+    /// The peer closed the connection, or it broke.
     #[error("the connection ended")]
     Ended,
-    /// Nothing, or not a whole line, came in time.
+    /// No complete line in time.
     #[error("nothing came within {0} s")]
     Late(u64),
-    /// A line is too long.
     #[error("a line has more than {0} bytes")]
     Long(usize),
-    /// A line is not what was expected.
+    /// A line is not the expected message.
     #[error("what came is no message of truebench's")]
     Garbage,
-    /// What the system answered.
+    /// A system call failed.
     #[error("{}", figure::format::system_error(.0))]
     System(#[from] std::io::Error),
 }
 
-/// A connection between agent and client.
 #[derive(Debug)]
 pub struct Wire {
     stream: TcpStream,
@@ -138,10 +130,10 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A connection whose other end is noticed when it vanishes without a word.
+    /// Enables keep-alive, so that a vanished peer is noticed.
     ///
     /// # Errors
-    /// What the system answered.
+    /// A system call failed.
     pub fn new(stream: TcpStream) -> std::io::Result<Wire> {
         let (idle, interval, count) = KEEPALIVE;
         stream.set_nodelay(true)?;
@@ -153,10 +145,8 @@ impl Wire {
         Ok(Wire { stream, received: Vec::new() })
     }
 
-    /// Sends a line.
-    ///
     /// # Errors
-    /// The other side is gone, or does not read.
+    /// The peer is gone, or does not read.
     pub fn send(&mut self, message: &impl Serialize) -> Result<(), WireError> {
         let mut line = serde_json::to_vec(message).map_err(std::io::Error::from)?;
         line.push(b'\n');
@@ -167,45 +157,45 @@ impl Wire {
         })
     }
 
-    /// The next line, which begins within `patience` and has at most so many bytes.
+    /// The next line: starts within `patience`, and has at most `limit` bytes.
     ///
     /// # Errors
     /// [`WireError`]; after any of them the connection is of no use.
-    pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, most: usize) -> Result<T, WireError> {
-        self.line(patience, WHOLE, most)
+    pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, limit: usize) -> Result<T, WireError> {
+        self.line(patience, WHOLE, limit)
     }
 
-    /// The first line, which is whole within `patience` and has at most so many bytes.
+    /// The first line: complete within `patience`, and at most `limit` bytes.
     ///
     /// # Errors
     /// As [`receive`](Wire::receive).
     pub fn receive_whole<T: DeserializeOwned>(
         &mut self,
         patience: Duration,
-        most: usize,
+        limit: usize,
     ) -> Result<T, WireError> {
-        self.line(patience, Duration::ZERO, most)
+        self.line(patience, Duration::ZERO, limit)
     }
 
-    /// A line that begins within `patience`, and is whole then or so long after its first byte.
+    /// A line that starts within `patience`, and is complete then, or `more` after its first byte.
     fn line<T: DeserializeOwned>(
         &mut self,
         patience: Duration,
         more: Duration,
-        most: usize,
+        limit: usize,
     ) -> Result<T, WireError> {
         let whole = if self.received.is_empty() { patience } else { more };
         let (mut deadline, mut within) = (Instant::now() + whole, whole);
-        let mut looked = 0;
+        let mut searched = 0;
         loop {
-            if let Some(at) = self.received[looked..].iter().position(|byte| *byte == b'\n') {
-                let rest = self.received.split_off(looked + at + 1);
+            if let Some(at) = self.received[searched..].iter().position(|byte| *byte == b'\n') {
+                let rest = self.received.split_off(searched + at + 1);
                 let line = std::mem::replace(&mut self.received, rest);
                 return serde_json::from_slice(&line).map_err(|_| WireError::Garbage);
             }
-            looked = self.received.len();
-            if looked > most {
-                return Err(WireError::Long(most));
+            searched = self.received.len();
+            if searched > limit {
+                return Err(WireError::Long(limit));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -213,7 +203,7 @@ impl Wire {
             }
             self.stream.set_read_timeout(Some(left))?;
             let mut piece = [0; 1 << 14];
-            let room = (most + 1 - looked).min(piece.len());
+            let room = (limit + 1 - searched).min(piece.len());
             match self.stream.read(&mut piece[..room]) {
                 Ok(0) => return Err(WireError::Ended),
                 Ok(count) => self.received.extend_from_slice(&piece[..count]),
@@ -223,7 +213,7 @@ impl Wire {
                     _ => return Err(error.into()),
                 },
             }
-            if looked == 0 && !more.is_zero() {
+            if searched == 0 && !more.is_zero() {
                 (deadline, within) = (Instant::now() + more, more);
             }
         }
@@ -232,7 +222,7 @@ impl Wire {
 
 impl Drop for Wire {
     fn drop(&mut self) {
-        // Whoever holds the same connection besides, to end it, must not keep it open.
+        // Another handle of this connection must not keep it open.
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
     }
 }

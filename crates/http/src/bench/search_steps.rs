@@ -1,12 +1,12 @@
-//! What a search tried, as evidence of its round.
+//! The steps of a search, as evidence of its round.
 
 use figure::evidence::{CPU_FOREIGN, SOFTIRQ_TIME, http as key};
 use figure::{Evidence, Reading, Round};
 
-/// A number for each rate, in the order in which they were tried.
+/// One value per rate, in the order of the search.
 #[derive(Debug, Default)]
-pub struct Tried {
-    asked: Vec<f64>,
+pub struct SearchSteps {
+    rate: Vec<f64>,
     answered: Vec<f64>,
     latency: Vec<f64>,
     missed: Vec<f64>,
@@ -16,9 +16,9 @@ pub struct Tried {
     others: Vec<Reading<f64>>,
 }
 
-impl Tried {
-    /// Adds a window: its rate, its latency in seconds, what was missed, whether it held, and what was seen of it. The server had so many
-    /// CPUs of its own, if any; client and server together `cpus`.
+impl SearchSteps {
+    /// Adds a window at `rate`. `missed` counts requests without an answer as expected. `server_cpus` is the
+    /// number of the server's own CPUs, `cpus` that of client and server together.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub fn push(
         &mut self,
@@ -30,31 +30,32 @@ impl Tried {
         server_cpus: Option<usize>,
         cpus: usize,
     ) {
-        let of = |fact| round.evidence.get(fact);
+        let fact = |key| round.evidence.get(key);
         let lasted = round.duration.max(f64::MIN_POSITIVE);
-        self.asked.push(rate);
+        self.rate.push(rate);
         self.answered.push(round.value().unwrap_or(0.0));
         self.latency.push(latency.unwrap_or(0.0));
         self.missed.push(missed as f64);
         self.held.push(f64::from(u8::from(held)));
         let allowed = || round.evidence.get(key::SERVER_ALLOWED).map(|cpus| cpus.len());
-        let given = server_cpus.map_or_else(allowed, Reading::Value);
-        let used = of(key::SERVER_USER).and(of(key::SERVER_SYSTEM)).and(of(key::SECONDS)).and(given);
+        let usable = server_cpus.map_or_else(allowed, Reading::Value);
+        let used = fact(key::SERVER_USER).and(fact(key::SERVER_SYSTEM)).and(fact(key::SECONDS)).and(usable);
         self.server.push(used.map(|(((user, system), seconds), cpus)| {
             (user + system) / (seconds * cpus.max(1) as f64).max(f64::MIN_POSITIVE)
         }));
-        self.late.push(of(key::LAG_LATE).and(of(key::RESIDENCE)).map(|(sent, read)| f64::max(sent, read)));
-        // What the kernel did for the packets of the load is its own, and may be booked to nobody.
-        let packets = of(SOFTIRQ_TIME).into_value().unwrap_or(0.0);
+        let late = fact(key::LAG_LATE).and(fact(key::RESIDENCE));
+        self.late.push(late.map(|(sent, read)| f64::max(sent, read)));
+        // Packet processing in softirqs belongs to this load, but is charged to no process.
+        let packets = fact(SOFTIRQ_TIME).into_value().unwrap_or(0.0);
         let others =
-            of(CPU_FOREIGN).map(|seconds| (seconds - packets).max(0.0) / (lasted * cpus.max(1) as f64));
+            fact(CPU_FOREIGN).map(|seconds| (seconds - packets).max(0.0) / (lasted * cpus.max(1) as f64));
         self.others.push(others);
     }
 
-    /// Writes it into a round's evidence; a column that is unknown at one rate is unknown.
+    /// Writes the columns; a column with an unknown value is unknown.
     pub fn write(self, evidence: &mut Evidence) {
         let columns = [
-            (key::TRIED, self.asked),
+            (key::TRIED, self.rate),
             (key::TRIED_ANSWERED, self.answered),
             (key::TRIED_LATENCY, self.latency),
             (key::TRIED_MISSED, self.missed),
@@ -69,13 +70,13 @@ impl Tried {
             (key::TRIED_OTHERS, self.others),
         ];
         for (key, column) in columns {
-            let all = column.into_iter().fold(Reading::Value(Vec::new()), |all, one| {
-                all.and(one).map(|(mut all, one)| {
-                    all.push(one);
-                    all
+            let values = column.into_iter().fold(Reading::Value(Vec::new()), |values, value| {
+                values.and(value).map(|(mut values, value)| {
+                    values.push(value);
+                    values
                 })
             });
-            evidence.put_reading(key, all);
+            evidence.put_reading(key, values);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which server is loaded.
+//! Which server to load, and the running one.
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -9,114 +9,109 @@ use figure::{CpuList, secrets};
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
-use crate::servers::{self, Server, Setup, Started};
+use crate::servers::{self, Server, ServerConfig, StartReport};
 use crate::watch::process_set::{self, ENDED, ProcessSet};
 
-/// How long a server of the user's may take until it listens.
+/// Time limit for a `--server` command to listen.
 const LISTEN: Duration = Duration::from_secs(30);
-/// How long a daemon may take until it listens, after the command that started it has ended.
+/// Time limit for a daemon to listen, after its command has ended.
 const DAEMON: Duration = Duration::from_secs(2);
-/// Between two attempts to connect.
+/// Interval of attempts to connect.
 const AGAIN: Duration = Duration::from_millis(10);
-/// How long it may take to end once it was told to.
+/// Time limit for a server to end after SIGTERM.
 const END: Duration = Duration::from_secs(5);
 
-/// A server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Subject {
-    /// One of the Go servers, with flags and variables of the Go runtime.
+pub enum ServerSpec {
+    /// One of truebench's Go servers.
     Go {
         /// Its name in the list.
         name: String,
-        /// Its flags.
         flags: Vec<String>,
-        /// Variables and their values.
+        /// Variables of the Go runtime.
         environment: Vec<(String, String)>,
     },
-    /// The null responder, with its options on the command line.
+    /// The null responder, with these options.
     Null(Vec<String>),
-    /// A command of the user's, which serves at an address.
+    /// A command of the user.
     Command {
         /// For `sh -c`.
         command: String,
         /// Where it will listen.
         address: SocketAddr,
-        /// The port beside it, if it is a Go server with pprof or expvar.
+        /// The port with pprof or expvar, if it is a Go server.
         sidecar: Option<SocketAddr>,
     },
-    /// One that runs already.
+    /// A server that already runs.
     Running {
-        /// Where it listens.
         address: SocketAddr,
-        /// Its process, if it is here.
+        /// Its process, if known and on this machine.
         pid: Option<u32>,
-        /// The port beside it.
+        /// The port with pprof or expvar.
         sidecar: Option<SocketAddr>,
     },
 }
 
-/// The subject that was started, which ends with this value.
+/// Dropping it ends the server, if it was started here.
 #[derive(Debug)]
-pub struct Subjects {
-    /// Where it serves.
+pub struct RunningServer {
     pub address: SocketAddr,
-    /// Its process, if it is known: the one that was started or given, else one that listens.
+    /// Its process, if known: the one that was started or given, else one that listens.
     pub pid: Option<u32>,
-    /// Processes that belong to it besides those below `pid`: those that listen at its address.
-    pub listening: Vec<u32>,
-    /// The port beside it.
+    /// Processes that listen at its address, in addition to those below `pid`.
+    pub listening_pids: Vec<u32>,
+    /// The port with pprof or expvar.
     pub sidecar: Option<SocketAddr>,
-    /// What a Go server said of itself.
-    pub started: Option<Started>,
-    /// What ends with this value: a Go server, or a child and all that it started.
-    server: Option<Box<Server>>,
+    /// What a Go server reported when it started.
+    pub go_report: Option<StartReport>,
+    go_server: Option<Box<Server>>,
     child: Option<Child>,
 }
 
-impl Subject {
-    /// Starts it, or finds it.
+impl ServerSpec {
+    /// Starts the server, or finds a running one.
     ///
     /// # Errors
-    /// In words for the user.
-    pub fn start(&self, cpus: Option<&CpuList>) -> Result<Subjects, String> {
+    /// A sentence for the user.
+    pub fn start(&self, cpus: Option<&CpuList>) -> Result<RunningServer, String> {
         match self {
-            Subject::Go { name, flags, environment } => {
+            ServerSpec::Go { name, flags, environment } => {
                 let program = servers::program().map_err(|error| error.to_string())?;
                 let (name, flags, environment) = (name.clone(), flags.clone(), environment.clone());
-                let setup = Setup { name, flags, environment, cpus: cpus.cloned() };
-                let server = Server::start(&program, &setup).map_err(|error| error.to_string())?;
-                let started = server.started.clone();
-                Ok(Subjects {
-                    address: started.address,
-                    pid: Some(started.pid),
-                    listening: Vec::new(),
-                    sidecar: Some(started.sidecar),
-                    started: Some(started),
-                    server: Some(Box::new(server)),
+                let config = ServerConfig { name, flags, environment, cpus: cpus.cloned() };
+                let server = Server::start(&program, &config).map_err(|error| error.to_string())?;
+                let report = server.report.clone();
+                Ok(RunningServer {
+                    address: report.address,
+                    pid: Some(report.pid),
+                    listening_pids: Vec::new(),
+                    sidecar: Some(report.sidecar),
+                    go_report: Some(report),
+                    go_server: Some(Box::new(server)),
                     child: None,
                 })
             }
-            Subject::Null(options) => {
+            ServerSpec::Null(options) => {
                 let mut command = Command::new("/proc/self/exe");
-                // As the Go servers it ends with its input, and so never outlives this process.
+                // Like the Go servers it ends with its input, so it never outlives this process.
                 command.args(["http", "null", "--until-eof"]).args(options);
                 command.stdout(Stdio::piped()).stdin(Stdio::piped());
                 let mut child = spawn(command, cpus)?;
                 let line = child.stdout.take().map(servers::first_line);
-                let mut held = Subjects {
+                let mut server = RunningServer {
                     address: SocketAddr::from(([127, 0, 0, 1], 0)),
                     pid: Some(child.id()),
-                    listening: Vec::new(),
+                    listening_pids: Vec::new(),
                     sidecar: None,
-                    started: None,
-                    server: None,
+                    go_report: None,
+                    go_server: None,
                     child: Some(child),
                 };
                 let line = line.and_then(|line| line.recv_timeout(LISTEN).ok()).unwrap_or_default();
                 let address = line.strip_prefix("http://").map(|rest| rest.trim_end_matches('/').parse());
                 match address {
-                    Some(Ok(address)) => held.address = address,
+                    Some(Ok(address)) => server.address = address,
                     _ => {
                         return Err(format!(
                             "the null responder did not start: it printed '{}'",
@@ -124,9 +119,9 @@ impl Subject {
                         ));
                     }
                 }
-                Ok(held)
+                Ok(server)
             }
-            Subject::Command { command, address, sidecar } => {
+            ServerSpec::Command { command, address, sidecar } => {
                 if TcpStream::connect_timeout(address, AGAIN).is_ok() {
                     return Err(format!(
                         "something listens at {address} already: it would be measured in place of --server"
@@ -135,79 +130,78 @@ impl Subject {
                 let mut shell = Command::new("/bin/sh");
                 shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
                 let mut child = spawn(shell, cpus)?;
-                let waited = wait_for(&mut child, *address);
+                let listens = wait_for(&mut child, *address);
                 let is_daemon = !matches!(child.try_wait(), Ok(None));
-                let mut held = Subjects {
+                let mut server = RunningServer {
                     address: *address,
                     pid: Some(child.id()),
-                    listening: Vec::new(),
+                    listening_pids: Vec::new(),
                     sidecar: *sidecar,
-                    started: None,
-                    server: None,
+                    go_report: None,
+                    go_server: None,
                     child: Some(child),
                 };
-                waited.map_err(|why| format!("{}: {why}", secrets::text(command)))?;
-                held.listening = process_set::listening(&Tree::live(), None, *address);
+                listens.map_err(|reason| format!("{}: {reason}", secrets::text(command)))?;
+                server.listening_pids = process_set::listening(&Tree::live(), None, *address);
                 if is_daemon {
-                    held.pid = held.listening.first().copied();
+                    server.pid = server.listening_pids.first().copied();
                 }
-                Ok(held)
+                Ok(server)
             }
-            Subject::Running { address, pid, sidecar } => Ok(Subjects {
+            ServerSpec::Running { address, pid, sidecar } => Ok(RunningServer {
                 address: *address,
                 pid: *pid,
-                listening: match pid {
+                listening_pids: match pid {
                     Some(pid) => process_set::listening(&Tree::live(), Some(*pid), *address),
                     None => Vec::new(),
                 },
                 sidecar: *sidecar,
-                started: None,
-                server: None,
+                go_report: None,
+                go_server: None,
                 child: None,
             }),
         }
     }
 
-    /// Whether it runs on this machine, as a process that is not known: what it does on our CPUs cannot be told from what others do there.
-    pub fn is_a_stranger_here(&self) -> bool {
-        matches!(self, Subject::Running { address, pid: None, .. } if address.ip().is_loopback())
+    /// Whether it runs on this machine in an unknown process. Its CPU time cannot be told from foreign load.
+    pub fn is_local_without_pid(&self) -> bool {
+        matches!(self, ServerSpec::Running { address, pid: None, .. } if address.ip().is_loopback())
     }
 
-    /// The process of a server on this machine that runs already, if it is known.
-    pub fn running(&self) -> Option<u32> {
+    /// The process of a running server, if known.
+    pub fn running_pid(&self) -> Option<u32> {
         match self {
-            Subject::Running { pid, .. } => *pid,
+            ServerSpec::Running { pid, .. } => *pid,
             _ => None,
         }
     }
 
-    /// What it is called.
     pub fn name(&self) -> String {
         match self {
-            Subject::Go { name, .. } => name.clone(),
-            Subject::Null(_) => "null".to_owned(),
-            Subject::Command { address, .. } | Subject::Running { address, .. } => address.to_string(),
+            ServerSpec::Go { name, .. } => name.clone(),
+            ServerSpec::Null(_) => "null".to_owned(),
+            ServerSpec::Command { address, .. } | ServerSpec::Running { address, .. } => address.to_string(),
         }
     }
 
-    /// Its own flags, as one text, without secrets.
+    /// Flags as one text, without secrets.
     pub fn flags(&self) -> String {
         match self {
-            Subject::Go { flags, environment, .. } => {
+            ServerSpec::Go { flags, environment, .. } => {
                 let set = environment.iter().map(|(name, value)| secrets::assignment(name, value));
                 set.chain(flags.iter().cloned()).collect::<Vec<_>>().join(" ")
             }
-            Subject::Null(options) => options.join(" "),
-            Subject::Command { command, .. } => secrets::text(command),
-            Subject::Running { .. } => String::new(),
+            ServerSpec::Null(options) => options.join(" "),
+            ServerSpec::Command { command, .. } => secrets::text(command),
+            ServerSpec::Running { .. } => String::new(),
         }
     }
 }
 
-impl Subjects {
-    /// How the server ended that does not run any more, in words.
+impl RunningServer {
+    /// A sentence about how the server ended.
     pub fn how_it_ended(&mut self) -> String {
-        let status = match (&mut self.child, &mut self.server) {
+        let status = match (&mut self.child, &mut self.go_server) {
             (Some(child), _) => child.try_wait().ok().flatten(),
             (None, Some(server)) => server.status(),
             (None, None) => None,
@@ -218,15 +212,15 @@ impl Subjects {
         }
     }
 
-    /// All its processes; `None` where none is known.
+    /// `None` if no process is known.
     pub fn processes(&self) -> Option<ProcessSet> {
-        let roots: Vec<u32> = self.pid.into_iter().chain(self.listening.iter().copied()).collect();
+        let roots: Vec<u32> = self.pid.into_iter().chain(self.listening_pids.iter().copied()).collect();
         let group = self.child.as_ref().map(Child::id);
         (!roots.is_empty()).then(|| ProcessSet::new(Tree::live(), &roots, group))
     }
 }
 
-/// Starts a child on these CPUs. It is of a group of its own, so that it can be ended with all that it started.
+/// Starts a child on these CPUs, in its own process group: all its descendants can be ended with it.
 fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> {
     use std::os::unix::process::CommandExt;
     command.process_group(0);
@@ -234,7 +228,7 @@ fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> 
         .map_err(|error| format!("the server could not be started: {}", system_error(&error.into())))
 }
 
-/// Waits until it listens. A command may end well before, and leave a daemon.
+/// Waits until it listens. A command may end before that, and leave a daemon.
 fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
     let mut deadline = Instant::now() + LISTEN;
     loop {
@@ -255,11 +249,11 @@ fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
     }
 }
 
-impl Drop for Subjects {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
             let group = rustix::process::Pid::from_child(child);
-            // One that has ended already is only waited for; a daemon that left the group ends with the guardian.
+            // A child that has ended is only waited for. The guardian ends a daemon that left the group.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
             let deadline = Instant::now() + END;
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {
