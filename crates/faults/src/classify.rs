@@ -195,7 +195,7 @@ fn given_back(facts: &Facts) -> Cause {
     match facts.told.advised.and_then(|owners| owners.most(facts.manager)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}
         // Where an allocator that gives back by advice manages the memory, the program's own advice is about other memory.
-        Some(Manager::Program) if facts.manager.is_some_and(crate::manager::advises) => {}
+        Some(Manager::Program) if facts.manager.is_some_and(crate::allocator::advises) => {}
         who => return (Mechanism::Purge, who),
     }
     match (facts.manager, facts.memory) {

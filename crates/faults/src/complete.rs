@@ -70,7 +70,7 @@ fn advise(figure: &mut Figure) {
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
     let conditions = &mut figure.conditions;
-    conditions.set(LEVER_ABOUT, lever.told.to_owned());
+    conditions.set(LEVER_ABOUT, lever.about.to_owned());
     conditions.set(LEVER_ENVIRONMENT, set.join(" "));
     conditions.set(LEVER_CODE, lever.code.to_owned());
     conditions.set(LEVER_PRICE, lever.price.to_owned());

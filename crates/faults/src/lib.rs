@@ -11,13 +11,13 @@
 //! - [`walk`] is the mode that shows what malloc does with four blocks.
 //! - [`mapping`] and [`clocks`] are what prices are measured with.
 
+pub mod allocator;
 pub mod blocks;
 pub mod classify;
 pub mod clocks;
 pub mod complete;
 pub mod demo;
 pub mod levers;
-pub mod manager;
 pub mod mapping;
 pub mod observe;
 pub mod prices;

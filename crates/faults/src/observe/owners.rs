@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use figure::faults::Call;
 
+use crate::allocator::is_allocator;
 use crate::classify::Owners;
-use crate::manager::is_allocator;
 use crate::trace::book::{Book, Caller};
 use crate::trace::collect::{Collector, is_c_library};
 use crate::trace::symbols::{Function, Names};

@@ -9,8 +9,8 @@ use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Basis, Better, Evidence, Figure, Interval, Status, Unit, stats};
 
 use super::owners::owners;
+use crate::allocator;
 use crate::classify::{Cause, Facts, Told, causes};
-use crate::manager;
 use crate::trace::Traced;
 use crate::trace::collect::{Again, Collector, Group, Key, Sampled};
 use crate::trace::symbols::Names;
@@ -56,7 +56,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
     let judge = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
-        let manager = manager::of_watched(&program);
+        let manager =
+            allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
         let facts = Facts {
             manager,
             memory: of_manager(key.memory, manager),
@@ -64,7 +65,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
             minor: group.minor,
             refaults: refaults.get(&number).copied().unwrap_or(0.0),
             unmet: unmet(&program, key, manager, firsts.get(&key.program).copied().unwrap_or(0.0), page),
-            again: group.again.decided(!manager.is_some_and(manager::advises)),
+            again: group.again.decided(!manager.is_some_and(allocator::advises)),
             headers: group.fronts.headers(),
             threads: (program.threads, program.threads_replaced),
             hinting: traced.totals.hinting,
@@ -137,7 +138,7 @@ fn unmet(program: &Program, key: &Key, manager: Option<Manager>, firsts: f64, pa
         return Again { forked, cut, silently: rest - cut, ..Again::default() };
     }
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
-    let is_mapped = !manager.is_some_and(manager::advises);
+    let is_mapped = !manager.is_some_and(allocator::advises);
     let mapped = if is_mapped { rest } else { rest * (bytes / (program.touched * page)).min(1.0) };
     Again { forked, mapped, silently: rest - mapped, ..Again::default() }
 }

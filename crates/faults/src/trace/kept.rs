@@ -19,7 +19,7 @@ use super::Totals;
 use super::events::Set;
 use super::looked::Looked;
 use super::record::{Entry, Fault, Map, Regs, What};
-use crate::manager::Told;
+use crate::allocator::AllocatorHints;
 
 /// The format's number.
 const FORMAT: u32 = 1;
@@ -88,7 +88,7 @@ pub struct Tail {
     #[serde(flatten)]
     pub totals: Totals,
     /// What each program's file told, by the program's name.
-    pub programs: BTreeMap<String, Told>,
+    pub programs: BTreeMap<String, AllocatorHints>,
 }
 
 /// All that a file holds.

@@ -10,7 +10,7 @@ use super::looked::{Looked, Source};
 use super::record::Map;
 use super::space::Space;
 use super::unwind::Stacks;
-use crate::manager::Told;
+use crate::allocator::AllocatorHints;
 
 /// Nanoseconds between two readings of a process's map because of addresses that are not in it.
 const AGAIN: u64 = 200_000_000;
@@ -57,8 +57,8 @@ pub struct Program {
     pub name: String,
     /// Its file, by a path that leads to it while a process of it lives.
     pub file: Option<PathBuf>,
-    /// What its file says, once all is seen.
-    pub told: Option<Told>,
+    /// What its file says about its allocator; read when the trace ends.
+    pub hints: Option<AllocatorHints>,
     /// Names of the files that it has mapped as code.
     pub code: Vec<Rc<str>>,
     /// Processes that ran it.
@@ -121,7 +121,8 @@ impl Tasks {
     /// Reads of each program's file what it says, as all is seen.
     pub fn conclude(&mut self) {
         for program in &mut self.programs {
-            program.told = program.told.take().or_else(|| Told::of(program.file.as_deref()?));
+            program.hints =
+                program.hints.take().or_else(|| AllocatorHints::read(program.file.as_deref()?));
         }
     }
 

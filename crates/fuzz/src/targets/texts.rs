@@ -211,7 +211,7 @@ fn tracepoint(text: &str) {
 }
 
 fn version(text: &str) {
-    let _ = faults::manager::number(text);
+    let _ = faults::allocator::number(text);
 }
 
 /// What another benchmark printed.
