@@ -104,7 +104,7 @@ pub fn with_descendants(roots: impl IntoIterator<Item = u32>) -> Vec<u32> {
 /// Children of a process: of each of its threads (CONFIG_PROC_CHILDREN).
 fn children(process: u32) -> Vec<u32> {
     let mut all = Vec::new();
-    for task in crate::trace::looked::tasks_of(process) {
+    for task in crate::trace::procfs::tasks_of(process) {
         let text = fs::read_to_string(format!("/proc/{process}/task/{task}/children")).unwrap_or_default();
         all.extend(text.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }

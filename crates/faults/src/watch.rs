@@ -376,10 +376,10 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_process_is_there_whatever_it_is_called() {
-        let stranger = crate::trace::looked::unit::Stranger::new();
-        let group = group_of(stranger.process());
-        assert!(matches!(group, Ok(process) if process == stranger.process()), "{group:?}");
+    fn a_process_is_known_whatever_its_name() {
+        let odd = crate::trace::procfs::unit::OddlyNamed::new();
+        let group = group_of(odd.process());
+        assert!(matches!(group, Ok(process) if process == odd.process()), "{group:?}");
         assert!(matches!(group_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));
     }
 

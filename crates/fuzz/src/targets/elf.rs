@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
-use faults::observe::shown;
+use faults::observe::observation;
 use faults::trace::collect::Collector;
 use faults::trace::record::{Entry, Fault, Map, Regs, What};
 use faults::trace::{Totals, Traced};
@@ -72,7 +72,7 @@ fn unwound(bytes: &[u8]) {
     }
     let totals = Totals { counted: 4, period: 1, seconds: 1.0, ..Totals::default() };
     let none = || Err("not counted".to_owned());
-    let found = shown(Traced {
+    let found = observation(Traced {
         collector,
         totals,
         trouble: None,

@@ -108,7 +108,7 @@ pub(super) fn watched(
     }
     exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
     if let Some(path) = &settings.keeps {
-        faults::trace::kept::read(path)
+        faults::trace::event_log::read(path)
             .map_err(|error| Failure::measuring(format!("what was seen is not kept: {error}")))?;
     }
     // Beside a program of the user's the exit code is its own.

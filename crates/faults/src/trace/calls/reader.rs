@@ -1,19 +1,35 @@
-//! Reads the records of calls for memory, and of faults that say what page they met.
+//! Reads the records of calls for memory, and of the error codes of faults.
 
 use perf_event::data::{Lost, LostSamples, RecordMetadata, Sample, Visitor};
 
 use super::super::record::{Asked, Call, Entry, Fault, What, addresses, regs};
 use super::super::tracefs::Format;
-use super::{Set, TRACED};
+
+/// Where each call is traced: at its beginning, which has the number of bytes; brk at its end, which has the end of the heap.
+pub const TRACED: [&str; 5] =
+    ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
+
+/// A set of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// One call in so many, with its stack.
+    Stacks,
+    /// Every call.
+    Counts,
+    /// Error codes of faults.
+    Codes,
+    /// New processes that share their parent's address space.
+    Forks,
+}
 
 /// Reads records.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// Of what.
+    /// The set.
     pub set: Set,
     /// Tracepoints, in the order of [`TRACED`].
     pub formats: &'a [Format],
-    /// One in so many is written down, by call.
+    /// One in so many is recorded, by call.
     pub periods: &'a [u64],
 }
 
@@ -26,7 +42,7 @@ impl Reader<'_> {
     }
 }
 
-/// What was asked for, by the fields of a tracepoint.
+/// The arguments of a call, by the fields of a tracepoint.
 fn asked(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked> {
     Some(match tracepoint {
         "sys_enter_mmap" => {
@@ -34,9 +50,9 @@ fn asked(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked>
         }
         "sys_enter_munmap" => Asked::Unmap { bytes: field("len")? },
         "sys_enter_mremap" => Asked::Remap { bytes: field("new_len")? },
-        // What it returns is where the heap ends, also if it could not be moved; but not where a signal interrupted it.
+        // brk returns the end of the heap, also if it could not be moved; but an error if a signal interrupted it.
         "sys_exit_brk" => Asked::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
-        // The length was called `len` in former kernels.
+        // Older kernels call the length `len`.
         "sys_enter_madvise" => Asked::Advise {
             bytes: field("len_in").or_else(|| field("len"))?,
             advice: field("behavior")? as i32,
@@ -90,7 +106,7 @@ impl<'r> Visitor<'r> for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Calls and forks that found no room; stacks and faults may, for they are samples.
+    /// Lost records of calls and forks. Stacks and error codes are samples: they may be lost.
     fn lost(self, records: u64, metadata: &RecordMetadata) -> Option<Entry> {
         let time = metadata.sample_id().time()?;
         let calls = match self.set {
@@ -107,25 +123,25 @@ mod unit {
     use super::*;
 
     #[test]
-    fn what_is_asked_for() {
-        let of = |call: &str, fields: &[(&str, u64)]| {
-            asked(call, |name| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))
+    fn arguments_are_read_by_tracepoint() {
+        let read = |call: &str, fields: &[(&str, u64)]| {
+            asked(call, |name| fields.iter().find(|(field, _)| *field == name).map(|(_, value)| *value))
         };
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
         assert_eq!(
-            of("sys_enter_mmap", &[("len", 4096), ("flags", anonymous)]),
+            read("sys_enter_mmap", &[("len", 4096), ("flags", anonymous)]),
             Some(Asked::Map { bytes: 4096, is_file: false })
         );
         assert_eq!(
-            of("sys_enter_mmap", &[("len", 1), ("flags", 2)]),
+            read("sys_enter_mmap", &[("len", 1), ("flags", 2)]),
             Some(Asked::Map { bytes: 1, is_file: true })
         );
-        assert_eq!(of("sys_exit_brk", &[("ret", 7)]), Some(Asked::Break { end: 7 }));
+        assert_eq!(read("sys_exit_brk", &[("ret", 7)]), Some(Asked::Break { end: 7 }));
         let interrupted = -i64::from(libc::EINTR) as u64;
-        assert_eq!(of("sys_exit_brk", &[("ret", interrupted)]), None);
+        assert_eq!(read("sys_exit_brk", &[("ret", interrupted)]), None);
         let advice = Some(Asked::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
-        assert_eq!(of("sys_enter_madvise", &[("len_in", 5), ("behavior", 4)]), advice);
-        assert_eq!(of("sys_enter_madvise", &[("len", 5), ("behavior", 4)]), advice);
-        assert_eq!((of("sys_enter_munmap", &[]), of("sys_enter_read", &[])), (None, None));
+        assert_eq!(read("sys_enter_madvise", &[("len_in", 5), ("behavior", 4)]), advice);
+        assert_eq!(read("sys_enter_madvise", &[("len", 5), ("behavior", 4)]), advice);
+        assert_eq!((read("sys_enter_munmap", &[]), read("sys_enter_read", &[])), (None, None));
     }
 }
