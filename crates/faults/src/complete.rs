@@ -7,7 +7,7 @@ use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stat
 
 use crate::levers::{self, Advice};
 use crate::prices::catalogue;
-use crate::prices::plan::named;
+use crate::prices::plan::series_id;
 use crate::rates::Row;
 use crate::watch::{Watched, Window};
 use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
@@ -217,7 +217,7 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
     let switches = watched.switches.unwrap_or(0.0);
     let happened = [of(FAULT_COUNTED), of(FAULT_SAMPLES), of(FAULT_BURST), switches];
     let cpu = watched.totals.cpu();
-    let priced = |word: &str| prices.iter().find(|figure| figure.id == named(word));
+    let priced = |word: &str| prices.iter().find(|figure| figure.id == series_id(word));
     let Some(prices) = catalogue::WATCHED.iter().map(|word| priced(word)).collect::<Option<Vec<_>>>() else {
         return figure.not_available("what watching costs is not known");
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use faults::complete;
-use faults::prices::plan::of_a_fault;
+use faults::prices::plan::minor_fault_plan;
 use faults::watch::{self, Options, WatchError, Whom};
 use figure::{Figure, Machine};
 use lab::events::Events;
@@ -151,7 +151,7 @@ fn failure(error: WatchError) -> Failure {
 
 /// What a minor fault costs here, and being watched, with all that is known of that.
 pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, Failure> {
-    let plan = of_a_fault(machine).map_err(Failure::usage)?;
+    let plan = minor_fault_plan(machine).map_err(Failure::usage)?;
     let (events, _) = Events::channel();
     let outcome = session::run(&plan, judge::gate, &events, interrupt);
     Ok(outcome.figures)
