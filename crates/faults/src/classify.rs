@@ -14,11 +14,12 @@
 //! | any but a file | the kernel gave huge pages (thp_fault_alloc) | huge-pages |
 //! | any, first touch | | growth; owned by Go's runtime or the JVM, as their settings limit it |
 //!
-//! First touches of pages that *stay* cannot be more than a program's memory grew by: the other pages came back at other addresses, or
-//! were copied ([`Facts::hidden_refaults`]).
+//! First touches of pages that *stay* cannot be more than a program's memory grew by: the other pages came
+//! back at other addresses, or were copied ([`Facts::hidden_refaults`]).
 //!
-//! If calls for memory were recorded (tracefs), their owners decide whose mappings come and go and whose madvise gives pages back. A
-//! child's fault that wrote to a present page is copy-on-write, and its other faults are not. No rule depends on these records.
+//! If calls for memory were recorded (tracefs), their owners decide whose mappings come and go and whose
+//! madvise gives pages back. A child's fault that wrote to a present page is copy-on-write, and its other
+//! faults are not. No rule depends on these records.
 //!
 //! Faults that fit no row are reported as unexplained.
 
@@ -30,10 +31,12 @@ use crate::trace::collect::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
-/// If glibc's malloc made the mappings, at least this share of their pages has the first fault at a block's size field.
+/// If glibc's malloc made the mappings, at least this share of their pages has the first fault at a block's
+/// size field.
 const HEADERS: f64 = 0.3;
 
-/// At least this share of a program's calls must have the same owner, as calls do not show which memory they are about.
+/// At least this share of a program's calls must have the same owner, as calls do not show which memory they
+/// are about.
 const MOST: f64 = 0.8;
 
 /// The evidence about the faults of one program at one kind of memory.
@@ -53,7 +56,8 @@ pub struct Facts {
     pub refaults: Refaults,
     /// Shares of the other faults that must be refaults too, though no page was observed twice.
     pub hidden_refaults: Refaults,
-    /// The share of the pages of fresh mappings whose first fault is at the size field of a glibc block; `None` without any.
+    /// The share of the pages of fresh mappings whose first fault is at the size field of a glibc block;
+    /// `None` without any.
     pub headers: Option<f64>,
     /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),
@@ -95,7 +99,8 @@ impl Owners {
         Owners { malloc: malloc / all, allocator: allocator / all, program: program / all }
     }
 
-    /// The owner of nearly all of them; calls of the C library and of allocators belong to the program's allocator.
+    /// The owner of nearly all of them; calls of the C library and of allocators belong to the program's
+    /// allocator.
     fn most(self, manager: Option<Manager>) -> Option<Manager> {
         let allocator = manager.filter(|manager| *manager != Manager::Program);
         if self.program > MOST {
@@ -166,8 +171,8 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
     causes
 }
 
-/// Faults of a child that copied a page, by their error codes. A parent copies only at times, and error codes are recorded only in
-/// bursts: for a parent they do not decide.
+/// Faults of a child that copied a page, by their error codes. A parent copies only at times, and error codes
+/// are recorded only in bursts: for a parent they do not decide.
 fn copied(facts: &Facts) -> f64 {
     let share = facts.calls.copies.filter(|_| facts.is_inherited).unwrap_or(0.0);
     facts.minor * share.clamp(0.0, 1.0)
@@ -179,8 +184,8 @@ fn growth_owner(facts: &Facts) -> Option<Manager> {
     facts.manager.filter(|manager| is_heap && matches!(manager, Manager::Go | Manager::Jvm))
 }
 
-/// The owner of mappings that come and go. glibc writes a block's size before the program touches the block; with too few such
-/// observations, the mappings count as the allocator's.
+/// The owner of mappings that come and go. glibc writes a block's size before the program touches the block;
+/// with too few such observations, the mappings count as the allocator's.
 fn mapping_owner(facts: &Facts) -> Option<Manager> {
     let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.manager));
     match (facts.manager, facts.headers) {
@@ -192,8 +197,8 @@ fn mapping_owner(facts: &Facts) -> Option<Manager> {
     }
 }
 
-/// The cause of refaults without an event. The C libraries' mallocs use madvise only for their arenas: in other mappings the program
-/// did.
+/// The cause of refaults without an event. The C libraries' mallocs use madvise only for their arenas: in
+/// other mappings the program did.
 fn release_cause(facts: &Facts) -> Cause {
     match facts.calls.advised.and_then(|owners| owners.most(facts.manager)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}

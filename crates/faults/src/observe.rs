@@ -1,5 +1,5 @@
-//! The worker that finds where a program's faults come from. It traces from `prepare` to `finish`, and gives figures that depend on the
-//! program. It measures no rounds: the process that started it takes the rates.
+//! The worker that finds where a program's faults come from. It traces from `prepare` to `finish`, and gives
+//! figures that depend on the program. It measures no rounds: the process that started it takes the rates.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

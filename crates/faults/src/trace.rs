@@ -1,14 +1,18 @@
-//! Where the faults of a program come from: every process of it, sampled by the kernel's events, in a worker of its own.
+//! Where the faults of a program come from: every process of it, sampled by the kernel's events, in a worker
+//! of its own.
 //!
 //! - `event_loop` is the loop that reads the rings; `control` finds the sampling period.
-//! - [`events`] opens and reads the kernel's events, [`record`] is what they hold, `sorter` puts them in the order of their times.
-//! - [`collect`] puts them together, by [`tasks`] (processes, and in [`address_space`] their mappings), [`pages`] (which are faulted in
-//!   again), `block_headers` (what wrote first to a mapping), [`runs`] (how large blocks are) and [`unwind`] (who called); [`symbols`]
-//!   gives names to it all.
-//! - [`calls`] are the calls for memory, by the tracepoints of [`tracefs`]; [`call_counts`] counts them, with the [`heap`] of each address
-//!   space.
-//! - If a recorder is preloaded, its [`ring`] holds large blocks, and [`block_faults`] joins each fault to its block.
-//! - [`procfs`] reads processes in /proc. [`event_log`] writes everything to a file, to be judged again elsewhere.
+//! - [`events`] opens and reads the kernel's events, [`record`] is what they hold, `sorter` puts them in the
+//!   order of their times.
+//! - [`collect`] puts them together, by [`tasks`] (processes, and in [`address_space`] their mappings),
+//!   [`pages`] (which are faulted in again), `block_headers` (what wrote first to a mapping), [`runs`] (how
+//!   large blocks are) and [`unwind`] (who called); [`symbols`] gives names to it all.
+//! - [`calls`] are the calls for memory, by the tracepoints of [`tracefs`]; [`call_counts`] counts them, with
+//!   the [`heap`] of each address space.
+//! - If a recorder is preloaded, its [`ring`] holds large blocks, and [`block_faults`] joins each fault to
+//!   its block.
+//! - [`procfs`] reads processes in /proc. [`event_log`] writes everything to a file, to be judged again
+//!   elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

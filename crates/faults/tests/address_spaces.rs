@@ -1,4 +1,5 @@
-//! Calls for memory of processes that fork, share address spaces, execute programs and reuse numbers, against a model of address spaces.
+//! Calls for memory of processes that fork, share address spaces, execute programs and reuse numbers, against
+//! a model of address spaces.
 
 use std::collections::HashMap;
 

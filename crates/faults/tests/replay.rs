@@ -1,5 +1,5 @@
-//! Event logs of real programs, replayed: each must show its mechanism and its owner. `tests/data/README.md` says how each was
-//! recorded, and how its true cause was found by other means.
+//! Event logs of real programs, replayed: each must show its mechanism and its owner. `tests/data/README.md`
+//! says how each was recorded, and how its true cause was found by other means.
 
 use std::path::Path;
 

@@ -63,8 +63,8 @@ pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {
     figures
 }
 
-/// Calls per second while they were counted. Every call was counted: the interval covers how many there are in another such time,
-/// and how many of the lost records were of this kind.
+/// Calls per second while they were counted. Every call was counted: the interval covers how many there are
+/// in another such time, and how many of the lost records were of this kind.
 fn rate(mut figure: Figure, counts: &CallCounts, sum: Sum) -> Figure {
     let seconds = counts.seconds();
     let interval = stats::count_interval(sum.calls).map(|interval| Interval {

@@ -1,5 +1,6 @@
-//! The owner of a call for memory: which of its frames belong to the C library and to allocators, and which function of the program
-//! called them. By files; in programs that have an allocator built in, by the names of functions. Pure.
+//! The owner of a call for memory: which of its frames belong to the C library and to allocators, and which
+//! function of the program called them. By files; in programs that have an allocator built in, by the names
+//! of functions. Pure.
 
 use std::collections::HashMap;
 

@@ -95,8 +95,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     collector.keys.iter().zip(&collector.groups).enumerate().map(classify).collect()
 }
 
-/// The kind of memory, given the allocator: stacks of goroutines are parts of Go's heap; and only glibc has thread arenas, though
-/// mappings of other allocators may begin at such addresses too.
+/// The kind of memory, given the allocator: stacks of goroutines are parts of Go's heap; and only glibc has
+/// thread arenas, though mappings of other allocators may begin at such addresses too.
 fn memory_of(memory: Memory, manager: Option<Manager>) -> Memory {
     match (memory, manager) {
         (Memory::ThreadStack, Some(Manager::Go)) => Memory::Mapping,
@@ -110,8 +110,8 @@ fn is_private(key: &Key) -> bool {
     key.memory != Memory::File && !key.is_inherited
 }
 
-/// The largest share of a program's faults at private memory that can be first touches of memory that stays, by the growth of its
-/// processes' memory; `None` with too few faults, or if all can be.
+/// The largest share of a program's faults at private memory that can be first touches of memory that stays,
+/// by the growth of its processes' memory; `None` with too few faults, or if all can be.
 fn growth_share(program: &Program) -> Option<f64> {
     (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
 }
@@ -129,9 +129,10 @@ fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f
     sums.into_iter().map(|(program, (all, firsts))| (program, firsts / all.max(1.0))).collect()
 }
 
-/// What happened to pages whose faults look like first touches but cannot be, as shares of these faults; nothing if all can be.
-/// These pages came back at other addresses, or were faulted in with others: copied, if a child shared them; else the heap shrank,
-/// or they are in new mappings (for an allocator that gives pages back by madvise, as far as there were enough mappings).
+/// What happened to pages whose faults look like first touches but cannot be, as shares of these faults;
+/// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
+/// if a child shared them; else the heap shrank, or they are in new mappings (for an allocator that gives
+/// pages back by madvise, as far as there were enough mappings).
 fn hidden_refaults(
     program: &Program,
     key: &Key,
@@ -297,8 +298,9 @@ pub fn set_observed(figure: &mut Figure, value: f64, interval: Option<Interval>)
     (figure.basis, figure.derived_from) = (Basis::Observations, vec![COVERAGE.to_owned()]);
 }
 
-/// A share of the faults, with its interval by the number of samples. Lost faults are mostly of one moment, and may be of these or
-/// of others: the interval covers both (bounds of Manski, Nonparametric bounds on treatment effects, 1990).
+/// A share of the faults, with its interval by the number of samples. Lost faults are mostly of one moment,
+/// and may be of these or of others: the interval covers both (bounds of Manski, Nonparametric bounds on
+/// treatment effects, 1990).
 pub fn share(faults: f64, all: SampleTotals) -> (f64, Option<Interval>) {
     let value = if all.faults > 0.0 { (faults / all.faults).clamp(0.0, 1.0) } else { 0.0 };
     let lost = all.lost / (all.faults + all.lost).max(1.0);

@@ -44,7 +44,8 @@ pub fn functions<'a>(site: &Site, names: &'a Names) -> Vec<&'a Function> {
     all
 }
 
-/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame graphs have it.
+/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame
+/// graphs have it.
 pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     let collector = &traced.collector;
     let mut folded: HashMap<String, f64> = HashMap::new();

@@ -23,8 +23,8 @@ use crate::clocks::Used;
 
 /// A sample lasts at least this long, in seconds, by as many laps as that takes.
 const SAMPLE: f64 = 0.01;
-/// A round of several threads lasts about this long, by as many samples as that takes: fifteen clock ticks of 10 ms, so that tick
-/// accounting (steal, foreign load) can say something.
+/// A round of several threads lasts about this long, by as many samples as that takes: fifteen clock ticks of
+/// 10 ms, so that tick accounting (steal, foreign load) can say something.
 const ROUND: f64 = 0.15;
 /// Samples of a round at most.
 const MOST_SAMPLES: usize = 60;

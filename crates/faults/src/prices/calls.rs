@@ -59,8 +59,8 @@ pub fn moved(fixture: &Fixture) -> io::Result<Lap> {
     Ok(Lap::new(CALLS, used))
 }
 
-/// The end of this process's heap. The C library does not know that it moves: nothing may be allocated from the heap meanwhile. The
-/// other threads sleep then, and this one allocates nothing.
+/// The end of this process's heap. The C library does not know that it moves: nothing may be allocated from
+/// the heap meanwhile. The other threads sleep then, and this one allocates nothing.
 struct Heap(usize);
 
 impl Heap {

@@ -17,15 +17,16 @@ pub struct Child {
 }
 
 impl Child {
-    /// Forks, and waits until the child sleeps, on the CPUs that the calling thread may use. Also returns what the call took.
+    /// Forks, and waits until the child sleeps, on the CPUs that the calling thread may use. Also returns
+    /// what the call took.
     ///
     /// # Errors
     /// What the system answered.
     pub fn fork() -> io::Result<(Child, Used)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
-        // SAFETY: the child calls nothing but close, write, read and _exit, which are allowed after a fork of a process with
-        // threads.
+        // SAFETY: the child calls nothing but close, write, read and _exit, which are allowed after a fork of
+        // a process with threads.
         match timed(|| unsafe { libc::fork() }) {
             (-1, _) => Err(io::Error::last_os_error()),
             // SAFETY: as above; the descriptors are the child's own copies.

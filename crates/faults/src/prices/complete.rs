@@ -1,5 +1,5 @@
-//! Figures that follow from the measured prices: a huge page per small page, what other threads add to a call, a cold file against a
-//! warm one. Pure.
+//! Figures that follow from the measured prices: a huge page per small page, what other threads add to a
+//! call, a cold file against a warm one. Pure.
 
 use figure::evidence as key;
 use figure::{Better, Figure, Unit, stats};

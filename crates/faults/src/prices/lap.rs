@@ -69,8 +69,8 @@ pub fn fill(region: &Mapping) {
 pub(super) mod unit {
     use super::*;
 
-    /// A fork write-protects the pages of the whole process. A test that counts its own faults holds this for reading, one that forks
-    /// for writing.
+    /// A fork write-protects the pages of the whole process. A test that counts its own faults holds this for
+    /// reading, one that forks for writing.
     pub static FORKING: std::sync::RwLock<()> = std::sync::RwLock::new(());
 
     #[test]

@@ -1,4 +1,5 @@
-//! Laps of several threads of one process: a change of the page table while others run, and faults while others fault.
+//! Laps of several threads of one process: a change of the page table while others run, and faults while
+//! others fault.
 
 use std::hint::spin_loop;
 use std::io;

@@ -1,5 +1,5 @@
-//! Laps with the events that watch a program ([`trace`](crate::trace)): what they add to a fault, a sample, a task switch. Each lap
-//! runs the same code with and without them, and the price is the difference.
+//! Laps with the events that watch a program ([`trace`](crate::trace)): what they add to a fault, a sample, a
+//! task switch. Each lap runs the same code with and without them, and the price is the difference.
 
 use std::cell::RefCell;
 use std::io;

@@ -1,7 +1,8 @@
 //! Address spaces: the mappings of a process, updated by the kernel's records of new mappings. Pure.
 //!
-//! The kernel does not record what is unmapped: a new mapping replaces what was at its place. An anonymous mapping merges with its
-//! neighbours of the same rights (vma_merge): a neighbour that it did not merge with has been unmapped.
+//! The kernel does not record what is unmapped: a new mapping replaces what was at its place. An anonymous
+//! mapping merges with its neighbours of the same rights (vma_merge): a neighbour that it did not merge with
+//! has been unmapped.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use figure::faults::Memory;
 
 use super::record::Map;
 
-/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
+/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have
+/// 64 bits).
 const ARENA: u64 = 64 << 20;
 /// PROT_READ, PROT_WRITE, PROT_EXEC.
 const WRITE: u32 = 2;
@@ -31,7 +33,8 @@ pub struct Area {
     pub is_private: bool,
     /// When it was mapped, or grew, last; 0: before the trace.
     pub since: u64,
-    /// When another mapping merged with it last. It may have been unmapped and mapped again before that: no record shows it.
+    /// When another mapping merged with it last. It may have been unmapped and mapped again before that: no
+    /// record shows it.
     pub joined: u64,
     /// PROT_READ and so on.
     protection: u32,
@@ -46,7 +49,8 @@ impl Area {
             .then_some(&self.name)
     }
 
-    /// Whether its name is one of the kernel's for shared anonymous memory (shmem_zero_setup, memfd, huge pages).
+    /// Whether its name is one of the kernel's for shared anonymous memory (shmem_zero_setup, memfd, huge
+    /// pages).
     fn is_anonymous(&self) -> bool {
         ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
     }
@@ -94,7 +98,8 @@ impl AddressSpace {
             }
             self.heap_end = self.heap_end.max(map.end);
         }
-        // A heap or an arena that has grown, or has other rights now, is as old as it was (brk(2), thread arenas).
+        // A heap or an arena that has grown, or has other rights now, is as old as it was (brk(2), thread
+        // arenas).
         if name == "[heap]" || is_arena(map.start, map.end) {
             area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
         } else if name.is_empty() {
@@ -104,8 +109,9 @@ impl AddressSpace {
         added
     }
 
-    /// Adds an anonymous mapping. The kernel reports it with all that it merged with. The part that was not mapped before is new, as
-    /// one piece; if there is none, all of it is new, as it was unmapped in between. Returns the new bytes.
+    /// Adds an anonymous mapping. The kernel reports it with all that it merged with. The part that was not
+    /// mapped before is new, as one piece; if there is none, all of it is new, as it was unmapped in between.
+    /// Returns the new bytes.
     fn merge(&mut self, map: &Map, area: Area) -> u64 {
         self.mark_gone(map);
         let touching = self.areas.range(..map.end).rev().take_while(|(_, old)| old.end > map.start);
@@ -133,8 +139,8 @@ impl AddressSpace {
         last - first
     }
 
-    /// Marks neighbours of the same kind that a mapping did not merge with: each is gone as a whole, as blocks are unmapped as they
-    /// were mapped.
+    /// Marks neighbours of the same kind that a mapping did not merge with: each is gone as a whole, as
+    /// blocks are unmapped as they were mapped.
     fn mark_gone(&mut self, map: &Map) {
         let before = self.areas.range_mut(..map.start).next_back().filter(|(_, old)| old.end >= map.start);
         let after = |start: u64, old: &Area| start <= map.end && old.end > map.end;
@@ -217,8 +223,8 @@ fn is_arena(start: u64, end: u64) -> bool {
     start.is_multiple_of(ARENA) && start > 0 && end.saturating_sub(start) <= ARENA
 }
 
-/// Whether an address is on the stack of this pointer. Stacks of threads have 8 MB by default, and the area below the pointer may be
-/// touched ahead (stack probes).
+/// Whether an address is on the stack of this pointer. Stacks of threads have 8 MB by default, and the area
+/// below the pointer may be touched ahead (stack probes).
 fn near(address: u64, sp: Option<u64>) -> bool {
     sp.is_some_and(|sp| address >= sp.saturating_sub(1 << 20) && address < sp.saturating_add(8 << 20))
 }
@@ -281,7 +287,8 @@ mod unit {
     fn a_neighbour_that_did_not_merge_is_gone() {
         let mut space = AddressSpace::default();
         let add = |space: &mut AddressSpace, start, time| space.add(&map(start, 0x90_0000, "//anon", 3), time).fresh;
-        // Two blocks, the second below the first. Both are unmapped, which no record shows, and larger ones mapped, twice.
+        // Two blocks, the second below the first. Both are unmapped, which no record shows, and larger ones
+        // mapped, twice.
         assert_eq!(add(&mut space, 0x70_0000, 1), 0x20_0000);
         assert_eq!(add(&mut space, 0x50_0000, 2), 0x20_0000);
         assert_eq!(add(&mut space, 0x60_0000, 3), 0x10_0000, "the end of the first is unknown");

@@ -1,7 +1,8 @@
 //! Joins each fault to the large block that it is in, by process, address and time. Pure.
 //!
-//! Two things come late. calloc and realloc touch a block before the recorder knows where it is: a block counts from the time of the
-//! request. And records are in order within the ring of one CPU only. So all steps are sorted over a second, and then joined.
+//! Two things come late. calloc and realloc touch a block before the recorder knows where it is: a block
+//! counts from the time of the request. And records are in order within the ring of one CPU only. So all
+//! steps are sorted over a second, and then joined.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -108,8 +109,8 @@ pub struct BlockFaults {
     pub origins: Vec<Box<[Frame]>>,
     /// Faults in blocks.
     pub rows: HashMap<Key, Row>,
-    /// Blocks whose stack was taken, by that stack and by the exponent of their size: how many there were, and how many of them
-    /// were freed.
+    /// Blocks whose stack was taken, by that stack and by the exponent of their size: how many there were,
+    /// and how many of them were freed.
     pub lives: HashMap<(u32, u32), (u64, u64)>,
     /// Faults outside of blocks, of processes with the recorder.
     pub outside: f64,
@@ -136,8 +137,8 @@ impl BlockFaults {
         }
     }
 
-    /// Adds a record of a block. `stack`: the calls that led to the allocation, the innermost first, and the probability with which
-    /// stacks are taken.
+    /// Adds a record of a block. `stack`: the calls that led to the allocation, the innermost first, and the
+    /// probability with which stacks are taken.
     pub fn record(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
             Kind::Hello => Step::Hello,

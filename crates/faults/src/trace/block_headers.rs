@@ -1,8 +1,9 @@
-//! First faults at fresh mappings: which of them malloc made, by what wrote to a block's header at their beginning. Pure.
+//! First faults at fresh mappings: which of them malloc made, by what wrote to a block's header at their
+//! beginning. Pure.
 //!
-//! A mapping where another one had been is made again and again; one at a new place may stay, as those that a program makes while it
-//! starts. If there are enough of the former, they decide alone. A mapping counts by its pages, as it does in faults: libraries map
-//! many areas of a few pages each.
+//! A mapping where another one had been is made again and again; one at a new place may stay, as those that a
+//! program makes while it starts. If there are enough of the former, they decide alone. A mapping counts by
+//! its pages, as it does in faults: libraries map many areas of a few pages each.
 
 use std::collections::HashMap;
 
@@ -24,15 +25,16 @@ pub struct BlockHeaders {
     mappings: Sums,
     /// Their pages.
     pages: Sums,
-    /// By instruction of the C library that wrote to the beginning of a fresh mapping, where malloc keeps a block's size.
+    /// By instruction of the C library that wrote to the beginning of a fresh mapping, where malloc keeps a
+    /// block's size.
     headers: HashMap<u64, (f64, Sums)>,
     /// Instructions that touched other pages: those of memset and memcpy mostly do, those of malloc hardly.
     others: HashMap<u64, f64>,
 }
 
 impl BlockHeaders {
-    /// Adds a first fault at a fresh mapping of so many pages. `is_header`: by place and code it may write a block's header;
-    /// `came_back`: the page had been faulted in before, in an older mapping.
+    /// Adds a first fault at a fresh mapping of so many pages. `is_header`: by place and code it may write a
+    /// block's header; `came_back`: the page had been faulted in before, in an older mapping.
     pub fn first(&mut self, instruction: u64, pages: u64, is_header: bool, came_back: bool) {
         let (kind, pages) = (usize::from(came_back), pages.clamp(1, MOST_PAGES) as f64);
         self.mappings[kind] += 1.0;
@@ -51,8 +53,8 @@ impl BlockHeaders {
         }
     }
 
-    /// The share (by pages, 0 to 1) of the mappings whose header malloc of the C library wrote first: of those that came back,
-    /// else of all; `None` if there were too few.
+    /// The share (by pages, 0 to 1) of the mappings whose header malloc of the C library wrote first: of
+    /// those that came back, else of all; `None` if there were too few.
     pub fn malloc_share(&self) -> Option<f64> {
         let came_back = |sums: &Sums| sums[1];
         let all = |sums: &Sums| sums[0] + sums[1];

@@ -1,4 +1,5 @@
-//! Calls for memory: how many of each kind there were while they were counted, of how many bytes, and from where. Pure.
+//! Calls for memory: how many of each kind there were while they were counted, of how many bytes, and from
+//! where. Pure.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use super::record::Asked;
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 20_000;
-/// MADV_FREE, MADV_DONTNEED, and the two others that give pages back at once (MADV_DONTNEED_LOCKED, MADV_PAGEOUT).
+/// MADV_FREE, MADV_DONTNEED, and the two others that give pages back at once (MADV_DONTNEED_LOCKED,
+/// MADV_PAGEOUT).
 const FREE: i32 = 8;
 const DONTNEED: [i32; 3] = [4, 24, 21];
 
@@ -88,8 +90,8 @@ pub struct CallCounts {
     ended: Option<u64>,
 }
 
-/// The kind of a call, and its bytes. `None` if it neither gives nor takes memory; and for brk, whose arguments do not hold the
-/// bytes ([`Heap`](super::heap::Heap)).
+/// The kind of a call, and its bytes. `None` if it neither gives nor takes memory; and for brk, whose
+/// arguments do not hold the bytes ([`Heap`](super::heap::Heap)).
 pub fn kind(asked: Asked) -> Option<(Call, u64)> {
     Some(match asked {
         Asked::Map { is_file: true, .. } | Asked::Break { .. } => return None,

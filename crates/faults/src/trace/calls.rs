@@ -1,9 +1,11 @@
-//! Calls for memory, by the kernel's tracepoints: mmap, munmap, mremap, brk, madvise. Every call is counted, and one in so many is
-//! sampled with its stack. In bursts also the error codes of faults, which show what page each met.
+//! Calls for memory, by the kernel's tracepoints: mmap, munmap, mremap, brk, madvise. Every call is counted,
+//! and one in so many is sampled with its stack. In bursts also the error codes of faults, which show what
+//! page each met.
 //!
-//! While a system call is traced, all calls of all programs take a slower path through the kernel; and an event of a task is opened
-//! again for each thread that the task starts. So these events belong to CPUs, not to tasks, and are open for moments only, unless
-//! the options ask for all calls. They need CAP_PERFMON; the [collector](super::collect) drops the calls of other processes.
+//! While a system call is traced, all calls of all programs take a slower path through the kernel; and an
+//! event of a task is opened again for each thread that the task starts. So these events belong to CPUs, not
+//! to tasks, and are open for moments only, unless the options ask for all calls. They need CAP_PERFMON; the
+//! [collector](super::collect) drops the calls of other processes.
 
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicU64;
@@ -33,8 +35,8 @@ const MOMENT: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_secs(1);
 /// Stacks per second of counting that are aimed at, for each call: in moments, and all the time.
 const AIM: (f64, f64) = (1000.0, 60.0);
-/// Up to so many of each call in a second every one is recorded; beyond that one in so many. More for brk: its bytes are a
-/// difference to the call before.
+/// Up to so many of each call in a second every one is recorded; beyond that one in so many. More for brk:
+/// its bytes are a difference to the call before.
 const ALL: [f64; TRACED.len()] = [5000.0, 5000.0, 5000.0, 50_000.0, 5000.0];
 /// The first period of stacks.
 const FIRST_PERIOD: u64 = 7;
@@ -59,8 +61,8 @@ pub struct Calls {
     /// When the moment ends; between two moments, when the next begins.
     next: Instant,
     faults: Vec<Ring>,
-    /// The format of task_newtask, and its rings. They are open all the time, as a process is forked before its calls are
-    /// counted. `None` if this kernel has no such tracepoint.
+    /// The format of task_newtask, and its rings. They are open all the time, as a process is forked before
+    /// its calls are counted. `None` if this kernel has no such tracepoint.
     forks: (Option<Format>, Vec<Ring>),
     /// Periods of stacks and of counts, by call.
     periods: [[u64; TRACED.len()]; 2],
@@ -261,7 +263,8 @@ impl Calls {
 
 /// Sets the period of an event that no task inherits; returns whether it worked.
 fn set_period(counter: &Counter, period: u64) -> bool {
-    // SAFETY: an open event; the kernel reads the number at this address (perf_event_open_sys passes it on as it is).
+    // SAFETY: an open event; the kernel reads the number at this address (perf_event_open_sys passes it on as
+    // it is).
     unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) == 0 }
 }
 
@@ -276,8 +279,8 @@ impl Ring {
     }
 }
 
-/// Closes rings on another thread: the kernel may take tens of milliseconds to be sure that no CPU is within a tracepoint, and the
-/// other rings must be drained meanwhile.
+/// Closes rings on another thread: the kernel may take tens of milliseconds to be sure that no CPU is within
+/// a tracepoint, and the other rings must be drained meanwhile.
 fn close(rings: impl IntoIterator<Item = Ring>) {
     let mut all: Vec<Counter> = Vec::new();
     for Ring { ring, others } in rings {

@@ -1,15 +1,18 @@
-//! The sampling period: enough samples, without slowing the program down; and whether all new mappings are recorded.
+//! The sampling period: enough samples, without slowing the program down; and whether all new mappings are
+//! recorded.
 
 use super::record::What;
 
-/// Samples per second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
+/// Samples per second that are aimed at. One costs the program some microseconds: a page fault with a copy of
+/// 8 KB of stack.
 pub const AIM: f64 = 250.0;
-/// The first period: short enough for the start of a program, long enough for a storm of faults until it is raised.
+/// The first period: short enough for the start of a program, long enough for a storm of faults until it is
+/// raised.
 pub const FIRST: u64 = 23;
 /// New mappings per second above which they are recorded in bursts only.
 const MANY_MAPS: f64 = 5000.0;
-/// New mappings of each program that do not count: its loader makes them, and they cost little compared with an exec. A program that
-/// ends soon shows nothing else.
+/// New mappings of each program that do not count: its loader makes them, and they cost little compared with
+/// an exec. A program that ends soon shows nothing else.
 const OF_A_LOADER: f64 = 16.0;
 /// At least this share of the expected samples arrives if tasks live long enough for the period.
 const LEAST_SHARE: f64 = 0.25;
@@ -29,8 +32,9 @@ impl Control {
         Control { is_first: true, longest: u64::MAX }
     }
 
-    /// Another period, if the samples per second are far from their aim. It is a prime, so that it does not run in step with blocks,
-    /// whose pages are powers of two. `rate`: all faults per second; `is_whole`: no samples were lost in full rings.
+    /// Another period, if the samples per second are far from their aim. It is a prime, so that it does not
+    /// run in step with blocks, whose pages are powers of two. `rate`: all faults per second; `is_whole`: no
+    /// samples were lost in full rings.
     pub fn adapted(&mut self, period: u64, samples: f64, rate: f64, is_whole: bool) -> Option<u64> {
         self.is_first = false;
         let expected = rate / period as f64;

@@ -1,9 +1,10 @@
 //! A file of the events of a trace, so that a case can be sent and judged again on another machine.
 //!
-//! One JSON value a line, gzipped: a header, the kernel's events in the order in which they were collected, snapshots of processes
-//! (/proc), and a trailer; a file without its trailer is cut short. Times (microseconds) and addresses are differences to those of
-//! the entry before, so that a run of faults takes a few bytes each. The file holds neither stacks nor the programs' files. Of
-//! files outside of the system's directories it holds only the last part of the name.
+//! One JSON value a line, gzipped: a header, the kernel's events in the order in which they were collected,
+//! snapshots of processes (/proc), and a trailer; a file without its trailer is cut short. Times
+//! (microseconds) and addresses are differences to those of the entry before, so that a run of faults takes a
+//! few bytes each. The file holds neither stacks nor the programs' files. Of files outside of the system's
+//! directories it holds only the last part of the name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -22,13 +23,15 @@ use crate::allocator::AllocatorHints;
 
 /// The format's number.
 const FORMAT: u32 = 1;
-/// Directories whose files are named in full: they belong to the distribution, and their names reveal nothing about a person.
+/// Directories whose files are named in full: they belong to the distribution, and their names reveal nothing
+/// about a person.
 const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
-/// Bytes of a file at most, unpacked: half an hour at the highest sampling rate. A small file may unpack to any length.
+/// Bytes of a file at most, unpacked: half an hour at the highest sampling rate. A small file may unpack to
+/// any length.
 const MOST_BYTES: u64 = 512 << 20;
-/// Entries and mappings of a file at most. Each takes some hundred bytes of memory, and as few as 12 in the file. The longest file
-/// in tests/data has 48 000.
+/// Entries and mappings of a file at most. Each takes some hundred bytes of memory, and as few as 12 in the
+/// file. The longest file in tests/data has 48 000.
 const MOST_ENTRIES: usize = 4 << 20;
 /// The placeholder for any other directory.
 const ELSEWHERE: &str = "/…/";
@@ -39,8 +42,8 @@ enum Line {
     /// The first: the format's number, bytes of a page.
     #[serde(rename = "truebench-events")]
     Header { format: u32, page: u64 },
-    /// Microseconds since the entry before; process, thread; address, instruction and stack pointer as differences, the
-    /// stack pointer's to the address; weight; is major, of a burst, in the kernel.
+    /// Microseconds since the entry before; process, thread; address, instruction and stack pointer as
+    /// differences, the stack pointer's to the address; weight; is major, of a burst, in the kernel.
     #[serde(rename = "f")]
     Fault(i64, u32, u32, i64, i64, Option<i64>, u64, [u8; 3]),
     #[serde(rename = "m")]

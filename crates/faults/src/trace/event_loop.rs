@@ -1,5 +1,5 @@
-//! The loop of a trace: reads the rings, collects what is in order, adjusts the sampling period, and records every fault in short
-//! bursts.
+//! The loop of a trace: reads the rings, collects what is in order, adjusts the sampling period, and records
+//! every fault in short bursts.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,8 +27,8 @@ const FIRST_CONTROL: Duration = Duration::from_millis(50);
 /// After so many samples the period is adjusted sooner; and how soon at the soonest.
 const STORM: f64 = AIM / 2.0;
 const SOON: Duration = Duration::from_millis(20);
-/// How long events are collected between two drains: unwinding stacks and reading files takes time, and the rings must not run
-/// full meanwhile. If more than so many wait, all are collected.
+/// How long events are collected between two drains: unwinding stacks and reading files takes time, and the
+/// rings must not run full meanwhile. If more than so many wait, all are collected.
 const COLLECTING: Duration = Duration::from_millis(5);
 const MOST_WAITING: usize = 100_000;
 /// Time between two drains of the rings, and in a burst.
@@ -346,7 +346,8 @@ impl EventLoop {
         all.into_iter().collect()
     }
 
-    /// Adds an event for the most memory that each process has had so far: it is sorted behind the faults that took it.
+    /// Adds an event for the most memory that each process has had so far: it is sorted behind the faults
+    /// that took it.
     fn record_peaks(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {

@@ -1,15 +1,17 @@
-//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings (perf_event_open(2)).
+//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings
+//! (perf_event_open(2)).
 //!
-//! Each of the four sets has a ring of its own for each CPU, so that a flood of one set loses nothing of another:
+//! Each of the four sets has a ring of its own for each CPU, so that a flood of one set loses nothing of
+//! another:
 //!
 //! - [`Set::Rare`]: every major fault with its stack; forks, names and ends of tasks; mappings of code;
 //! - [`Set::Minor`]: one minor fault in so many, with its stack;
 //! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
 //! - [`Set::Maps`]: every new mapping of data.
 //!
-//! An event that children inherit cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so there is one for each
-//! CPU. Counters belong to a task: faults of a short-lived task beyond its last sample are not sampled, so the period must be small
-//! where tasks are short-lived.
+//! An event that children inherit cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so
+//! there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last sample
+//! are not sampled, so the period must be small where tasks are short-lived.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -31,14 +33,17 @@ use super::time::now;
 
 /// Bytes of stack that are copied with a sample: perf's default.
 const STACK: u32 = 8 << 10;
-/// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries (kernel.perf_event_max_stack) and the rest.
+/// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries
+/// (kernel.perf_event_max_stack) and the rest.
 const LARGEST: usize = 16 << 10;
 /// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged.
 const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
-/// A privileged process gets so many times as many at least, and at most: at the first period a program of a million faults a
-/// second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader from its CPU for as long.
+/// A privileged process gets so many times as many at least, and at most: at the first period a program of a
+/// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
+/// from its CPU for as long.
 const PRIVILEGED: [usize; 2] = [8, 64];
-/// Beyond that least, all rings together take at most so many bytes, and at most this part of the machine's memory.
+/// Beyond that least, all rings together take at most so many bytes, and at most this part of the machine's
+/// memory.
 const MOST_BYTES: usize = 128 << 20;
 const OF_MEMORY: usize = 128;
 
@@ -104,7 +109,8 @@ impl Opened {
         was_full
     }
 
-    /// Lost records that no record reported, as none came after them; from the counters themselves (Linux 6.0).
+    /// Lost records that no record reported, as none came after them; from the counters themselves (Linux
+    /// 6.0).
     fn unreported(&mut self) -> Option<Entry> {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
         let records = lost.checked_sub(self.reported).filter(|records| *records > 0)?;
@@ -122,7 +128,8 @@ pub struct Events {
     room: usize,
     /// Whether counters report how many of their records were lost.
     counts_lost: bool,
-    /// Whether opening has succeeded once: a task that is refused after that has other rights than this process.
+    /// Whether opening has succeeded once: a task that is refused after that has other rights than this
+    /// process.
     is_open: bool,
     sets: Vec<Opened>,
     period: u64,
@@ -143,7 +150,8 @@ impl Events {
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
-                    // Larger rings and faults in the kernel are for privileged processes (perf_event_paranoid).
+                    // Larger rings and faults in the kernel are for privileged processes
+                    // (perf_event_paranoid).
                     Err(error) if events.room > 1 && is_forbidden(&error) => events.room = 1,
                     Err(error) if events.sees_kernel && is_forbidden(&error) => events.sees_kernel = false,
                     Err(error) if events.counts_lost && error.raw_os_error() == Some(libc::EINVAL) => {
@@ -188,7 +196,8 @@ impl Events {
         Ok(())
     }
 
-    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for them.
+    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for
+    /// them.
     ///
     /// # Errors
     /// What the kernel said.
@@ -220,8 +229,8 @@ impl Events {
         }
     }
 
-    /// Reads the rings; returns whether samples of minor faults may be missing that no record has reported yet: one of their
-    /// rings was full.
+    /// Reads the rings; returns whether samples of minor faults may be missing that no record has reported
+    /// yet: one of their rings was full.
     pub fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let mut was_full = false;
         for opened in &mut self.sets {
@@ -363,8 +372,8 @@ pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, true, 1).attrs())
 }
 
-/// The entry of a record, by its type, its `misc`, and its bytes behind the header. `None` if the reader ignores it, or it is
-/// damaged.
+/// The entry of a record, by its type, its `misc`, and its bytes behind the header. `None` if the reader
+/// ignores it, or it is damaged.
 pub fn entry<R>(kind: u32, misc: u16, bytes: &[u8], config: ParseConfig<Native>, reader: R) -> Option<Entry>
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>>,

@@ -1,7 +1,7 @@
 //! The end of an address space's heap, as brk(2) returned it. Pure.
 //!
-//! brk returns the end of the heap, not by how much it moved: the bytes of a call are the difference to the call before in the same
-//! address space. If that call may have been missed, they are unknown.
+//! brk returns the end of the heap, not by how much it moved: the bytes of a call are the difference to the
+//! call before in the same address space. If that call may have been missed, they are unknown.
 
 use figure::faults::Call;
 
@@ -20,8 +20,8 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Adds a call after which the heap ends here; every call is added. `None` if the end did not move (brk(0), or a call that
-    /// failed), or the end before is unknown.
+    /// Adds a call after which the heap ends here; every call is added. `None` if the end did not move
+    /// (brk(0), or a call that failed), or the end before is unknown.
     pub fn moved(&mut self, end: u64) -> Option<Step> {
         let last = self.step(end);
         *self = Heap { end: Some(end), is_current: true, last };

@@ -1,9 +1,11 @@
-//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is seen. Pure.
+//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is seen.
+//! Pure.
 //!
-//! A page that stays is faulted in once; one that is given back and taken again, many times. Samples alone do not distinguish the
-//! two: of a program that goes through many pages in turn, all pages are sampled once before any is sampled twice. So pages in a
-//! *burst* are marked, and later samples are compared with them (capture and recapture): a marked page that is sampled `h` times
-//! later was faulted in about `h/q` times more, where a share `q` of the faults is sampled.
+//! A page that stays is faulted in once; one that is given back and taken again, many times. Samples alone do
+//! not distinguish the two: of a program that goes through many pages in turn, all pages are sampled once
+//! before any is sampled twice. So pages in a *burst* are marked, and later samples are compared with them
+//! (capture and recapture): a marked page that is sampled `h` times later was faulted in about `h/q` times
+//! more, where a share `q` of the faults is sampled.
 
 use std::collections::HashMap;
 
@@ -35,7 +37,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds a fault; returns the time of the page's fault before. `is_burst`: it is one of a burst, which has every fault.
+    /// Adds a fault; returns the time of the page's fault before. `is_burst`: it is one of a burst, which has
+    /// every fault.
     pub fn note(&mut self, space: u32, page: u64, group: u32, time: u64, is_burst: bool) -> Option<u64> {
         let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
         if let Some(page) = self.pages.get_mut(&(space, page)) {
@@ -54,8 +57,8 @@ impl Pages {
         None
     }
 
-    /// The share (0 to 1) of each group's faults at pages that had been faulted in before, where a share `q` of the faults was
-    /// sampled.
+    /// The share (0 to 1) of each group's faults at pages that had been faulted in before, where a share `q`
+    /// of the faults was sampled.
     pub fn refaults(&self, q: f64) -> HashMap<u32, f64> {
         let q = q.clamp(1e-9, 1.0);
         let mut tallies: HashMap<u32, Tally> = HashMap::new();

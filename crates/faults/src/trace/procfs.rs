@@ -1,5 +1,5 @@
-//! What /proc says about processes beyond the kernel's records: names, mappings, memory. Read from this machine, or from the
-//! snapshots of an event log.
+//! What /proc says about processes beyond the kernel's records: names, mappings, memory. Read from this
+//! machine, or from the snapshots of an event log.
 
 use std::collections::HashMap;
 
@@ -56,7 +56,8 @@ pub enum SnapshotSource {
 }
 
 impl SnapshotSource {
-    /// The most bytes that a process has had mapped at once (VmPeak); `None` if it has ended, and in a replay.
+    /// The most bytes that a process has had mapped at once (VmPeak); `None` if it has ended, and in a
+    /// replay.
     pub fn most_mapped(&self, process: u32) -> Option<u64> {
         match self {
             SnapshotSource::Live | SnapshotSource::Recording(_) => {
@@ -75,7 +76,8 @@ impl SnapshotSource {
                 all.push((time, snapshot.clone()));
                 snapshot
             }
-            // A replay asks for no more snapshots than were recorded: the first from this time on, or the last.
+            // A replay asks for no more snapshots than were recorded: the first from this time on, or the
+            // last.
             SnapshotSource::Replay(all) => {
                 let recorded = all.get(&process).map_or(&[][..], Vec::as_slice);
                 let later = recorded.iter().find(|(then, _)| then / 1000 >= time / 1000);
@@ -90,8 +92,8 @@ pub fn peak_resident(process: u32) -> Option<u64> {
     lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmHWM")
 }
 
-/// The name of a process whose events ended, if it still runs: it executed a program with other rights than this process, and the
-/// kernel closed its events (begin_new_exec in fs/exec.c).
+/// The name of a process whose events ended, if it still runs: it executed a program with other rights than
+/// this process, and the kernel closed its events (begin_new_exec in fs/exec.c).
 pub fn name_if_alive(process: u32) -> Option<String> {
     /// The process is exiting (include/linux/sched.h).
     const PF_EXITING: u32 = 4;
@@ -111,8 +113,8 @@ fn record_name(path: &MMapPath) -> String {
     }
 }
 
-/// Events of the whole machine since boot: NUMA hinting faults, and huge pages allocated in a fault. 0 where the kernel has no
-/// such counter, as it does not do these things then.
+/// Events of the whole machine since boot: NUMA hinting faults, and huge pages allocated in a fault. 0 where
+/// the kernel has no such counter, as it does not do these things then.
 pub fn machine_events() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
     let count = |name: &str| {

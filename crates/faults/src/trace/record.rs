@@ -161,7 +161,8 @@ pub struct Call {
 pub struct BlockRecord {
     /// The block.
     pub entry: cell::blocks::Entry,
-    /// The stack of its allocation, if it was taken, and the probability with which stacks of such blocks are taken.
+    /// The stack of its allocation, if it was taken, and the probability with which stacks of such blocks are
+    /// taken.
     pub stack: Option<(Fault, f64)>,
 }
 
@@ -286,7 +287,8 @@ impl<'a> Visitor<'a> for Reader {
         Some(Entry { time: time(&metadata)?, what: What::Map(map) })
     }
 
-    // A set that asks for mappings gets records of tasks as well (perf_event_task_match): one set's are enough.
+    // A set that asks for mappings gets records of tasks as well (perf_event_task_match): one set's are
+    // enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
         if self.set != Set::Rare {
             return None;

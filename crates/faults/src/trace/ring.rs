@@ -1,4 +1,5 @@
-//! Reads the large blocks from the memory of the preloaded recorder, while the program runs ([`cell::blocks`]).
+//! Reads the large blocks from the memory of the preloaded recorder, while the program runs
+//! ([`cell::blocks`]).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -43,7 +44,8 @@ impl Ring {
         Ring { blocks, next: 0, waiting: None, lost: 0 }
     }
 
-    /// Reads the entries. `now` in nanoseconds of CLOCK_MONOTONIC; `is_last`: it does not wait for unfinished ones.
+    /// Reads the entries. `now` in nanoseconds of CLOCK_MONOTONIC; `is_last`: it does not wait for unfinished
+    /// ones.
     pub fn drain(&mut self, now: u64, is_last: bool, entries: &mut Vec<Entry>) {
         let written = self.blocks.head().entries.load(Ordering::Acquire);
         if written.saturating_sub(self.next) > ENTRIES {

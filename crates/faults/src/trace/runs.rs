@@ -1,4 +1,5 @@
-//! Contiguous runs of faults: if a task goes through a block from end to end, the run shows how large the block is. Pure.
+//! Contiguous runs of faults: if a task goes through a block from end to end, the run shows how large the
+//! block is. Pure.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,7 +1,7 @@
 //! Sorts the records of different CPUs by their times. Pure.
 //!
-//! Each CPU has a ring of its own, and one is drained after the other: a record that is read later may be older. But all records that
-//! are older than the beginning of the drain before have been read.
+//! Each CPU has a ring of its own, and one is drained after the other: a record that is read later may be
+//! older. But all records that are older than the beginning of the drain before have been read.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! Processes as they begin and end: the mappings of each, the program that it runs, and since when it shares pages with another.
+//! Processes as they begin and end: the mappings of each, the program that it runs, and since when it shares
+//! pages with another.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -28,7 +29,8 @@ pub struct Process {
     pub id: u32,
     /// The number of the program that it runs.
     pub program: u32,
-    /// Since when it has pages in common with the process that it was forked from: until it executes a program.
+    /// Since when it has pages in common with the process that it was forked from: until it executes a
+    /// program.
     pub child_since: Option<u64>,
     /// When it last forked.
     pub parent_since: Option<u64>,
@@ -132,7 +134,8 @@ impl Tasks {
         self.programs.get_mut(number as usize)
     }
 
-    /// Reads the mappings of a process again, as an address is in none of them; not more often than every [`AGAIN`].
+    /// Reads the mappings of a process again, as an address is in none of them; not more often than every
+    /// [`AGAIN`].
     pub fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         if time >= process.read.saturating_add(AGAIN)
@@ -195,8 +198,9 @@ impl Tasks {
         self.processes.insert(process, child);
     }
 
-    /// The last process that this one forked shares its address space, until it executes another program. Only the end of the heap
-    /// is shared here: these records need rights, and nothing else may depend on them.
+    /// The last process that this one forked shares its address space, until it executes another program.
+    /// Only the end of the heap is shared here: these records need rights, and nothing else may depend on
+    /// them.
     pub fn share(&mut self, parent: u32) {
         let Some(from) = self.processes.get(&parent) else { return };
         let (child, heap) = (from.forked, from.heap.clone());
@@ -214,8 +218,8 @@ impl Tasks {
         }
     }
 
-    /// Whether a process has had so many bytes mapped at once: otherwise a call about so many failed, or was mostly about unmapped
-    /// addresses.
+    /// Whether a process has had so many bytes mapped at once: otherwise a call about so many failed, or was
+    /// mostly about unmapped addresses.
     pub fn had_mapped(&mut self, number: u32, bytes: u64, time: u64) -> bool {
         let Some(process) = self.processes.get_mut(&number) else { return false };
         let (most, read) = process.most_mapped;
@@ -265,8 +269,8 @@ impl Tasks {
         }
     }
 
-    /// Takes the most bytes that a process has had, in pages of `page` bytes. Its faults since the last reading brought new memory
-    /// at most as far as this peak grew.
+    /// Takes the most bytes that a process has had, in pages of `page` bytes. Its faults since the last
+    /// reading brought new memory at most as far as this peak grew.
     pub fn peak(&mut self, number: u32, bytes: u64, page: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));

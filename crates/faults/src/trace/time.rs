@@ -17,8 +17,8 @@ pub fn nanoseconds(time: rustix::time::Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Now, or the time at which the trace was asked to stop, if that was before. No calls are counted after it, however late the rings
-/// are read.
+/// Now, or the time at which the trace was asked to stop, if that was before. No calls are counted after it,
+/// however late the rings are read.
 pub fn now_or_stop(stop: &AtomicU64) -> u64 {
     now().min(stop.load(Ordering::Acquire))
 }

@@ -1,7 +1,7 @@
 //! The kernel's tracepoints (tracefs): the number of each, and the offset of each field in its records.
 //!
-//! If tracefs is not mounted, a privileged process gets a directory of it from the kernel that only this process has (fsmount(2)):
-//! nothing is mounted, and nothing of the machine changes.
+//! If tracefs is not mounted, a privileged process gets a directory of it from the kernel that only this
+//! process has (fsmount(2)): nothing is mounted, and nothing of the machine changes.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,5 +1,6 @@
-//! Return addresses from registers and a copy of the stack, by the unwind tables of the mapped files (framehop): no frame pointers
-//! are needed. Files without tables, and code made at run time, are unwound by frame pointers.
+//! Return addresses from registers and a copy of the stack, by the unwind tables of the mapped files
+//! (framehop): no frame pointers are needed. Files without tables, and code made at run time, are unwound by
+//! frame pointers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -25,8 +26,8 @@ use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as
 const MOST_FRAMES: usize = 127;
 /// Files kept open at most.
 const MOST_FILES: usize = 1024;
-/// The highest compression ratio of zlib: 258 bytes from a match of two bits (zlib_tech.html, "maximum compression factor"). zstd
-/// can do more, but not with debug information, and the symbolizer has no zstd.
+/// The highest compression ratio of zlib: 258 bytes from a match of two bits (zlib_tech.html, "maximum
+/// compression factor"). zstd can do more, but not with debug information, and the symbolizer has no zstd.
 const BEST_RATIO: u64 = 1032;
 /// Bytes of all unpacked parts of a file at most: more debug information than the largest programs have.
 const MOST_UNPACKED: u64 = 4 << 30;
@@ -61,8 +62,8 @@ pub struct Image {
 impl Image {
     fn open(path: &Path) -> Option<Image> {
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
-        // SAFETY: only read. If the file is truncated meanwhile, this process gets SIGBUS: it is a worker, and costs
-        // its own figures.
+        // SAFETY: only read. If the file is truncated meanwhile, this process gets SIGBUS: it is a worker,
+        // and costs its own figures.
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
@@ -104,7 +105,8 @@ impl Image {
         Some(Image { path, is_sound, _file: file, sections, segments })
     }
 
-    /// The load bias: for a mapping of a range of its bytes that begins at `start`, what is added to the file's addresses.
+    /// The load bias: for a mapping of a range of its bytes that begins at `start`, what is added to the
+    /// file's addresses.
     pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
         base(&self.segments, start, range)
     }
@@ -117,8 +119,9 @@ impl Image {
     }
 }
 
-/// Whether the compressed parts of a file can have the sizes that they state. The symbolizer reserves that much before it unpacks
-/// anything, and aborts the process if it cannot. It also takes every file for one of this machine's byte order.
+/// Whether the compressed parts of a file can have the sizes that they state. The symbolizer reserves that
+/// much before it unpacks anything, and aborts the process if it cannot. It also takes every file for one of
+/// this machine's byte order.
 fn unpacks(object: &object::File) -> bool {
     let mut all = 0_u64;
     let mut can_be = |section: object::Section| {
@@ -133,7 +136,8 @@ fn unpacks(object: &object::File) -> bool {
     object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
-/// Takes the part that most of the range belongs to: the first page may also hold the end of the part before, as linkers save room.
+/// Takes the part that most of the range belongs to: the first page may also hold the end of the part before,
+/// as linkers save room.
 fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
     let common = |(from, size, _): &&(u64, u64, u64)| {
         from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
@@ -293,7 +297,8 @@ mod unit {
 
     #[test]
     fn code_that_shares_a_page_with_what_comes_before() {
-        // As lld links: the code begins within the page where the part before ends, and is stated a page later.
+        // As lld links: the code begins within the page where the part before ends, and is stated a page
+        // later.
         let parts = [(0, 0x12db0, 0), (0x12db0, 0x3c4d0, 0x13db0), (0x4f280, 0x23b0, 0x51280)];
         let load = 0x7f00_0000_0000;
         assert_eq!(base(&parts, load + 0x13000, 0x12000..0x50000), Some(load));

@@ -5,7 +5,8 @@ use perf_event::data::{Lost, LostSamples, RecordMetadata, Sample, Visitor};
 use super::super::record::{Asked, Call, Entry, Fault, What, addresses, regs};
 use super::super::tracefs::Format;
 
-/// Where each call is traced: at its beginning, which has the number of bytes; brk at its end, which has the end of the heap.
+/// Where each call is traced: at its beginning, which has the number of bytes; brk at its end, which has the
+/// end of the heap.
 pub const TRACED: [&str; 5] =
     ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
 
@@ -50,7 +51,8 @@ fn asked(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked>
         }
         "sys_enter_munmap" => Asked::Unmap { bytes: field("len")? },
         "sys_enter_mremap" => Asked::Remap { bytes: field("new_len")? },
-        // brk returns the end of the heap, also if it could not be moved; but an error if a signal interrupted it.
+        // brk returns the end of the heap, also if it could not be moved; but an error if a signal
+        // interrupted it.
         "sys_exit_brk" => Asked::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
         // Older kernels call the length `len`.
         "sys_enter_madvise" => Asked::Advise {
