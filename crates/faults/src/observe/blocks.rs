@@ -207,8 +207,8 @@ fn origin(frames: &[Frame], names: &Names, collector: &Collector) -> Origin {
     };
     let skipped = frames.iter().take_while(is_recorder).count();
     let functions = functions(&frames[skipped..], names);
-    let allocating = functions.iter().find(|function| !is_wrapper(&function.name) && !is_start(&function.name));
-    let allocating = allocating.or(functions.first());
+    let is_plain = |function: &&&Function| !is_wrapper(&function.name) && !is_start(&function.name);
+    let allocating = functions.iter().find(is_plain).or(functions.first());
     let site = allocating.map_or_else(String::new, |function| match &function.line {
         Some(line) => format!("{} ({line})", function.name),
         None => function.name.clone(),

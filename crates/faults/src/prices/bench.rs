@@ -72,7 +72,8 @@ pub fn prepare(
     let mount = lab::mount::evidence(&setup.capabilities.directory);
     let file_tasks = setup.tasks.iter().filter(|task| task.is_of_files());
     facts.figures = file_tasks.map(|task| (task.id.clone(), mount.clone())).collect();
-    let fixture = Arc::new(if facts.figures.is_empty() { fixture } else { fixture.with_files(&setup.capabilities) });
+    let has_files = !facts.figures.is_empty();
+    let fixture = Arc::new(if has_files { fixture.with_files(&setup.capabilities) } else { fixture });
     Ok((Box::new(PriceBench { fixture, teams, samples: BTreeMap::new(), setup }), facts))
 }
 

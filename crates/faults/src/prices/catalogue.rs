@@ -168,7 +168,8 @@ const fn file(word: &'static str, row: &'static str, lap: fn(&Fixture) -> io::Re
 const fn disk(word: &'static str, row: &'static str, lap: fn(&Fixture) -> io::Result<Lap>) -> Price {
     let clock = Clock::Disk;
     let region = |fixture: &Fixture| fixture.file;
-    Price { series: DISK, clock, needs: Needs::Disk, expected: ExpectedFaults::Any, region, ..minor(word, row, lap) }
+    let expected = ExpectedFaults::Any;
+    Price { series: DISK, clock, needs: Needs::Disk, expected, region, ..minor(word, row, lap) }
 }
 
 const fn call(word: &'static str, row: &'static str, lap: fn(&Fixture) -> io::Result<Lap>) -> Price {
@@ -201,7 +202,10 @@ pub static SINGLE: &[Price] = &[
     minor("cow.copy", "first write after fork (copied)", anonymous::copied),
     minor("cow.reuse", "the same, the child gone (not copied)", anonymous::reused),
     file("file.read", "first read, alone", files::single),
-    Price { expected: ExpectedFaults::Cached, ..file("file.around", "first read, with its neighbours", files::around) },
+    Price {
+        expected: ExpectedFaults::Cached,
+        ..file("file.around", "first read, with its neighbours", files::around)
+    },
     file("file.shared", "first write, shared", files::shared),
     file("file.private", "first write, private (copied)", files::private),
     call("munmap", "munmap, for each touched page", calls::unmapped),

@@ -40,7 +40,9 @@ impl Drop for SignalOnDrop<'_> {
 
 /// madvise(MADV_DONTNEED) of one page after the other, while the other threads run.
 pub fn dontneed(fixture: &Fixture, seat: &Seat, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
-    release_pages(fixture, seat, sample, end, |region, page| region.advise_pages(page, 1, Advice::LinuxDontNeed))
+    release_pages(fixture, seat, sample, end, |region, page| {
+        region.advise_pages(page, 1, Advice::LinuxDontNeed)
+    })
 }
 
 /// munmap of one page after the other, from the end of the region, so that no mapping is split.

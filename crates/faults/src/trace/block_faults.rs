@@ -10,7 +10,7 @@ use std::rc::Rc;
 use cell::blocks::Kind;
 
 use super::frame::{Frame, Site};
-use super::record::{Entry, Fault, What};
+use super::record::{Entry, EventKind, Fault};
 
 /// Nanoseconds over which steps are sorted.
 const LAG: u64 = 1_000_000_000;
@@ -127,12 +127,12 @@ pub struct BlockFaults {
 impl BlockFaults {
     /// Adds an event of a process; others are ignored.
     pub fn task_event(&mut self, entry: &Entry) {
-        match &entry.what {
-            What::Fork { process, parent, .. } if process != parent => {
+        match &entry.kind {
+            EventKind::Fork { process, parent, .. } if process != parent => {
                 self.put(entry.time, *process, Step::Fork(*parent));
             }
-            What::Name { process, exec: true, .. } => self.put(entry.time, *process, Step::Exec),
-            What::Exit { process, thread } if process == thread => self.put(entry.time, *process, Step::Exit),
+            EventKind::Name { process, exec: true, .. } => self.put(entry.time, *process, Step::Exec),
+            EventKind::Exit { process, thread } if process == thread => self.put(entry.time, *process, Step::Exit),
             _ => {}
         }
     }
@@ -284,13 +284,15 @@ fn insert(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
 
 #[cfg(test)]
 mod unit {
+    use cell::blocks::Entry as Record;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
     const ONE: u32 = 1;
 
-    fn record(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> cell::blocks::Entry {
-        cell::blocks::Entry { kind, process, address, size, begun, time, stack: 0 }
+    fn record(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> Record {
+        Record { kind, process, address, size, begun, time, stack: 0 }
     }
 
     fn by(place: u64) -> Option<(Box<[Frame]>, f64)> {
@@ -386,21 +388,21 @@ mod unit {
     #[test]
     fn a_child_has_its_parents_blocks_until_it_executes_another_program() {
         let mut blocks = with_recorder();
-        let entry = |time, what| Entry { time, what };
+        let entry = |time, kind| Entry { time, kind };
         touch(&mut blocks, ONE, 0, 0);
         blocks.record(&record(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
-        blocks.task_event(&entry(20, What::Fork { process: 2, parent: ONE, thread: 2 }));
+        blocks.task_event(&entry(20, EventKind::Fork { process: 2, parent: ONE, thread: 2 }));
         blocks.record(&record(Kind::Ended, ONE, 4 * MIB, 0, 25, 25), None);
         touch(&mut blocks, 2, 4 * MIB, 30);
         touch(&mut blocks, ONE, 4 * MIB, 30);
-        let exec = What::Name { process: 2, thread: 2, name: "other".to_owned(), exec: true };
+        let exec = EventKind::Name { process: 2, thread: 2, name: "other".to_owned(), exec: true };
         blocks.task_event(&entry(40, exec.clone()));
         // Before the recorder is loaded, and after; then a program without it.
         touch(&mut blocks, 2, 4 * MIB, 41);
         blocks.record(&record(Kind::Hello, 2, 0, 0, 45, 45), None);
         blocks.task_event(&entry(50, exec));
         touch(&mut blocks, 2, 4 * MIB, 51);
-        blocks.task_event(&entry(60, What::Exit { process: 2, thread: 2 }));
+        blocks.task_event(&entry(60, EventKind::Exit { process: 2, thread: 2 }));
         let (all, outside, without_recorder) = result(blocks);
         assert_eq!(all, BTreeMap::from([(Some(1), 10.0)]));
         assert_eq!((outside, without_recorder), (30.0, 10.0));

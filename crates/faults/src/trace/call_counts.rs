@@ -7,7 +7,7 @@ use std::rc::Rc;
 use figure::faults::Call;
 
 use super::frame::Frame;
-use super::record::Asked;
+use super::record::CallArguments;
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 20_000;
@@ -92,15 +92,15 @@ pub struct CallCounts {
 
 /// The kind of a call, and its bytes. `None` if it neither gives nor takes memory; and for brk, whose
 /// arguments do not hold the bytes ([`Heap`](super::heap::Heap)).
-pub fn kind(asked: Asked) -> Option<(Call, u64)> {
-    Some(match asked {
-        Asked::Map { is_file: true, .. } | Asked::Break { .. } => return None,
-        Asked::Map { bytes, .. } => (Call::Mmap, bytes),
-        Asked::Unmap { bytes } => (Call::Munmap, bytes),
-        Asked::Remap { bytes } => (Call::Mremap, bytes),
-        Asked::Advise { bytes, advice: FREE } => (Call::Free, bytes),
-        Asked::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
-        Asked::Advise { bytes, .. } => (Call::Advice, bytes),
+pub fn kind(arguments: CallArguments) -> Option<(Call, u64)> {
+    Some(match arguments {
+        CallArguments::Map { is_file: true, .. } | CallArguments::Break { .. } => return None,
+        CallArguments::Map { bytes, .. } => (Call::Mmap, bytes),
+        CallArguments::Unmap { bytes } => (Call::Munmap, bytes),
+        CallArguments::Remap { bytes } => (Call::Mremap, bytes),
+        CallArguments::Advise { bytes, advice: FREE } => (Call::Free, bytes),
+        CallArguments::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
+        CallArguments::Advise { bytes, .. } => (Call::Advice, bytes),
     })
 }
 
@@ -152,12 +152,12 @@ mod unit {
 
     #[test]
     fn kinds_of_advice_differ() {
-        let kind_of = |advice| kind(Asked::Advise { bytes: 7, advice }).unwrap().0;
+        let kind_of = |advice| kind(CallArguments::Advise { bytes: 7, advice }).unwrap().0;
         assert_eq!(
             [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(kind_of),
             [Call::Dontneed, Call::Free, Call::Advice]
         );
-        assert_eq!(kind(Asked::Map { bytes: 1, is_file: true }), None, "no memory of its own");
+        assert_eq!(kind(CallArguments::Map { bytes: 1, is_file: true }), None, "no memory of its own");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
 use super::events::drain;
-use super::record::{Entry, What, registers};
+use super::record::{Entry, EventKind, registers};
 use super::time::now_or_stop;
 use super::tracefs::{Format, Tracefs};
 use reader::{Reader, Set, TRACED};
@@ -140,14 +140,14 @@ impl Calls {
         if self.is_always {
             // Counting goes on: each second is a window of its own.
             let time = now_or_stop(stop);
-            entries.extend([false, true].map(|on| Entry { time, what: What::Counting(on) }));
+            entries.extend([false, true].map(|on| Entry { time, kind: EventKind::Counting(on) }));
             self.next = at + EVERY;
         } else if self.open.is_some() {
             self.close(stop, entries);
             self.next = at + EVERY - MOMENT;
         } else {
             self.open = Some(self.moment().map_err(|error| explain(&error))?);
-            entries.push(Entry { time: now_or_stop(stop), what: What::Counting(true) });
+            entries.push(Entry { time: now_or_stop(stop), kind: EventKind::Counting(true) });
             self.next = at + MOMENT;
         }
         Ok(())
@@ -157,7 +157,7 @@ impl Calls {
     pub fn close(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
-            entries.push(Entry { time: now_or_stop(stop), what: What::Counting(false) });
+            entries.push(Entry { time: now_or_stop(stop), kind: EventKind::Counting(false) });
             close(moment.stacks.into_iter().chain(moment.counts));
         }
     }
@@ -214,8 +214,8 @@ impl Calls {
                 let reader = Reader { set, formats, periods: &periods[set as usize] };
                 rings.iter_mut().for_each(|ring| ring.drain(reader, entries));
                 for entry in entries[before..].iter().filter(|_| set == Set::Counts) {
-                    if let What::Call(call) = &entry.what {
-                        moment.calls[call.asked.place()] += call.by.weight as f64;
+                    if let EventKind::Call(call) = &entry.kind {
+                        moment.calls[call.arguments.place()] += call.by.weight as f64;
                     }
                 }
             }
@@ -329,7 +329,7 @@ fn explain(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod unit {
-    use super::super::record::{Asked, Call};
+    use super::super::record::{Call, CallArguments};
     use super::super::time::NEVER;
     use super::*;
 
@@ -363,15 +363,15 @@ mod unit {
         }
         let mut entries = Vec::new();
         calls.close(&AtomicU64::new(NEVER), &mut entries);
-        let count = |asked: Asked, has_stack: bool| {
-            let is_it = |call: &Call| call.asked == asked && call.has_stack == has_stack;
-            entries.iter().filter(|entry| matches!(&entry.what, What::Call(call) if is_it(call))).count()
+        let count = |arguments: CallArguments, has_stack: bool| {
+            let is_it = |call: &Call| call.arguments == arguments && call.has_stack == has_stack;
+            entries.iter().filter(|entry| matches!(&entry.kind, EventKind::Call(call) if is_it(call))).count()
         };
         let bytes = ODD as u64;
-        assert_eq!(count(Asked::Unmap { bytes }, false), 40, "every one");
-        assert_eq!(count(Asked::Map { bytes, is_file: false }, false), 40);
-        let stacks = count(Asked::Unmap { bytes }, true);
+        assert_eq!(count(CallArguments::Unmap { bytes }, false), 40, "every one");
+        assert_eq!(count(CallArguments::Map { bytes, is_file: false }, false), 40);
+        let stacks = count(CallArguments::Unmap { bytes }, true);
         assert!((1..=40).contains(&stacks), "{stacks}");
-        assert!(matches!(entries.last().unwrap().what, What::Counting(false)));
+        assert!(matches!(entries.last().unwrap().kind, EventKind::Counting(false)));
     }
 }

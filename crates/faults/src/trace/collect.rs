@@ -14,7 +14,7 @@ use super::event_log::Writer;
 use super::frame::{Frame, Site};
 use super::pages::Pages;
 use super::procfs::{ProcessSnapshot, SnapshotSource};
-use super::record::{Asked, BlockRecord, Call, Entry, Fault, Set, What};
+use super::record::{BlockRecord, Call, CallArguments, Entry, EventKind, Fault, Set};
 use super::runs::Runs;
 use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
@@ -183,33 +183,33 @@ impl Collector {
         if let Some(blocks) = &mut self.blocks {
             blocks.task_event(&entry);
         }
-        if matches!(entry.what, What::Map(_) | What::Fork { .. } | What::Name { .. } | What::Exit { .. }) {
+        if matches!(entry.kind, EventKind::Map(_) | EventKind::Fork { .. } | EventKind::Name { .. } | EventKind::Exit { .. }) {
             self.task_records.0 += 1.0;
         }
-        match entry.what {
-            What::Block(block) => self.block(&block, time),
-            What::Fault(fault) => self.fault(&fault, time),
-            What::Map(map) => self.tasks.map(&map, time),
-            What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
-            What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
-            What::Exit { process, thread } => self.tasks.exit(process, thread),
-            What::Call(call) => self.call(&call, time),
-            What::Counting(on) => {
+        match entry.kind {
+            EventKind::Block(block) => self.block(&block, time),
+            EventKind::Fault(fault) => self.fault(&fault, time),
+            EventKind::Map(map) => self.tasks.map(&map, time),
+            EventKind::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
+            EventKind::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
+            EventKind::Exit { process, thread } => self.tasks.exit(process, thread),
+            EventKind::Call(call) => self.call(&call, time),
+            EventKind::Counting(on) => {
                 if self.call_counts.counting(on, time) {
                     self.tasks.forget_heaps();
                 }
             }
-            What::Uncounted(calls) => {
+            EventKind::Uncounted(calls) => {
                 self.call_counts.lost += calls as f64;
                 self.tasks.forget_heaps();
             }
-            What::Shares(parent) => self.tasks.share(parent),
-            What::Code { process, address, code } => self.code(process, address, code),
-            What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
-            What::Mappings(on) => self.misses_mappings = !on,
-            What::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
-            What::Lost { set: Set::Burst, .. } => self.runs.end(),
-            What::Lost { records, .. } => {
+            EventKind::Shares(parent) => self.tasks.share(parent),
+            EventKind::Code { process, address, code } => self.code(process, address, code),
+            EventKind::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
+            EventKind::Mappings(on) => self.misses_mappings = !on,
+            EventKind::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
+            EventKind::Lost { set: Set::Burst, .. } => self.runs.end(),
+            EventKind::Lost { records, .. } => {
                 self.task_records.1 += records as f64;
                 // A fork or an exec may be among them.
                 if records > 0 {
@@ -335,8 +335,8 @@ impl Collector {
             return;
         }
         let process = self.tasks.get(number, time).clone();
-        let step = match call.asked {
-            Asked::Break { end } => {
+        let step = match call.arguments {
+            CallArguments::Break { end } => {
                 let mut heap = process.heap.get();
                 let step = match (call.has_stack, call.by.weight) {
                     (true, _) => heap.peek(end),
@@ -346,7 +346,7 @@ impl Collector {
                 process.heap.set(heap);
                 step
             }
-            asked => kind(asked).map(|(kind, bytes)| {
+            arguments => kind(arguments).map(|(kind, bytes)| {
                 (kind, Some(bytes).filter(|bytes| self.tasks.had_mapped(number, *bytes, time)))
             }),
         };
@@ -435,23 +435,23 @@ mod unit {
         let map = Map { process: 7, start: 0x10_0000, end: 0x20_0000, name, ..Map::default() };
         let fault = |is_burst| {
             let fault = Fault { process: 7, address: 0x18_0000, weight: 1, is_burst, ..Fault::default() };
-            What::Fault(Box::new(fault))
+            EventKind::Fault(Box::new(fault))
         };
-        let name = What::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };
+        let name = EventKind::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };
         let events = [
             name,
-            What::Map(map.clone()),
+            EventKind::Map(map.clone()),
             fault(false),
             fault(false),
-            What::Mappings(false),
+            EventKind::Mappings(false),
             fault(false),
-            What::Mappings(true),
+            EventKind::Mappings(true),
             fault(true),
-            What::Map(map),
+            EventKind::Map(map),
             fault(true),
         ];
-        for (what, time) in events.into_iter().zip(1..) {
-            collector.take(Entry { time: time * 1_000_000, what });
+        for (kind, time) in events.into_iter().zip(1..) {
+            collector.take(Entry { time: time * 1_000_000, kind });
         }
         let refaults = collector.groups[0].refaults;
         let mapped = refaults.mapped + refaults.maybe_mapped;

@@ -1,7 +1,7 @@
 //! The sampling period: enough samples, without slowing the program down; and whether all new mappings are
 //! recorded.
 
-use super::record::What;
+use super::record::EventKind;
 
 /// Samples per second that are aimed at. One costs the program some microseconds: a page fault with a copy of
 /// 8 KB of stack.
@@ -56,10 +56,10 @@ pub struct Maps(f64);
 
 impl Maps {
     /// Adds a record.
-    pub fn count(&mut self, what: &What) {
-        match what {
-            What::Map(map) if map.name == "//anon" => self.0 += 1.0,
-            What::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
+    pub fn count(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::Map(map) if map.name == "//anon" => self.0 += 1.0,
+            EventKind::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
             _ => {}
         }
     }
@@ -84,8 +84,8 @@ mod unit {
 
     #[test]
     fn mappings_of_loaders_do_not_count() {
-        let map = What::Map(Map { name: "//anon".to_owned(), ..Map::default() });
-        let begins = What::Name { process: 1, thread: 1, name: "true".to_owned(), exec: true };
+        let map = EventKind::Map(Map { name: "//anon".to_owned(), ..Map::default() });
+        let begins = EventKind::Name { process: 1, thread: 1, name: "true".to_owned(), exec: true };
         let after = |programs: usize, maps: usize| {
             let mut new = Maps::default();
             for _ in 0..programs {

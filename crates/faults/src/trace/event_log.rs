@@ -17,7 +17,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use super::procfs::ProcessSnapshot;
-use super::record::{Entry, Fault, Map, Regs, Set, What};
+use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
 use super::result::Totals;
 use crate::allocator::AllocatorHints;
 
@@ -150,26 +150,26 @@ impl Writer {
     pub fn entry(&mut self, entry: &Entry) {
         let micros = entry.time / 1000;
         let time = minus(micros, self.last.time);
-        let line = match &entry.what {
+        let line = match &entry.kind {
             // Calls for memory, error codes and blocks need rights or a recorder: they are left out.
-            What::Call(_)
-            | What::Counting(_)
-            | What::Uncounted(_)
-            | What::Shares(_)
-            | What::Code { .. }
-            | What::Block(_) => {
+            EventKind::Call(_)
+            | EventKind::Counting(_)
+            | EventKind::Uncounted(_)
+            | EventKind::Shares(_)
+            | EventKind::Code { .. }
+            | EventKind::Block(_) => {
                 return;
             }
-            What::Fault(fault) => self.fault(time, fault),
-            What::Map(map) => Line::Map(time, map_line(map)),
-            What::Fork { process, parent, thread } => Line::Fork(time, *process, *parent, *thread),
-            What::Name { process, thread, name, exec } => {
+            EventKind::Fault(fault) => self.fault(time, fault),
+            EventKind::Map(map) => Line::Map(time, map_line(map)),
+            EventKind::Fork { process, parent, thread } => Line::Fork(time, *process, *parent, *thread),
+            EventKind::Name { process, thread, name, exec } => {
                 Line::Name(time, *process, *thread, name.clone(), *exec)
             }
-            What::Exit { process, thread } => Line::Exit(time, *process, *thread),
-            What::Lost { set, records, events } => Line::Lost(time, format!("{set:?}"), *records, *events),
-            What::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
-            What::Mappings(on) => Line::Mappings(time, *on),
+            EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
+            EventKind::Lost { set, records, events } => Line::Lost(time, format!("{set:?}"), *records, *events),
+            EventKind::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
+            EventKind::Mappings(on) => Line::Mappings(time, *on),
         };
         self.last.time = micros;
         self.line(&line);
@@ -312,7 +312,7 @@ impl EventLog {
 }
 
 fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
-    let (time, what) = match line {
+    let (time, kind) = match line {
         Line::Fault(time, process, thread, address, ip, sp, weight, [major, burst, kernel]) => {
             (last.address, last.ip) = (plus(last.address, address), plus(last.ip, ip));
             let fault = Fault {
@@ -327,24 +327,24 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
                 regs: sp.map(|sp| Regs { pc: last.ip, sp: plus(last.address, sp), ..Regs::default() }),
                 ..Fault::default()
             };
-            (time, What::Fault(Box::new(fault)))
+            (time, EventKind::Fault(Box::new(fault)))
         }
-        Line::Map(time, map) => (time, What::Map(map_of(map))),
-        Line::Fork(time, process, parent, thread) => (time, What::Fork { process, parent, thread }),
-        Line::Name(time, process, thread, name, exec) => (time, What::Name { process, thread, name, exec }),
-        Line::Exit(time, process, thread) => (time, What::Exit { process, thread }),
+        Line::Map(time, map) => (time, EventKind::Map(map_of(map))),
+        Line::Fork(time, process, parent, thread) => (time, EventKind::Fork { process, parent, thread }),
+        Line::Name(time, process, thread, name, exec) => (time, EventKind::Name { process, thread, name, exec }),
+        Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
         Line::Lost(time, set, records, events) => {
             let set = [Set::Rare, Set::Minor, Set::Burst, Set::Maps]
                 .into_iter()
                 .find(|candidate| format!("{candidate:?}") == set)?;
-            (time, What::Lost { set, records, events })
+            (time, EventKind::Lost { set, records, events })
         }
-        Line::Peak(time, process, bytes) => (time, What::Peak { process, bytes }),
-        Line::Mappings(time, on) => (time, What::Mappings(on)),
+        Line::Peak(time, process, bytes) => (time, EventKind::Peak { process, bytes }),
+        Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
         Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,
     };
     last.time = plus(last.time, time);
-    Some(Entry { time: last.time.saturating_mul(1000), what })
+    Some(Entry { time: last.time.saturating_mul(1000), kind })
 }
 
 #[cfg(test)]
@@ -376,16 +376,16 @@ mod unit {
             ..Fault::default()
         };
         let all = [
-            What::Map(map("//anon")),
-            What::Fork { process: 9, parent: 7, thread: 9 },
-            What::Fault(Box::new(fault)),
-            What::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
-            What::Lost { set: Set::Burst, records: 3, events: 3 },
-            What::Peak { process: 7, bytes: 1 << 30 },
-            What::Mappings(false),
-            What::Exit { process: 9, thread: 9 },
+            EventKind::Map(map("//anon")),
+            EventKind::Fork { process: 9, parent: 7, thread: 9 },
+            EventKind::Fault(Box::new(fault)),
+            EventKind::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
+            EventKind::Lost { set: Set::Burst, records: 3, events: 3 },
+            EventKind::Peak { process: 7, bytes: 1 << 30 },
+            EventKind::Mappings(false),
+            EventKind::Exit { process: 9, thread: 9 },
         ];
-        all.into_iter().zip(1..).map(|(what, time)| Entry { time: time * 5_000_000, what }).collect()
+        all.into_iter().zip(1..).map(|(kind, time)| Entry { time: time * 5_000_000, kind }).collect()
     }
 
     #[test]

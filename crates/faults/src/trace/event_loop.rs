@@ -14,7 +14,7 @@ use super::control::{AIM, Control, Maps};
 use super::event_log::Writer;
 use super::events::{Events, explain};
 use super::procfs;
-use super::record::{Entry, Set, What};
+use super::record::{Entry, EventKind, Set};
 use super::result::{Totals, Traced};
 use super::ring::Ring;
 use super::sorter::EventSorter;
@@ -211,18 +211,18 @@ impl EventLoop {
         }
         let mut ended = Vec::new();
         for entry in &read[before..] {
-            match &entry.what {
-                What::Exit { process, thread } if process == thread => ended.push(*process),
-                What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
-                What::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
-                What::Lost { set: Set::Minor, records, .. } => {
+            match &entry.kind {
+                EventKind::Exit { process, thread } if process == thread => ended.push(*process),
+                EventKind::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
+                EventKind::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
+                EventKind::Lost { set: Set::Minor, records, .. } => {
                     self.samples += *records as f64;
                     self.is_whole = false;
                 }
-                What::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
+                EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 _ => {}
             }
-            self.maps.count(&entry.what);
+            self.maps.count(&entry.kind);
         }
         ended.into_iter().for_each(|process| self.follow(process));
         self.sorter.settle(begins);
@@ -275,7 +275,7 @@ impl EventLoop {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
                 self.pass(stop);
-                let end = Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) };
+                let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
                 self.sorter.unsorted().push(end);
                 if !self.sees_all_maps {
                     self.watch_maps(false);
@@ -299,7 +299,7 @@ impl EventLoop {
     /// Turns records of new mappings of data on or off.
     fn watch_maps(&mut self, on: bool) {
         self.events.turn(Set::Maps, on);
-        self.sorter.unsorted().push(Entry { time: now(), what: What::Mappings(on) });
+        self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Mappings(on) });
     }
 
     /// Turns error codes of faults on or off.
@@ -352,7 +352,7 @@ impl EventLoop {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
             if let Some(bytes) = procfs::peak_resident(process) {
-                self.sorter.unsorted().push(Entry { time: now(), what: What::Peak { process, bytes } });
+                self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
             }
         }
     }

@@ -28,7 +28,7 @@ use perf_event_open_sys::bindings::perf_event_header;
 use perf_event_open_sys::ioctls;
 use rustix::thread::gettid;
 
-use super::record::{Entry, Reader, Set, What, registers};
+use super::record::{Entry, EventKind, Reader, Set, registers};
 use super::time::now;
 
 /// Bytes of stack that are copied with a sample: perf's default.
@@ -101,8 +101,8 @@ impl Opened {
             let bytes = drain(ring, Reader { set, period }, entries);
             was_full |= bytes + LARGEST > self.bytes;
         }
-        let lost = entries[before..].iter().map(|entry| match entry.what {
-            What::Lost { records, .. } => records,
+        let lost = entries[before..].iter().map(|entry| match entry.kind {
+            EventKind::Lost { records, .. } => records,
             _ => 0,
         });
         self.reported += lost.sum::<u64>();
@@ -115,7 +115,7 @@ impl Opened {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
         let records = lost.checked_sub(self.reported).filter(|records| *records > 0)?;
         self.reported = lost;
-        Some(Entry { time: now(), what: What::lost(self.set, records, self.period) })
+        Some(Entry { time: now(), kind: EventKind::lost(self.set, records, self.period) })
     }
 }
 
@@ -470,11 +470,11 @@ mod tests {
         events.turn(Set::Minor, false);
         let mut entries = Vec::new();
         assert!(events.drain(&mut entries), "{} records are no flood", entries.len());
-        let samples = entries.iter().filter(|entry| matches!(entry.what, What::Fault(_))).count() as u64;
+        let samples = entries.iter().filter(|entry| matches!(entry.kind, EventKind::Fault(_))).count() as u64;
         entries.clear();
         events.conclude(&mut entries);
-        let lost: Vec<_> = entries.drain(..).map(|entry| entry.what).collect();
-        let [What::Lost { set: Set::Minor, records, events: missed }] = lost[..] else { panic!("{lost:?}") };
+        let lost: Vec<_> = entries.drain(..).map(|entry| entry.kind).collect();
+        let [EventKind::Lost { set: Set::Minor, records, events: missed }] = lost[..] else { panic!("{lost:?}") };
         assert_eq!(records, missed);
         let (sampled, counted) = (records + samples, events.minor_faults());
         assert!(

@@ -35,12 +35,12 @@ pub struct Entry {
     /// Nanoseconds of CLOCK_MONOTONIC.
     pub time: u64,
     /// What happened.
-    pub what: What,
+    pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum EventKind {
     /// A fault.
     Fault(Box<Fault>),
     /// A new mapping, or one that grew.
@@ -111,10 +111,10 @@ pub enum What {
     Block(Box<BlockRecord>),
 }
 
-impl What {
+impl EventKind {
     /// Records of a set that found no room, each of which stands for `period` events.
-    pub fn lost(set: Set, records: u64, period: u64) -> What {
-        What::Lost { set, records, events: records.saturating_mul(period) }
+    pub fn lost(set: Set, records: u64, period: u64) -> EventKind {
+        EventKind::Lost { set, records, events: records.saturating_mul(period) }
     }
 }
 
@@ -151,7 +151,7 @@ pub struct Call {
     /// Who called, and where: a fault at no address, with the stack of one that was sampled.
     pub by: Fault,
     /// What for.
-    pub asked: Asked,
+    pub arguments: CallArguments,
     /// Whether it is a sample, with a stack; else it is one of those that are counted.
     pub has_stack: bool,
 }
@@ -168,7 +168,7 @@ pub struct BlockRecord {
 
 /// The arguments of a call for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum CallArguments {
     /// A mapping (mmap).
     Map {
         /// How many bytes.
@@ -200,15 +200,15 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl CallArguments {
     /// The place of its system call among those that are traced.
     pub fn place(self) -> usize {
         match self {
-            Asked::Map { .. } => 0,
-            Asked::Unmap { .. } => 1,
-            Asked::Remap { .. } => 2,
-            Asked::Break { .. } => 3,
-            Asked::Advise { .. } => 4,
+            CallArguments::Map { .. } => 0,
+            CallArguments::Unmap { .. } => 1,
+            CallArguments::Remap { .. } => 2,
+            CallArguments::Break { .. } => 3,
+            CallArguments::Advise { .. } => 4,
         }
     }
 }
@@ -271,7 +271,7 @@ impl<'a> Visitor<'a> for Reader {
             regs: sample.regs_user().and_then(regs),
             stack: sample.stack_user().unwrap_or_default().to_vec(),
         };
-        Some(Entry { time: sample.time()?, what: What::Fault(Box::new(fault)) })
+        Some(Entry { time: sample.time()?, kind: EventKind::Fault(Box::new(fault)) })
     }
 
     fn visit_mmap2(self, map: Mmap2<'a>, metadata: RecordMetadata) -> Option<Entry> {
@@ -284,7 +284,7 @@ impl<'a> Visitor<'a> for Reader {
             is_private: map.flags & libc::MAP_PRIVATE as u32 != 0,
             name: text(&map.filename),
         };
-        Some(Entry { time: time(&metadata)?, what: What::Map(map) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::Map(map) })
     }
 
     // A set that asks for mappings gets records of tasks as well (perf_event_task_match): one set's are
@@ -293,29 +293,29 @@ impl<'a> Visitor<'a> for Reader {
         if self.set != Set::Rare {
             return None;
         }
-        let what = What::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
-        Some(Entry { time: fork.time, what })
+        let kind = EventKind::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
+        Some(Entry { time: fork.time, kind })
     }
 
     fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
         if self.set != Set::Rare {
             return None;
         }
-        Some(Entry { time: exit.time, what: What::Exit { process: exit.pid, thread: exit.tid } })
+        Some(Entry { time: exit.time, kind: EventKind::Exit { process: exit.pid, thread: exit.tid } })
     }
 
     fn visit_comm(self, comm: Comm<'a>, metadata: RecordMetadata) -> Option<Entry> {
         let exec = metadata.misc() & EXEC != 0;
-        let what = What::Name { process: comm.pid, thread: comm.tid, name: text(&comm.comm), exec };
-        Some(Entry { time: time(&metadata)?, what })
+        let kind = EventKind::Name { process: comm.pid, thread: comm.tid, name: text(&comm.comm), exec };
+        Some(Entry { time: time(&metadata)?, kind })
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        Some(Entry { time: time(&metadata)?, what: What::lost(self.set, lost.lost, self.period) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.period) })
     }
 
     fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        Some(Entry { time: time(&metadata)?, what: What::lost(self.set, lost.lost, self.period) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.period) })
     }
 }
 

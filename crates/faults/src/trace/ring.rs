@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use cell::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
 
-use super::record::{BlockRecord, Entry, Fault, What};
+use super::record::{BlockRecord, Entry, EventKind, Fault};
 
 /// Nanoseconds after which an unfinished entry is given up: its writer was killed.
 const PATIENCE: u64 = 100_000_000;
@@ -59,7 +59,7 @@ impl Ring {
                 Ok(entry) => {
                     let stack = self.stack(&entry);
                     let block = BlockRecord { entry, stack };
-                    entries.push(Entry { time: block.entry.time, what: What::Block(Box::new(block)) });
+                    entries.push(Entry { time: block.entry.time, kind: EventKind::Block(Box::new(block)) });
                 }
                 Err(Absent::Unwritten) => {
                     let since = *self.waiting.get_or_insert(now);
@@ -139,7 +139,7 @@ mod unit {
         blocks.write(&cell::blocks::Entry { stack, ..entry(7) });
         let mut entries = Vec::new();
         ring.drain(10, false, &mut entries);
-        let [Entry { time: 7, what: What::Block(block) }] = entries.as_slice() else {
+        let [Entry { time: 7, kind: EventKind::Block(block) }] = entries.as_slice() else {
             panic!("{entries:?}");
         };
         let (fault, chance) = block.stack.as_ref().unwrap();

@@ -52,11 +52,11 @@ impl Iterator for EventSorter {
 
 #[cfg(test)]
 mod unit {
-    use super::super::record::What;
+    use super::super::record::EventKind;
     use super::*;
 
     fn read(sorter: &mut EventSorter, times: &[u64]) {
-        let at = |time: &u64| Entry { time: *time, what: What::Peak { process: 1, bytes: 0 } };
+        let at = |time: &u64| Entry { time: *time, kind: EventKind::Peak { process: 1, bytes: 0 } };
         sorter.unsorted().extend(times.iter().map(at));
     }
 

@@ -104,7 +104,8 @@ impl HeapLayout {
             let (place, base) = if (heap.0..heap.1).contains(&at) {
                 ("heap", heap.0)
             } else {
-                let mapping = new.iter().chain(&after.anonymous).find(|(from, to)| (*from..*to).contains(&at));
+                let holds = |(from, to): &&Extent| (*from..*to).contains(&at);
+                let mapping = new.iter().chain(&after.anonymous).find(holds);
                 ("mapping", mapping.map_or(at, |(from, _)| *from))
             };
             blocks.push(format!("{name} {place} {} {size} {in_memory}", at - base));

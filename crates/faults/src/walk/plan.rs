@@ -73,7 +73,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> 
 }
 
 fn description(arm: &Arm) -> String {
-    let variables: Vec<String> = arm.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let assignment = |(name, value): &(&str, &str)| format!("{name}={value}");
+    let variables: Vec<String> = arm.variables.iter().map(assignment).collect();
     match variables.as_slice() {
         [] => arm.about.to_owned(),
         variables => format!("{} ({})", arm.about, variables.join(" ")),
