@@ -17,13 +17,10 @@ mod plan;
 use std::path::PathBuf;
 
 use figure::faults::{Manager, Mechanism};
-use lab::mode::Planned;
 use lab::schedule::Rules;
 use lab::start::Program;
 
 use crate::levers::Version;
-
-pub use plan::PlanError;
 
 /// The mode.
 pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
@@ -56,6 +53,14 @@ pub struct Options {
     pub directory: PathBuf,
     /// When there are enough rounds.
     pub rules: Rules,
+}
+
+/// A request that cannot be planned: wrong usage.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// What, where, what to do.
+    #[error("{0}")]
+    Wrong(String),
 }
 
 /// Another allocator.

@@ -26,7 +26,8 @@ use event_loop::{EventLoop, TraceOptions};
 use events::{Events, Target};
 use time::{NEVER, now};
 
-pub use result::{Totals, Traced};
+pub use result::Traced;
+pub use totals::Totals;
 
 pub mod address_space;
 pub mod block_faults;
@@ -50,6 +51,7 @@ mod sorter;
 pub mod symbols;
 pub mod tasks;
 mod time;
+mod totals;
 pub mod tracefs;
 pub mod unwind;
 

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use figure::evidence as key;
 use figure::levers::BASE;
 use figure::{Conditions, Machine};
+use lab::mode::Planned;
 use lab::start::assignment;
 use lab::trial::plan::{environment, notes};
 use lab::trial::{Axis, Trial, Variant};
 
-use super::{MODE, Options, Planned};
+use super::{MODE, Options, PlanError};
 use crate::levers;
 
 /// What is compared.
@@ -19,14 +20,6 @@ pub const AXIS: Axis =
 /// Starts for the proof in addition to one for each variant: the base once more, and some where another
 /// allocator is preloaded or a count of calls failed.
 const MORE_PROOF_STARTS: usize = 3;
-
-/// A request that cannot be planned: wrong usage.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// What, where, what to do.
-    #[error("{0}")]
-    Wrong(String),
-}
 
 /// Resolves options against a machine.
 ///

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::procfs::ProcessSnapshot;
 use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
-use super::result::Totals;
+use super::totals::Totals;
 use crate::allocator::AllocatorHints;
 
 /// The format's number.

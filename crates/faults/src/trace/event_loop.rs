@@ -15,10 +15,11 @@ use super::event_log::Writer;
 use super::events::{Events, explain};
 use super::procfs;
 use super::record::{Entry, EventKind, Set};
-use super::result::{Totals, Traced};
+use super::result::Traced;
 use super::ring::Ring;
 use super::sorter::EventSorter;
 use super::time::{NEVER, nanoseconds, now};
+use super::totals::Totals;
 use crate::rates::with_descendants;
 
 /// Time between two adjustments of the period; the first comes sooner.
