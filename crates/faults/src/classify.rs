@@ -63,7 +63,7 @@ pub struct Facts {
     pub threads: (u64, u64),
     /// The share of faults that were given a huge page, 0 to 1.
     pub huge: f64,
-    /// The share of faults by which NUMA balancing looked for who uses a page, 0 to 1.
+    /// The share of NUMA hinting faults, 0 to 1.
     pub hinting: f64,
     /// The evidence of the kernel's tracepoints.
     pub calls: CallEvidence,

@@ -132,7 +132,9 @@ impl BlockFaults {
                 self.put(entry.time, *process, Step::Fork(*parent));
             }
             EventKind::Name { process, exec: true, .. } => self.put(entry.time, *process, Step::Exec),
-            EventKind::Exit { process, thread } if process == thread => self.put(entry.time, *process, Step::Exit),
+            EventKind::Exit { process, thread } if process == thread => {
+                self.put(entry.time, *process, Step::Exit);
+            }
             _ => {}
         }
     }

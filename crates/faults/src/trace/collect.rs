@@ -183,7 +183,7 @@ impl Collector {
         if let Some(blocks) = &mut self.blocks {
             blocks.task_event(&entry);
         }
-        if matches!(entry.kind, EventKind::Map(_) | EventKind::Fork { .. } | EventKind::Name { .. } | EventKind::Exit { .. }) {
+        if entry.kind.is_task_record() {
             self.task_records.0 += 1.0;
         }
         match entry.kind {

@@ -167,7 +167,9 @@ impl Writer {
                 Line::Name(time, *process, *thread, name.clone(), *exec)
             }
             EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
-            EventKind::Lost { set, records, events } => Line::Lost(time, format!("{set:?}"), *records, *events),
+            EventKind::Lost { set, records, events } => {
+                Line::Lost(time, format!("{set:?}"), *records, *events)
+            }
             EventKind::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
             EventKind::Mappings(on) => Line::Mappings(time, *on),
         };
@@ -331,7 +333,9 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
         }
         Line::Map(time, map) => (time, EventKind::Map(map_of(map))),
         Line::Fork(time, process, parent, thread) => (time, EventKind::Fork { process, parent, thread }),
-        Line::Name(time, process, thread, name, exec) => (time, EventKind::Name { process, thread, name, exec }),
+        Line::Name(time, process, thread, name, exec) => {
+            (time, EventKind::Name { process, thread, name, exec })
+        }
         Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
         Line::Lost(time, set, records, events) => {
             let set = [Set::Rare, Set::Minor, Set::Burst, Set::Maps]

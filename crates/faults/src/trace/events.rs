@@ -474,7 +474,9 @@ mod tests {
         entries.clear();
         events.conclude(&mut entries);
         let lost: Vec<_> = entries.drain(..).map(|entry| entry.kind).collect();
-        let [EventKind::Lost { set: Set::Minor, records, events: missed }] = lost[..] else { panic!("{lost:?}") };
+        let [EventKind::Lost { set: Set::Minor, records, events: missed }] = lost[..] else {
+            panic!("{lost:?}")
+        };
         assert_eq!(records, missed);
         let (sampled, counted) = (records + samples, events.minor_faults());
         assert!(

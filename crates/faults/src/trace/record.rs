@@ -112,6 +112,12 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// Whether it is a record of a task or of a mapping.
+    pub fn is_task_record(&self) -> bool {
+        use EventKind::{Exit, Fork, Map, Name};
+        matches!(self, Map(_) | Fork { .. } | Name { .. } | Exit { .. })
+    }
+
     /// Records of a set that found no room, each of which stands for `period` events.
     pub fn lost(set: Set, records: u64, period: u64) -> EventKind {
         EventKind::Lost { set, records, events: records.saturating_mul(period) }

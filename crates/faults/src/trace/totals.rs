@@ -11,10 +11,9 @@ pub struct Totals {
     pub sees_kernel: bool,
     /// The last period.
     pub period: u64,
-    /// The share of the faults by which NUMA balancing looked for who uses a page, by the whole machine's
-    /// counter.
+    /// The share of NUMA hinting faults among the faults, by the whole machine's counter.
     pub hinting: f64,
-    /// The share of the faults that were given a huge page, by the whole machine's counter.
+    /// The share of the faults that got a huge page, by the whole machine's counter.
     pub huge: f64,
     /// CPU seconds that tracing took.
     pub cpu_seconds: f64,

@@ -46,9 +46,10 @@ impl Reader<'_> {
 /// The arguments of a call, by the fields of a tracepoint.
 fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<CallArguments> {
     Some(match tracepoint {
-        "sys_enter_mmap" => {
-            CallArguments::Map { bytes: field("len")?, is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0 }
-        }
+        "sys_enter_mmap" => CallArguments::Map {
+            bytes: field("len")?,
+            is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0,
+        },
         "sys_enter_munmap" => CallArguments::Unmap { bytes: field("len")? },
         "sys_enter_mremap" => CallArguments::Remap { bytes: field("new_len")? },
         // brk returns the end of the heap, also if it could not be moved; but an error if a signal
