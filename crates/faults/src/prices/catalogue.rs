@@ -1,4 +1,4 @@
-//! The prices, each with its lap. A new one is a line capabilities.
+//! The prices, each with its lap. A new one is a line here.
 
 use std::io;
 
