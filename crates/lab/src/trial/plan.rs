@@ -129,3 +129,43 @@ pub fn environment(variables: &[(String, String)], library: Option<&Path>) -> Ve
     let preload = library.map(|library| preload::variable(library, std::env::var_os("LD_PRELOAD")));
     variables.chain(preload).collect()
 }
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn trial(max_time: f64) -> Trial {
+        Trial {
+            suite: "suite",
+            worker: "suite.trial",
+            program: Program { file: "/bin/true".into(), arguments: vec!["true".into()] },
+            directory: "/nonexistent".into(),
+            until_rate: None,
+            rules: Rules { max_time, ..Rules::exactly(6, 60.0) },
+            variants: Vec::new(),
+            figures: Vec::new(),
+            proof_starts: 3,
+            preparing: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_start_may_take_as_long_as_the_whole_trial_or_the_default() {
+        let plan = |max_time| trial(max_time).suite_plan(&Machine::default());
+        assert_eq!(plan(60.0).round_deadline, PATIENCE + OVERHEAD);
+        assert_eq!(plan(f64::MAX).round_deadline, PATIENCE + OVERHEAD);
+        let long = plan(2.0 * PATIENCE);
+        assert_eq!(long.round_deadline, 2.0 * PATIENCE + OVERHEAD);
+        assert_eq!(long.prepare_deadline, 3.0 * long.round_deadline);
+        let setup: Setup = serde_json::from_value(long.setup).unwrap();
+        assert_eq!((setup.patience, setup.max_time), (2.0 * PATIENCE, Some(2.0 * PATIENCE)));
+    }
+
+    #[test]
+    fn variables_come_before_the_library() {
+        let variables = [("A".to_owned(), "b c".to_owned())];
+        assert_eq!(environment(&variables, None), ["A=b c"]);
+        let all = environment(&variables, Some(Path::new("/opt/libmine.so")));
+        assert!(all[1].to_string_lossy().starts_with("LD_PRELOAD=/opt/libmine.so"), "{all:?}");
+    }
+}
