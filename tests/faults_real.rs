@@ -1,5 +1,5 @@
 //! `truebench faults` on programs that nobody here wrote, those that this machine has: by which mechanism, whose memory, how much was seen. What
-//! was seen of more of them is kept, and judged again in `crates/faults/tests/kept.rs`.
+//! was seen of more of them is kept, and judged again in `crates/faults/tests/replay.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -429,8 +429,8 @@ fn what_was_seen_is_kept() {
         run(&["faults", "-q", "-o", "/dev/null", "--keep-events", path, "--", "sh", "-c", "true; true"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     if stderr(&output).is_empty() {
-        let kept = faults::trace::kept::read(&file).unwrap();
-        assert!(!kept.entries.is_empty() && kept.tail.totals.seconds > 0.0);
+        let log = faults::trace::event_log::read(&file).unwrap();
+        assert!(!log.entries.is_empty() && log.trailer.totals.seconds > 0.0);
     }
     let nowhere = run(&["faults", "--keep-events", "/nonexistent/seen.gz", "--", "true"]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));

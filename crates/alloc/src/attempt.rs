@@ -1,11 +1,11 @@
-//! The mode that runs a program of the user's under each allocator (`truebench alloc try`).
+//! The mode that runs a program of the user's under each allocator (`truebench alloc try`): a [`lab::trial`]
+//! whose variants are allocators.
 //!
-//! Each round is one start of the program, from fork to its end; allocators are interleaved. What it used, the kernel tells
-//! who waited for it. Who served is proved beforehand by a start of its own, in which the dynamic linker writes down which
-//! file's malloc it bound for whom, in every process: no program has to take part in that.
+//! That an allocator serves is proved by a start of its own: the dynamic linker writes down which file's
+//! malloc it bound, in every process ([`lab::preload`]).
 //!
-//! - [`plan`] says what is run; [`bench`](mod@bench) is the worker; [`complete`] makes the figures that follow.
-//!   A start is [`lab::start`]'s, the proof [`lab::preload`]'s.
+//! - [`plan`] is what is run; [`bench`](mod@bench) makes the proofs; [`complete`] makes the figures that
+//!   follow.
 
 mod bench;
 mod complete;
@@ -36,7 +36,7 @@ pub struct Options {
     pub allocators: Chosen,
     /// What is run.
     pub program: Program,
-    /// An empty directory, in which the dynamic linker writes down what it bound.
+    /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
     /// When there are enough rounds.
     pub rules: Rules,

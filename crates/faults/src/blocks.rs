@@ -1,4 +1,4 @@
-//! Large blocks that a program allocates, told by a recorder that is preloaded into it: what is asked for, and why it cannot be had.
+//! The recorder of large blocks that is preloaded into a program: its setup, and why it may record nothing.
 
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -18,28 +18,29 @@ pub const IN_BLOCKS: &str = "faults.in_blocks";
 /// The kinds of blocks with most faults.
 pub const SERIES: &str = "faults.blocks";
 
-/// The recorder, and what the program's file says about it.
+/// The recorder, and what the program's file shows about it.
 #[derive(Debug)]
 pub struct Recording {
-    /// What is preloaded.
+    /// The preloaded library and its memory.
     pub recorder: Recorder,
-    /// Bytes of the smallest block that is told.
+    /// Bytes of the smallest block that is recorded.
     least: f64,
     /// Why nothing can be preloaded into the program, if so.
     refusal: Option<String>,
-    /// The allocator that the program has besides the one that is seen.
-    besides: Option<String>,
+    /// An allocator in the program whose blocks are not recorded.
+    other_allocator: Option<String>,
 }
 
 impl Recording {
-    /// Gets ready for a program: blocks from so many bytes on.
+    /// Prepares a recorder for a program: blocks from so many bytes on.
     ///
     /// # Errors
     /// [`RecorderError`].
     pub fn new(program: &Path, least: f64) -> Result<Recording, RecorderError> {
         let recorder = Recorder::new(BYTES)?;
         let memory = recorder.memory();
-        // All of it is there before the program needs it: its first touch of each page is then the least that it can be.
+        // The memory is allocated before the program starts, so that its first touch of each page costs the
+        // least.
         rustix::fs::fallocate(memory, rustix::fs::FallocateFlags::empty(), 0, BYTES as u64)
             .map_err(|error| RecorderError::Memory(error.into()))?;
         let blocks = Blocks::map(memory.as_raw_fd())
@@ -50,24 +51,24 @@ impl Recording {
         let name = plain_to(&name, 60);
         let image = Image::of(program);
         let refusal = image.as_ref().and_then(Image::refuses).map(|reason| format!("{name} is {reason}"));
-        Ok(Recording { recorder, least, refusal, besides: image.and_then(|image| image.own()) })
+        Ok(Recording { recorder, least, refusal, other_allocator: image.and_then(|image| image.own()) })
     }
 
-    /// Completes the figures that were found: what all have in common, or why there are none.
-    pub fn complete(&self, found: &mut Vec<Figure>, trouble: Option<&str>) {
-        for figure in found.iter_mut().filter(|figure| is_of_blocks(figure)) {
+    /// Adds their common conditions to the figures of blocks, or a figure with the reason why there are none.
+    pub fn complete(&self, figures: &mut Vec<Figure>, trouble: Option<&str>) {
+        for figure in figures.iter_mut().filter(|figure| is_of_blocks(figure)) {
             figure.conditions.set(BLOCKS_LEAST, self.least);
-            if let (Some(besides), IN_BLOCKS) = (&self.besides, figure.id.as_str()) {
-                figure.conditions.set(BLOCKS_BESIDES, besides.clone());
+            if let (Some(other), IN_BLOCKS) = (&self.other_allocator, figure.id.as_str()) {
+                figure.conditions.set(BLOCKS_BESIDES, other.clone());
             }
         }
-        if found.iter().any(|figure| figure.id == IN_BLOCKS) {
+        if figures.iter().any(|figure| figure.id == IN_BLOCKS) {
             return;
         }
         let name = "faults in large blocks";
         let mut figure = Figure::planned(IN_BLOCKS, SUITE, name, Unit::ONE, Better::Neither);
         figure.conditions.set(BLOCKS_LEAST, self.least);
-        found.push(figure.not_available(match (trouble, &self.refusal) {
+        figures.push(figure.not_available(match (trouble, &self.refusal) {
             (Some(trouble), _) => format!("where faults come from: {trouble}"),
             (None, Some(refusal)) => format!("blocks of {} and more: {refusal}", bytes(self.least)),
             (None, None) => format!(
@@ -94,17 +95,17 @@ mod unit {
             recorder: Recorder::new(4096).unwrap(),
             least: 65_536.0,
             refusal,
-            besides: Some("own".to_owned()),
+            other_allocator: Some("own".to_owned()),
         }
     }
 
     #[test]
-    fn why_there_is_none_is_told() {
+    fn a_missing_figure_has_a_reason() {
         let reason = |refusal, trouble| {
-            let mut found = Vec::new();
-            recording(refusal).complete(&mut found, trouble);
-            let figure = found.pop().unwrap();
-            assert_eq!((figure.status, found.len()), (Status::NotAvailable, 0));
+            let mut figures = Vec::new();
+            recording(refusal).complete(&mut figures, trouble);
+            let figure = figures.pop().unwrap();
+            assert_eq!((figure.status, figures.len()), (Status::NotAvailable, 0));
             figure.reason.unwrap()
         };
         assert!(
@@ -115,17 +116,18 @@ mod unit {
     }
 
     #[test]
-    fn what_was_found_has_its_conditions() {
+    fn observed_figures_get_their_conditions() {
         let whole = Figure::planned(IN_BLOCKS, SUITE, "", Unit::ONE, Better::Neither);
         let mut row = Figure::planned("faults.block.1", SUITE, "", Unit::ONE, Better::Neither);
         row.series = Some(SERIES.to_owned());
         let other = Figure::planned("faults.site.1", SUITE, "", Unit::ONE, Better::Neither);
-        let mut found = vec![whole, row, other];
-        recording(None).complete(&mut found, None);
-        let of = |place: usize| {
-            (found[place].conditions.get(BLOCKS_LEAST), found[place].conditions.get(BLOCKS_BESIDES))
+        let mut figures = vec![whole, row, other];
+        recording(None).complete(&mut figures, None);
+        let conditions = |place: usize| {
+            let conditions = &figures[place].conditions;
+            (conditions.get(BLOCKS_LEAST), conditions.get(BLOCKS_BESIDES))
         };
-        assert_eq!(of(0), (Some(65_536.0), Some("own".to_owned())));
-        assert_eq!((of(1), of(2), found.len()), ((Some(65_536.0), None), (None, None), 3));
+        assert_eq!(conditions(0), (Some(65_536.0), Some("own".to_owned())));
+        assert_eq!((conditions(1), conditions(2), figures.len()), ((Some(65_536.0), None), (None, None), 3));
     }
 }

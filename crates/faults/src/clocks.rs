@@ -1,4 +1,4 @@
-//! What the calling thread used: CPU time to the nanosecond, wall-clock time, faults.
+//! CPU time (in nanoseconds), wall-clock time and faults of the calling thread.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub struct Used {
     /// CPU time in user code and in the kernel, in nanoseconds (CLOCK_THREAD_CPUTIME_ID).
     pub cpu: f64,
-    /// Time, in nanoseconds (CLOCK_MONOTONIC_RAW).
+    /// Wall time, in nanoseconds (CLOCK_MONOTONIC_RAW).
     pub wall: f64,
     /// Minor faults (ru_minflt).
     pub minor: f64,
@@ -22,7 +22,7 @@ pub fn nanoseconds(clock: ClockId) -> f64 {
 }
 
 impl Used {
-    /// Before what is measured: the clocks are read last.
+    /// Reads before the measured code: the clocks last.
     #[inline]
     pub fn before() -> Used {
         let (minor, major) = faults();
@@ -46,10 +46,8 @@ impl Used {
             major: major - self.major,
         }
     }
-}
 
-impl Used {
-    /// Both together.
+    /// The sum.
     pub fn and(&self, other: &Used) -> Used {
         Used {
             cpu: self.cpu + other.cpu,

@@ -1,4 +1,4 @@
-//! The figures of a program that was watched. Pure.
+//! The figures of a watched program. Pure.
 
 use figure::evidence::*;
 use figure::faults::{Manager, Mechanism};
@@ -7,23 +7,23 @@ use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stat
 
 use crate::levers::{self, Advice};
 use crate::prices::catalogue;
-use crate::prices::plan::named;
+use crate::prices::plan::series_id;
 use crate::rates::Row;
 use crate::watch::{Watched, Window};
 use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
 
-/// Seconds of a window where there is time enough: a rate of a tenth of a second is not steady.
+/// Seconds of a window if there is enough time: a rate over a tenth of a second is not steady.
 const USUAL: f64 = 1.0;
-/// Windows that are wanted: 6 are needed for an interval.
+/// Windows that are aimed at: an interval needs 6.
 const WANTED: f64 = 8.0;
 
-/// Processes that are told of.
+/// Processes that are reported.
 const MOST_ROWS: usize = 20;
 
-/// The figures: what page faults cost, rates, how much was seen, what was found; and `prices`, what a minor fault costs here and
-/// what its being watched.
+/// The figures: the cost of page faults, rates, coverage, what the worker observed; and `prices`, which are
+/// those of a minor fault and of watching.
 pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figure> {
-    let mut windows = wide(&watched.windows, watched.seconds);
+    let mut windows = merge_windows(&watched.windows, watched.seconds);
     if windows.is_empty() {
         windows = watched.windows.clone();
     }
@@ -51,8 +51,8 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
     figures
 }
 
-/// Writes down what may help against a mechanism: of what can be set from outside the first with a bound, else what is to be written.
-/// Whether it helps is to be proved.
+/// Adds the lever that may help against a mechanism: the first with a bound that can be set from outside,
+/// else code. Whether it helps must be proved.
 fn advise(figure: &mut Figure) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
@@ -62,7 +62,7 @@ fn advise(figure: &mut Figure) {
     };
     let outside = levers.iter().find(|lever| lever.is_set_from_outside() && lever.is_bounded);
     let Some(lever) = outside.or(levers.first()) else { return };
-    let set: Vec<String> = lever
+    let variables: Vec<String> = lever
         .way(None)
         .map(|way| levers::environment(way, |_| None))
         .unwrap_or_default()
@@ -70,15 +70,15 @@ fn advise(figure: &mut Figure) {
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
     let conditions = &mut figure.conditions;
-    conditions.set(LEVER_ABOUT, lever.told.to_owned());
-    conditions.set(LEVER_ENVIRONMENT, set.join(" "));
+    conditions.set(LEVER_ABOUT, lever.about.to_owned());
+    conditions.set(LEVER_ENVIRONMENT, variables.join(" "));
     conditions.set(LEVER_CODE, lever.code.to_owned());
     conditions.set(LEVER_PRICE, lever.price.to_owned());
     conditions.set(LEVER_BOUNDED, lever.is_bounded);
 }
 
-/// Windows of the usual length, or of less where the whole is short, or of more where there would be too many.
-fn wide(windows: &[Window], seconds: f64) -> Vec<Window> {
+/// Merges windows to the usual length: shorter if the whole is short, longer if there would be too many.
+fn merge_windows(windows: &[Window], seconds: f64) -> Vec<Window> {
     let length = (seconds / WANTED).min(USUAL).max(seconds / MAX_TIMELINE_POINTS as f64);
     let mut all: Vec<Window> = Vec::new();
     let mut is_full = true;
@@ -87,20 +87,20 @@ fn wide(windows: &[Window], seconds: f64) -> Vec<Window> {
             Some(last) if !is_full => {
                 last.used = last.used.plus(&window.used);
                 (last.end, last.seconds) = (window.end, last.seconds + window.seconds);
-                last.look = window.look.clone();
+                last.reading = window.reading.clone();
             }
             _ => all.push(window.clone()),
         }
         is_full = all.last().is_some_and(|last| last.seconds >= length * 0.95);
     }
-    // What is left over is no window.
+    // A shorter rest is no window.
     if all.len() > 1 && !is_full {
         all.pop();
     }
     all
 }
 
-fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Window) -> f64) -> Figure {
+fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, count: fn(&Window) -> f64) -> Figure {
     let mut figure = Figure::planned(id, SUITE, name, Unit::PER_S, Better::Lower);
     figure.rounds = windows
         .iter()
@@ -111,7 +111,7 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Win
             evidence.put(FAULT_MAJOR, window.used.major);
             evidence.put(COPY_USER, window.used.user);
             evidence.put(COPY_SYSTEM, window.used.system);
-            let rate = of(window) / window.seconds;
+            let rate = count(window) / window.seconds;
             Round::new(watched.started.clone(), window.seconds, vec![rate], evidence)
         })
         .collect();
@@ -123,7 +123,7 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Win
     figure.evidence.put(PROGRAM_USER, totals.user);
     figure.evidence.put(PROGRAM_SYSTEM, totals.system);
     figure.evidence.put(PROGRAM_SECONDS, watched.seconds);
-    let peak = watched.windows.iter().map(|window| window.look.totals.resident).fold(0.0, f64::max);
+    let peak = watched.windows.iter().map(|window| window.reading.totals.resident).fold(0.0, f64::max);
     let peak = Reading::or_unknown(Some(peak).filter(|bytes| *bytes > 0.0), "it ended before the first look");
     figure.evidence.put_reading(PROGRAM_RESIDENT, peak);
     if let Some(ended) = &watched.ended {
@@ -132,18 +132,18 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, of: fn(&Win
     figure
 }
 
-/// A rate split up by process, `PID NAME`: faults of its own, without its children's.
-fn parts(watched: &Watched, of: fn(&Row) -> f64) -> Vec<Part> {
-    let all: f64 = watched.rows.iter().map(of).sum();
+/// A rate by process, `PID NAME`: its faults without its children's.
+fn parts(watched: &Watched, count: fn(&Row) -> f64) -> Vec<Part> {
+    let all: f64 = watched.rows.iter().map(count).sum();
     let part = |row: &Row| Part {
         name: format!("{} {}", row.process, figure::format::plain_to(&row.name, 40)),
-        value: of(row) / watched.seconds.max(1e-9),
-        share: if all > 0.0 { of(row) / all } else { 0.0 },
+        value: count(row) / watched.seconds.max(1e-9),
+        share: if all > 0.0 { count(row) / all } else { 0.0 },
     };
     watched.rows.iter().take(MOST_ROWS).map(part).collect()
 }
 
-/// How many of the faults samples stand for, by the kernel's books.
+/// The share of the faults that samples represent, by the kernel's counters.
 fn coverage(watched: &Watched) -> Figure {
     let name = "faults that samples stand for";
     let mut figure = Figure::planned(COVERAGE, SUITE, name, Unit::ONE, Better::Higher);
@@ -151,9 +151,10 @@ fn coverage(watched: &Watched) -> Figure {
         Ok(facts) => facts,
         Err(reason) => return figure.not_available(format!("where faults come from: {reason}")),
     };
-    let of = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
-    let share = (of(FAULT_SEEN) / watched.totals.minor.max(1.0)).min(1.0);
-    (figure.value, figure.interval) = (Some(share), stats::share_interval(share, of(FAULT_SAMPLES) as usize));
+    let count = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
+    let share = (count(FAULT_SEEN) / watched.totals.minor.max(1.0)).min(1.0);
+    let interval = stats::share_interval(share, count(FAULT_SAMPLES) as usize);
+    (figure.value, figure.interval) = (Some(share), interval);
     (figure.status, figure.reason, figure.basis) = (Status::Measured, None, Basis::Observations);
     figure.evidence.merge(facts.evidence.clone());
     figure.evidence.put(FAULT_TOTAL, watched.totals.minor);
@@ -161,10 +162,10 @@ fn coverage(watched: &Watched) -> Figure {
 }
 
 fn timeline(windows: &[Window]) -> Timeline {
-    let column = |name: &str, unit: Unit, of: fn(&Window) -> f64| Column {
+    let column = |name: &str, unit: Unit, value: fn(&Window) -> f64| Column {
         name: name.to_owned(),
         unit,
-        values: windows.iter().map(|window| Some(of(window)).filter(|value| value.is_finite())).collect(),
+        values: windows.iter().map(|window| Some(value(window)).filter(|value| value.is_finite())).collect(),
     };
     Timeline {
         seconds: windows.iter().map(|window| window.end).collect(),
@@ -173,14 +174,14 @@ fn timeline(windows: &[Window]) -> Timeline {
             column("major", Unit::PER_S, |window| window.used.major / window.seconds),
             column("user", Unit::ONE, |window| window.used.user / window.seconds),
             column("system", Unit::ONE, |window| window.used.system / window.seconds),
-            column("resident", Unit::BYTES, |window| window.look.totals.resident),
-            column("processes", Unit::ONE, |window| window.look.processes as f64),
-            column("threads", Unit::ONE, |window| window.look.threads as f64),
+            column("resident", Unit::BYTES, |window| window.reading.totals.resident),
+            column("processes", Unit::ONE, |window| window.reading.processes as f64),
+            column("threads", Unit::ONE, |window| window.reading.threads as f64),
         ],
     }
 }
 
-/// What all minor faults cost, by the price of one in a loop here, as a share of the CPU time.
+/// The cost of all minor faults, by the price of one in a loop on this machine, as a share of the CPU time.
 fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     let mut figure =
         Figure::planned(GAIN, SUITE, "what page faults cost, of the CPU time", Unit::ONE, Better::Neither);
@@ -205,7 +206,7 @@ fn gain(watched: &Watched, prices: &[Figure]) -> Figure {
     figure
 }
 
-/// What watching added to the program's CPU time: the prices of that, times what happened.
+/// What watching added to the program's CPU time: the prices of events, times their numbers.
 fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
     let name = "what watching added to the CPU time";
     let mut figure = Figure::planned(SLOWDOWN, SUITE, name, Unit::ONE, Better::Lower);
@@ -213,29 +214,29 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
         Ok(facts) => facts,
         Err(reason) => return figure.not_available(format!("the kernel's events were not used: {reason}")),
     };
-    let of = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
+    let count = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
     let switches = watched.switches.unwrap_or(0.0);
-    let happened = [of(FAULT_COUNTED), of(FAULT_SAMPLES), of(FAULT_BURST), switches];
+    let counts = [count(FAULT_COUNTED), count(FAULT_SAMPLES), count(FAULT_BURST), switches];
     let cpu = watched.totals.cpu();
-    let priced = |word: &str| prices.iter().find(|figure| figure.id == named(word));
+    let priced = |word: &str| prices.iter().find(|figure| figure.id == series_id(word));
     let Some(prices) = catalogue::WATCHED.iter().map(|word| priced(word)).collect::<Option<Vec<_>>>() else {
         return figure.not_available("what watching costs is not known");
     };
     let rounds: Vec<Vec<f64>> = prices.iter().map(|price| price.kept_values()).collect();
     let shares: Vec<f64> = (0..rounds.iter().map(Vec::len).min().unwrap_or(0))
         .filter_map(|round| {
-            // What is too small to be told from nothing may come out below it.
+            // A price that is close to 0 may be measured below it.
             let added: f64 =
-                rounds.iter().zip(happened).map(|(price, count)| price[round].max(0.0) * 1e-9 * count).sum();
+                rounds.iter().zip(counts).map(|(price, count)| price[round].max(0.0) * 1e-9 * count).sum();
             (cpu > added).then(|| added / (cpu - added))
         })
         .collect();
     if figure.derive(&shares, &prices).is_none() {
         return figure.not_available("the program used too little CPU time to tell");
     }
-    figure.evidence.put(FAULT_COUNTED, happened[0]);
-    figure.evidence.put(FAULT_SAMPLES, happened[1]);
-    figure.evidence.put(FAULT_BURST, happened[2]);
+    figure.evidence.put(FAULT_COUNTED, counts[0]);
+    figure.evidence.put(FAULT_SAMPLES, counts[1]);
+    figure.evidence.put(FAULT_BURST, counts[2]);
     let unknown = || Reading::unknown("its tasks could not be read");
     figure.evidence.put_reading(PROGRAM_SWITCHES, watched.switches.map_or_else(unknown, Reading::Value));
     figure.evidence.put(PROGRAM_CPU, cpu);

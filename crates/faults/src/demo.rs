@@ -1,6 +1,6 @@
-//! Programs that fault, each in one way, to see the doctor at work (`truebench faults demo`). Pure.
+//! Programs that fault, each by one mechanism, to try the doctor (`truebench faults demo`). Pure.
 //!
-//! They run in [`cell::demo`], as programs like anybody's; here is what is told of them, and how they are started.
+//! They run in [`cell::demo`]; this module describes them, and has their commands.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,39 +8,39 @@ use std::path::PathBuf;
 use cell::demo::{NAME, Pace, SHAPES, TOLD, Work};
 use figure::faults::Mechanism;
 
-/// A program that faults in one way.
+/// A program that faults by one mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Its word.
     pub name: &'static str,
-    /// What it does, and what of that matters, in one sentence without its full stop.
+    /// What it does and why that faults, in one sentence without its full stop.
     pub about: &'static str,
-    /// By which mechanism it faults, with the GNU C library as it comes.
+    /// The mechanism, with the GNU C library's default settings.
     pub mechanism: Mechanism,
     /// What an iteration is.
     pub work: Work,
-    /// How many iterations there are, and when, unless it is told: some seconds.
+    /// The default number and rate of iterations: some seconds.
     pub pace: Pace,
 }
 
-/// How much of it is done.
+/// How long it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// What the shape does by itself: some seconds.
+    /// The default of the shape: some seconds.
     Usual,
-    /// So many iterations, as fast as they go: fixed work, for comparisons.
+    /// So many iterations without a pause: fixed work, for comparisons.
     Iterations(u64),
-    /// So many iterations a second (1 to 1 000 000), for so many seconds (1 to 86 400).
+    /// So many iterations per second (1 to 1 000 000), for so many seconds (1 to 86 400).
     Rate(u64, u64),
 }
 
-/// All shapes, in the order in which they are told.
+/// All shapes, in the order in which they are listed.
 pub fn shapes() -> impl Iterator<Item = Shape> {
-    SHAPES.iter().zip(TOLD).map(|(shape, told)| Shape {
+    SHAPES.iter().zip(TOLD).map(|(shape, info)| Shape {
         name: shape.name,
-        about: told.about,
-        // A test sees to it that each word is one.
-        mechanism: Mechanism::of(told.mechanism).unwrap_or(Mechanism::Unexplained),
+        about: info.about,
+        // A test checks that each word is a mechanism's.
+        mechanism: Mechanism::of(info.mechanism).unwrap_or(Mechanism::Unexplained),
         work: shape.work,
         pace: shape.pace,
     })
@@ -49,7 +49,7 @@ pub fn shapes() -> impl Iterator<Item = Shape> {
 /// The shape of this word.
 ///
 /// # Errors
-/// Which there are, for the user.
+/// The names of all shapes, for the user.
 pub fn find(name: &str) -> Result<Shape, String> {
     shapes().find(|shape| shape.name == name).ok_or_else(|| {
         let names: Vec<&str> = shapes().map(|shape| shape.name).collect();
@@ -80,15 +80,16 @@ mod unit {
     use super::*;
 
     #[test]
-    fn what_is_told_is_told_of_the_shape_that_runs() {
+    fn each_description_belongs_to_its_shape() {
         assert_eq!(SHAPES.len(), TOLD.len());
-        for (shape, told) in SHAPES.iter().zip(TOLD) {
-            assert_eq!(shape.name, told.name);
-            assert!(Mechanism::of(told.mechanism).is_some_and(|of| of != Mechanism::Unexplained), "{told:?}");
+        for (shape, info) in SHAPES.iter().zip(TOLD) {
+            assert_eq!(shape.name, info.name);
+            let mechanism = Mechanism::of(info.mechanism);
+            assert!(mechanism.is_some_and(|known| known != Mechanism::Unexplained), "{info:?}");
         }
-        // All but one that a program cannot bring about by itself.
-        let shown = |of: &&Mechanism| shapes().any(|shape| shape.mechanism == **of);
-        let missing: Vec<_> = Mechanism::ALL.iter().filter(|of| !shown(of)).collect();
+        // All but one that a program cannot cause by itself.
+        let has_shape = |mechanism: &&Mechanism| shapes().any(|shape| shape.mechanism == **mechanism);
+        let missing: Vec<_> = Mechanism::ALL.iter().filter(|mechanism| !has_shape(mechanism)).collect();
         assert_eq!(missing, [&Mechanism::NumaHinting, &Mechanism::Unexplained]);
     }
 

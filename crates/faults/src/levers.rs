@@ -1,9 +1,9 @@
-//! Levers: what can be set, or written, so that a program takes fewer page faults; by who manages its memory, and by the mechanism.
-//! Pure.
+//! Levers: settings or code that make a program take fewer page faults; by its allocator, and by the
+//! mechanism. Pure.
 //!
-//! The tables say what a lever is, what it costs, and whether what it keeps is bounded. Whether it helps a program is proved by
-//! running it ([`prove`](crate::prove)), never assumed: no lever is known to help by its name. A manager is a file, and a line in
-//! [`of_manager`].
+//! The tables say what a lever is, what it costs, and whether the memory that it keeps has a bound. Whether
+//! it helps a program is proved by running it ([`prove`](crate::prove)), never assumed. An allocator is a
+//! file, and a line in [`of_manager`].
 
 mod any;
 mod glibc;
@@ -20,9 +20,6 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use figure::faults::{Manager, Mechanism};
 
-/// The word of the arm without a lever.
-pub const BASE: &str = "base";
-
 /// A version: major and minor.
 pub type Version = (u32, u32);
 /// Later than any.
@@ -31,11 +28,11 @@ const NEVER: Version = (u32::MAX, u32::MAX);
 /// One lever.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lever {
-    /// Its word on the command line, in ids and conditions; one of a manager's.
+    /// Its word on the command line, in ids and conditions; unique for an allocator.
     pub word: &'static str,
     /// What it does.
-    pub told: &'static str,
-    /// How it is set for one run, by version; the first that fits is taken. Empty: only by code.
+    pub about: &'static str,
+    /// How it is set for one run, by version; the first that fits is taken. Empty if only code sets it.
     pub ways: &'static [Way],
     /// What to write into the program for good; empty if there is nothing but [`ways`](Self::ways).
     pub code: &'static str,
@@ -43,18 +40,18 @@ pub struct Lever {
     pub price: &'static str,
     /// Whether what it keeps from the kernel has a bound, in bytes or in time.
     pub is_bounded: bool,
-    /// Whether it is one of several that are meant to be used together, and there to show what it does alone.
+    /// Whether it is meant to be used with others, and is there to show its effect alone.
     pub is_part: bool,
     /// Mechanisms against which it may help.
     pub against: &'static [Mechanism],
 }
 
-/// How a lever is set from one version on, until another.
+/// How a lever is set in a range of versions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Way {
     /// The first version that has it.
     pub since: Version,
-    /// The first that does not any more.
+    /// The first later version that does not have it.
     pub until: Version,
     /// What is set.
     pub settings: &'static [Setting],
@@ -71,7 +68,7 @@ pub struct Setting {
     pub value: &'static str,
 }
 
-/// How options stand in a variable.
+/// The syntax of options in a variable.
 struct Syntax {
     variable: &'static str,
     /// Between two options.
@@ -89,7 +86,7 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
 ];
 
-/// What there is against a mechanism.
+/// Levers against a mechanism.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Advice {
     /// Levers, those with a bound first.
@@ -99,7 +96,8 @@ pub enum Advice {
 }
 
 impl Lever {
-    /// How it is set in this version; where that is not known, in the newest. `None` if this version has it not, or none has.
+    /// How it is set in this version, or in the newest if the version is unknown. `None` if the version does
+    /// not have it.
     pub fn way(&self, version: Option<Version>) -> Option<&'static Way> {
         match version {
             Some(version) => self.ways.iter().find(|way| way.since <= version && version < way.until),
@@ -113,7 +111,7 @@ impl Lever {
     }
 }
 
-/// A manager's own levers, in the order in which they are tried.
+/// The levers of an allocator, in the order in which they are tried.
 pub fn of_manager(manager: Manager) -> &'static [Lever] {
     match manager {
         Manager::Glibc => glibc::LEVERS,
@@ -125,19 +123,20 @@ pub fn of_manager(manager: Manager) -> &'static [Lever] {
         Manager::Scudo => scudo::LEVERS,
         Manager::Go => go::LEVERS,
         Manager::Jvm => jvm::LEVERS,
-        // None of these has a setting that keeps free memory: what is left is the program, or another allocator.
+        // None of these has a setting that keeps free memory: only the program, or another allocator, can
+        // help.
         Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Rpmalloc | Manager::Program => &[],
     }
 }
 
-/// What there is against a mechanism of a manager in this version: its own levers, then what a program can do whoever manages its
-/// memory; bounded ones first, parts of others last.
+/// Levers against a mechanism for an allocator in this version: its own, then those that work with any
+/// allocator; bounded ones first, parts of others last.
 pub fn against(manager: Manager, mechanism: Mechanism, version: Option<Version>) -> Advice {
     let exists = |lever: &&Lever| !lever.is_set_from_outside() || lever.way(version).is_some();
-    let of_all = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
+    let general = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
     let mut levers: Vec<&'static Lever> = of_manager(manager)
         .iter()
-        .chain(of_all)
+        .chain(general)
         .filter(|lever| lever.against.contains(&mechanism))
         .filter(exists)
         .collect();
@@ -146,7 +145,8 @@ pub fn against(manager: Manager, mechanism: Mechanism, version: Option<Version>)
     if levers.is_empty() { Advice::None(any::why_none(mechanism)) } else { Advice::Levers(levers) }
 }
 
-/// Levers that can be tried from outside: a manager's, against any of these mechanisms (none: against all).
+/// Levers of an allocator that can be tried from outside, against any of these mechanisms; against all if
+/// there are none.
 pub fn to_try(
     manager: Manager,
     mechanisms: &[Mechanism],
@@ -154,18 +154,18 @@ pub fn to_try(
 ) -> Vec<(&'static Lever, &'static Way)> {
     let fits =
         |lever: &&Lever| mechanisms.is_empty() || lever.against.iter().any(|one| mechanisms.contains(one));
-    let own = of_manager(manager).iter().filter(fits);
-    own.filter_map(|lever| Some((lever, lever.way(version)?))).collect()
+    let levers = of_manager(manager).iter().filter(fits);
+    levers.filter_map(|lever| Some((lever, lever.way(version)?))).collect()
 }
 
-/// The variables that set it, as NAME and value. What the user has set is kept: of a variable with options only those of the same
-/// name are replaced.
+/// The variables that set it, as NAME and value. In a variable with options, options of other names that the
+/// user has set stay.
 pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
     for setting in way.settings {
         let syntax = LISTS.iter().find(|syntax| syntax.variable == setting.variable);
-        let known = all.iter().position(|(name, _)| name == setting.variable);
-        let before = match known {
+        let index = all.iter().position(|(name, _)| name == setting.variable);
+        let before = match index {
             Some(index) => Some(all[index].1.clone()),
             None => present(setting.variable),
         };
@@ -173,7 +173,7 @@ pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec
             Some(syntax) => merged(syntax, before, setting),
             None => OsString::from(setting.value),
         };
-        match known {
+        match index {
             Some(index) => all[index].1 = value,
             None => all.push((setting.variable.to_owned(), value)),
         }
@@ -181,14 +181,14 @@ pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec
     all
 }
 
-/// An option among those that a variable has already.
+/// The options that a variable has already, with one added or replaced.
 fn merged(syntax: &Syntax, before: Option<OsString>, setting: &Setting) -> OsString {
     let name = format!("{}{}", setting.option, syntax.assigns);
     let before = before.unwrap_or_default();
     let others = before.as_bytes().split(|byte| *byte == syntax.between);
     let others = others.filter(|option| !option.is_empty() && !option.starts_with(name.as_bytes()));
-    let own = format!("{name}{}", setting.value);
-    let all: Vec<&[u8]> = others.chain([own.as_bytes()]).collect();
+    let option = format!("{name}{}", setting.value);
+    let all: Vec<&[u8]> = others.chain([option.as_bytes()]).collect();
     OsString::from_vec(all.join(&syntax.between))
 }
 
@@ -223,9 +223,9 @@ mod unit {
         for (manager, lever) in levers() {
             let all = of_manager(manager).iter().chain(any::LEVERS);
             assert_eq!(all.filter(|other| other.word == lever.word).count(), 1, "{manager} {}", lever.word);
-            assert!(lever.word != BASE && !lever.against.is_empty(), "{}", lever.word);
+            assert!(lever.word != figure::levers::BASE && !lever.against.is_empty(), "{}", lever.word);
             assert!(lever.word.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", lever.word);
-            assert!(!lever.told.is_empty() && !lever.price.is_empty(), "{}", lever.word);
+            assert!(!lever.about.is_empty() && !lever.price.is_empty(), "{}", lever.word);
             assert!(lever.is_set_from_outside() || !lever.code.is_empty(), "{}", lever.word);
             for way in lever.ways {
                 assert!(way.since < way.until && !way.settings.is_empty(), "{}", lever.word);
@@ -250,12 +250,12 @@ mod unit {
             assert_eq!(all.len(), 1);
             all[0].1.to_str().unwrap().to_owned()
         };
-        let own = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=-1";
-        assert_eq!(set(None), own);
-        assert_eq!(set(Some("glibc.malloc.check=3")), format!("glibc.malloc.check=3:{own}"));
-        assert_eq!(set(Some("glibc.malloc.mmap_max=7:a=b")), format!("a=b:{own}"));
-        assert_eq!(set(Some(own)), own, "set once");
-        // What is no text is kept as it is.
+        let both = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=-1";
+        assert_eq!(set(None), both);
+        assert_eq!(set(Some("glibc.malloc.check=3")), format!("glibc.malloc.check=3:{both}"));
+        assert_eq!(set(Some("glibc.malloc.mmap_max=7:a=b")), format!("a=b:{both}"));
+        assert_eq!(set(Some(both)), both, "set once");
+        // Bytes that are no UTF-8 stay as they are.
         let odd = OsString::from_vec(b"x=\xff:glibc.malloc.mmap_max=1".to_vec());
         let all = environment(way, |_| Some(odd.clone()));
         assert!(all[0].1.as_bytes().starts_with(b"x=\xff:glibc.malloc.mmap_max=0"));
@@ -273,12 +273,12 @@ mod unit {
             old.settings.iter().all(|setting| setting.variable.starts_with("MALLOC_")),
             "no tunables yet"
         );
-        let of = |version| {
+        let variable = |version| {
             let lever = of_manager(Manager::Mimalloc)[0].way(Some(version));
             lever.map(|way| way.settings[0].variable)
         };
-        assert_eq!(of((2, 0)), Some("MIMALLOC_DECOMMIT_DELAY"));
-        assert_eq!(of((3, 3)), Some("MIMALLOC_PURGE_DELAY"));
+        assert_eq!(variable((2, 0)), Some("MIMALLOC_DECOMMIT_DELAY"));
+        assert_eq!(variable((3, 3)), Some("MIMALLOC_PURGE_DELAY"));
         assert!(words(Manager::Musl, None).is_empty() && words(Manager::Program, None).is_empty());
     }
 

@@ -1,29 +1,31 @@
-//! The page-fault doctor: how many faults a program takes, where from, what they cost here, by which mechanism, and which lever
-//! helps, proved.
+//! The page-fault doctor: how many faults a program takes, where they come from, what they cost, which
+//! mechanism causes them, and which lever helps, with proof.
 //!
-//! - [`watch`] looks at a program from its start ([`target`]) to its end: [`rates`] by the kernel's books, and beside it a worker,
-//!   [`observe`], that looks where the faults come from ([`trace`]).
-//! - [`classify`] goes from what was seen to mechanisms, [`manager`] to who manages the memory. Pure. [`complete`] makes figures of it all.
-//! - [`blocks`] are large blocks that a preloaded recorder tells of: which faults are in which.
+//! - [`watch`] watches a program from its start ([`suspended`]) to its end: [`rates`] from /proc, and in a
+//!   worker, [`observe`], where the faults come from ([`trace`]).
+//! - [`classify`] finds the mechanisms, [`allocator`] the program's allocator. Pure. [`complete`] makes
+//!   figures of it all.
+//! - [`blocks`] is the preloaded recorder of large blocks, to which faults are joined.
 //! - [`prices`] is the mode of what faults, and the calls around them, cost here.
-//! - [`levers`] is what can be set or written against it, [`prove`] the mode that runs a program with each and without.
-//! - [`demo`] are programs that fault, each in one way.
+//! - [`levers`] are settings and code against faults, [`prove`] is the mode that runs a program with each
+//!   lever and without.
+//! - [`demo`] are programs that fault, each by one mechanism.
 //! - [`walk`] is the mode that shows what malloc does with four blocks.
-//! - [`mapping`] and [`clocks`] are what prices are measured with.
+//! - [`mapping`] and [`clocks`] serve the prices.
 
+pub mod allocator;
 pub mod blocks;
 pub mod classify;
 pub mod clocks;
 pub mod complete;
 pub mod demo;
 pub mod levers;
-pub mod manager;
 pub mod mapping;
 pub mod observe;
 pub mod prices;
 pub mod prove;
 pub mod rates;
-pub mod target;
+pub mod suspended;
 pub mod trace;
 pub mod walk;
 pub mod watch;
@@ -31,17 +33,17 @@ pub mod watch;
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
-/// Minor faults a second of the program that is watched.
+/// Minor faults per second of the watched program.
 pub const MINOR: &str = "faults.minor";
-/// Major faults a second.
+/// Major faults per second.
 pub const MAJOR: &str = "faults.major";
-/// What a minor fault costs here: of the mode [`prices`].
+/// The price of a minor fault: of the mode [`prices`].
 pub const PRICE: &str = "faults.prices.minor.write";
-/// The share of the faults that samples stand for: what is found follows from it.
+/// The share of the faults that samples represent: observed figures follow from it.
 pub const COVERAGE: &str = "faults.coverage";
-/// What watching added to the program's CPU time, as a share of what it would have used without.
+/// What watching added to the program's CPU time, as a share of what it would have used otherwise.
 pub const SLOWDOWN: &str = "faults.slowdown";
-/// Calls for memory a second: one figure for each kind has its word behind it.
+/// Calls for memory per second; the figure of a kind has its word behind it.
 pub const CALLS: &str = "faults.calls";
 /// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";

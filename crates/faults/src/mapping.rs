@@ -1,7 +1,7 @@
-//! Memory to be faulted in: mappings whose pages nothing but our own touches brings in.
+//! Memory to be faulted in: mappings whose pages only explicit touches bring in.
 //!
-//! An anonymous mapping asks for pages of the base size (MADV_NOHUGEPAGE), so that transparent huge pages, large folios and the
-//! merging of equal pages leave it alone. Nothing is touched when a mapping is made.
+//! An anonymous mapping asks for pages of the base size (MADV_NOHUGEPAGE), and against merging of equal pages
+//! (KSM). A new mapping is untouched.
 
 use std::fs::File;
 use std::io;
@@ -16,18 +16,18 @@ pub fn page_size() -> usize {
     usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
 }
 
-/// A mapping of our own. Dropping it unmaps what is left of it.
+/// A mapping of this process. Dropping it unmaps what is left of it.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
-    /// Bytes of a page: asked for once, as touches are counted in nanoseconds.
+    /// Bytes of a page: stored, as a touch takes only nanoseconds.
     page: usize,
 }
 
 // SAFETY: plain memory that lives as long as the value; all access is through raw pointers.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; whoever shares it sees to it that no two threads write the same byte at once.
+// SAFETY: as above; users that share it never write the same byte from two threads at once.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -37,7 +37,7 @@ impl Mapping {
     /// What the system answered.
     pub fn anonymous(bytes: usize) -> io::Result<Mapping> {
         let mapping = Mapping::plain(bytes)?;
-        // Kernels without huge pages or without merging do not know the advice, and do neither.
+        // Kernels without huge pages or KSM refuse the advice, and need none.
         mapping.advise_if_known(Advice::LinuxNoHugepage)?;
         mapping.advise_if_known(Advice::LinuxUnmergeable)?;
         Ok(mapping)
@@ -70,7 +70,7 @@ impl Mapping {
         let access = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a new mapping at an address of the kernel's choice; the file is ours and is not cut short.
         let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, flags, file, 0)? };
-        Mapping::of(start, bytes)
+        Mapping::from_raw(start, bytes)
     }
 
     /// Private anonymous memory, without any advice.
@@ -82,21 +82,21 @@ impl Mapping {
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, access, flags)? };
-        Mapping::of(start, bytes)
+        Mapping::from_raw(start, bytes)
     }
 
-    fn of(start: *mut std::ffi::c_void, bytes: usize) -> io::Result<Mapping> {
+    fn from_raw(start: *mut std::ffi::c_void, bytes: usize) -> io::Result<Mapping> {
         let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("mmap gave address 0"))?;
         Ok(Mapping { start, bytes, page: page_size() })
     }
 
-    /// What is left from the first multiple of `boundary` on, as much as a whole number of boundaries or pages less.
+    /// The part from the first multiple of `boundary` on, `boundary` bytes shorter.
     fn aligned(self, boundary: usize) -> io::Result<Mapping> {
         let skipped = self.start.as_ptr().align_offset(boundary);
         let bytes = self.bytes - boundary;
         let (base, all, page) = (self.start, self.bytes, self.page);
         std::mem::forget(self);
-        // SAFETY: both parts are ours, and nobody uses them.
+        // SAFETY: both parts belong to this mapping, and nothing uses them.
         unsafe {
             if skipped > 0 {
                 munmap(base.as_ptr().cast(), skipped)?;
@@ -132,7 +132,7 @@ impl Mapping {
     /// Writes to a page.
     #[inline]
     pub fn write(&self, page: usize) {
-        // SAFETY: inside the mapping, of which nobody holds a reference.
+        // SAFETY: inside the mapping, to which there are no references.
         unsafe { self.page(page).write_volatile(1) };
     }
 
@@ -149,7 +149,7 @@ impl Mapping {
     /// What the system answered.
     pub fn cached(&self) -> io::Result<usize> {
         let mut pages = vec![0u8; self.pages()];
-        // SAFETY: our own mapping; there is a byte for each of its pages.
+        // SAFETY: this mapping; there is a byte for each of its pages.
         if unsafe { libc::mincore(self.start().cast(), self.bytes, pages.as_mut_ptr()) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -171,7 +171,7 @@ impl Mapping {
     #[inline]
     pub fn advise_pages(&self, first: usize, count: usize, advice: Advice) -> io::Result<()> {
         assert!(first + count <= self.pages());
-        // SAFETY: our own mapping; what it holds is not needed.
+        // SAFETY: this mapping; its contents are not needed.
         unsafe { madvise(self.start().add(first * self.page).cast(), count * self.page, advice)? };
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Mapping {
     pub fn cut(&mut self, pages: usize) -> io::Result<()> {
         assert!(pages < self.pages());
         let bytes = pages * self.page;
-        // SAFETY: the end of our own mapping, which nobody uses.
+        // SAFETY: the end of this mapping, which nothing uses.
         unsafe { munmap(self.start().add(self.bytes - bytes).cast(), bytes)? };
         self.bytes -= bytes;
         Ok(())
@@ -204,7 +204,7 @@ impl Mapping {
     pub fn unmap(self) -> io::Result<()> {
         let (start, bytes) = (self.start, self.bytes);
         std::mem::forget(self);
-        // SAFETY: the mapping is ours, whole, and nobody uses it any more.
+        // SAFETY: the mapping belongs to this value, and nothing uses it any more.
         unsafe { munmap(start.as_ptr().cast(), bytes)? };
         Ok(())
     }
@@ -212,7 +212,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nobody uses it any more.
+        // SAFETY: the mapping belongs to this value, and nothing uses it any more.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

@@ -1,5 +1,5 @@
-//! The worker that looks where a program's faults come from. It begins when it is prepared and ends when it is to finish; what it gives
-//! are figures that nobody could plan. Rounds are not its business: rates are taken by whoever started it.
+//! The worker that finds where a program's faults come from. It traces from `prepare` to `finish`, and gives
+//! figures that depend on the program. It measures no rounds: the process that started it takes the rates.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use figure::{CpuList, Event, Evidence, Figure, Round};
 use lab::worker::{Bench, Facts};
 use serde::{Deserialize, Serialize};
 
-use crate::trace::collect::{Collector, Sampled};
+use crate::trace::collect::{Collector, SampleTotals};
+use crate::trace::event_log::{self, EventLog, Trailer, Writer};
+use crate::trace::event_loop::TraceOptions;
 use crate::trace::events::Target;
-use crate::trace::kept::{self, Kept, Tail, Writer};
-use crate::trace::looked::tasks_of;
+use crate::trace::procfs::tasks_of;
 use crate::trace::ring::Ring;
 use crate::trace::tasks::Program;
-use crate::trace::{Besides, Trace, Traced};
+use crate::trace::{Trace, Traced};
 
 mod blocks;
 mod calls;
@@ -25,42 +26,42 @@ mod shares;
 mod sites;
 mod stacks;
 
-/// Programs that could not be watched are told so many.
+/// Names of programs that could not be watched, at most.
 const MOST_UNSEEN: usize = 5;
 
 /// The name of the worker.
 pub const NAME: &str = "observe";
 
-/// Whom to look at.
+/// What to trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
-    /// Processes. One that is about to execute its program is alone.
+    /// Processes; one alone if it is about to execute its program.
     pub processes: Vec<u32>,
     /// Whether it is about to execute its program.
     pub is_starting: bool,
-    /// CPUs that are there.
+    /// The online CPUs.
     pub cpus: CpuList,
-    /// Where a recorder that is preloaded tells of large blocks.
+    /// The memory of a preloaded recorder of large blocks.
     pub blocks: Option<PathBuf>,
     /// Whether calls for memory are counted all the time, and not in moments.
     #[serde(default)]
     pub all_calls: bool,
-    /// The file in which what is seen is kept, if so.
-    pub keeps: Option<PathBuf>,
+    /// The file to which the events are written, if so.
+    pub event_log: Option<PathBuf>,
 }
 
-/// What was found.
+/// What a trace shows.
 #[derive(Debug)]
-pub struct Found {
-    /// Of the whole.
+pub struct Observation {
+    /// Evidence about the whole trace.
     pub evidence: Evidence,
-    /// What there is.
+    /// Figures of what was observed.
     pub figures: Vec<Figure>,
 }
 
-struct Observer(Option<Trace<Found>>);
+struct Observer(Option<Trace<Observation>>);
 
-/// Begins to look.
+/// Begins to trace.
 ///
 /// # Errors
 /// Why it cannot, in words for the user.
@@ -73,13 +74,13 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
     let page = rustix::param::page_size() as u64;
     let create =
         |path: PathBuf| Writer::create(&path, page).map_err(|error| format!("{}: {error}", path.display()));
-    let besides = Besides {
+    let options = TraceOptions {
         ring: setup.blocks.as_deref().map(Ring::open).transpose()?,
         all_calls: setup.all_calls,
-        keeps: setup.keeps.map(create).transpose()?,
+        event_log: setup.event_log.map(create).transpose()?,
         running: if setup.is_starting { Vec::new() } else { setup.processes },
     };
-    let trace = Trace::begin(&target, &setup.cpus, besides, conclude)?;
+    let trace = Trace::begin(&target, &setup.cpus, options, conclude)?;
     Ok((Box::new(Observer(Some(trace))), Facts::default()))
 }
 
@@ -89,70 +90,66 @@ impl Bench for Observer {
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
-        let found = self.0.take().ok_or("it has ended already")?.end()?;
-        Ok(Facts { evidence: found.evidence, found: found.figures, ..Facts::default() })
+        let Observation { evidence, figures } = self.0.take().ok_or("it has ended already")?.end()?;
+        Ok(Facts { evidence, found: figures, ..Facts::default() })
     }
 }
 
-/// What a trace shows, as figures; with what is kept of it brought to its end.
-fn conclude(mut traced: Traced) -> Found {
-    let keeps = traced.collector.keeps.take();
-    if let Some(Err(error)) = keeps.map(|writer| writer.end(Tail::of(&traced))) {
+/// Ends the event log, and makes figures of the trace.
+fn conclude(mut traced: Traced) -> Observation {
+    let event_log = traced.collector.event_log.take();
+    if let Some(Err(error)) = event_log.map(|writer| writer.end(trailer(&traced))) {
         traced.trouble = Some(format!("what was seen is not kept: {error}"));
     }
-    shown(traced)
+    observation(traced)
 }
 
-/// Why there are neither calls nor error codes in somebody's kept events.
-const NOT_KEPT: &str = "not kept";
+/// Why a replay has neither calls nor error codes.
+const NOT_LOGGED: &str = "not kept";
 
-/// What somebody's kept events show, as figures: nothing of this machine is asked.
+/// What the events of a file show. Nothing is read from this machine.
 ///
 /// # Errors
 /// Why the file cannot be read.
-pub fn of_kept(path: &Path) -> Result<Found, String> {
-    kept::read(path).map(found)
+pub fn replay_file(path: &Path) -> Result<Observation, String> {
+    event_log::read(path).map(replay)
 }
 
-/// What kept events show, once they are read.
-pub fn found(kept: Kept) -> Found {
-    let tail = kept.tail;
-    let mut collector = Collector::of_others(kept.page, kept.looked);
-    kept.entries.into_iter().for_each(|entry| collector.take(entry));
+/// What the events of a log show.
+pub fn replay(log: EventLog) -> Observation {
+    let trailer = log.trailer;
+    let mut collector = Collector::for_replay(log.page, log.snapshots);
+    log.entries.into_iter().for_each(|entry| collector.take(entry));
     collector.runs.end();
     for program in &mut collector.tasks.programs {
-        program.told = tail.programs.get(&program.name).cloned();
+        program.hints = trailer.programs.get(&program.name).cloned();
     }
-    shown(Traced {
+    observation(Traced {
         collector,
-        totals: tail.totals,
+        totals: trailer.totals,
         trouble: None,
         unseen: BTreeSet::new(),
-        calls: Err(NOT_KEPT.to_owned()),
-        codes: Err(NOT_KEPT.to_owned()),
+        calls: Err(NOT_LOGGED.to_owned()),
+        codes: Err(NOT_LOGGED.to_owned()),
     })
 }
 
-impl Tail {
-    fn of(traced: &Traced) -> Tail {
-        let told = |program: &Program| Some((program.name.clone(), program.told.clone()?));
-        Tail {
-            totals: traced.totals.clone(),
-            programs: traced.collector.tasks.programs.iter().filter_map(told).collect(),
-        }
-    }
+fn trailer(traced: &Traced) -> Trailer {
+    let hints = |program: &Program| Some((program.name.clone(), program.hints.clone()?));
+    let programs = traced.collector.tasks.programs.iter().filter_map(hints).collect();
+    Trailer { totals: traced.totals.clone(), programs }
 }
 
 /// What a trace shows.
-pub fn shown(traced: Traced) -> Found {
+pub fn observation(traced: Traced) -> Observation {
     let mut evidence = Evidence::default();
-    let Sampled { samples, seen, lost } = traced.collector.minor;
+    let SampleTotals { samples, faults, lost } = traced.collector.minor;
     evidence.put(FAULT_COUNTED, traced.totals.counted as f64);
-    evidence.put(FAULT_SEEN, seen);
+    evidence.put(FAULT_SEEN, faults);
     evidence.put(FAULT_SAMPLES, samples);
     evidence.put(FAULT_LOST, lost);
-    let (news, news_lost) = traced.collector.news;
-    evidence.put(FAULT_NEWS_LOST, news_lost / (news + news_lost).max(1.0));
+    let (records, records_lost) = traced.collector.task_records;
+    evidence.put(FAULT_NEWS_LOST, records_lost / (records + records_lost).max(1.0));
     evidence.put(FAULT_BURST, traced.collector.burst);
     evidence.put(FAULT_PERIOD, traced.totals.period as f64);
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
@@ -167,5 +164,5 @@ pub fn shown(traced: Traced) -> Found {
     figures.extend(sites::sites(&groups, &traced, &names));
     figures.extend(stacks::stacks(&traced, &names));
     figures.extend(blocks::blocks(&groups, &traced));
-    Found { evidence, figures }
+    Observation { evidence, figures }
 }

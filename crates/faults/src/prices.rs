@@ -1,29 +1,35 @@
-//! What page faults, and the calls around them, cost on this machine: the prices by which a program's faults are held against its CPU time.
+//! What page faults, and the calls around them, cost on this machine: the prices that put a program's faults
+//! in relation to its CPU time.
 //!
-//! - [`catalogue`] lists the prices; [`anonymous`], [`files`] and [`calls`] are their laps, [`together`] those of several threads.
-//! - [`here`] looks what can be had; [`ground`] holds sizes and files; [`child`] is what shares pages after a fork.
-//! - [`plan`] makes figures of the prices; [`bench`] is the worker; [`complete`] adds what follows.
+//! - [`catalogue`] lists the prices; [`anonymous`], [`files`], [`calls`] and [`watching`] are their laps,
+//!   [`threads`] those of several threads.
+//! - [`capabilities`] tries which features this machine has; [`fixture`] holds sizes and [`test_files`];
+//!   [`child`] is a process that shares pages after a fork.
+//! - [`plan`] makes figures of the prices; [`bench`] is the worker; [`complete`] adds figures that follow
+//!   from others.
 
 pub mod anonymous;
 pub mod bench;
 pub mod calls;
+pub mod capabilities;
 pub mod catalogue;
 pub mod child;
 pub mod complete;
 pub mod files;
-pub mod ground;
-pub mod here;
+pub mod fixture;
 pub mod lap;
 pub mod plan;
-pub mod together;
+pub mod scratch;
+pub mod test_files;
+pub mod threads;
 pub mod watching;
 
-/// What the user asked for, and what was found here.
+/// What the user asked for, and the features of this machine.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What there is.
-    pub here: here::Here,
-    /// Words of the prices that are asked for, or of kinds of them; none: all.
+    /// The features of this machine.
+    pub capabilities: capabilities::Capabilities,
+    /// Words of prices, or of kinds of them; all prices if there are none.
     pub words: Vec<String>,
     /// When there are enough rounds.
     pub rules: lab::schedule::Rules,
@@ -32,10 +38,10 @@ pub struct Options {
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// Nothing can run.
+    /// No CPU can be used.
     #[error("no CPU that may be used is online")]
     NoCpu,
-    /// A word that is no price's.
+    /// No price has this word.
     #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
     NoPrice(String),
 }

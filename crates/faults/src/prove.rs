@@ -1,30 +1,26 @@
-//! The mode that proves which lever helps (`truebench faults --prove`): the program is started again and again, without a lever and
-//! with each, in turn.
+//! The mode that proves which lever helps (`truebench faults --prove`): a [`lab::trial`] whose variants are
+//! the program without a lever and with each.
 //!
-//! CPU time decides, as the kernel tells it to who waited for the program; time, memory and faults stand beside it. That a lever took
-//! is proved beforehand by a start of its own, in which the calls for memory are counted that the program and all that it starts make
-//! ([`lab::start`]): a variable that is set proves nothing.
+//! CPU time decides, as wait4(2) reports it; time, memory and faults are reported next to it. That a lever
+//! took is proved by a start of its own, in which the calls for memory of the program and all that it starts
+//! are counted ([`lab::start`]): a variable that is set proves nothing.
 //!
-//! - [`plan`] says what is tried; [`bench`](mod@bench) is the worker; [`complete`] makes the figures that follow.
-//! - [`seen`] is what the start of the proof saw; [`rates`] decides when a program that does not end by itself runs steadily.
+//! - [`plan`] is what is tried; [`bench`](mod@bench) makes the proofs; [`complete`] makes the figures that
+//!   follow.
+//! - [`counted`] is a start whose calls are counted.
 
 mod bench;
 mod complete;
+mod counted;
 mod plan;
-mod rates;
-mod seen;
 
 use std::path::PathBuf;
 
 use figure::faults::{Manager, Mechanism};
-use lab::mode::Planned;
 use lab::schedule::Rules;
 use lab::start::Program;
-use serde::{Deserialize, Serialize};
 
 use crate::levers::Version;
-
-pub use plan::PlanError;
 
 /// The mode.
 pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
@@ -36,7 +32,7 @@ pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
     complete: |figures, _| complete::complete(figures),
 };
 
-/// What the user asked for, and what is known of the program.
+/// What the user asked for, and the allocator that the program has.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What is run.
@@ -53,14 +49,22 @@ pub struct Options {
     pub allocators: Vec<Preloaded>,
     /// Seconds that a program gets until its rates are steady, if it does not end by itself.
     pub until_rate: Option<f64>,
-    /// An empty directory, in which the dynamic linker writes down what it bound.
+    /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
     /// When there are enough rounds.
     pub rules: Rules,
 }
 
+/// A request that cannot be planned: wrong usage.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// What, where, what to do.
+    #[error("{0}")]
+    Wrong(String),
+}
+
 /// Another allocator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preloaded {
     /// Its word.
     pub name: String,

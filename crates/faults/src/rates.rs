@@ -1,4 +1,4 @@
-//! What a tree of processes takes, from the kernel's books alone: faults, CPU time, memory. No rights are needed.
+//! What a tree of processes uses, from /proc: faults, CPU time, memory. No rights are needed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -19,9 +19,9 @@ pub struct Row {
     pub major: f64,
 }
 
-/// One look at the tree.
+/// One reading of the tree.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct TreeReading {
     /// Sums.
     pub totals: Used,
     /// Processes.
@@ -36,39 +36,41 @@ pub struct Look {
 #[derive(Debug)]
 pub struct Tree {
     root: u32,
-    known: Vec<u32>,
+    processes: Vec<u32>,
     account: Account,
-    /// What each process showed last, also of those that have ended.
+    /// The last values of each process, also of those that have ended.
     rows: BTreeMap<Identity, Row>,
 }
 
 impl Tree {
-    /// The tree that grows from a process.
-    pub fn of(root: u32) -> Tree {
-        Tree { root, known: vec![root], account: Account::default(), rows: BTreeMap::new() }
+    /// The tree below a process.
+    pub fn new(root: u32) -> Tree {
+        Tree { root, processes: vec![root], account: Account::default(), rows: BTreeMap::new() }
     }
 
-    /// Looks for processes that are new: all descendants by /proc/PID/task/TID/children. One whose parent has ended stays.
+    /// Searches for new processes: all descendants by /proc/PID/task/TID/children. One whose parent has ended
+    /// stays.
     pub fn grow(&mut self) {
         let is_same =
             |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));
-        let left = self.known.iter().copied().filter(|process| *process != self.root && is_same(process));
-        self.known = with_descendants(std::iter::once(self.root).chain(left));
+        let left =
+            self.processes.iter().copied().filter(|process| *process != self.root && is_same(process));
+        self.processes = with_descendants(std::iter::once(self.root).chain(left));
     }
 
-    /// Processes that were found.
+    /// The processes of the tree.
     pub fn processes(&self) -> &[u32] {
-        &self.known
+        &self.processes
     }
 
-    /// Looks at the processes that are known.
-    pub fn look(&mut self) -> Look {
-        let mut look = Look::default();
-        let stats: Vec<Stat> = self.known.iter().filter_map(|process| stat(*process)).collect();
-        look.totals = self.account.take(&stats);
+    /// Reads all processes of the tree.
+    pub fn read(&mut self) -> TreeReading {
+        let mut reading = TreeReading::default();
+        let stats: Vec<Stat> = self.processes.iter().filter_map(|process| stat(*process)).collect();
+        reading.totals = self.account.take(&stats);
         for stat in stats {
-            look.processes += 1;
-            look.threads += stat.num_threads.max(0) as usize;
+            reading.processes += 1;
+            reading.threads += stat.num_threads.max(0) as usize;
             let row = Row {
                 process: stat.pid.unsigned_abs(),
                 name: stat.comm.clone(),
@@ -76,12 +78,12 @@ impl Tree {
                 major: stat.majflt as f64,
             };
             self.rows.insert(identity(&stat), row.clone());
-            look.rows.push(row);
+            reading.rows.push(row);
         }
-        look
+        reading
     }
 
-    /// Every process that was ever seen, the one with most faults first.
+    /// Every process that was ever read, the one with most faults first.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: Vec<Row> = self.rows.values().cloned().collect();
         rows.sort_by(|a, b| (b.minor + b.major).total_cmp(&(a.minor + a.major)));
@@ -89,22 +91,22 @@ impl Tree {
     }
 }
 
-/// These processes and all that come from them, each once.
+/// These processes and all their descendants, each once.
 pub fn with_descendants(roots: impl IntoIterator<Item = u32>) -> Vec<u32> {
-    let mut known: Vec<u32> = roots.into_iter().collect();
-    let mut seen: HashSet<u32> = known.iter().copied().collect();
+    let mut all: Vec<u32> = roots.into_iter().collect();
+    let mut distinct: HashSet<u32> = all.iter().copied().collect();
     let mut next = 0;
-    while let Some(process) = known.get(next).copied() {
-        known.extend(children(process).into_iter().filter(|child| seen.insert(*child)));
+    while let Some(process) = all.get(next).copied() {
+        all.extend(children(process).into_iter().filter(|child| distinct.insert(*child)));
         next += 1;
     }
-    known
+    all
 }
 
 /// Children of a process: of each of its threads (CONFIG_PROC_CHILDREN).
 fn children(process: u32) -> Vec<u32> {
     let mut all = Vec::new();
-    for task in crate::trace::looked::tasks_of(process) {
+    for task in crate::trace::procfs::tasks_of(process) {
         let text = fs::read_to_string(format!("/proc/{process}/task/{task}/children")).unwrap_or_default();
         all.extend(text.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
     }
@@ -117,31 +119,32 @@ mod unit {
     use std::process::Command;
 
     #[test]
-    fn what_children_used_stays_in_the_books() {
+    fn children_that_were_waited_for_count() {
         let mut child = Command::new("/bin/sh")
             .args(["-c", "for i in 1 2 3 4 5; do /bin/true; done; read x"])
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let mut tree = Tree::of(child.id());
-        let (mut before, mut look) = (0.0, tree.look());
-        // It ends up waiting for a line: five programs of some hundred faults each are in its books then.
+        let mut tree = Tree::new(child.id());
+        let (mut before, mut reading) = (0.0, tree.read());
+        // In the end it waits for a line, and its counters include five programs of some hundred faults each.
         for _ in 0..2000 {
-            before = look.totals.minor;
+            before = reading.totals.minor;
             std::thread::sleep(std::time::Duration::from_millis(5));
             tree.grow();
-            look = tree.look();
-            if look.totals.minor > 250.0 && look.totals.minor == before {
+            reading = tree.read();
+            if reading.totals.minor > 250.0 && reading.totals.minor == before {
                 break;
             }
         }
-        assert!(look.totals.minor > 250.0 && before > 0.0, "{look:?}");
-        assert!(look.totals.resident > 0.0 && look.processes == 1 && look.threads == 1, "{look:?}");
+        assert!(reading.totals.minor > 250.0 && before > 0.0, "{reading:?}");
+        assert!(reading.totals.resident > 0.0, "{reading:?}");
+        assert_eq!((reading.processes, reading.threads), (1, 1), "{reading:?}");
         drop(child.stdin.take());
         child.wait().unwrap();
         assert_eq!(
-            tree.look().totals,
-            Used { resident: 0.0, ..look.totals },
+            tree.read().totals,
+            Used { resident: 0.0, ..reading.totals },
             "one that has ended takes nothing away"
         );
         assert_eq!(tree.rows()[0].name, "sh");
@@ -154,11 +157,11 @@ mod unit {
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let mut tree = Tree::of(child.id());
+        let mut tree = Tree::new(child.id());
         let mut until = |count: usize| {
             for _ in 0..2000 {
                 tree.grow();
-                tree.look();
+                tree.read();
                 if tree.processes().len() == count {
                     break;
                 }
@@ -180,7 +183,7 @@ mod unit {
     #[test]
     fn descendants_are_found() {
         let mut child = Command::new("/bin/sh").args(["-c", "sleep 600 & sleep 600"]).spawn().unwrap();
-        let mut tree = Tree::of(child.id());
+        let mut tree = Tree::new(child.id());
         for _ in 0..2000 {
             tree.grow();
             if tree.processes().len() == 3 {
@@ -188,13 +191,13 @@ mod unit {
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let found = tree.processes().to_vec();
-        for process in found.iter().skip(1) {
+        let processes = tree.processes().to_vec();
+        for process in processes.iter().skip(1) {
             let process = rustix::process::Pid::from_raw(*process as i32).unwrap();
             let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(found.len(), 3);
+        assert_eq!(processes.len(), 3);
     }
 }

@@ -1,15 +1,15 @@
-//! The mode that walks through the heap (`truebench faults walk`): what malloc does with four blocks on this C library, step by
-//! step, with thresholds that adapt and with thresholds that are frozen.
+//! The mode that shows what malloc does with four blocks (`truebench faults walk`), step by step, with
+//! thresholds that adapt and with thresholds that are frozen.
 //!
-//! The steps are made by [`cell::walk`], which sleeps after each; what it has in memory then is read from outside. A start of it
-//! gives one round to each figure of its arm. All of it is counted, and nothing timed.
+//! [`cell::walk`] makes the steps, and sleeps after each; its memory is then read from outside. A start of it
+//! gives one round to each figure of its arm. Everything is counted, and nothing is timed.
 //!
-//! - [`plan`](mod@plan) says what is walked; [`bench`](mod@bench) is the worker; [`seen`] is what is seen after a step. Pure but for
-//!   the worker.
+//! - [`plan`](mod@plan) has the figures; [`bench`](mod@bench) is the worker; [`heap_layout`] is the heap
+//!   after a step. Pure but for the worker.
 
 mod bench;
+mod heap_layout;
 mod plan;
-mod seen;
 
 use cell::walk::{BLOCKS, Deed, STEPS};
 use lab::schedule::Rules;
@@ -34,7 +34,7 @@ pub struct Options {
 /// A walk that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum WalkError {
-    /// There is nowhere to walk.
+    /// No CPU can be used.
     #[error("no CPU that may be used is online")]
     NoCpu,
 }
@@ -45,18 +45,18 @@ struct Arm {
     /// Its word in ids and conditions.
     word: &'static str,
     /// For people.
-    told: &'static str,
-    /// What is set besides what is set anyway.
+    about: &'static str,
+    /// Variables that are added to the environment.
     variables: &'static [(&'static str, &'static str)],
 }
 
-/// The arms. The second is given the value that the threshold has at first: not the value is what differs, but that it stays.
+/// The arms. The second sets the threshold's initial value: the value is the same, but it does not adapt.
 const ARMS: [Arm; 2] = [
-    Arm { word: "dynamic", told: "dynamic thresholds", variables: &[] },
-    Arm { word: "frozen", told: "frozen thresholds", variables: &[("MALLOC_TRIM_THRESHOLD_", "131072")] },
+    Arm { word: "dynamic", about: "dynamic thresholds", variables: &[] },
+    Arm { word: "frozen", about: "frozen thresholds", variables: &[("MALLOC_TRIM_THRESHOLD_", "131072")] },
 ];
 
-/// A step's name: `free c`; where the same was done before, `touch c again`.
+/// A step's name: `free c`; if the same was done before, `touch c again`.
 fn name(step: usize) -> String {
     let Some((deed, which)) = STEPS.get(step) else { return String::new() };
     let word = match deed {

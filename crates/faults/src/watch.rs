@@ -1,8 +1,8 @@
-//! Watches a program from its start, or from now on, to its end: rates ten times a second from the kernel's books, and beside it the worker
-//! that looks where the faults come from ([`observe`](crate::observe)).
+//! Watches a program from its start, or from now on, to its end: rates ten times a second from /proc, and at
+//! the same time a worker that finds where the faults come from ([`observe`](crate::observe)).
 //!
-//! The program is a child of this process, and in its process group: it has the terminal, and its output and input are its own. The
-//! worker is not, so that what it may run into costs the places alone.
+//! The program is a child of this process, in its process group: it has the terminal, and its own input and
+//! output. The tracing runs in a worker, so that a failure there costs only the figures of places.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,22 +23,22 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::blocks::Recording;
 use crate::observe::Setup;
-use crate::rates::{Look, Row, Tree};
-use crate::target::Held;
+use crate::rates::{Row, Tree, TreeReading};
+use crate::suspended::SuspendedProgram;
 
-/// Between two looks at the books.
-const LOOK: Duration = Duration::from_millis(100);
-/// Looks between two searches for new processes.
+/// Time between two readings of /proc.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Readings between two searches for new processes.
 const GROW: u32 = 5;
-/// How long the worker may take to get ready, and to put names to what it saw.
+/// How long the worker may take to get ready, and to look up the names of functions.
 const READY: Duration = Duration::from_secs(10);
 const NAMES: Duration = Duration::from_secs(120);
-/// Seconds that a program gets to end when it is told to.
+/// Seconds that a program gets to end after SIGTERM.
 const ENDING: i64 = 5;
 
-/// Whom to watch.
+/// What to watch.
 #[derive(Clone, Debug)]
-pub enum Whom {
+pub enum Target {
     /// A program that is started.
     Command {
         /// Its file.
@@ -50,28 +50,30 @@ pub enum Whom {
     Process(u32),
 }
 
-/// What is asked for.
+/// What the user asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whom to watch.
-    pub whom: Whom,
-    /// CPUs that are there.
+    /// What to watch.
+    pub target: Target,
+    /// The online CPUs.
     pub cpus: CpuList,
-    /// Seconds after which watching ends; of a program that was started the end is waited for, unless it is to be ended.
+    /// Seconds after which watching ends. A program that was started here is watched to its end, unless it is
+    /// a trial.
     pub duration: Option<f64>,
-    /// Whether a program that was started is one of many starts: it has no terminal, and is told to end when the time is over.
+    /// Whether the program is one of many starts: it has no terminal, and gets SIGTERM when the time is over.
     pub is_trial: bool,
-    /// Whether it is looked where faults come from.
-    pub looks: bool,
-    /// Of a program that is started: bytes from which on a block is large, and faults are held against it.
+    /// Whether the worker finds where faults come from.
+    pub traces: bool,
+    /// Bytes from which on a block counts as large, and faults are joined to it; only for a program that is
+    /// started.
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
-    /// The file in which what is seen there is kept, if so: an absolute path, or one from this directory.
-    pub keeps: Option<PathBuf>,
+    /// The file to which the worker writes its events, if so: an absolute path, or one from this directory.
+    pub event_log: Option<PathBuf>,
 }
 
-/// What happened between two looks.
+/// What happened between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// Seconds from the beginning to its end.
@@ -80,32 +82,32 @@ pub struct Window {
     pub seconds: f64,
     /// What was used in it.
     pub used: Used,
-    /// At its end.
-    pub look: Look,
+    /// The reading at its end.
+    pub reading: TreeReading,
 }
 
-/// What came of it.
+/// The result of watching.
 #[derive(Debug)]
 pub struct Watched {
     /// When it began: RFC 3339.
     pub started: String,
     /// Seconds that it lasted.
     pub seconds: f64,
-    /// What was used from one look to the next.
+    /// What was used from one reading to the next.
     pub windows: Vec<Window>,
     /// What was used in all.
     pub totals: Used,
-    /// Times that its tasks left their CPU, as far as that is known.
+    /// Times that its tasks left their CPU, if known.
     pub switches: Option<f64>,
     /// How the program ended, if it was started here.
     pub status: Option<ExitStatus>,
-    /// The same in words, where it did not end well by itself: with which exit code, or by which signal and why.
+    /// How it failed, in words: its exit code, or the signal and its cause.
     pub ended: Option<String>,
-    /// What the worker found, or why it found nothing.
+    /// What the worker reported, or why it reported nothing.
     pub facts: Result<Facts, String>,
-    /// Every process that was seen.
+    /// Every process that was read.
     pub rows: Vec<Row>,
-    /// What tells of large blocks, if that was asked for.
+    /// The recorder of large blocks, if that was asked for.
     pub blocks: Option<Recording>,
     /// The signal by which the user ended it.
     pub interrupted: Option<&'static str>,
@@ -131,7 +133,7 @@ pub enum WatchError {
     System(#[from] io::Error),
 }
 
-/// Watches. `second` is told of each second that went by.
+/// Watches. `second` gets each second that has passed.
 ///
 /// # Errors
 /// Wrong usage, or what the system said.
@@ -141,25 +143,26 @@ pub fn watch(
     second: &mut dyn FnMut(&Window),
 ) -> Result<Watched, WatchError> {
     let started = lab::timestamp();
-    let mut worker = options.looks.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
-    let blocks = match (&options.whom, options.blocks) {
-        (Whom::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
+    let mut worker = options.traces.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
+    let blocks = match (&options.target, options.blocks) {
+        (Target::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
         _ => None,
     };
     let mut before = BTreeMap::new();
-    let (process, mut child, facts) = match &options.whom {
-        Whom::Command { file, arguments } => {
-            let told = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
-            let added = blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.recorder.environment());
-            let held = Held::start(file, arguments, added, options.is_trial).map_err(told)?;
-            let process = held.process();
-            let told_at = blocks.as_ref().map(|blocks| blocks.recorder.path());
-            let facts = begin(&mut worker, vec![process], true, told_at, options);
-            (process, Some(held.let_go().map_err(told)?), facts)
+    let (process, mut child, facts) = match &options.target {
+        Target::Command { file, arguments } => {
+            let failed = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
+            let variables = blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.recorder.environment());
+            let suspended = SuspendedProgram::start(file, arguments, variables, options.is_trial);
+            let suspended = suspended.map_err(failed)?;
+            let process = suspended.process();
+            let recorder = blocks.as_ref().map(|blocks| blocks.recorder.path());
+            let facts = begin(&mut worker, vec![process], true, recorder, options);
+            (process, Some(suspended.resume().map_err(failed)?), facts)
         }
-        Whom::Process(process) => {
-            let process = group_of(*process)?;
-            let mut tree = Tree::of(process);
+        Target::Process(process) => {
+            let process = process_of(*process)?;
+            let mut tree = Tree::new(process);
             tree.grow();
             let facts = begin(&mut worker, tree.processes().to_vec(), false, None, options);
             before = switches(tree.processes());
@@ -167,8 +170,8 @@ pub fn watch(
         }
     };
     let begun = Instant::now();
-    let mut session =
-        Session { options, interrupt, begun, tree: Tree::of(process), windows: Vec::new(), was_asked: false };
+    let tree = Tree::new(process);
+    let mut session = Session { options, interrupt, begun, tree, windows: Vec::new(), was_asked: false };
     session.run(process, child.as_mut(), second)?;
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
@@ -180,11 +183,11 @@ pub fn watch(
             let status = child.wait()?;
             // A trial that takes too long is ended here.
             ended = (!status.success() && !options.is_trial).then(|| lab::ended::words(status));
-            // Those that it waited for are in its own books; others' faults the looks saw.
+            // wait4(2) covers the children that it waited for; the readings cover others.
             totals = Used::of_children().since(&before).at_least(&totals);
             (Some(status), Some(children_switches() - switches))
         }
-        None => (None, switched(&before, &switches(session.tree.processes()))),
+        None => (None, switches_since(&before, &switches(session.tree.processes()))),
     };
     Ok(Watched {
         started,
@@ -206,8 +209,8 @@ fn switches(processes: &[u32]) -> BTreeMap<Identity, f64> {
     processes.iter().flat_map(|process| lab::tree::switches(*process)).collect()
 }
 
-/// How often they did since, of those that are still there.
-fn switched(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64>) -> Option<f64> {
+/// How often they have left it since, for tasks that still run.
+fn switches_since(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64>) -> Option<f64> {
     let then = |task| before.get(task).copied().unwrap_or(0.0);
     (!now.is_empty()).then(|| now.iter().map(|(task, count)| count - then(task)).sum())
 }
@@ -215,7 +218,10 @@ fn switched(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64>) -> 
 /// The worker: suite and name.
 const WORKER: &str = "faults.observe";
 
-/// Lets the worker begin; why it could not, if so.
+/// Lets the worker begin.
+///
+/// # Errors
+/// Why it could not.
 fn begin(
     worker: &mut Option<Result<Worker, String>>,
     processes: Vec<u32>,
@@ -223,8 +229,8 @@ fn begin(
     blocks: Option<PathBuf>,
     options: &Options,
 ) -> Result<(), String> {
-    let (cpus, keeps) = (options.cpus.clone(), options.keeps.clone());
-    let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls, keeps };
+    let (cpus, event_log) = (options.cpus.clone(), options.event_log.clone());
+    let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls, event_log };
     let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
@@ -256,12 +262,12 @@ struct Session<'a> {
     begun: Instant,
     tree: Tree,
     windows: Vec<Window>,
-    /// Whether the user's wish for an end has been noticed.
+    /// Whether the user has asked for the end.
     was_asked: bool,
 }
 
 impl Session<'_> {
-    /// Ends a program that does not end by itself, and all that it started.
+    /// Stops a program and all that it started.
     fn end(&self, ended: &impl AsFd, pid: Pid) -> Result<(), WatchError> {
         let _ = kill_process(pid, Signal::TERM);
         let patience = Timespec { tv_sec: ENDING, tv_nsec: 0 };
@@ -273,38 +279,38 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Looks until the process has ended, or enough is seen.
+    /// Reads until the process has ended, or the time is over.
     fn run(
         &mut self,
         process: u32,
         child: Option<&mut Child>,
         second: &mut dyn FnMut(&Window),
     ) -> Result<(), WatchError> {
-        let is_ours = child.is_some();
+        let is_child = child.is_some();
         let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
         let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
-        // What descendants took before is not to look as if they took it now.
+        // Descendants are found first, so that what they used before does not count now.
         self.tree.grow();
-        let mut before = (0.0, self.tree.look());
+        let mut before = (0.0, self.tree.read());
         let mut of_second = before.clone();
         // A program that is started here has used nothing yet.
-        if is_ours {
+        if is_child {
             before.1.totals = Used::default();
             of_second = before.clone();
         }
         for turn in 1u32.. {
-            let has_ended = self.sleep(&ended, turn, pid, is_ours)?;
+            let has_ended = self.sleep(&ended, turn, pid, is_child)?;
             if turn.is_multiple_of(GROW) || turn == 1 {
                 self.tree.grow();
             }
-            let now = (self.begun.elapsed().as_secs_f64(), self.tree.look());
+            let now = (self.begun.elapsed().as_secs_f64(), self.tree.read());
             self.windows.push(window(&before, &now));
-            if now.0 - of_second.0 >= 1.0 - LOOK.as_secs_f64() / 2.0 {
+            if now.0 - of_second.0 >= 1.0 - INTERVAL.as_secs_f64() / 2.0 {
                 second(&window(&of_second, &now));
                 of_second = now.clone();
             }
             let is_over = self.options.duration.is_some_and(|duration| now.0 >= duration);
-            if has_ended || (!is_ours && (is_over || self.interrupt.requested().is_some())) {
+            if has_ended || (!is_child && (is_over || self.interrupt.requested().is_some())) {
                 return Ok(());
             }
             if self.options.is_trial && (is_over || self.interrupt.requested().is_some()) {
@@ -315,20 +321,21 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Sleeps to the next turn; whether the process has ended. A signal to end is passed on, once.
+    /// Sleeps to the next turn; returns whether the process has ended. A signal that asks for the end is
+    /// passed on, once.
     fn sleep(
         &mut self,
         ended: &impl std::os::fd::AsFd,
         turn: u32,
         pid: Pid,
-        is_ours: bool,
+        is_child: bool,
     ) -> Result<bool, WatchError> {
-        let next = self.begun + LOOK * turn;
+        let next = self.begun + INTERVAL * turn;
         loop {
             let left = next.saturating_duration_since(Instant::now());
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
             let mut sources = [PollFd::new(ended, PollFlags::IN), signal];
-            // Once it came, the second stays readable.
+            // After a signal, its descriptor stays readable.
             let count = if self.was_asked { 1 } else { 2 };
             match poll(&mut sources[..count], left.try_into().ok().as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -339,7 +346,7 @@ impl Session<'_> {
             }
             if !self.was_asked && self.interrupt.requested().is_some() {
                 self.was_asked = true;
-                if !is_ours || self.options.is_trial {
+                if !is_child || self.options.is_trial {
                     return Ok(false);
                 }
                 let _ = self.interrupt.to_pass_on().map(|signal| kill_process(pid, signal));
@@ -351,19 +358,19 @@ impl Session<'_> {
     }
 }
 
-fn window(before: &(f64, Look), now: &(f64, Look)) -> Window {
+fn window(before: &(f64, TreeReading), now: &(f64, TreeReading)) -> Window {
     Window {
         end: now.0,
         seconds: now.0 - before.0,
         used: now.1.totals.since(&before.1.totals),
-        look: now.1.clone(),
+        reading: now.1.clone(),
     }
 }
 
-/// The process that a number means: that of a thread is its process's.
-fn group_of(process: u32) -> Result<u32, WatchError> {
-    let none = WatchError::NoProcess(process);
-    let status = lab::proc::text(format!("/proc/{process}/status")).map_err(|_| none)?;
+/// The process of a number, which may be that of a thread.
+fn process_of(process: u32) -> Result<u32, WatchError> {
+    let missing = WatchError::NoProcess(process);
+    let status = lab::proc::text(format!("/proc/{process}/status")).map_err(|_| missing)?;
     let field = |name: &str| lab::proc::field(&status, name);
     if field("VmSize").is_none() && field("State").is_none_or(|state| !state.starts_with('Z')) {
         return Err(WatchError::Kernel(process));
@@ -376,11 +383,11 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_process_is_there_whatever_it_is_called() {
-        let stranger = crate::trace::looked::unit::Stranger::new();
-        let group = group_of(stranger.process());
-        assert!(matches!(group, Ok(process) if process == stranger.process()), "{group:?}");
-        assert!(matches!(group_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));
+    fn a_process_is_known_whatever_its_name() {
+        let odd = crate::trace::procfs::unit::OddlyNamed::new();
+        let number = process_of(odd.process());
+        assert!(matches!(number, Ok(process) if process == odd.process()), "{number:?}");
+        assert!(matches!(process_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));
     }
 
     #[test]
@@ -388,6 +395,7 @@ mod unit {
         // One ended, one began, and one has the number of one that ended.
         let before = BTreeMap::from([((7, 1), 100.0), ((8, 1), 5000.0), ((9, 1), 900.0)]);
         let now = BTreeMap::from([((7, 1), 130.0), ((9, 50), 3.0), ((10, 60), 4.0)]);
-        assert_eq!((switched(&before, &now), switched(&before, &BTreeMap::new())), (Some(37.0), None));
+        assert_eq!(switches_since(&before, &now), Some(37.0));
+        assert_eq!(switches_since(&before, &BTreeMap::new()), None);
     }
 }

@@ -1,10 +1,11 @@
-//! Calls for memory of processes that fork, share address spaces, execute programs and reuse numbers, against a model of address spaces.
+//! Calls for memory of processes that fork, share address spaces, execute programs and reuse numbers, against
+//! a model of address spaces.
 
 use std::collections::HashMap;
 
-use faults::trace::book::Sum;
+use faults::trace::call_counts::Sum;
 use faults::trace::collect::Collector;
-use faults::trace::record::{Asked, Call, Entry, Fault, Map, What};
+use faults::trace::record::{Call, CallArguments, Entry, EventKind, Fault, Map};
 use figure::faults::Call as Kind;
 use proptest::prelude::*;
 
@@ -55,8 +56,8 @@ fn event() -> impl Strategy<Value = Event> {
 #[derive(Clone, Copy)]
 struct Space {
     heap: u64,
-    /// Whether a call of brk was seen, and whether all were since.
-    known: Option<bool>,
+    /// Whether a call of brk was recorded, and whether all were since.
+    recorded: Option<bool>,
     /// Where the next mapping goes.
     next: u64,
 }
@@ -81,31 +82,31 @@ impl Model {
             numbers: (FIRST..FIRST + 6).rev().collect(),
             expected: HashMap::new(),
         };
-        model.tell(What::Counting(true));
+        model.take(EventKind::Counting(true));
         let process = model.numbers.pop().unwrap();
         model.processes.push((process, 0));
         model.execute(0);
         model
     }
 
-    fn tell(&mut self, what: What) {
+    fn take(&mut self, kind: EventKind) {
         self.time += STEP;
-        self.collector.take(Entry { time: self.time, what });
+        self.collector.take(Entry { time: self.time, kind });
     }
 
     /// The program begins at another place of its own.
     fn execute(&mut self, index: usize) {
         let number = self.spaces.len() as u64;
-        self.spaces.push(Space { heap: (number + 1) << 40, known: None, next: 0x7000_0000_0000 });
+        self.spaces.push(Space { heap: (number + 1) << 40, recorded: None, next: 0x7000_0000_0000 });
         let process = self.processes[index].0;
         self.processes[index].1 = self.spaces.len() - 1;
-        self.tell(What::Name { process, thread: process, name: "program".to_owned(), exec: true });
+        self.take(EventKind::Name { process, thread: process, name: "program".to_owned(), exec: true });
     }
 
-    fn call(&mut self, index: usize, asked: Asked) {
+    fn call(&mut self, index: usize, arguments: CallArguments) {
         let process = self.processes[index].0;
         let by = Fault { process, thread: process, weight: 1, ..Fault::default() };
-        self.tell(What::Call(Box::new(Call { by, asked, has_stack: false })));
+        self.take(EventKind::Call(Box::new(Call { by, arguments, has_stack: false })));
     }
 
     fn expect(&mut self, kind: Kind, bytes: Option<u64>) {
@@ -123,10 +124,10 @@ impl Model {
         match event {
             Event::Fork | Event::Share => {
                 let Some(child) = self.numbers.pop() else { return };
-                self.tell(What::Fork { process: child, parent: process, thread: child });
+                self.take(EventKind::Fork { process: child, parent: process, thread: child });
                 let mut space = number;
                 if matches!(event, Event::Share) {
-                    self.tell(What::Shares(process));
+                    self.take(EventKind::Shares(process));
                 } else {
                     self.spaces.push(self.spaces[number]);
                     space = self.spaces.len() - 1;
@@ -135,7 +136,7 @@ impl Model {
             }
             Event::Exec => self.execute(index),
             Event::Exit if self.processes.len() > 1 => {
-                self.tell(What::Exit { process, thread: process });
+                self.take(EventKind::Exit { process, thread: process });
                 self.processes.remove(index);
                 self.numbers.push(process);
             }
@@ -143,42 +144,42 @@ impl Model {
             Event::Break(pages) => self.set_break(index, pages),
             Event::Ask => {
                 let end = self.spaces[number].heap;
-                self.call(index, Asked::Break { end });
-                self.spaces[number].known = Some(true);
+                self.call(index, CallArguments::Break { end });
+                self.spaces[number].recorded = Some(true);
             }
             Event::Map(pages, unmaps) => {
                 let (start, bytes) = (self.spaces[number].next, pages * 4096);
                 self.spaces[number].next += bytes + 4096;
                 let name = "//anon".to_owned();
                 let map = Map { process, start, end: start + bytes, name, protection: 3, ..Map::default() };
-                self.tell(What::Map(map));
-                self.call(index, Asked::Map { bytes, is_file: false });
+                self.take(EventKind::Map(map));
+                self.call(index, CallArguments::Map { bytes, is_file: false });
                 self.expect(Kind::Mmap, Some(bytes));
                 if unmaps {
-                    self.call(index, Asked::Unmap { bytes });
+                    self.call(index, CallArguments::Unmap { bytes });
                     self.expect(Kind::Munmap, Some(bytes));
                 }
             }
             Event::TooMuch(which) => {
                 let (bytes, advice) = (IMPOSSIBLE, libc::MADV_DONTNEED);
-                let (asked, kind) = match which {
-                    0 => (Asked::Map { bytes, is_file: false }, Kind::Mmap),
-                    1 => (Asked::Unmap { bytes }, Kind::Munmap),
-                    2 => (Asked::Remap { bytes }, Kind::Mremap),
-                    _ => (Asked::Advise { bytes, advice }, Kind::Dontneed),
+                let (arguments, kind) = match which {
+                    0 => (CallArguments::Map { bytes, is_file: false }, Kind::Mmap),
+                    1 => (CallArguments::Unmap { bytes }, Kind::Munmap),
+                    2 => (CallArguments::Remap { bytes }, Kind::Mremap),
+                    _ => (CallArguments::Advise { bytes, advice }, Kind::Dontneed),
                 };
-                self.call(index, asked);
+                self.call(index, arguments);
                 self.expect(kind, None);
             }
             Event::Gap(pages) => {
-                self.tell(What::Counting(false));
+                self.take(EventKind::Counting(false));
                 self.spaces[number].heap = (self.spaces[number].heap >> 40 << 40) + pages * 4096;
-                self.tell(What::Counting(true));
+                self.take(EventKind::Counting(true));
                 self.forget();
             }
             Event::Lost(pages) => {
                 self.spaces[number].heap = (self.spaces[number].heap >> 40 << 40) + pages * 4096;
-                self.tell(What::Uncounted(1));
+                self.take(EventKind::Uncounted(1));
                 self.forget();
             }
         }
@@ -186,20 +187,20 @@ impl Model {
 
     fn set_break(&mut self, index: usize, pages: u64) {
         let number = self.processes[index].1;
-        let Space { heap: before, known, .. } = self.spaces[number];
+        let Space { heap: before, recorded, .. } = self.spaces[number];
         let end = (before >> 40 << 40) + pages * 4096;
-        self.call(index, Asked::Break { end });
-        (self.spaces[number].heap, self.spaces[number].known) = (end, Some(true));
-        match known {
+        self.call(index, CallArguments::Break { end });
+        (self.spaces[number].heap, self.spaces[number].recorded) = (end, Some(true));
+        match recorded {
             Some(true) if end > before => self.expect(Kind::BrkUp, Some(end - before)),
             Some(true) if end < before => self.expect(Kind::BrkDown, Some(before - end)),
-            // Which way it went is told by the last end that was seen, which is the tool's to know.
+            // The direction follows from the last recorded end, which only the collector has.
             _ => {}
         }
     }
 
     fn forget(&mut self) {
-        self.spaces.iter_mut().for_each(|space| space.known = space.known.map(|_| false));
+        self.spaces.iter_mut().for_each(|space| space.recorded = space.recorded.map(|_| false));
     }
 }
 
@@ -214,12 +215,13 @@ proptest! {
         for (chosen, event) in events {
             model.step(chosen, event);
         }
-        model.tell(What::Counting(false));
-        let book = &model.collector.book;
+        model.take(EventKind::Counting(false));
+        let counts = &model.collector.call_counts;
         for &kind in Kind::ALL {
-            let (sum, expected) = (book.sum(kind), model.expected.get(&kind).copied().unwrap_or_default());
+            let (sum, expected) = (counts.sum(kind), model.expected.get(&kind).copied().unwrap_or_default());
             prop_assert_eq!(sum.bytes, expected.bytes, "{:?}: {:?}, not {:?}", kind, sum, expected);
-            prop_assert_eq!(sum.calls - sum.unknown_size, expected.calls - expected.unknown_size, "{:?}", kind);
+            let sized = |sum: Sum| sum.calls - sum.unknown_size;
+            prop_assert_eq!(sized(sum), sized(expected), "{:?}", kind);
             if !matches!(kind, Kind::BrkUp | Kind::BrkDown) {
                 prop_assert_eq!(sum, expected, "{:?}", kind);
             }

@@ -11,6 +11,7 @@
 //!   same time; [`ours`] finds it.
 //! - [`start`] is one start of a program of the user's, from the cell, and what the kernel says that it used; [`tree`] looks at it while it
 //!   runs; [`preload`] proves that a library serves it, [`image`] tells what its file says.
+//! - [`trial`] runs a program of the user's under variants, interleaved, each with a proof that it took effect.
 //! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
 //! - [`mount`] is the file system on which a directory lies; [`proc`](mod@proc) reads files of /proc in which names
 //!   stand, [`maps`] what a process has mapped.
@@ -53,6 +54,7 @@ pub mod start;
 pub mod thread_counters;
 pub mod traffic;
 pub mod tree;
+pub mod trial;
 pub mod trust;
 pub mod warden;
 pub mod worker;

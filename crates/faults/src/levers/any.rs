@@ -1,4 +1,4 @@
-//! What a program can do whoever manages its memory. All of it is code.
+//! Levers that work with any allocator. All of them are code.
 
 use figure::faults::Manager;
 use figure::faults::Mechanism::{
@@ -7,21 +7,21 @@ use figure::faults::Mechanism::{
 
 use super::Lever;
 
-/// One that is code.
+/// A lever that is code.
 const fn code(
     word: &'static str,
-    told: &'static str,
+    about: &'static str,
     code: &'static str,
     price: &'static str,
     against: &'static [Mechanism],
 ) -> Lever {
-    Lever { word, told, ways: &[], code, price, is_bounded: true, is_part: false, against }
+    Lever { word, about, ways: &[], code, price, is_bounded: true, is_part: false, against }
 }
 
 /// Levers that runtimes with a heap of their own cannot use.
-const OF_C: &[&str] = &["preload", "reuse", "prefault", "huge-pages"];
-/// Of these what a program can use that calls the kernel itself.
-const OF_PROGRAMS: &[&str] = &["reuse", "prefault", "huge-pages"];
+const NOT_FOR_RUNTIMES: &[&str] = &["preload", "reuse", "prefault", "huge-pages"];
+/// Those of them that a program can use which calls the kernel itself.
+const FOR_PROGRAMS: &[&str] = &["reuse", "prefault", "huge-pages"];
 
 pub(super) const LEVERS: &[Lever] = &[
     code(
@@ -96,16 +96,16 @@ pub(super) const LEVERS: &[Lever] = &[
     ),
 ];
 
-/// Whether a lever can be used where this one manages memory.
+/// Whether a lever can be used with an allocator.
 pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
     match manager {
-        Manager::Go | Manager::Jvm => !OF_C.contains(&lever.word),
-        Manager::Program => !OF_C.contains(&lever.word) || OF_PROGRAMS.contains(&lever.word),
+        Manager::Go | Manager::Jvm => !NOT_FOR_RUNTIMES.contains(&lever.word),
+        Manager::Program => !NOT_FOR_RUNTIMES.contains(&lever.word) || FOR_PROGRAMS.contains(&lever.word),
         _ => true,
     }
 }
 
-/// Why there is none.
+/// Why there is no lever against a mechanism.
 pub(super) fn why_none(mechanism: Mechanism) -> &'static str {
     match mechanism {
         Mechanism::Unexplained => {

@@ -1,9 +1,10 @@
 //! The GNU C library's malloc.
 //!
-//! Setting any of its thresholds freezes the others at what they are (mallopt(3): dynamic adjustment ends), so that one of the two
-//! alone may be worse than none. Tunables exist from 2.26 on; before, and still besides, variables of their own names. Until 2.34 a
-//! threshold for mmap above 32 MiB was refused (malloc.c, do_set_mmap_threshold: HEAP_MAX_SIZE / 2); where it is refused the other is set all the same.
-//! That to which the threshold adapts by itself ends at 32 MiB in all versions (DEFAULT_MMAP_THRESHOLD_MAX). The tunable hugetlb is there from
+//! Setting any threshold freezes the others at their values (mallopt(3): dynamic adjustment ends), so that
+//! one of the two alone may be worse than none. Tunables exist from 2.26 on; variables such as
+//! MALLOC_TRIM_THRESHOLD_ exist before and since. Until 2.34 malloc refuses an mmap threshold above 32 MiB
+//! (malloc.c, do_set_mmap_threshold: HEAP_MAX_SIZE / 2), and still takes the other threshold. The dynamic
+//! threshold ends at 32 MiB in all versions (DEFAULT_MMAP_THRESHOLD_MAX). The tunable hugetlb exists from
 //! 2.35 on (NEWS); on AArch64 2.43 behaves as if it were set.
 
 use figure::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
@@ -13,7 +14,7 @@ use super::{Lever, NEVER, Setting, Version, Way};
 /// ld.so(8).
 pub const TUNABLES: &str = "GLIBC_TUNABLES";
 
-/// The first with tunables; the first that takes a high threshold; the first with huge pages.
+/// First versions with tunables, with an mmap threshold above 32 MiB, with huge pages.
 const WITH_TUNABLES: Version = (2, 26);
 const WITHOUT_LIMIT: Version = (2, 35);
 const WITH_HUGE: Version = (2, 35);
@@ -32,7 +33,7 @@ const fn since(since: Version, settings: &'static [Setting]) -> Way {
     Way { since, until: NEVER, settings }
 }
 
-/// By the variables of old.
+/// Variables for versions without tunables.
 const fn before_tunables(settings: &'static [Setting]) -> Way {
     Way { since: (2, 0), until: WITH_TUNABLES, settings }
 }
@@ -40,7 +41,7 @@ const fn before_tunables(settings: &'static [Setting]) -> Way {
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "thresholds",
-        told: "blocks up to 64 MiB come from the heap, of which up to 128 MiB stay when they are free",
+        about: "blocks up to 64 MiB come from the heap, of which up to 128 MiB stay when they are free",
         ways: &[
             since(
                 WITHOUT_LIMIT,
@@ -71,7 +72,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "top-pad",
-        told: "the heap grows and shrinks in steps of 64 MiB",
+        about: "the heap grows and shrinks in steps of 64 MiB",
         ways: &[
             since(WITH_TUNABLES, &[tunable("glibc.malloc.top_pad", "67108864")]),
             before_tunables(&[alias("MALLOC_TOP_PAD_", "67108864")]),
@@ -84,7 +85,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "both",
-        told: "no block comes from mmap, and the heap never shrinks",
+        about: "no block comes from mmap, and the heap never shrinks",
         ways: &[
             since(
                 WITH_TUNABLES,
@@ -100,7 +101,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "hugetlb",
-        told: "malloc asks for transparent huge pages, of which one fault brings 2 MiB",
+        about: "malloc asks for transparent huge pages, of which one fault brings 2 MiB",
         ways: &[since(WITH_HUGE, &[tunable("glibc.malloc.hugetlb", "1")])],
         code: "",
         price: "memory in steps of the huge page; pages are zeroed all the same, and small blocks may take whole huge pages",
@@ -110,7 +111,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "mmap-max",
-        told: "no block comes from mmap",
+        about: "no block comes from mmap",
         ways: &[
             since(WITH_TUNABLES, &[tunable("glibc.malloc.mmap_max", "0")]),
             before_tunables(&[alias("MALLOC_MMAP_MAX_", "0")]),
@@ -123,7 +124,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "trim",
-        told: "the heap never shrinks",
+        about: "the heap never shrinks",
         ways: &[
             since(WITH_TUNABLES, &[tunable("glibc.malloc.trim_threshold", "-1")]),
             before_tunables(&[alias("MALLOC_TRIM_THRESHOLD_", "-1")]),

@@ -1,7 +1,8 @@
 //! Go's runtime: the heap grows until the next collection, and free pages are given back in the background.
 //!
-//! Names and meanings are those of the package documentation (runtime/extern.go, Go 1.26). MADV_FREE was the default from 1.12
-//! to 1.15 (release notes), MADV_DONTNEED is it since (runtime1.go). `//go:debug` knows no madvdontneed: it refuses to build.
+//! Names and meanings are those of the package documentation (runtime/extern.go, Go 1.26). MADV_FREE was the
+//! default from 1.12 to 1.15 (release notes); since then it is MADV_DONTNEED (runtime1.go). With madvdontneed
+//! in `//go:debug` the build fails.
 
 use figure::faults::Mechanism::{self, Purge};
 
@@ -10,13 +11,13 @@ use super::{Lever, NEVER, Setting, Way};
 /// The runtime's package documentation.
 pub const DEBUG: &str = "GODEBUG";
 
-/// A heap that may grow more is touched for the first time more often, not less.
+/// A heap that may grow more has more first touches, not fewer: Growth is not among these.
 const HEAP: &[Mechanism] = &[Purge];
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "gogc",
-        told: "the heap may grow to five times what is live before it is collected (GOGC=400), so that it is used again less often",
+        about: "the heap may grow to five times what is live before it is collected (GOGC=400), so that it is used again less often",
         ways: &[Way {
             since: (1, 0),
             until: NEVER,
@@ -30,7 +31,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "lazy",
-        told: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
+        about: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
         ways: &[Way {
             since: (1, 16),
             until: NEVER,

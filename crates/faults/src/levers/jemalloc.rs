@@ -1,7 +1,8 @@
 //! jemalloc: free pages are given back as they decay.
 //!
-//! By its ChangeLog: `dirty_decay_ms`, `muzzy_decay_ms` and `background_thread` are there from 5.0.0 on, `thp` (after an older option of
-//! that name was taken out in 5.0) from 5.1.0, `oversize_threshold` from 5.2.0. Defaults by `stats_print` of 5.3.0: 10 s, at once, 8 MiB.
+//! By its ChangeLog: `dirty_decay_ms`, `muzzy_decay_ms` and `background_thread` exist from 5.0.0 on, `thp`
+//! from 5.1.0 (5.0 removed an older option of that name), `oversize_threshold` from 5.2.0. Defaults by
+//! `stats_print` of 5.3.0: 10 s, at once, 8 MiB.
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
@@ -27,7 +28,7 @@ const fn since(since: Version, settings: &'static [Setting]) -> Way {
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "decay",
-        told: "free pages stay for 30 s instead of 10 s, and are then given back lazily",
+        about: "free pages stay for 30 s instead of 10 s, and are then given back lazily",
         ways: &[since_five(&[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000")])],
         code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000\";",
         price: "memory of a peak goes back to the kernel up to a minute later; blocks of 8 MiB and more are not affected",
@@ -37,7 +38,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "decay-large",
-        told: "free pages stay for 30 s, those of blocks of 8 MiB and more as well: these have no arena of their own any more",
+        about: "free pages stay for 30 s, those of blocks of 8 MiB and more as well: these have no arena of their own any more",
         ways: &[since(
             (5, 2),
             &[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000"), set("oversize_threshold", "0")],
@@ -50,7 +51,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "background",
-        told: "free pages are given back by threads of the allocator's own",
+        about: "free pages are given back by threads of the allocator's own",
         ways: &[since_five(&[set("background_thread", "true")])],
         code: "const char *malloc_conf = \"background_thread:true\";",
         price: "up to a thread for each CPU; pages that come back fault as before",
@@ -60,7 +61,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "no-decay",
-        told: "free pages are never given back",
+        about: "free pages are never given back",
         ways: &[since_five(&[set("dirty_decay_ms", "-1"), set("muzzy_decay_ms", "-1")])],
         code: "const char *malloc_conf = \"dirty_decay_ms:-1,muzzy_decay_ms:-1\";",
         price: "what was once used stays with the program for ever, without a bound",
@@ -70,7 +71,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "thp",
-        told: "the allocator asks for transparent huge pages",
+        about: "the allocator asks for transparent huge pages",
         ways: &[since((5, 1), &[set("thp", "always")])],
         code: "const char *malloc_conf = \"thp:always\";",
         price: "memory in steps of the huge page, zeroed whole",

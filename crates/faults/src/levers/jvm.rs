@@ -1,13 +1,14 @@
 //! A Java virtual machine: the heap is one mapping, touched as it grows and given back as it shrinks.
 //!
-//! The flags are those of HotSpot, as `-XX:+PrintFlagsFinal` shows them (17); the percentages are there from 10 on. An initial heap by
-//! percentage leaves MinHeapSize small: that the heap does not shrink is for MaxHeapFreeRatio to say.
+//! The flags are those of HotSpot, as `-XX:+PrintFlagsFinal` shows them (17); the percentages exist from 10
+//! on. An initial heap by percentage leaves MinHeapSize small, so that MaxHeapFreeRatio has to keep the heap
+//! from shrinking.
 
 use figure::faults::Mechanism::{Growth, Purge};
 
 use super::{Lever, NEVER, Setting, Way};
 
-/// Every virtual machine reads it, also one that a program has built in. It says so on standard error.
+/// Every virtual machine reads it, also one that is embedded in a program, and reports it on standard error.
 pub const OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
 const fn set(option: &'static str, value: &'static str) -> Setting {
@@ -16,7 +17,7 @@ const fn set(option: &'static str, value: &'static str) -> Setting {
 
 pub(super) const LEVERS: &[Lever] = &[Lever {
     word: "pretouch",
-    told: "the whole heap is touched at the start and never shrinks (it begins as large as it may become)",
+    about: "the whole heap is touched at the start and never shrinks (it begins as large as it may become)",
     ways: &[Way {
         since: (10, 0),
         until: NEVER,

@@ -1,17 +1,18 @@
-//! mimalloc: the delay after which free pages are given back has another name and another default in each version.
+//! mimalloc: the delay after which free pages are given back has another name and another default in each
+//! version.
 //!
-//! By src/options.c of its tags: reset_delay, 100 ms, until 1.8.1 and (500 ms) 2.0.5; decommit_delay, 25 ms, from 2.0.6 to 2.1.1, with
-//! segment_decommit_delay, 500 ms, for what lies in no segment; purge_delay, 10 ms, from 1.8.2 and 2.1.2 on, times
-//! arena_purge_mult, 10, for arenas; 1 s (2.5 s in 3.0), times 1, in 3. A variable that a version does not know does no
-//! harm, and reset_delay is taken as an older name of the later ones. What is larger than a segment (16 MiB) is unmapped
-//! at once in 2.
+//! By src/options.c of its tags: reset_delay, 100 ms, until 1.8.1 and (500 ms) 2.0.5; decommit_delay, 25 ms,
+//! from 2.0.6 to 2.1.1, with segment_decommit_delay, 500 ms, for what lies in no segment; purge_delay, 10 ms,
+//! from 1.8.2 and 2.1.2 on, times arena_purge_mult, 10, for arenas; 1 s (2.5 s in 3.0), times 1, in 3. A
+//! variable that a version does not know does no harm, and reset_delay is taken as an older name of the later
+//! ones. What is larger than a segment (16 MiB) is unmapped at once in 2.
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
 use super::{Lever, NEVER, Setting, Version, Way};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
-/// The first that calls it purge, from its third release on.
+/// The first version that calls it purge, from its third release on.
 const PURGES: Version = (2, 1);
 
 const fn set(variable: &'static str, value: &'static str) -> Setting {
@@ -19,21 +20,21 @@ const fn set(variable: &'static str, value: &'static str) -> Setting {
 }
 
 const DELAY: Setting = set("MIMALLOC_PURGE_DELAY", "30000");
-/// The delay as it is, for arenas as well.
+/// The same delay for arenas.
 const PLAIN: Setting = set("MIMALLOC_ARENA_PURGE_MULT", "1");
 const DECOMMIT: Setting = set("MIMALLOC_DECOMMIT_DELAY", "30000");
-const OF_SEGMENTS: Setting = set("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
+const SEGMENT_DECOMMIT: Setting = set("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
 const RESET: Setting = set("MIMALLOC_RESET_DELAY", "30000");
 const NO_PURGE: Setting = set("MIMALLOC_PURGE_DELAY", "-1");
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "purge-delay",
-        told: "free pages stay for 30 s",
+        about: "free pages stay for 30 s",
         ways: &[
             Way { since: (2, 2), until: NEVER, settings: &[DELAY, PLAIN] },
-            Way { since: PURGES, until: (2, 2), settings: &[DELAY, PLAIN, DECOMMIT, OF_SEGMENTS] },
-            Way { since: (2, 0), until: PURGES, settings: &[DECOMMIT, OF_SEGMENTS, RESET] },
+            Way { since: PURGES, until: (2, 2), settings: &[DELAY, PLAIN, DECOMMIT, SEGMENT_DECOMMIT] },
+            Way { since: (2, 0), until: PURGES, settings: &[DECOMMIT, SEGMENT_DECOMMIT, RESET] },
             Way { since: (1, 0), until: (2, 0), settings: &[RESET, PLAIN] },
         ],
         code: "mi_option_set(mi_option_purge_delay, 30000); /* first in main; until 2.0 mi_option_decommit_delay */",
@@ -44,7 +45,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "no-purge",
-        told: "free pages are never given back",
+        about: "free pages are never given back",
         ways: &[
             Way { since: (2, 2), until: NEVER, settings: &[NO_PURGE] },
             Way { since: PURGES, until: (2, 2), settings: &[NO_PURGE, set("MIMALLOC_ALLOW_DECOMMIT", "0")] },

@@ -1,4 +1,5 @@
-//! LLVM's hardened allocator (compiler-rt/lib/scudo/standalone/flags.inc: 5 s by default, a negative number is never). Blocks above the largest that its cache takes are mapped each time, whatever is set.
+//! LLVM's hardened allocator (compiler-rt/lib/scudo/standalone/flags.inc: 5 s by default, a negative number
+//! is never). Blocks that are too large for its cache are mapped each time, whatever is set.
 
 use figure::faults::Mechanism::{MapChurn, Purge};
 
@@ -7,15 +8,15 @@ use super::{Lever, NEVER, Setting, Way};
 /// Its documentation, Options.
 pub const OPTIONS: &str = "SCUDO_OPTIONS";
 
-const fn release(value: &'static [Setting]) -> Way {
-    Way { since: (0, 0), until: NEVER, settings: value }
+const fn always(settings: &'static [Setting]) -> Way {
+    Way { since: (0, 0), until: NEVER, settings }
 }
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "release-interval",
-        told: "free pages are given back after 30 s",
-        ways: &[release(&[Setting {
+        about: "free pages are given back after 30 s",
+        ways: &[always(&[Setting {
             variable: OPTIONS,
             option: "release_to_os_interval_ms",
             value: "30000",
@@ -28,8 +29,8 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "no-release",
-        told: "free pages are never given back",
-        ways: &[release(&[Setting { variable: OPTIONS, option: "release_to_os_interval_ms", value: "-1" }])],
+        about: "free pages are never given back",
+        ways: &[always(&[Setting { variable: OPTIONS, option: "release_to_os_interval_ms", value: "-1" }])],
         code: "const char *__scudo_default_options(void) { return \"release_to_os_interval_ms=-1\"; }",
         price: "what was once used stays with the program for ever, without a bound",
         is_bounded: false,

@@ -1,7 +1,8 @@
 //! oneTBB's allocator: large objects are cached, and the cache is cleaned up now and then.
 //!
-//! By src/tbbmalloc/large_objects.{h,cpp} of 2021.1 to 2023.2: objects of up to 64 MiB are cached; the threshold is raised to 8 MiB where
-//! less is asked for, and from it on objects are cached whatever their size, and stay.
+//! By src/tbbmalloc/large_objects.{h,cpp} of 2021.1 to 2023.2: objects of up to 64 MiB are cached. Objects of
+//! the threshold and more are cached whatever their size, and stay; a threshold below 8 MiB is raised to
+//! that.
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
@@ -12,7 +13,7 @@ const CHURN: &[Mechanism] = &[Purge, MapChurn];
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "soft-limit",
-        told: "caches are emptied only above a limit that the program sets",
+        about: "caches are emptied only above a limit that the program sets",
         ways: &[],
         code: "scalable_allocation_mode(TBBMALLOC_SET_SOFT_HEAP_LIMIT, 512 << 20); with the next line \
                scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 8 << 20);",
@@ -23,7 +24,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "huge-size",
-        told: "objects of 8 MiB and more are cached whatever their size, and take no part in the periodic cleanup",
+        about: "objects of 8 MiB and more are cached whatever their size, and take no part in the periodic cleanup",
         ways: &[Way {
             since: (0, 0),
             until: NEVER,

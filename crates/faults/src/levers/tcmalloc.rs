@@ -1,6 +1,6 @@
-//! The two tcmallocs: that of gperftools (docs/tcmalloc.adoc, src/page_heap.cc: the rate is 1 by default, 0 is never, up to 10 is reasonable), and
-//! Google's (tcmalloc/malloc_extension.h: none of its variables sets a rate; the rate counts where the program has a
-//! thread in ProcessBackgroundActions).
+//! The two tcmallocs: that of gperftools (docs/tcmalloc.adoc, src/page_heap.cc: the rate is 1 by default, 0
+//! is never, up to 10 is reasonable), and Google's (tcmalloc/malloc_extension.h: no variable sets the rate;
+//! it has an effect if the program has a thread in ProcessBackgroundActions).
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
@@ -16,7 +16,7 @@ const fn always(settings: &'static [Setting]) -> Way {
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "slow-release",
-        told: "free pages are given back at a tenth of the usual rate",
+        about: "free pages are given back at a tenth of the usual rate",
         ways: &[always(&[Setting { variable: "TCMALLOC_RELEASE_RATE", option: "", value: "0.1" }])],
         code: "MallocExtension::instance()->SetMemoryReleaseRate(0.1);",
         price: "memory of a peak goes back to the kernel ten times later",
@@ -26,7 +26,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
     Lever {
         word: "no-release",
-        told: "free pages are never given back",
+        about: "free pages are never given back",
         ways: &[always(&[Setting { variable: "TCMALLOC_RELEASE_RATE", option: "", value: "0" }])],
         code: "MallocExtension::instance()->SetMemoryReleaseRate(0);",
         price: "what was once used stays with the program for ever, without a bound",
@@ -36,10 +36,10 @@ pub(super) const LEVERS: &[Lever] = &[
     },
 ];
 
-/// Google's has no variable for it.
+/// Google's has no variable for the rate.
 pub(super) const GOOGLE: &[Lever] = &[Lever {
     word: "release-rate",
-    told: "free pages are given back in the background at a rate that the program sets",
+    about: "free pages are given back in the background at a rate that the program sets",
     ways: &[],
     code: "tcmalloc::MallocExtension::SetBackgroundReleaseRate(tcmalloc::MallocExtension::BytesPerSecond{0});",
     price: "with rate 0 what was once used stays with the program",

@@ -1,4 +1,4 @@
-//! Which large blocks the faults are in: who allocates them, how large they are, who touches them first.
+//! The large blocks that the faults are in: what allocates them, how large they are, what touches them first.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,12 +7,13 @@ use figure::evidence::*;
 use figure::series::Part;
 use figure::{Better, Figure, Unit, stats};
 
-use super::shares::{Judged, found, rank, share};
+use super::shares::{ClassifiedGroup, rank, set_observed, share};
 use crate::SUITE;
 use crate::blocks::{IN_BLOCKS, SERIES};
 use crate::trace::Traced;
-use crate::trace::blocks::{Blocks, Row};
-use crate::trace::collect::{Collector, Frame, Sampled};
+use crate::trace::block_faults::{BlockFaults, Row};
+use crate::trace::collect::{Collector, SampleTotals};
+use crate::trace::frame::Frame;
 use crate::trace::symbols::{self, Function, Names};
 
 /// Rows that are shown, and the smallest share of one.
@@ -24,8 +25,8 @@ const CALLS: usize = 6;
 const TOUCHES: usize = 5;
 /// Stacks of allocations that get names, those with most faults.
 const NAMED: usize = 1000;
-/// Functions of the languages' libraries, which hand on what they are asked for: by the beginnings of their names.
-const HAND_ON: &[&str] = &[
+/// Functions of language libraries that pass a request on to malloc, by the beginnings of their names.
+const WRAPPERS: &[&str] = &[
     "operator new",
     "std::",
     "__gnu_cxx::",
@@ -43,45 +44,46 @@ const HAND_ON: &[&str] = &[
     "memalign",
     "valloc",
 ];
-/// In the names of functions that do so in programs and other libraries, such as xmalloc, g_malloc or zcalloc.
-const OF_MALLOC: &[&str] = &["malloc", "calloc", "realloc", "palloc"];
+/// Parts of the names of such functions in programs and other libraries, such as xmalloc, g_malloc or
+/// zcalloc.
+const WRAPPER_PARTS: &[&str] = &["malloc", "calloc", "realloc", "palloc"];
 
-/// What is shown of an allocation: its calls, who allocates, and where that is.
+/// An allocation: its calls, and the function that allocates with its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Origin {
     calls: String,
     site: String,
 }
 
-/// A row that is shown.
+/// A row of the table.
 #[derive(Clone, Debug, Default)]
-struct Shown {
+struct BlockRow {
     faults: f64,
     samples: f64,
     least: u64,
     most: u64,
     ages: Vec<f64>,
-    /// Blocks of which the stack was taken, and how many of them ended.
+    /// Blocks whose stack was taken, and how many of them were freed.
     lives: (u64, u64),
-    /// Faults by the functions that touched first.
+    /// Faults by the functions that touched the blocks.
     touches: BTreeMap<String, f64>,
     lines: HashMap<String, String>,
 }
 
-/// The share of all minor faults that is in large blocks, and a figure for each kind of block. None where no program greeted:
-/// why is not known here.
-pub fn blocks(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
+/// The share of all minor faults that is in large blocks, and a figure for each kind of block. Nothing if no
+/// program loaded the recorder: the reason is not known here.
+pub fn blocks(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     let collector = &traced.collector;
-    let Some(blocks) = collector.blocks.as_ref().filter(|blocks| blocks.greeted > 0) else {
+    let Some(blocks) = collector.blocks.as_ref().filter(|blocks| blocks.programs > 0) else {
         return Vec::new();
     };
     let all = blocks.faults();
-    let sampled = Sampled { seen: all, ..collector.minor };
+    let sampled = SampleTotals { faults: all, ..collector.minor };
     let inside = blocks.sum(|row| row.faults);
     let name = "faults in large blocks";
     let mut whole = Figure::planned(IN_BLOCKS, SUITE, name, Unit::ONE, Better::Neither);
     let (value, interval) = share(inside, sampled);
-    found(&mut whole, value, interval);
+    set_observed(&mut whole, value, interval);
     let part = |name: &str, faults: f64| Part {
         name: name.to_owned(),
         value: if all > 0.0 { faults / all } else { 0.0 },
@@ -90,66 +92,72 @@ pub fn blocks(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
     whole.parts = vec![
         part("in large blocks of malloc", inside),
         part("elsewhere: smaller blocks, stacks, files, mappings of the program's own", blocks.outside),
-        part("in programs without the recorder", blocks.untold),
+        part("in programs without the recorder", blocks.without_recorder),
     ];
     let evidence = &mut whole.evidence;
     evidence.put(FAULT_SAMPLES, blocks.sum(|row| row.samples));
     evidence.put(BLOCKS_TOLD, blocks.born.0 as f64);
     evidence.put(BLOCKS_STACKS, blocks.born.1 as f64);
     evidence.put(BLOCKS_LOST, (blocks.lost.0 + blocks.lost.1) as f64);
-    evidence.put(BLOCKS_PROGRAMS, blocks.greeted as f64);
+    evidence.put(BLOCKS_PROGRAMS, blocks.programs as f64);
     let mut figures = vec![whole];
     figures.extend(rows(groups, collector, blocks, sampled));
     figures
 }
 
-fn rows(groups: &[Judged], collector: &Collector, blocks: &Blocks, all: Sampled) -> Vec<Figure> {
+fn rows(
+    groups: &[ClassifiedGroup],
+    collector: &Collector,
+    blocks: &BlockFaults,
+    all: SampleTotals,
+) -> Vec<Figure> {
     let names = names(collector, blocks);
     let origins: Vec<Origin> =
         blocks.origins.iter().map(|frames| origin(frames, &names, collector)).collect();
     let program = |group: u32| collector.keys.get(group as usize).map_or(0, |key| key.program);
-    // Of each program and class all faults, and those of which the allocation is known, by what they stand for.
+    // For each program and class all faults, and those whose allocation is known, scaled by their
+    // probability.
     let mut sums: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
     for (key, row) in &blocks.rows {
         let sum = sums.entry((program(key.group), key.class)).or_default();
         *sum = (sum.0 + row.faults, sum.1 + row.scaled);
     }
-    let mut shown: BTreeMap<(u32, u32, Origin), Shown> = BTreeMap::new();
+    let mut table: BTreeMap<(u32, u32, Origin), BlockRow> = BTreeMap::new();
     for (key, row) in &blocks.rows {
         let class = (program(key.group), key.class);
         let (faults, scaled) = sums.get(&class).copied().unwrap_or_default();
         let origin = key.origin.and_then(|number| origins.get(number as usize)).cloned();
-        // Where some stacks of a class are known, all of its faults are shared out among these.
+        // If some stacks of a class are known, all of its faults are divided among these.
         let part = match (&origin, scaled > 0.0) {
             (Some(_), true) => faults * row.scaled / scaled,
             (None, false) => row.faults,
             _ => continue,
         };
-        let of = shown.entry((class.0, class.1, origin.unwrap_or_default())).or_default();
-        of.add(row, part, &names);
+        let entry = table.entry((class.0, class.1, origin.unwrap_or_default())).or_default();
+        entry.add(row, part, &names);
     }
     for ((number, class), (born, ended)) in &blocks.lives {
-        let is_of = |(_, of, origin): &&(u32, u32, Origin)| {
-            of == class && origins.get(*number as usize) == Some(origin)
+        let is_same = |(_, row_class, origin): &&(u32, u32, Origin)| {
+            row_class == class && origins.get(*number as usize) == Some(origin)
         };
-        let Some(key) = shown.keys().find(is_of).cloned() else { continue };
-        let lives = shown.get_mut(&key).map(|row| &mut row.lives);
+        let Some(key) = table.keys().find(is_same).cloned() else { continue };
+        let lives = table.get_mut(&key).map(|row| &mut row.lives);
         if let Some(lives) = lives {
             *lives = (lives.0 + born, lives.1 + ended);
         }
     }
-    let mut shown: Vec<_> = shown.into_iter().filter(|(_, row)| row.faults >= all.seen * LEAST).collect();
-    shown.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults).then_with(|| a.0.cmp(&b.0)));
-    let of = |(place, ((program, _, origin), row)): (usize, ((u32, u32, Origin), Shown))| {
-        let group = collector.keys.iter().position(|key| key.program == program);
-        let judged = group.and_then(|group| groups.get(group));
-        row.figure(place, &origin, judged.map(|judged| judged.program.as_str()), all)
+    let mut table: Vec<_> = table.into_iter().filter(|(_, row)| row.faults >= all.faults * LEAST).collect();
+    table.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults).then_with(|| a.0.cmp(&b.0)));
+    let row_figure = |(place, ((program, _, origin), row)): (usize, ((u32, u32, Origin), BlockRow))| {
+        let number = collector.keys.iter().position(|key| key.program == program);
+        let group = number.and_then(|number| groups.get(number));
+        row.figure(place, &origin, group.map(|group| group.program.as_str()), all)
     };
-    shown.into_iter().take(MOST).enumerate().map(of).collect()
+    table.into_iter().take(MOST).enumerate().map(row_figure).collect()
 }
 
 /// Names of all frames that are shown.
-fn names(collector: &Collector, blocks: &Blocks) -> Names {
+fn names(collector: &Collector, blocks: &BlockFaults) -> Names {
     let mut rows: Vec<_> = blocks.rows.iter().collect();
     rows.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults));
     rows.truncate(NAMED);
@@ -158,57 +166,58 @@ fn names(collector: &Collector, blocks: &Blocks) -> Names {
     symbols::names(touches.chain(origins.flat_map(|frames| frames.iter())).copied(), collector)
 }
 
-/// Functions of these frames, the innermost first; what calls itself is told once.
+/// Functions of these frames, the innermost first; recursive functions appear once.
 fn functions<'a>(frames: &[Frame], names: &'a Names) -> Vec<&'a Function> {
     let mut all: Vec<&Function> = frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
     all.dedup_by(|a, b| a.name == b.name);
     all
 }
 
-/// The innermost of them, and then those that hand nothing on; what comes before main is left out.
+/// The innermost function, then those that are no wrappers; callers of main are left out.
 fn calls(functions: &[&Function]) -> String {
     let names = functions.iter().map(|function| function.name.as_str()).take_while(|name| !is_start(name));
-    let told = names.enumerate().filter(|(place, name)| *place == 0 || !hands_on(name));
-    let names: Vec<&str> = told.map(|(_, name)| name).take(CALLS).collect();
+    let shown = names.enumerate().filter(|(place, name)| *place == 0 || !is_wrapper(name));
+    let names: Vec<&str> = shown.map(|(_, name)| name).take(CALLS).collect();
     names.join(" < ")
 }
 
-/// Whether a function hands on what it is asked for: whoever calls it is who allocates, or touches.
-fn hands_on(name: &str) -> bool {
-    // Of a trait's function the type that it is of; without arguments of templates and functions, and the type of the result.
-    let of = name.strip_prefix('<').and_then(|name| Some(name.split_once(" as ")?.0)).unwrap_or(name);
-    let head = of.split(['<', '(']).next().unwrap_or_default();
+/// Whether a function passes its request on: its caller is what allocates, or touches.
+fn is_wrapper(name: &str) -> bool {
+    // For a trait's function its type; without arguments of templates and functions, and without the type of
+    // the result.
+    let path = name.strip_prefix('<').and_then(|name| Some(name.split_once(" as ")?.0)).unwrap_or(name);
+    let head = path.split(['<', '(']).next().unwrap_or_default();
     let last = head.rsplit(' ').next().unwrap_or_default();
     let is_of_malloc = || {
         let name = last.to_ascii_lowercase();
-        OF_MALLOC.iter().any(|part| name.contains(part))
+        WRAPPER_PARTS.iter().any(|part| name.contains(part))
     };
-    HAND_ON.iter().any(|begin| head.starts_with(begin) || last.starts_with(begin)) || is_of_malloc()
+    WRAPPERS.iter().any(|begin| head.starts_with(begin) || last.starts_with(begin)) || is_of_malloc()
 }
 
 fn is_start(name: &str) -> bool {
     name == "_start" || name.starts_with("__libc_start")
 }
 
-/// What is shown of a stack: without the recorder's own frames, which are the innermost.
+/// The allocation of a stack, without the recorder's frames, which are the innermost.
 fn origin(frames: &[Frame], names: &Names, collector: &Collector) -> Origin {
-    let is_ours = |(image, _): &&Frame| {
+    let is_recorder = |(image, _): &&Frame| {
         let name = image.and_then(|image| collector.images.get(image as usize));
         name.is_some_and(|(name, _)| name.ends_with(LIBRARY))
     };
-    let ours = frames.iter().take_while(is_ours).count();
-    let functions = functions(&frames[ours..], names);
-    let own = functions.iter().find(|function| !hands_on(&function.name) && !is_start(&function.name));
-    let own = own.or(functions.first());
-    let site = own.map_or_else(String::new, |function| match &function.line {
+    let skipped = frames.iter().take_while(is_recorder).count();
+    let functions = functions(&frames[skipped..], names);
+    let is_plain = |function: &&&Function| !is_wrapper(&function.name) && !is_start(&function.name);
+    let allocating = functions.iter().find(is_plain).or(functions.first());
+    let site = allocating.map_or_else(String::new, |function| match &function.line {
         Some(line) => format!("{} ({line})", function.name),
         None => function.name.clone(),
     });
     Origin { calls: calls(&functions), site }
 }
 
-impl Shown {
-    /// Adds a row, of which `part` is what counts.
+impl BlockRow {
+    /// Adds the faults of a row, of which `part` count.
     fn add(&mut self, row: &Row, part: f64, names: &Names) {
         self.faults += part;
         self.samples += row.samples;
@@ -226,16 +235,16 @@ impl Shown {
         }
     }
 
-    fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: Sampled) -> Figure {
+    fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: SampleTotals) -> Figure {
         let is_known = !origin.calls.is_empty();
-        let told = if is_known { origin.calls.as_str() } else { "allocated by whom is not known" };
+        let name = if is_known { origin.calls.as_str() } else { "allocated by whom is not known" };
         let id = format!("{SUITE}.block.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, told.to_owned(), Unit::ONE, Better::Neither);
-        // The interval is that of the samples whose blocks' allocation is known.
+        let mut figure = Figure::planned(id, SUITE, name.to_owned(), Unit::ONE, Better::Neither);
+        // The interval is that of the samples in blocks whose allocation is known.
         let (value, _) = share(self.faults, all);
         let samples = (self.samples / value.max(1e-9)).min(all.samples);
-        let (value, interval) = share(self.faults, Sampled { samples, ..all });
-        found(&mut figure, value, interval);
+        let (value, interval) = share(self.faults, SampleTotals { samples, ..all });
+        set_observed(&mut figure, value, interval);
         (figure.series, figure.at) = (Some(SERIES.to_owned()), rank(place));
         let conditions = &mut figure.conditions;
         if is_known {
@@ -280,16 +289,16 @@ mod unit {
     use super::*;
 
     #[test]
-    fn who_hands_on_is_not_who_allocates() {
-        let own = [
+    fn wrappers_are_recognised() {
+        let plain = [
             "main",
             "Server::answer(int)",
             "<server::Cache as core::fmt::Debug>::fmt",
             "bytearray___init__",
             "load_std",
         ];
-        assert!(own.iter().all(|name| !hands_on(name)));
-        let others = [
+        assert!(plain.iter().all(|name| !is_wrapper(name)));
+        let wrappers = [
             "operator new(unsigned long)",
             "std::_Vector_base<double, std::allocator<double> >::_M_allocate(unsigned long)",
             "double* std::fill_n<double*, unsigned long, double>(double*)",
@@ -300,11 +309,11 @@ mod unit {
             "_PyObject_Malloc",
             "zmalloc",
         ];
-        others.iter().for_each(|name| assert!(hands_on(name), "{name}"));
+        wrappers.iter().for_each(|name| assert!(is_wrapper(name), "{name}"));
     }
 
     #[test]
-    fn of_those_who_hand_on_the_innermost_alone_is_shown() {
+    fn only_the_innermost_wrapper_is_shown() {
         let names = [
             "operator new(unsigned long)",
             "std::allocate",

@@ -1,4 +1,4 @@
-//! Figures of the calls for memory: how many a second, and which functions of the program make them.
+//! Figures of the calls for memory: how many per second, and which functions of the program make them.
 
 use std::collections::HashMap;
 
@@ -9,123 +9,123 @@ use figure::series::Part;
 use figure::{Basis, Better, Figure, Interval, Reading, Status, Unit, stats};
 
 use super::owners::divided;
-use super::shares::{found, rank};
+use super::shares::{rank, set_observed};
 use crate::trace::Traced;
-use crate::trace::book::{Book, Sum};
-use crate::trace::symbols::Names;
+use crate::trace::call_counts::{CallCounts, Sum};
+use crate::trace::symbols::{Function, Names};
 use crate::{CALLS, SUITE};
 
-/// Callers that are told of each kind, and functions of each.
+/// Callers of each kind that are reported, and functions of each.
 const MOST: usize = 3;
 const FUNCTIONS: usize = 5;
-/// A caller with a smaller share of the calls of its kind is not told.
+/// A caller with a smaller share of the calls of its kind is not reported.
 const LEAST: f64 = 0.02;
 
-/// A kind with fewer calls has no figure of its own: nothing follows from so few. It is a part of the whole.
+/// A kind with fewer calls has no figure of its own: so few show nothing. It is a part of the whole.
 const SOME: f64 = 6.0;
 
 /// Why there are no bytes of calls.
 const NO_SIZE: &str = "the size of none of these calls is known";
 
-/// All of them; one that says why, where there are none.
+/// The figures of all calls; one with the reason if there are none.
 pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {
-    let book = &traced.collector.book;
+    let counts = &traced.collector.call_counts;
     let name = "calls for memory";
     let all = Figure::planned(CALLS, SUITE, name, Unit::PER_S, Better::Lower);
     if let Err(reason) = &traced.calls {
         return vec![all.not_available(format!("calls for memory: {reason}"))];
     }
-    if book.seconds() <= 0.0 {
+    if counts.seconds() <= 0.0 {
         return vec![all.not_available("calls for memory: it ended before they were counted")];
     }
     let mut all = all;
-    let kinds: Vec<(Call, Sum)> = Call::ALL.iter().map(|call| (*call, book.sum(*call))).collect();
+    let kinds: Vec<(Call, Sum)> = Call::ALL.iter().map(|call| (*call, counts.sum(*call))).collect();
     let sum = kinds.iter().fold(Sum::default(), |sum, (_, more)| sum.plus(*more));
     all.parts = kinds
         .iter()
-        .filter(|(_, of)| of.calls > 0.0)
-        .map(|(call, of)| Part {
+        .filter(|(_, part)| part.calls > 0.0)
+        .map(|(call, part)| Part {
             name: call.told().to_owned(),
-            value: of.calls / book.seconds(),
-            share: of.calls / sum.calls,
+            value: part.calls / counts.seconds(),
+            share: part.calls / sum.calls,
         })
         .collect();
-    let mut figures = vec![rate(all, book, sum)];
-    for (call, of) in kinds.into_iter().filter(|(_, of)| of.calls >= SOME) {
+    let mut figures = vec![rate(all, counts, sum)];
+    for (call, sum) in kinds.into_iter().filter(|(_, sum)| sum.calls >= SOME) {
         let id = format!("{CALLS}.{call}");
         let mut figure = Figure::planned(id, SUITE, call.told(), Unit::PER_S, Better::Lower);
         figure.conditions.set(CALL, call.word().to_owned());
-        figures.push(rate(figure, book, of));
+        figures.push(rate(figure, counts, sum));
     }
-    let is_told = |figure: &Figure| figures.iter().any(|known| figure.derived_from.contains(&known.id));
-    let callers: Vec<Figure> = callers(traced, names).into_iter().filter(is_told).collect();
+    let has_kind = |caller: &Figure| figures.iter().any(|kind| caller.derived_from.contains(&kind.id));
+    let callers: Vec<Figure> = callers(traced, names).into_iter().filter(has_kind).collect();
     figures.extend(callers);
     figures
 }
 
-/// Calls a second while they were counted. They are all of them: uncertain is how many others there might have been, and how many of
-/// those that found no room were of this kind.
-fn rate(mut figure: Figure, book: &Book, sum: Sum) -> Figure {
-    let seconds = book.seconds();
+/// Calls per second while they were counted. Every call was counted: the interval covers how many there are
+/// in another such time, and how many of the lost records were of this kind.
+fn rate(mut figure: Figure, counts: &CallCounts, sum: Sum) -> Figure {
+    let seconds = counts.seconds();
     let interval = stats::count_interval(sum.calls).map(|interval| Interval {
         low: interval.low / seconds,
-        high: (interval.high + book.lost) / seconds,
+        high: (interval.high + counts.lost) / seconds,
         ..interval
     });
-    found(&mut figure, sum.calls / seconds, interval);
+    set_observed(&mut figure, sum.calls / seconds, interval);
     let evidence = &mut figure.evidence;
     evidence.put(CALL_COUNT, sum.calls);
     evidence.put(CALL_SIZE_UNKNOWN, sum.unknown_size);
-    let bytes = sum.each().map(|_| sum.bytes / seconds);
+    let bytes = sum.mean_bytes().map(|_| sum.bytes / seconds);
     evidence.put_reading(CALL_BYTES, Reading::or_unknown(bytes, NO_SIZE));
     evidence.put(CALL_SECONDS, seconds);
-    evidence.put(CALL_LOST, book.lost);
+    evidence.put(CALL_LOST, counts.lost);
     figure
 }
 
 /// The functions that make most of the calls of each kind.
 fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
-    /// What is told of a caller: kind, program, its own functions, those between.
+    /// A caller: kind of call, program, functions of the program.
     type Place<'a> = (Call, u32, Vec<&'a str>);
-    struct Seen<'a> {
+    struct CallerSum<'a> {
         sum: Sum,
         samples: f64,
         via: Vec<&'a str>,
         line: Option<&'a str>,
     }
     let collector = &traced.collector;
-    let mut places: HashMap<Place, Seen> = HashMap::new();
+    let mut places: HashMap<Place, CallerSum> = HashMap::new();
     let mut sums: HashMap<Call, (f64, f64)> = HashMap::new();
-    for (caller, (sum, samples)) in &collector.book.callers {
+    for (caller, (sum, samples)) in &collector.call_counts.callers {
         let divided = divided(caller, names, collector);
-        let told = |functions: &[&'_ crate::trace::symbols::Function]| functions.len().min(FUNCTIONS);
-        let own = divided.own[..told(&divided.own)].iter().map(|function| function.name.as_str()).collect();
+        let program_functions = first_names(&divided.program);
         let all = sums.entry(caller.call).or_default();
         *all = (all.0 + sum.calls, all.1 + samples);
-        let seen = places.entry((caller.call, caller.program, own)).or_insert_with(|| Seen {
+        let key = (caller.call, caller.program, program_functions);
+        let place = places.entry(key).or_insert_with(|| CallerSum {
             sum: Sum::default(),
             samples: 0.0,
-            via: divided.via[..told(&divided.via)].iter().map(|function| function.name.as_str()).collect(),
-            line: divided.own.iter().find_map(|function| function.line.as_deref()),
+            via: first_names(&divided.via),
+            line: divided.program.iter().find_map(|function| function.line.as_deref()),
         });
-        seen.sum.calls += sum.calls;
-        seen.sum.bytes += sum.bytes;
-        seen.samples += samples;
+        place.sum.calls += sum.calls;
+        place.sum.bytes += sum.bytes;
+        place.samples += samples;
     }
-    let mut places: Vec<(Place, Seen)> = places.into_iter().collect();
+    let mut places: Vec<(Place, CallerSum)> = places.into_iter().collect();
     places.sort_by(|a, b| {
         (a.0.0.cmp(&b.0.0)).then(b.1.sum.calls.total_cmp(&a.1.sum.calls)).then_with(|| a.0.cmp(&b.0))
     });
     let mut figures: Vec<Figure> = Vec::new();
     let mut of_kind = 0;
-    for (index, ((call, program, own), seen)) in places.iter().enumerate() {
+    for (index, ((call, program, functions), caller)) in places.iter().enumerate() {
         of_kind = if index > 0 && places[index - 1].0.0 == *call { of_kind + 1 } else { 0 };
         let (all, samples) = sums.get(call).copied().unwrap_or_default();
-        let share = seen.sum.calls / all;
+        let share = caller.sum.calls / all;
         if of_kind >= MOST || share < LEAST {
             continue;
         }
-        let name = if own.is_empty() { "[unknown]".to_owned() } else { own.join(" < ") };
+        let name = if functions.is_empty() { "[unknown]".to_owned() } else { functions.join(" < ") };
         let id = format!("{SUITE}.caller.{call}.{}", of_kind + 1);
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
         (figure.value, figure.interval) = (Some(share), stats::share_interval(share, samples as usize));
@@ -134,16 +134,21 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
         (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(of_kind));
         figure.conditions.set(CALL, call.word().to_owned());
         figure.conditions.set(SITE_CALLS, name);
-        figure.conditions.set(CALL_VIA, seen.via.join(" < "));
-        if let Some(line) = seen.line {
+        figure.conditions.set(CALL_VIA, caller.via.join(" < "));
+        if let Some(line) = caller.line {
             figure.conditions.set(SITE_LINE, line.to_owned());
         }
         if let Some(program) = collector.tasks.programs.get(*program as usize) {
             figure.conditions.set(WATCHED, plain_to(&program.name, 60));
         }
-        figure.evidence.put_reading(CALL_EACH, Reading::or_unknown(seen.sum.each(), NO_SIZE));
-        figure.evidence.put(CALL_SAMPLES, seen.samples);
+        figure.evidence.put_reading(CALL_EACH, Reading::or_unknown(caller.sum.mean_bytes(), NO_SIZE));
+        figure.evidence.put(CALL_SAMPLES, caller.samples);
         figures.push(figure);
     }
     figures
+}
+
+/// The names of the innermost functions, as many as are reported.
+fn first_names<'a>(functions: &[&'a Function]) -> Vec<&'a str> {
+    functions.iter().take(FUNCTIONS).map(|function| function.name.as_str()).collect()
 }

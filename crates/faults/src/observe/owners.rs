@@ -1,20 +1,21 @@
-//! Whose a call for memory is: of the frames that led to it, which are the C library's and the allocators' own, and which function
-//! of the program is behind them. By files, and where a program has them built in by the names of functions. Pure.
+//! The owner of a call for memory: which of its frames belong to the C library and to allocators, and which
+//! function of the program called them. By files; in programs that have an allocator built in, by the names
+//! of functions. Pure.
 
 use std::collections::HashMap;
 
 use figure::faults::Call;
 
+use crate::allocator::is_allocator;
 use crate::classify::Owners;
-use crate::manager::is_allocator;
-use crate::trace::book::{Book, Caller};
+use crate::trace::call_counts::{CallCounts, Caller};
 use crate::trace::collect::{Collector, is_c_library};
 use crate::trace::symbols::{Function, Names};
 
-/// Who asked the kernel.
+/// What called the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The C library by itself, as its malloc does.
+    /// The C library, such as its malloc.
     Malloc,
     /// Another allocator or a runtime.
     Allocator,
@@ -25,17 +26,17 @@ pub enum Owner {
 /// The functions of a call, the innermost first, divided.
 #[derive(Clone, Debug)]
 pub struct Divided<'a> {
-    /// Who asked.
+    /// What called the kernel.
     pub owner: Owner,
-    /// Those of the C library and of allocators, from the system call on.
+    /// Functions of the C library and of allocators, from the system call on.
     pub via: Vec<&'a Function>,
-    /// Those of the program, from the first on.
-    pub own: Vec<&'a Function>,
+    /// Functions of the program, from the first on.
+    pub program: Vec<&'a Function>,
 }
 
 /// Functions that do nothing but make the call.
 const WRAPPERS: &[&str] = &["mmap", "mmap64", "munmap", "mremap", "madvise", "brk", "sbrk", "syscall"];
-/// Functions of malloc, where it is linked statically, and of the languages above it.
+/// Functions of malloc, in programs that are linked statically.
 const OF_MALLOC: &[&str] = &[
     "malloc",
     "free",
@@ -116,18 +117,18 @@ fn plain(name: &str) -> &str {
 
 /// Divides the functions of a call.
 pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> Divided<'a> {
-    let (mut via, mut own): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
+    let (mut via, mut program): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
     let mut owner = Owner::Program;
     for frame in &caller.frames {
         let file = frame.0.and_then(|image| collector.images.get(image as usize));
         let file = file.map_or("", |(name, _)| &**name);
         for function in names.get(frame).into_iter().flatten() {
-            let of = if own.is_empty() { role(&function.name, file) } else { Role::Program };
-            match of {
-                Role::Program => own.push(function),
+            let role = if program.is_empty() { role(&function.name, file) } else { Role::Program };
+            match role {
+                Role::Program => program.push(function),
                 _ => via.push(function),
             }
-            owner = match (of, owner) {
+            owner = match (role, owner) {
                 (Role::Allocator, _) => Owner::Allocator,
                 (Role::Malloc, Owner::Program) => Owner::Malloc,
                 _ => owner,
@@ -135,11 +136,11 @@ pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> 
         }
     }
     via.dedup_by(|a, b| a.name == b.name);
-    own.dedup_by(|a, b| a.name == b.name);
-    Divided { owner, via, own }
+    program.dedup_by(|a, b| a.name == b.name);
+    Divided { owner, via, program }
 }
 
-/// What a function is to a call for memory.
+/// The role of a function in a call for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Wrapper,
@@ -158,7 +159,7 @@ fn role(name: &str, file: &str) -> Role {
     } else if OF_MALLOC.contains(&short) || begins(name, OF_MALLOC_BEGIN) {
         Role::Malloc
     } else if is_c_library(file) {
-        // Stacks of threads are the C library's as well, and no malloc's.
+        // The C library maps stacks of threads too: these are not malloc's.
         if short.contains("pthread") || short.contains("nptl") || short == "start_thread" {
             Role::Wrapper
         } else {
@@ -171,22 +172,22 @@ fn role(name: &str, file: &str) -> Role {
     }
 }
 
-/// Who gives memory back by these calls, for each program; of those of which enough was seen.
+/// The owners of these calls, for each program with enough samples.
 pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, Owners> {
-    /// Samples that there must be.
+    /// Fewest samples.
     const ENOUGH: f64 = 8.0;
-    let Book { callers, .. } = &collector.book;
+    let CallCounts { callers, .. } = &collector.call_counts;
     let mut sums: HashMap<u32, (Owners, f64)> = HashMap::new();
     for (caller, (sum, samples)) in callers.iter().filter(|(caller, _)| calls.contains(&caller.call)) {
-        let (owners, seen) = sums.entry(caller.program).or_default();
-        *seen += samples;
+        let (owners, sum_of_samples) = sums.entry(caller.program).or_default();
+        *sum_of_samples += samples;
         match divided(caller, names, collector).owner {
             Owner::Malloc => owners.malloc += sum.calls,
             Owner::Allocator => owners.allocator += sum.calls,
             Owner::Program => owners.program += sum.calls,
         }
     }
-    let enough = sums.into_iter().filter(|(_, (_, seen))| *seen >= ENOUGH);
+    let enough = sums.into_iter().filter(|(_, (_, samples))| *samples >= ENOUGH);
     enough.map(|(program, (owners, _))| (program, owners.shares())).collect()
 }
 
@@ -194,7 +195,7 @@ pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u
 mod unit {
     use super::*;
 
-    fn of(functions: &[(&str, &str)]) -> (Owner, Vec<String>, Vec<String>) {
+    fn divide(functions: &[(&str, &str)]) -> (Owner, Vec<String>, Vec<String>) {
         let mut names = Names::new();
         let mut frames = Vec::new();
         for (address, (name, _)) in functions.iter().enumerate() {
@@ -204,41 +205,41 @@ mod unit {
         }
         let caller = Caller { program: 0, call: Call::Munmap, frames: frames.into() };
         let divided = divided(&caller, &names, &Collector::new(4096));
-        let told = |all: &[&Function]| all.iter().map(|function| function.name.clone()).collect();
-        (divided.owner, told(&divided.via), told(&divided.own))
+        let names = |all: &[&Function]| all.iter().map(|function| function.name.clone()).collect();
+        (divided.owner, names(&divided.via), names(&divided.program))
     }
 
     #[test]
     fn a_program_is_behind_its_allocator() {
-        let of = |names: &[&str]| of(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>());
+        let divide = |names: &[&str]| divide(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>());
         let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(
-            of(&["__munmap", "munmap_chunk", "__libc_free", "answer", "main"]),
+            divide(&["__munmap", "munmap_chunk", "__libc_free", "answer", "main"]),
             (Owner::Malloc, words(&["__munmap", "munmap_chunk", "__libc_free"]), words(&["answer", "main"]))
         );
-        assert_eq!(of(&["__brk", "__sbrk", "main"]).0, Owner::Program);
+        assert_eq!(divide(&["__brk", "__sbrk", "main"]).0, Owner::Program);
         assert_eq!(
-            of(&["__brk", "__sbrk", "__glibc_morecore", "systrim", "_int_free", "main"]).0,
+            divide(&["__brk", "__sbrk", "__glibc_morecore", "systrim", "_int_free", "main"]).0,
             Owner::Malloc
         );
         assert_eq!(
-            of(&["munmap", "answer", "free"]),
+            divide(&["munmap", "answer", "free"]),
             (Owner::Program, words(&["munmap"]), words(&["answer", "free"]))
         );
-        assert_eq!(of(&["runtime.madvise", "runtime.sysUnused", "main.main"]).0, Owner::Allocator);
+        assert_eq!(divide(&["runtime.madvise", "runtime.sysUnused", "main.main"]).0, Owner::Allocator);
         assert_eq!(
-            of(&["madvise", "_rjem_je_pages_purge_forced", "alloc::alloc::dealloc", "serve"]).2,
+            divide(&["madvise", "_rjem_je_pages_purge_forced", "alloc::alloc::dealloc", "serve"]).2,
             words(&["serve"])
         );
-        assert_eq!(of(&["madvise", "_rjem_je_pages_purge_forced", "serve"]).0, Owner::Allocator);
+        assert_eq!(divide(&["madvise", "_rjem_je_pages_purge_forced", "serve"]).0, Owner::Allocator);
         assert_eq!(
-            of(&["munmap", "__libc_free", "core::ptr::drop_in_place<x>", "Server::answer"]).2,
+            divide(&["munmap", "__libc_free", "core::ptr::drop_in_place<x>", "Server::answer"]).2,
             words(&["Server::answer"])
         );
     }
 
     #[test]
-    fn files_tell_as_well() {
+    fn the_file_decides_too() {
         assert_eq!(role("_nl_load_locale", "/lib/libc.so.6"), Role::Malloc, "by itself");
         assert_eq!(
             role("__nptl_free_stacks", "/lib/libc.so.6"),

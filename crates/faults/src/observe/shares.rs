@@ -1,4 +1,4 @@
-//! Which share of a program's faults each mechanism has, and which files were faulted in.
+//! The share of a program's faults that each mechanism causes, and the files with most faults.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,25 +9,25 @@ use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Basis, Better, Evidence, Figure, Interval, Status, Unit, stats};
 
 use super::owners::owners;
-use crate::classify::{Cause, Facts, Told, causes};
-use crate::manager;
+use crate::allocator;
+use crate::classify::{CallEvidence, Cause, Facts, causes};
 use crate::trace::Traced;
-use crate::trace::collect::{Again, Collector, Group, Key, Sampled};
+use crate::trace::collect::{Collector, Group, Key, Refaults, SampleTotals};
 use crate::trace::symbols::Names;
 use crate::trace::tasks::Program;
 use crate::{COVERAGE, SUITE};
 
-/// Faults that must have told what they met.
+/// Fewest faults with an error code.
 const CODES: f64 = 20.0;
-/// Faults below which a program's memory says nothing.
+/// With fewer faults, the growth of a program's memory shows nothing.
 const ENOUGH: f64 = 1000.0;
-/// Samples and the kernel's count of memory are that exact.
+/// The tolerance for the error of the samples and of the kernel's count of memory.
 const SLACK: f64 = 1.1;
 
-/// A group with what follows from it.
+/// A group with its mechanisms.
 #[derive(Clone, Debug)]
-pub struct Judged {
-    /// What it is.
+pub struct ClassifiedGroup {
+    /// The evidence.
     pub facts: Facts,
     /// The mechanisms, and how many faults each of them caused.
     pub causes: BTreeMap<Cause, f64>,
@@ -43,39 +43,46 @@ pub struct Judged {
     pub samples: f64,
 }
 
-/// What follows from each group, in their order.
-pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
+/// Classifies all groups, in their order.
+pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
-    let Sampled { samples, seen, .. } = collector.minor;
-    let share = if seen > 0.0 { samples / seen } else { 1.0 };
+    let SampleTotals { samples, faults, .. } = collector.minor;
+    let share = if faults > 0.0 { samples / faults } else { 1.0 };
     let refaults = collector.pages.refaults(share);
     let page = collector.page() as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
     let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
     let firsts = firsts(collector, &refaults);
-    let judge = |(number, (key, group)): (usize, (&Key, &Group))| {
+    let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
-        let manager = manager::of_watched(&program);
+        let manager =
+            allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
         let facts = Facts {
             manager,
-            memory: of_manager(key.memory, manager),
+            memory: memory_of(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
-            refaults: refaults.get(&number).copied().unwrap_or(0.0),
-            unmet: unmet(&program, key, manager, firsts.get(&key.program).copied().unwrap_or(0.0), page),
-            again: group.again.decided(!manager.is_some_and(manager::advises)),
-            headers: group.fronts.headers(),
+            refault_share: refaults.get(&number).copied().unwrap_or(0.0),
+            hidden_refaults: hidden_refaults(
+                &program,
+                key,
+                manager,
+                firsts.get(&key.program).copied().unwrap_or(0.0),
+                page,
+            ),
+            refaults: group.refaults.decided(!manager.is_some_and(allocator::advises)),
+            headers: group.headers.malloc_share(),
             threads: (program.threads, program.threads_replaced),
             hinting: traced.totals.hinting,
             huge: traced.totals.huge,
-            told: Told {
+            calls: CallEvidence {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
                 copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
             },
         };
-        Judged {
+        ClassifiedGroup {
             causes: causes(&facts),
             facts,
             mapped: mapped(&program),
@@ -85,12 +92,12 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<Judged> {
             samples: group.samples,
         }
     };
-    collector.keys.iter().zip(&collector.groups).enumerate().map(judge).collect()
+    collector.keys.iter().zip(&collector.groups).enumerate().map(classify).collect()
 }
 
-/// Memory as its manager has it: stacks of goroutines are pieces of Go's heap, and no threads'; and arenas of threads are glibc's alone,
-/// though others' mappings begin at such addresses too.
-fn of_manager(memory: Memory, manager: Option<Manager>) -> Memory {
+/// The kind of memory, given the allocator: stacks of goroutines are parts of Go's heap; and only glibc has
+/// thread arenas, though mappings of other allocators may begin at such addresses too.
+fn memory_of(memory: Memory, manager: Option<Manager>) -> Memory {
     match (memory, manager) {
         (Memory::ThreadStack, Some(Manager::Go)) => Memory::Mapping,
         (Memory::Arena, Some(manager)) if manager != Manager::Glibc => Memory::Mapping,
@@ -98,22 +105,22 @@ fn of_manager(memory: Memory, manager: Option<Manager>) -> Memory {
     }
 }
 
-/// Whether faults of this group take memory that is the process's own.
-fn is_own(key: &Key) -> bool {
+/// Whether faults of this group take new private memory.
+fn is_private(key: &Key) -> bool {
     key.memory != Memory::File && !key.is_inherited
 }
 
-/// The share of a program's faults at memory of its own that can be first touches of memory that stays, where it took enough of them: by
-/// how its processes' memory grew meanwhile.
-fn grows(program: &Program) -> Option<f64> {
+/// The largest share of a program's faults at private memory that can be first touches of memory that stays,
+/// by the growth of its processes' memory; `None` with too few faults, or if all can be.
+fn growth_share(program: &Program) -> Option<f64> {
     (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
 }
 
-/// For each program the share of its faults at memory of its own that met pages for the first time, as it was seen.
+/// For each program the share of its faults at private memory that were first touches, by the samples.
 fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f64> {
     let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
     for (number, (key, group)) in (0..).zip(collector.keys.iter().zip(&collector.groups)) {
-        if is_own(key) {
+        if is_private(key) {
             let sum = sums.entry(key.program).or_default();
             let first = 1.0 - refaults.get(&number).copied().unwrap_or(0.0);
             *sum = (sum.0 + group.minor, sum.1 + group.minor * first);
@@ -122,24 +129,30 @@ fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f
     sums.into_iter().map(|(program, (all, firsts))| (program, firsts / all.max(1.0))).collect()
 }
 
-/// What became of pages that seemed to be met for the first time and cannot have been, as shares of these; nothing where all can.
-/// They came again at other addresses, or were brought together with others: copied, if a child shared them; else the heap was
-/// cut, or they lay in new mappings; of a manager that gives pages back by advice, as far as there were enough of these.
-fn unmet(program: &Program, key: &Key, manager: Option<Manager>, firsts: f64, page: f64) -> Again {
-    let Some(grows) = grows(program).filter(|grows| is_own(key) && *grows < firsts) else {
-        return Again::default();
-    };
-    let share = 1.0 - grows / firsts;
+/// What happened to pages whose faults look like first touches but cannot be, as shares of these faults;
+/// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
+/// if a child shared them; else the heap shrank, or they are in new mappings (for an allocator that gives
+/// pages back by madvise, as far as there were enough mappings).
+fn hidden_refaults(
+    program: &Program,
+    key: &Key,
+    manager: Option<Manager>,
+    firsts: f64,
+    page: f64,
+) -> Refaults {
+    let growth = growth_share(program).filter(|growth| is_private(key) && *growth < firsts);
+    let Some(growth) = growth else { return Refaults::default() };
+    let share = 1.0 - growth / firsts;
     let forked = share * program.shared / (program.touched - program.grown);
     let rest = share - forked;
     if key.memory == Memory::Heap {
-        let cut = if program.regrown > 0 { rest } else { 0.0 };
-        return Again { forked, cut, silently: rest - cut, ..Again::default() };
+        let heap_cut = if program.regrown > 0 { rest } else { 0.0 };
+        return Refaults { forked, heap_cut, no_event: rest - heap_cut, ..Refaults::default() };
     }
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
-    let is_mapped = !manager.is_some_and(manager::advises);
+    let is_mapped = !manager.is_some_and(allocator::advises);
     let mapped = if is_mapped { rest } else { rest * (bytes / (program.touched * page)).min(1.0) };
-    Again { forked, mapped, silently: rest - mapped, ..Again::default() }
+    Refaults { forked, mapped, no_event: rest - mapped, ..Refaults::default() }
 }
 
 /// The size of a program's mappings that makes up most of their bytes.
@@ -149,14 +162,14 @@ fn mapped(program: &Program) -> Option<f64> {
 }
 
 /// A figure for each mechanism: its share of all minor faults.
-pub fn mechanisms(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
+pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     let minor = traced.collector.minor;
-    let mut all: BTreeMap<Cause, (f64, &Judged, f64)> = BTreeMap::new();
+    let mut all: BTreeMap<Cause, (f64, &ClassifiedGroup, f64)> = BTreeMap::new();
     for group in groups {
         for (cause, faults) in &group.causes {
             let entry = all.entry(*cause).or_insert((0.0, group, 0.0));
             entry.0 += faults;
-            // The evidence that is shown is that of the group with most of these faults.
+            // The figure has the evidence of the group with most of these faults.
             if *faults > entry.2 {
                 (entry.1, entry.2) = (group, *faults);
             }
@@ -165,7 +178,7 @@ pub fn mechanisms(groups: &[Judged], traced: &Traced) -> Vec<Figure> {
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
     all.into_iter()
-        .filter(|(_, (faults, ..))| *faults * minor.samples >= minor.seen)
+        .filter(|(_, (faults, ..))| *faults * minor.samples >= minor.faults)
         .map(|((mechanism, manager), (faults, main, _))| {
             mechanism_figure(mechanism, manager, share(faults, minor), main)
         })
@@ -176,16 +189,16 @@ fn mechanism_figure(
     mechanism: Mechanism,
     manager: Option<Manager>,
     (value, interval): (f64, Option<Interval>),
-    main: &Judged,
+    main: &ClassifiedGroup,
 ) -> Figure {
-    let (suffix, whose) = match manager {
+    let (suffix, owner) = match manager {
         Some(manager) => (format!(".{manager}"), format!(" ({})", manager.told())),
         None => Default::default(),
     };
     let id = format!("{SUITE}.mechanism.{mechanism}{suffix}");
     let mut figure =
-        Figure::planned(id, SUITE, format!("{}{whose}", mechanism.told()), Unit::ONE, Better::Neither);
-    found(&mut figure, value, interval);
+        Figure::planned(id, SUITE, format!("{}{owner}", mechanism.told()), Unit::ONE, Better::Neither);
+    set_observed(&mut figure, value, interval);
     let conditions = &mut figure.conditions;
     conditions.set(MECHANISM, mechanism.word().to_owned());
     if let Some(manager) = manager {
@@ -195,17 +208,17 @@ fn mechanism_figure(
     conditions.set(MEMORY_KIND, main.facts.memory.word().to_owned());
     let evidence = &mut figure.evidence;
     evidence.put(FAULT_SAMPLES, main.samples);
-    evidence.put(FAULT_REFAULTS, main.facts.refaults);
-    evidence.put(FAULT_UNMET, main.facts.unmet.sum());
-    let again = main.facts.again;
-    if again.sum() > 0.0 {
+    evidence.put(FAULT_REFAULTS, main.facts.refault_share);
+    evidence.put(FAULT_UNMET, main.facts.hidden_refaults.sum());
+    let refaults = main.facts.refaults;
+    if refaults.sum() > 0.0 {
         let parts = [
-            (AGAIN_MAPPED, again.mapped),
-            (AGAIN_CUT, again.cut),
-            (AGAIN_FORKED, again.forked),
-            (AGAIN_SILENTLY, again.silently),
+            (AGAIN_MAPPED, refaults.mapped),
+            (AGAIN_CUT, refaults.heap_cut),
+            (AGAIN_FORKED, refaults.forked),
+            (AGAIN_SILENTLY, refaults.no_event),
         ];
-        parts.into_iter().for_each(|(key, seen)| evidence.put(key, seen / again.sum()));
+        parts.into_iter().for_each(|(key, part)| evidence.put(key, part / refaults.sum()));
     }
     match main.facts.headers {
         Some(headers) => evidence.put(BLOCK_HEADERS, headers),
@@ -221,30 +234,30 @@ fn mechanism_figure(
             None => evidence.put_unknown(BLOCK_MAPPED, "the kernel told of no mapping of data"),
         }
     }
-    put_told(evidence, mechanism, main);
+    put_calls(evidence, mechanism, main);
     evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
     evidence.put(PROGRAM_FORKS, main.forks);
     figure
 }
 
-/// What the kernel told of the calls by which such memory is given back, and of the pages that the faults met.
-fn put_told(evidence: &mut Evidence, mechanism: Mechanism, main: &Judged) {
-    let told = main.facts.told;
+/// Writes the owners of the calls that give such memory back, and the share of faults that copied a page.
+fn put_calls(evidence: &mut Evidence, mechanism: Mechanism, main: &ClassifiedGroup) {
+    let calls = main.facts.calls;
     let owners = match mechanism {
-        Mechanism::MapChurn => told.unmapped,
-        Mechanism::ArenaTrim | Mechanism::Purge => told.advised,
+        Mechanism::MapChurn => calls.unmapped,
+        Mechanism::ArenaTrim | Mechanism::Purge => calls.advised,
         _ => None,
     };
     if let Some(owners) = owners {
         evidence.put(CALLS_OF_MALLOC, owners.malloc);
         evidence.put(CALLS_OF_ALLOCATOR, owners.allocator);
     }
-    if let Some(copies) = told.copies {
+    if let Some(copies) = calls.copies {
         evidence.put(FAULT_COPIES, copies);
     }
 }
 
-/// Files of which most faults were, each with its major faults, or its minor ones where there are none.
+/// The files with most faults, by major faults, then by minor ones.
 pub fn files(traced: &Traced) -> Vec<Figure> {
     const MOST: usize = 5;
     let all = traced.collector.minor;
@@ -258,38 +271,39 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
     }
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(b.1.0.total_cmp(&a.1.0)));
-    let of = |(place, (name, (minor, major))): (usize, (&str, (f64, f64)))| {
+    let file_figure = |(place, (name, (minor, major))): (usize, (&str, (f64, f64)))| {
         let name = plain_to(name, 200);
         let id = format!("{SUITE}.file.{}", place + 1);
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
         let (value, interval) = share(minor, all);
-        found(&mut figure, value, interval);
+        set_observed(&mut figure, value, interval);
         (figure.series, figure.at) = (Some(format!("{SUITE}.files")), rank(place));
         figure.conditions.set(FAULT_FILE, name);
         figure.evidence.put(FAULT_MAJORS, major);
         figure
     };
-    files.into_iter().take(MOST).enumerate().map(of).collect()
+    files.into_iter().take(MOST).enumerate().map(file_figure).collect()
 }
 
-/// A place in an order, as a coordinate.
+/// A rank, from 0, as a coordinate.
 pub fn rank(place: usize) -> At {
     let coordinate = Coordinate { value: CoordinateValue::Number(place as f64 + 1.0), unit: None };
     [("rank".to_owned(), coordinate)].into()
 }
 
-/// Makes it one that was found: it follows from the samples, and is as good as they are.
-pub fn found(figure: &mut Figure, value: f64, interval: Option<Interval>) {
+/// Sets an observed value, which follows from the samples and is as good as they are.
+pub fn set_observed(figure: &mut Figure, value: f64, interval: Option<Interval>) {
     (figure.value, figure.interval) = (Some(value), interval);
     (figure.status, figure.reason) = (Status::Measured, None);
     (figure.basis, figure.derived_from) = (Basis::Observations, vec![COVERAGE.to_owned()]);
 }
 
-/// A share of the faults, with its interval by the number of samples. What was lost may be of these or of others, as it is mostly of one
-/// moment: the interval reaches from none of it to all (bounds of Manski, Nonparametric bounds on treatment effects, 1990).
-pub fn share(faults: f64, all: Sampled) -> (f64, Option<Interval>) {
-    let value = if all.seen > 0.0 { (faults / all.seen).clamp(0.0, 1.0) } else { 0.0 };
-    let lost = all.lost / (all.seen + all.lost).max(1.0);
+/// A share of the faults, with its interval by the number of samples. Lost faults are mostly of one moment,
+/// and may be of these or of others: the interval covers both (bounds of Manski, Nonparametric bounds on
+/// treatment effects, 1990).
+pub fn share(faults: f64, all: SampleTotals) -> (f64, Option<Interval>) {
+    let value = if all.faults > 0.0 { (faults / all.faults).clamp(0.0, 1.0) } else { 0.0 };
+    let lost = all.lost / (all.faults + all.lost).max(1.0);
     let widened = |interval: Interval| Interval {
         low: interval.low * (1.0 - lost),
         high: (interval.high * (1.0 - lost) + lost).min(1.0),
@@ -303,16 +317,16 @@ mod unit {
     use super::*;
 
     #[test]
-    fn what_was_lost_may_be_of_anybody() {
-        let whole = Sampled { samples: 400.0, seen: 8000.0, lost: 0.0 };
+    fn lost_faults_widen_the_interval() {
+        let whole = SampleTotals { samples: 400.0, faults: 8000.0, lost: 0.0 };
         let (value, interval) = share(2000.0, whole);
         let exact = interval.unwrap();
         assert_eq!((value, exact.low < 0.25, exact.high > 0.25), (0.25, true, true));
-        let (value, interval) = share(2000.0, Sampled { lost: 24_000.0, ..whole });
+        let (value, interval) = share(2000.0, SampleTotals { lost: 24_000.0, ..whole });
         let wide = interval.unwrap();
         assert_eq!(value, 0.25);
         assert!((wide.low - exact.low * 0.25).abs() < 1e-12, "none of what was lost: {wide:?}");
         assert!((wide.high - (exact.high * 0.25 + 0.75)).abs() < 1e-12, "all of it: {wide:?}");
-        assert_eq!(share(0.0, Sampled::default()), (0.0, None));
+        assert_eq!(share(0.0, SampleTotals::default()), (0.0, None));
     }
 }

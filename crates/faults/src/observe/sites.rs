@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use figure::evidence::*;
 use figure::{Better, Figure, Unit};
 
-use super::shares::{Judged, found, rank, share};
+use super::shares::{ClassifiedGroup, rank, set_observed, share};
 use super::stacks::{functions, heaviest};
 use crate::SUITE;
 use crate::trace::Traced;
@@ -18,11 +18,11 @@ const LEAST: f64 = 0.005;
 /// Functions of each.
 const CALLS: usize = 6;
 
-/// A place: the group that it is in, and what is shown of it.
+/// A place: its group, and the functions that are shown.
 type Place<'a> = (u32, Vec<&'a str>);
 
 /// A figure for each place: its share of all minor faults.
-pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
+pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<Figure> {
     let all = traced.collector.minor;
     let mut places: HashMap<Place, (f64, Option<&str>)> = HashMap::new();
     for (site, _) in heaviest(&traced.collector) {
@@ -35,26 +35,26 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
     }
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
-    let of = |(place, found_there): (usize, (Place, (f64, Option<&str>)))| {
-        let ((group, calls), (faults, line)) = found_there;
-        let told = calls.join(" < ");
+    let site_figure = |(place, site): (usize, (Place, (f64, Option<&str>)))| {
+        let ((group, calls), (faults, line)) = site;
+        let name = calls.join(" < ");
         let id = format!("{SUITE}.site.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, told.clone(), Unit::ONE, Better::Neither);
+        let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
         let (value, interval) = share(faults, all);
-        found(&mut figure, value, interval);
+        set_observed(&mut figure, value, interval);
         (figure.series, figure.at) = (Some(format!("{SUITE}.sites")), rank(place));
-        figure.conditions.set(SITE_CALLS, told);
+        figure.conditions.set(SITE_CALLS, name);
         if let Some(line) = line {
             figure.conditions.set(SITE_LINE, line.to_owned());
         }
-        if let Some(judged) = groups.get(group as usize) {
-            figure.conditions.set(WATCHED, judged.program.clone());
-            figure.conditions.set(MEMORY_KIND, judged.facts.memory.word().to_owned());
-            let most = judged.causes.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        if let Some(group) = groups.get(group as usize) {
+            figure.conditions.set(WATCHED, group.program.clone());
+            figure.conditions.set(MEMORY_KIND, group.facts.memory.word().to_owned());
+            let most = group.causes.iter().max_by(|a, b| a.1.total_cmp(b.1));
             if let Some(((mechanism, _), _)) = most {
                 figure.conditions.set(MECHANISM, mechanism.word().to_owned());
             }
-            if let Some(block) = judged.block {
+            if let Some(block) = group.block {
                 figure.evidence.put(FAULT_BLOCK, block);
             }
         }
@@ -62,10 +62,10 @@ pub fn sites(groups: &[Judged], traced: &Traced, names: &Names) -> Vec<Figure> {
     };
     places
         .into_iter()
-        .filter(|(_, (faults, _))| *faults > 0.0 && *faults >= all.seen * LEAST)
+        .filter(|(_, (faults, _))| *faults > 0.0 && *faults >= all.faults * LEAST)
         .take(MOST)
         .enumerate()
-        .map(of)
+        .map(site_figure)
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! Stacks with their names: what a flame graph is drawn from.
+//! Stacks with the names of their functions, for flame graphs.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,11 @@ use figure::format::plain_to;
 use figure::series::Part;
 use figure::{Better, Figure, Unit};
 
-use super::shares::{found, share};
+use super::shares::{set_observed, share};
 use crate::SUITE;
 use crate::trace::Traced;
-use crate::trace::collect::{Collector, Frame, Sampled, Site};
+use crate::trace::collect::{Collector, SampleTotals};
+use crate::trace::frame::{Frame, Site};
 use crate::trace::symbols::{self, Function, Names};
 
 /// Stacks that are kept at most.
@@ -22,11 +23,11 @@ const MOST_CHARACTERS: usize = 4000;
 pub fn names(collector: &Collector) -> Names {
     let mut frames: std::collections::HashSet<Frame> =
         heaviest(collector).iter().flat_map(|(site, _)| site.frames.iter().copied()).collect();
-    frames.extend(collector.book.callers.keys().flat_map(|caller| caller.frames.iter().copied()));
+    frames.extend(collector.call_counts.callers.keys().flat_map(|caller| caller.frames.iter().copied()));
     symbols::names(frames, collector)
 }
 
-/// Sites by their faults, the most first, as many as are kept.
+/// Sites by their faults, the most first, at most as many as are kept.
 pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
     let mut sites: Vec<(&Site, f64)> =
         collector.sites.iter().map(|(site, (minor, major))| (site, minor + major)).collect();
@@ -38,16 +39,17 @@ pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
 /// The functions of a site, the innermost first.
 pub fn functions<'a>(site: &Site, names: &'a Names) -> Vec<&'a Function> {
     let mut all: Vec<&Function> = site.frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
-    // What calls itself, and what nobody has a name for, is told once.
+    // Recursive and unnamed functions appear once.
     all.dedup_by(|a, b| a.name == b.name);
     all
 }
 
-/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame graphs have it.
+/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame
+/// graphs have it.
 pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     let collector = &traced.collector;
     let mut folded: HashMap<String, f64> = HashMap::new();
-    let mut kept = 0.0;
+    let mut named = 0.0;
     for (site, faults) in heaviest(collector) {
         let frame = |name: &str| name.replace([';', '\n'], ":");
         let mut line = frame(&plain_to(&site.thread, 60));
@@ -58,21 +60,21 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
             }
         }
         *folded.entry(line).or_default() += faults;
-        kept += faults;
+        named += faults;
     }
-    let all = collector.minor.seen + collector.groups.iter().map(|group| group.major).sum::<f64>();
+    let all = collector.minor.faults + collector.groups.iter().map(|group| group.major).sum::<f64>();
     if all <= 0.0 {
         return None;
     }
     let mut parts: Vec<Part> = folded
         .into_iter()
-        .map(|(name, faults)| Part { name, value: faults / all, share: faults / kept })
+        .map(|(name, faults)| Part { name, value: faults / all, share: faults / named })
         .collect();
     parts.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
     let name = "faults whose stacks are kept";
     let mut figure = Figure::planned(format!("{SUITE}.stacks"), SUITE, name, Unit::ONE, Better::Neither);
-    let (value, interval) = share(kept, Sampled { seen: all, lost: 0.0, ..collector.minor });
-    found(&mut figure, value, interval);
+    let (value, interval) = share(named, SampleTotals { faults: all, lost: 0.0, ..collector.minor });
+    set_observed(&mut figure, value, interval);
     figure.evidence.put(FAULT_SEEN, all);
     figure.parts = parts;
     Some(figure)

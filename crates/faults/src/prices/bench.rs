@@ -1,4 +1,4 @@
-//! The worker: laps on pinned threads, as many as a round lasts, with the faults that each took.
+//! The worker: laps on pinned threads for as long as a round lasts, with the faults of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -14,17 +14,17 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 
-use super::catalogue::{self, Crowd, Price};
-use super::ground::Ground;
+use super::catalogue::{self, Price, ThreadedPrice};
+use super::fixture::Fixture;
 use super::lap::{Lap, timed};
 use super::plan::{Setup, Task};
-use super::together::Meeting;
+use super::threads::SampleEnd;
 use crate::clocks::Used;
 
 /// A sample lasts at least this long, in seconds, by as many laps as that takes.
 const SAMPLE: f64 = 0.01;
-/// A round of several threads lasts about this long, by as many samples as that takes: fifteen clock ticks of 10 ms, so that tick
-/// accounting (steal, foreign load) can say something.
+/// A round of several threads lasts about this long, by as many samples as that takes: fifteen clock ticks of
+/// 10 ms, so that tick accounting (steal, foreign load) can say something.
 const ROUND: f64 = 0.15;
 /// Samples of a round at most.
 const MOST_SAMPLES: usize = 60;
@@ -35,7 +35,7 @@ type Work = Arc<dyn Fn(&Seat, usize) -> io::Result<Lap> + Send + Sync>;
 /// A sample's value.
 type Value = Box<dyn Fn(&Lap) -> f64>;
 
-/// Threads, and what is seen of their CPUs.
+/// Threads, and the counters of their CPUs.
 struct Team {
     pool: Pool,
     watch: Watch,
@@ -43,7 +43,7 @@ struct Team {
 
 struct PriceBench {
     setup: Setup,
-    ground: Arc<Ground>,
+    fixture: Arc<Fixture>,
     /// By number of threads.
     teams: BTreeMap<usize, Team>,
     /// Samples of a round, by figure.
@@ -61,23 +61,24 @@ pub fn prepare(
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
     let clock = Clock::of(machine);
-    // A fault's price is another in a few processes, for all their time (docs/methods/faults.md).
+    // A few processes have another price of a fault for all their time (docs/methods/faults.md).
     let mut facts = Facts { anew: true, ..Facts::default() };
     clock.write(&mut facts.evidence);
     let sizes: BTreeSet<usize> = setup.tasks.iter().map(|task| task.threads.max(1)).collect();
-    let team = |threads: usize| Ok((threads, Team::of(&setup, threads, clock.clone())?));
+    let team = |threads: usize| Ok((threads, Team::new(&setup, threads, clock.clone())?));
     let teams = sizes.into_iter().map(team).collect::<Result<BTreeMap<_, _>, String>>()?;
     facts.evidence.put(PLACE_READBACK, teams.values().all(|team| team.pool.readback));
-    let ground = Ground::of(machine, &setup.here);
-    let of_files = lab::mount::evidence(&setup.here.directory);
-    let on_files = setup.tasks.iter().filter(|task| task.is_of_files());
-    facts.figures = on_files.map(|task| (task.id.clone(), of_files.clone())).collect();
-    let ground = Arc::new(if facts.figures.is_empty() { ground } else { ground.with_files(&setup.here) });
-    Ok((Box::new(PriceBench { ground, teams, samples: BTreeMap::new(), setup }), facts))
+    let fixture = Fixture::new(machine, &setup.capabilities);
+    let mount = lab::mount::evidence(&setup.capabilities.directory);
+    let file_tasks = setup.tasks.iter().filter(|task| task.is_of_files());
+    facts.figures = file_tasks.map(|task| (task.id.clone(), mount.clone())).collect();
+    let has_files = !facts.figures.is_empty();
+    let fixture = Arc::new(if has_files { fixture.with_files(&setup.capabilities) } else { fixture });
+    Ok((Box::new(PriceBench { fixture, teams, samples: BTreeMap::new(), setup }), facts))
 }
 
 impl Team {
-    fn of(setup: &Setup, threads: usize, clock: Clock) -> Result<Team, String> {
+    fn new(setup: &Setup, threads: usize, clock: Clock) -> Result<Team, String> {
         let cpus = setup.cpus.iter().take(threads);
         let threads: Vec<CpuList> = cpus.map(|cpu| CpuList::from_iter([*cpu])).collect();
         let placement = Placement { places: "threads", bind: "close", threads };
@@ -88,12 +89,12 @@ impl Team {
 }
 
 /// Laps of one thread until a sample is long enough.
-fn alone(price: &'static Price, ground: Arc<Ground>) -> Work {
+fn single_work(price: &'static Price, fixture: Arc<Fixture>) -> Work {
     Arc::new(move |seat, _| {
         let begun = seat.clock.now();
         let mut all = Lap::default();
         while all.units == 0.0 || seat.clock.seconds(begun, seat.clock.now()) < SAMPLE {
-            all = [all, (price.lap)(&ground)?].into_iter().sum();
+            all = [all, (price.lap)(&fixture)?].into_iter().sum();
             seat.glance();
         }
         Ok(all)
@@ -101,24 +102,24 @@ fn alone(price: &'static Price, ground: Arc<Ground>) -> Work {
 }
 
 /// The parts of several threads.
-fn together(crowd: &'static Crowd, ground: Arc<Ground>) -> Work {
-    let meeting = Meeting::default();
-    Arc::new(move |seat, sample| (crowd.lap)(&ground, seat, sample, &meeting))
+fn threaded_work(price: &'static ThreadedPrice, fixture: Arc<Fixture>) -> Work {
+    let end = SampleEnd::default();
+    Arc::new(move |seat, sample| (price.lap)(&fixture, seat, sample, &end))
 }
 
 impl PriceBench {
     /// The work of a figure, and what one of its laps amounts to in the figure's unit.
     fn work(&self, task: &Task) -> Result<(Work, Value), String> {
         let none = || format!("no price {}", task.word);
-        let ground = self.ground.clone();
+        let fixture = self.fixture.clone();
         Ok(match task.threads {
             0 => {
-                let price = catalogue::alone(&task.word).ok_or_else(none)?;
-                (alone(price, ground), Box::new(|lap| price.clock.price(lap) / price.scale().0))
+                let price = catalogue::single(&task.word).ok_or_else(none)?;
+                (single_work(price, fixture), Box::new(|lap| price.clock.price(lap) / price.scale().0))
             }
             _ => {
-                let crowd = catalogue::crowd(&task.word).ok_or_else(none)?;
-                (together(crowd, ground), Box::new(|lap| crowd.clock.price(lap)))
+                let price = catalogue::threaded(&task.word).ok_or_else(none)?;
+                (threaded_work(price, fixture), Box::new(|lap| price.clock.price(lap)))
             }
         })
     }
@@ -127,28 +128,28 @@ impl PriceBench {
         self.teams.get(&task.threads.max(1)).ok_or_else(|| format!("no threads for {}", task.id))
     }
 
-    /// How many samples make a round, by one that is not counted.
-    fn dose(&self, task: &Task) -> Result<usize, String> {
+    /// How many samples make a round, by a sample that is not counted.
+    fn samples_per_round(&self, task: &Task) -> Result<usize, String> {
         let (work, _) = self.work(task)?;
-        let taken = self.team(task)?.pool.run(move |seat| timed(|| work(seat, 0)));
+        let laps = self.team(task)?.pool.run(move |seat| timed(|| work(seat, 0)));
         let mut longest = 0.0_f64;
-        for (lap, used) in taken.map_err(|error| error.to_string())? {
+        for (lap, used) in laps.map_err(|error| error.to_string())? {
             lap.map_err(|error| error.to_string())?;
             longest = longest.max(used.wall * 1e-9);
         }
         let round = match task.threads {
-            0 => catalogue::alone(&task.word).map_or(ROUND, |price| price.round),
+            0 => catalogue::single(&task.word).map_or(ROUND, |price| price.round),
             _ => ROUND,
         };
         Ok(((round / longest.max(1e-9)).ceil() as usize).clamp(1, MOST_SAMPLES))
     }
 }
 
-/// One lap of all threads, sample by sample.
-fn laps(given: Vec<Vec<io::Result<Lap>>>) -> Result<Vec<Lap>, String> {
-    let samples = given.iter().map(Vec::len).min().unwrap_or(0);
+/// Adds up the laps of all threads, sample by sample.
+fn sum_laps(by_thread: Vec<Vec<io::Result<Lap>>>) -> Result<Vec<Lap>, String> {
+    let samples = by_thread.iter().map(Vec::len).min().unwrap_or(0);
     let mut laps = vec![Lap::default(); samples];
-    for thread in given {
+    for thread in by_thread {
         for (all, lap) in laps.iter_mut().zip(thread) {
             *all = [*all, lap.map_err(|error| error.to_string())?].into_iter().sum();
         }
@@ -162,15 +163,15 @@ impl Bench for PriceBench {
             self.setup.tasks.iter().find(|task| task.id == id).ok_or_else(|| format!("no figure {id}"))?;
         let samples = match self.samples.get(id) {
             Some(samples) => *samples,
-            None => self.dose(task)?,
+            None => self.samples_per_round(task)?,
         };
         let (team, (work, value)) = (self.team(task)?, self.work(task)?);
         let work = move |seat: &Seat, sample| work(seat, sample);
-        let (measured, given) = measure::round_giving(&team.pool, &team.watch, samples, work)
+        let (measured, by_thread) = measure::round_giving(&team.pool, &team.watch, samples, work)
             .map_err(|error| error.to_string())?;
-        let laps = laps(given)?;
+        let laps = sum_laps(by_thread)?;
         let prices: Vec<f64> = laps.iter().map(value).collect();
-        // Not above zero is possible where pages were there already: the faults that are missing tell that.
+        // A price can be below zero if pages were already present: the missing faults show that.
         if prices.iter().any(|price| !price.is_finite()) {
             return Err("nothing was priced".to_owned());
         }
@@ -185,7 +186,7 @@ impl Bench for PriceBench {
     }
 }
 
-/// Writes what the laps of a round took.
+/// Writes what the laps of a round used.
 fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
     let all: Lap = laps.iter().copied().sum();
     evidence.put(PRICE_UNITS, all.units);
@@ -194,7 +195,7 @@ fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
     evidence.put(PRICE_CPU, all.cpu());
     evidence.put(PRICE_WALL, all.wall());
     evidence.put(PRICE_AGAIN, Lap { used: all.again, again: Used::default(), ..all }.cpu());
-    // What the value rests on is what was timed, not the preparing between.
+    // The value comes from the timed part of a lap, not from its preparation.
     let shortest = laps.iter().map(|lap| lap.used.wall * 1e-9).reduce(f64::min);
     evidence.put_reading(SAMPLE_SHORTEST, Reading::or_unknown(shortest, "no lap was timed"));
 }
@@ -204,15 +205,15 @@ mod unit {
     use super::*;
 
     #[test]
-    fn the_laps_of_all_threads_make_a_sample_and_one_that_failed_fails_all() {
+    fn laps_of_all_threads_add_up_and_one_failure_fails_all() {
         let lap = |units: usize, cpu: f64| {
-            Lap::of(units, Used { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
+            Lap::new(units, Used { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
         };
-        let given = vec![
+        let by_thread = vec![
             vec![Ok(lap(10, 1000.0)), Ok(lap(10, 3000.0))],
             vec![Ok(lap(10, 2000.0)), Ok(Lap::default())],
         ];
-        let all = laps(given).unwrap();
+        let all = sum_laps(by_thread).unwrap();
         assert_eq!((all[0].cpu(), all[1].cpu(), all[1].wall()), (150.0, 300.0, 600.0));
         let mut evidence = figure::Evidence::default();
         write(&mut evidence, &all);
@@ -220,6 +221,6 @@ mod unit {
         assert_eq!(evidence.get(PRICE_MINOR), Reading::Value(30.0));
         assert_eq!(evidence.get(PRICE_CPU), Reading::Value(200.0));
         let failed = vec![vec![Ok(lap(1, 1.0))], vec![Err(io::Error::other("no memory"))]];
-        assert_eq!(laps(failed), Err("no memory".to_owned()));
+        assert_eq!(sum_laps(failed), Err("no memory".to_owned()));
     }
 }

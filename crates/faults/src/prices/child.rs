@@ -1,4 +1,4 @@
-//! A child that does nothing but share our pages until it is let go.
+//! A child that does nothing but share the pages of this process until it is ended.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,34 +12,34 @@ use crate::clocks::Used;
 #[derive(Debug)]
 pub struct Child {
     process: libc::pid_t,
-    /// The child waits until this is closed: by us, or by our end.
+    /// The child waits until this is closed, by this process or by its end.
     lifeline: Option<OwnedFd>,
 }
 
 impl Child {
-    /// Forks, and waits until the child has come to its rest, on the CPUs that the calling thread may use. Also gives what the
-    /// call itself took.
+    /// Forks, and waits until the child sleeps, on the CPUs that the calling thread may use. Also returns
+    /// what the call took.
     ///
     /// # Errors
     /// What the system answered.
     pub fn fork() -> io::Result<(Child, Used)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (ready, rests) = pipe_with(PipeFlags::CLOEXEC)?;
-        // SAFETY: the child calls nothing but close, write, read and _exit, which are allowed after a fork of a process with
-        // threads.
+        let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
+        // SAFETY: the child calls nothing but close, write, read and _exit, which are allowed after a fork of
+        // a process with threads.
         match timed(|| unsafe { libc::fork() }) {
             (-1, _) => Err(io::Error::last_os_error()),
             // SAFETY: as above; the descriptors are the child's own copies.
             (0, _) => unsafe {
                 libc::close(write.as_raw_fd());
                 let mut byte = 0u8;
-                libc::write(rests.as_raw_fd(), (&raw const byte).cast(), 1);
+                libc::write(sleeps.as_raw_fd(), (&raw const byte).cast(), 1);
                 libc::read(read.as_raw_fd(), (&raw mut byte).cast(), 1);
                 libc::_exit(0)
             },
             (process, used) => {
                 let child = Child { process, lifeline: Some(write) };
-                drop(rests);
+                drop(sleeps);
                 let mut byte = [0];
                 match rustix::io::retry_on_intr(|| rustix::io::read(&ready, &mut byte))? {
                     1 => Ok((child, used)),
@@ -49,7 +49,7 @@ impl Child {
         }
     }
 
-    /// Lets it go, and waits until it is gone.
+    /// Ends it, and waits for that.
     ///
     /// # Errors
     /// What the system answered.
@@ -62,7 +62,7 @@ impl Child {
             return Ok(());
         }
         loop {
-            // SAFETY: waits for our own child, and wants no status.
+            // SAFETY: waits for a child of this process, and takes no status.
             let ended = unsafe { libc::waitpid(self.process, std::ptr::null_mut(), 0) };
             if ended == self.process {
                 return Ok(());
@@ -81,16 +81,13 @@ impl Drop for Child {
     }
 }
 
-/// Forks protect the pages of the whole process: a test that counts its own faults reads this, one that forks writes.
-#[cfg(test)]
-pub(crate) static FORKING: std::sync::RwLock<()> = std::sync::RwLock::new(());
-
 #[cfg(test)]
 mod unit {
+    use super::super::lap::unit::FORKING;
     use super::*;
 
     #[test]
-    fn a_child_lives_until_it_is_let_go() {
+    fn a_child_lives_until_it_is_ended() {
         let _alone = FORKING.write();
         let (child, used) = Child::fork().unwrap();
         let process = child.process;

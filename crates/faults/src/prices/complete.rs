@@ -1,42 +1,43 @@
-//! What follows from the measured prices: a huge page by the small page, what others add to a call, a cold file against a warm one. Pure.
+//! Figures that follow from the measured prices: a huge page per small page, what other threads add to a
+//! call, a cold file against a warm one. Pure.
 
 use figure::evidence as key;
 use figure::{Better, Figure, Unit, stats};
 
-use super::catalogue::{COLD, CROWDS, HUGE, PAGE, WARM, WRITE, alone};
-use super::plan::{name, named};
+use super::catalogue::{COLD, HUGE, PAGE, THREADED, WARM, WRITE, single};
+use super::plan::{coordinate, series_id};
 use crate::SUITE;
 
-/// Adds them, each behind those of its series.
+/// Adds them, each behind the figures of its series.
 pub fn complete(figures: &mut Vec<Figure>) {
     let mut added: Vec<Figure> = huge_by_page(figures).into_iter().collect();
     added.extend(cold_by_warm(figures));
-    added.extend(CROWDS.iter().filter(|crowd| crowd.is_one).flat_map(|crowd| extra(figures, crowd.word)));
+    added.extend(THREADED.iter().filter(|price| price.is_one).flat_map(|price| extra(figures, price.word)));
     figures.append(&mut added);
 }
 
 fn find<'a>(figures: &'a [Figure], word: &str) -> Option<&'a Figure> {
-    let id = named(word);
+    let id = series_id(word);
     figures.iter().find(|figure| figure.id == id)
 }
 
-/// A figure that follows from another one, under its conditions.
-fn following(of: &Figure, id: String, called: &str, unit: Unit) -> Figure {
-    let mut figure = Figure::planned(id, SUITE, called, unit, Better::Lower);
-    figure.conditions = of.conditions.clone();
-    (figure.status, figure.reason) = (of.status, of.reason.clone());
+/// A figure that follows from another one, with its conditions.
+fn following(source: &Figure, id: String, name: &str, unit: Unit) -> Figure {
+    let mut figure = Figure::planned(id, SUITE, name, unit, Better::Lower);
+    figure.conditions = source.conditions.clone();
+    (figure.status, figure.reason) = (source.status, source.reason.clone());
     figure
 }
 
-/// What a huge page costs for each page of the base size in it.
+/// The price of a huge page for each page of the base size in it.
 fn huge_by_page(figures: &[Figure]) -> Option<Figure> {
     let (huge, small) = (find(figures, HUGE)?, find(figures, WRITE)?);
     let row = "first write, by huge page";
-    let mut figure = following(huge, named("huge.by_page"), row, Unit::NANOSECONDS);
-    figure.series = Some(named(PAGE));
-    figure.at.insert(PAGE.to_owned(), name(row));
+    let mut figure = following(huge, series_id("huge.by_page"), row, Unit::NANOSECONDS);
+    figure.series = Some(series_id(PAGE));
+    figure.at.insert(PAGE.to_owned(), coordinate(row));
     let pages = huge.conditions.get(key::PRICE_BYTES)? / small.conditions.get(key::PRICE_BYTES)?;
-    let scale = alone(HUGE)?.scale().0;
+    let scale = single(HUGE)?.scale().0;
     let values: Vec<f64> = huge.kept_values().iter().map(|value| value * scale / pages).collect();
     figure.derive(&values, &[huge]);
     Some(figure)
@@ -47,7 +48,7 @@ fn cold_by_warm(figures: &[Figure]) -> Option<Figure> {
     let (cold, warm) = (find(figures, COLD)?, find(figures, WARM)?);
     let mut figure = following(
         cold,
-        named("scan.ratio"),
+        series_id("scan.ratio"),
         "A mapped file read from disk, against the page cache",
         Unit::ONE,
     );
@@ -56,9 +57,9 @@ fn cold_by_warm(figures: &[Figure]) -> Option<Figure> {
     Some(figure)
 }
 
-/// What other threads that run add to a call, by their number.
+/// What other running threads add to a call, by their number.
 fn extra(figures: &[Figure], word: &str) -> Vec<Figure> {
-    let series = named(word);
+    let series = series_id(word);
     let points = || figures.iter().filter(|figure| figure.series.as_deref() == Some(&series));
     let others = |figure: &Figure| figure.conditions.get(key::PRICE_OTHERS);
     let Some(alone) = points().find(|figure| others(figure) == Some(0.0)) else { return Vec::new() };
@@ -66,8 +67,8 @@ fn extra(figures: &[Figure], word: &str) -> Vec<Figure> {
         .filter(|figure| others(figure) > Some(0.0))
         .map(|with| {
             let id = with.id.replacen(&series, &format!("{series}.extra"), 1);
-            let called = format!("{}: more than with none", with.name);
-            let mut figure = following(with, id, &called, Unit::NANOSECONDS);
+            let name = format!("{}: more than with none", with.name);
+            let mut figure = following(with, id, &name, Unit::NANOSECONDS);
             (figure.series, figure.at) = (Some(format!("{series}.extra")), with.at.clone());
             let more = stats::differences(&with.kept_values(), &alone.kept_values());
             figure.derive(&more, &[with, alone]);
@@ -83,7 +84,7 @@ mod unit {
     use super::*;
 
     fn measured(id: &str, values: &[f64]) -> Figure {
-        let mut figure = Figure::planned(named(id), SUITE, id, Unit::NANOSECONDS, Better::Lower);
+        let mut figure = Figure::planned(series_id(id), SUITE, id, Unit::NANOSECONDS, Better::Lower);
         let round = |value: &f64| Round::new(String::new(), 0.1, vec![*value], Default::default());
         figure.rounds = values.iter().map(round).collect();
         figure.summarise();
@@ -91,7 +92,7 @@ mod unit {
     }
 
     #[test]
-    fn what_lacks_one_of_two_is_missing_like_it() {
+    fn a_ratio_without_one_side_has_its_status() {
         let mut warm = measured(WARM, &[]);
         (warm.status, warm.reason) = (Status::Interrupted, Some("the time was spent".to_owned()));
         let mut figures = vec![measured(COLD, &[900.0; 6]), warm];
@@ -102,7 +103,7 @@ mod unit {
     }
 
     #[test]
-    fn what_follows_follows() {
+    fn derived_figures_have_their_values() {
         let mut huge = measured(HUGE, &[512.0; 6]);
         huge.conditions.set(key::PRICE_BYTES, 2097152.0);
         let mut small = measured(WRITE, &[1400.0; 6]);
@@ -110,7 +111,7 @@ mod unit {
         let mut figures = vec![huge, small, measured(COLD, &[900.0; 6]), measured(WARM, &[100.0; 6])];
         for (others, value) in [(0.0, 300.0), (1.0, 2300.0)] {
             let mut figure = measured(&format!("madvise.with{others}"), &[value; 6]);
-            figure.series = Some(named("madvise"));
+            figure.series = Some(series_id("madvise"));
             figure.conditions.set(key::PRICE_OTHERS, others);
             figures.push(figure);
         }
@@ -123,7 +124,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_not_available_leaves_its_reason() {
+    fn an_unavailable_figure_passes_on_its_reason() {
         let cold = measured(COLD, &[]).not_available("on tmpfs");
         let mut figures = vec![cold, measured(WARM, &[1.0])];
         complete(&mut figures);

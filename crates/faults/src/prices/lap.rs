@@ -1,4 +1,4 @@
-//! One lap: so many units, touched or called, timed on their own thread.
+//! One lap: so many units, touched or called, timed on one thread.
 
 use std::iter::Sum;
 
@@ -8,17 +8,17 @@ use crate::mapping::Mapping;
 /// What one lap took, or several together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lap {
-    /// Units that are priced.
+    /// Units.
     pub units: f64,
     /// What they took.
     pub used: Used,
-    /// What the same touches took when everything was there.
+    /// What the same touches took when all pages were present.
     pub again: Used,
 }
 
 impl Lap {
-    /// A lap of calls, or of touches beside which a touch itself is nothing.
-    pub fn of(units: usize, used: Used) -> Lap {
+    /// A lap of calls, or of touches that cost little compared with their faults.
+    pub fn new(units: usize, used: Used) -> Lap {
         Lap { units: units as f64, used, again: Used::default() }
     }
 
@@ -27,7 +27,7 @@ impl Lap {
         (self.used.cpu - self.again.cpu) / self.units
     }
 
-    /// Time of a unit, in nanoseconds.
+    /// Wall time of a unit, in nanoseconds.
     pub fn wall(&self) -> f64 {
         (self.used.wall - self.again.wall) / self.units
     }
@@ -43,7 +43,7 @@ impl Sum for Lap {
     }
 }
 
-/// What something takes.
+/// Measures a function.
 #[inline]
 pub fn timed<T>(body: impl FnOnce() -> T) -> (T, Used) {
     let before = Used::before();
@@ -51,44 +51,47 @@ pub fn timed<T>(body: impl FnOnce() -> T) -> (T, Used) {
     (result, before.since())
 }
 
-/// Touches every `step`th page of a mapping, and does so once more for what a touch costs anyhow.
+/// Touches every `step`th page of a mapping, and then again to measure a touch without a fault.
 #[inline]
 pub fn touched(region: &Mapping, step: usize, touch: impl Fn(&Mapping, usize)) -> Lap {
     let all = || (0..region.pages()).step_by(step).for_each(|page| touch(region, page));
     let ((), used) = timed(all);
     let ((), again) = timed(all);
-    Lap { again, ..Lap::of(region.pages().div_ceil(step), used) }
+    Lap { again, ..Lap::new(region.pages().div_ceil(step), used) }
 }
 
-/// Writes to every page, so that it is there.
+/// Writes to every page, so that all are present.
 pub fn fill(region: &Mapping) {
     (0..region.pages()).for_each(|page| region.write(page));
 }
 
 #[cfg(test)]
-mod unit {
+pub(super) mod unit {
     use super::*;
-    use crate::prices::child::FORKING;
+
+    /// A fork write-protects the pages of the whole process. A test that counts its own faults holds this for
+    /// reading, one that forks for writing.
+    pub static FORKING: std::sync::RwLock<()> = std::sync::RwLock::new(());
 
     #[test]
-    fn laps_add_up_and_what_touching_costs_is_taken_off() {
+    fn laps_add_up_and_the_cost_of_a_touch_is_subtracted() {
         let used = |ns: f64| Used { cpu: ns, wall: 2.0 * ns, minor: 10.0, major: 1.0 };
         let lap = Lap { units: 10.0, used: used(5000.0), again: used(1000.0) };
         assert_eq!((lap.cpu(), lap.wall()), (400.0, 800.0));
-        let all: Lap = [lap, Lap::of(10, used(2000.0))].into_iter().sum();
+        let all: Lap = [lap, Lap::new(10, used(2000.0))].into_iter().sum();
         assert_eq!((all.units, all.used.minor, all.cpu()), (20.0, 20.0, 300.0));
     }
 
     #[test]
     fn every_first_touch_is_a_fault() {
-        let _nobody_forks = FORKING.read();
+        let _no_fork = FORKING.read();
         let region = Mapping::anonymous(1 << 20).unwrap();
         let lap = touched(&region, 1, Mapping::write);
         assert_eq!(lap.units, region.pages() as f64);
         // Code that runs for the first time may fault: not more than a few of 256 pages.
         let few = |faults: f64| (0.0..8.0).contains(&faults);
         assert!(few(lap.used.minor - lap.units) && few(lap.again.minor), "{lap:?}");
-        // Planted: pages that are there already.
+        // Pages that are already present.
         assert!(few(touched(&region, 1, Mapping::write).used.minor));
     }
 }

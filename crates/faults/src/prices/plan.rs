@@ -1,4 +1,4 @@
-//! From what there is to figures and tasks. Pure.
+//! The figures and tasks of the prices. Pure.
 
 use figure::evidence as key;
 use figure::format::{bytes, number, plain_to};
@@ -9,13 +9,13 @@ use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{self, ALONE, CROWDS, Clock, Crowd, Due, Price, is_meant};
-use super::ground::Ground;
-use super::here::Here;
+use super::capabilities::Capabilities;
+use super::catalogue::{self, Clock, ExpectedFaults, Price, SINGLE, THREADED, ThreadedPrice, matches};
+use super::fixture::Fixture;
 use super::{MODE, Options, PlanError};
 use crate::SUITE;
 
-/// Seconds that every deadline has besides: a machine may be suspended or swamped, a disk may be slow.
+/// Seconds of every deadline: a machine may be suspended or overloaded, a disk may be slow.
 const GRACE: f64 = 120.0;
 /// Seconds for the price of a minor fault alone.
 const PATIENCE: f64 = 10.0;
@@ -27,14 +27,14 @@ pub struct Task {
     pub id: String,
     /// The price's word.
     pub word: String,
-    /// Threads; 0 for a price that one thread finds.
+    /// Threads; 0 for a price that one thread measures.
     pub threads: usize,
 }
 
 impl Task {
-    /// Whether its price is one of files.
+    /// Whether its price needs files.
     pub fn is_of_files(&self) -> bool {
-        self.threads == 0 && catalogue::alone(&self.word).is_some_and(|price| price.needs.is_of_files())
+        self.threads == 0 && catalogue::single(&self.word).is_some_and(|price| price.needs.is_of_files())
     }
 }
 
@@ -43,8 +43,8 @@ impl Task {
 pub struct Setup {
     /// The machine, described.
     pub machine: Machine,
-    /// What there is.
-    pub here: Here,
+    /// The features of the machine.
+    pub capabilities: Capabilities,
     /// The CPUs that threads are put on, in this order.
     pub cpus: Vec<u32>,
     /// Figures to measure.
@@ -56,19 +56,19 @@ pub struct Setup {
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
-    let here = &options.here;
-    let (ground, cpus) = (Ground::of(machine, here), order(machine));
+    let capabilities = &options.capabilities;
+    let (fixture, cpus) = (Fixture::new(machine, capabilities), order(machine));
     let first = *cpus.first().ok_or(PlanError::NoCpu)?;
-    let wrong = |word: &&String| !catalogue::words().iter().any(|price| is_meant(price, word));
+    let wrong = |word: &&String| !catalogue::words().iter().any(|price| matches(price, word));
     if let Some(word) = options.words.iter().find(wrong) {
         return Err(PlanError::NoPrice(plain_to(word, 40)));
     }
     let is_asked =
-        |price: &str| options.words.is_empty() || options.words.iter().any(|word| is_meant(price, word));
+        |price: &str| options.words.is_empty() || options.words.iter().any(|word| matches(price, word));
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for price in ALONE.iter().filter(|price| is_asked(price.word)) {
-        let figure = alone(price, &ground, first);
-        match price.needs.missing(here, &ground) {
+    for price in SINGLE.iter().filter(|price| is_asked(price.word)) {
+        let figure = single(price, &fixture, first);
+        match price.needs.missing(capabilities, &fixture) {
             Some(reason) => figures.push(figure.not_available(reason)),
             None => {
                 tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads: 0 });
@@ -76,15 +76,20 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             }
         }
     }
-    for crowd in CROWDS.iter().filter(|crowd| is_asked(crowd.word)) {
+    for price in THREADED.iter().filter(|price| is_asked(price.word)) {
         for threads in counts(cpus.len()) {
-            let figure = crowded(crowd, &ground, &cpus[..threads]);
-            tasks.push(Task { id: figure.id.clone(), word: crowd.word.to_owned(), threads });
+            let figure = threaded(price, &fixture, &cpus[..threads]);
+            tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads });
             figures.push(figure);
         }
     }
     let has_files = tasks.iter().any(Task::is_of_files);
-    let setup = Setup { machine: machine.clone(), here: here.clone(), cpus: cpus.clone(), tasks };
+    let setup = Setup {
+        machine: machine.clone(),
+        capabilities: capabilities.clone(),
+        cpus: cpus.clone(),
+        tasks,
+    };
     let suite = SuitePlan {
         suite: SUITE,
         worker: "faults.prices",
@@ -97,17 +102,18 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };
-    Ok(Planned { suite, notes: notes(here, &ground, &cpus) })
+    Ok(Planned { suite, notes: notes(capabilities, &fixture, &cpus) })
 }
 
-/// The price of a minor fault, as a program is held against it, and what its watching cost: 6 rounds, two seconds.
+/// The prices for a watched program: a minor fault, and what watching adds; 6 rounds, two seconds.
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn of_a_fault(machine: &Machine) -> Result<SuitePlan, PlanError> {
+pub fn minor_fault_plan(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
     let words = [catalogue::WRITE, catalogue::WATCHING].map(str::to_owned).to_vec();
-    let mut suite = plan(machine, &Options { here: Here::without_files(), words, rules })?.suite;
+    let options = Options { capabilities: Capabilities::without_files(), words, rules };
+    let mut suite = plan(machine, &options)?.suite;
     suite.preparing = "the price of a page fault".to_owned();
     Ok(suite)
 }
@@ -130,49 +136,49 @@ fn counts(all: usize) -> Vec<usize> {
     powers.chain([all]).collect()
 }
 
-fn alone(price: &Price, ground: &Ground, cpu: u32) -> Figure {
+fn single(price: &Price, fixture: &Fixture, cpu: u32) -> Figure {
     let id = format!("{SUITE}.{}.{}", MODE.name, price.word);
-    let row = price.row.replace("{}", &bytes((price.region)(ground) as f64));
+    let row = price.row.replace("{}", &bytes((price.region)(fixture) as f64));
     let mut figure = Figure::planned(id, SUITE, &row, Unit::of(price.scale().1), Better::Lower);
-    figure.series = Some(named(price.series));
-    figure.at.insert(price.series.to_owned(), name(&row));
+    figure.series = Some(series_id(price.series));
+    figure.at.insert(price.series.to_owned(), coordinate(&row));
     let unit = match price.unit {
-        catalogue::Unit::Page => ground.page,
-        catalogue::Unit::Huge => ground.huge,
-        catalogue::Unit::Call => (price.region)(ground),
+        catalogue::Unit::Page => fixture.page,
+        catalogue::Unit::Huge => fixture.huge,
+        catalogue::Unit::Call => (price.region)(fixture),
     };
     let conditions = conditions(price.word, price.clock, &[cpu])
         .with(key::PRICE_BYTES, unit as f64)
-        .with(key::PRICE_REGION, (price.region)(ground) as f64);
-    figure.conditions = match price.due {
-        Due::Minor(each) => conditions.with(key::MINOR_DUE, each).with(key::MAJOR_DUE, 0.0),
-        Due::Cached => conditions.with(key::MAJOR_DUE, 0.0),
-        Due::Major => conditions.with(key::MINOR_DUE, 0.0).with(key::MAJOR_DUE, 1.0),
-        Due::Any => conditions,
+        .with(key::PRICE_REGION, (price.region)(fixture) as f64);
+    figure.conditions = match price.expected {
+        ExpectedFaults::Minor(each) => conditions.with(key::MINOR_DUE, each).with(key::MAJOR_DUE, 0.0),
+        ExpectedFaults::Cached => conditions.with(key::MAJOR_DUE, 0.0),
+        ExpectedFaults::Major => conditions.with(key::MINOR_DUE, 0.0).with(key::MAJOR_DUE, 1.0),
+        ExpectedFaults::Any => conditions,
     };
     figure
 }
 
-fn crowded(crowd: &Crowd, ground: &Ground, cpus: &[u32]) -> Figure {
+fn threaded(price: &ThreadedPrice, fixture: &Fixture, cpus: &[u32]) -> Figure {
     let threads = cpus.len();
-    let series = named(crowd.word);
+    let series = series_id(price.word);
     let others = threads - 1;
-    let (axis, at, name) = match crowd.is_one {
-        true => ("others", others, format!("{}, {others} other threads running", crowd.name)),
-        false => ("faulting", threads, format!("{}, {threads} threads at once", crowd.name)),
+    let (axis, at, name) = match price.is_one {
+        true => ("others", others, format!("{}, {others} other threads running", price.name)),
+        false => ("faulting", threads, format!("{}, {threads} threads at once", price.name)),
     };
-    let id = format!("{series}.{}{at}", if crowd.is_one { "with" } else { "t" });
+    let id = format!("{series}.{}{at}", if price.is_one { "with" } else { "t" });
     let mut figure = Figure::planned(id, SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.series = Some(series);
     let value = CoordinateValue::Number(at as f64);
     figure.at.insert(axis.to_owned(), Coordinate { value, unit: None });
-    let region = if crowd.is_one { ground.table } else { ground.each(threads) };
-    figure.conditions = conditions(crowd.word, crowd.clock, cpus)
-        .with(key::PRICE_BYTES, ground.page as f64)
+    let region = if price.is_one { fixture.table } else { fixture.each(threads) };
+    figure.conditions = conditions(price.word, price.clock, cpus)
+        .with(key::PRICE_BYTES, fixture.page as f64)
         .with(key::PRICE_REGION, region as f64)
-        .with(key::MINOR_DUE, crowd.due)
+        .with(key::MINOR_DUE, price.expected)
         .with(key::MAJOR_DUE, 0.0);
-    if crowd.is_one {
+    if price.is_one {
         figure.conditions.set(key::PRICE_OTHERS, others as f64);
     }
     figure
@@ -186,35 +192,36 @@ fn conditions(word: &str, clock: Clock, cpus: &[u32]) -> Conditions {
         .with(key::CPUS, cpus.iter().map(|cpu| f64::from(*cpu)).collect())
 }
 
-/// A series of this mode.
-pub fn named(series: &str) -> String {
+/// The id of a series of this mode.
+pub fn series_id(series: &str) -> String {
     format!("{SUITE}.{}.{series}", MODE.name)
 }
 
-/// A place on an axis of names.
-pub fn name(text: &str) -> Coordinate {
+/// A coordinate on an axis of names.
+pub fn coordinate(text: &str) -> Coordinate {
     Coordinate { value: CoordinateValue::Name(text.to_owned()), unit: None }
 }
 
 /// What was resolved, for people.
-fn notes(here: &Here, ground: &Ground, cpus: &[u32]) -> Vec<(&'static str, String)> {
+fn notes(
+    capabilities: &Capabilities, fixture: &Fixture, cpus: &[u32]) -> Vec<(&'static str, String)> {
     let size = |size: usize| bytes(size as f64);
-    let pages = match &here.huge {
-        Ok(huge) => format!("{}, huge pages of {}", size(here.page), size(*huge)),
-        Err(_) => size(here.page),
+    let pages = match &capabilities.huge {
+        Ok(huge) => format!("{}, huge pages of {}", size(capabilities.page), size(*huge)),
+        Err(_) => size(capabilities.page),
     };
     let listed: CpuList = cpus.iter().copied().collect();
     let mut notes = vec![
         ("CPUs", format!("one thread on CPU {}; several on {listed}", cpus[0])),
         ("pages", pages),
-        ("regions", format!("{}; large: {}", size(ground.region), size(ground.large))),
+        ("regions", format!("{}; large: {}", size(fixture.region), size(fixture.large))),
     ];
-    if let Ok(around) = &here.around {
+    if let Ok(around) = &capabilities.around {
         let neighbours = format!("a read fault maps {} cached pages", number(*around));
-        notes.push(("files", format!("{}; {neighbours}", here.directory.display())));
+        notes.push(("files", format!("{}; {neighbours}", capabilities.directory.display())));
     }
-    if here.disk.is_ok() {
-        notes.push(("disk", format!("a file of {}", size(ground.file))));
+    if capabilities.disk.is_ok() {
+        notes.push(("disk", format!("a file of {}", size(fixture.file))));
     }
     notes
 }
@@ -228,13 +235,13 @@ mod unit {
     use machine::{Asked, Tree, synthetic};
 
     use super::*;
-    use crate::prices::ground::FILE;
+    use crate::prices::fixture::FILE;
 
-    fn planned(write: fn(&Path) -> std::io::Result<()>, change: fn(&mut Here)) -> (Planned, Setup) {
+    fn planned(write: fn(&Path) -> std::io::Result<()>, change: fn(&mut Capabilities)) -> (Planned, Setup) {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
-        let mut here = Here {
+        let mut capabilities = Capabilities {
             directory: "/var/tmp".into(),
             page: 4096,
             huge: Ok(2 << 20),
@@ -243,28 +250,30 @@ mod unit {
             free: Ok(()),
             events: Ok(()),
         };
-        change(&mut here);
+        change(&mut capabilities);
         let rules = Rules { least: 8, most: 60, target: 0.01, max_time: 60.0, repeats: 2 };
-        let planned = plan(&machine, &Options { here, words: Vec::new(), rules }).unwrap();
+        let planned = plan(&machine, &Options { capabilities, words: Vec::new(), rules }).unwrap();
         let setup = serde_json::from_value(planned.suite.setup.clone()).unwrap();
         (planned, setup)
     }
 
     #[test]
-    fn every_price_is_a_figure_with_its_due_faults() {
+    fn every_price_is_a_figure_with_its_expected_faults() {
         let (planned, setup) = planned(synthetic::two_socket_smt_server, |_| {});
-        let of = |word: &str| {
+        let figure = |word: &str| {
             let id = format!("faults.prices.{word}");
             planned.suite.figures.iter().find(|figure| figure.id == id).unwrap_or_else(|| panic!("{id}"))
         };
-        let due =
-            |word: &str| (of(word).conditions.get(key::MINOR_DUE), of(word).conditions.get(key::MAJOR_DUE));
-        assert_eq!(due("minor.write"), (Some(1.0), Some(0.0)));
-        assert_eq!(due("file.around"), (None, Some(0.0)));
-        assert_eq!(due("major"), (Some(0.0), Some(1.0)));
-        assert_eq!((due("fork"), due("scan.cold")), ((None, None), (None, None)));
-        assert_eq!((of("huge").unit.symbol(), of("minor.write").unit.symbol()), ("us", "ns"));
-        assert_eq!(of("huge").conditions.get(key::PRICE_BYTES), Some(2097152.0));
+        let expected = |word: &str| {
+            let conditions = &figure(word).conditions;
+            (conditions.get(key::MINOR_DUE), conditions.get(key::MAJOR_DUE))
+        };
+        assert_eq!(expected("minor.write"), (Some(1.0), Some(0.0)));
+        assert_eq!(expected("file.around"), (None, Some(0.0)));
+        assert_eq!(expected("major"), (Some(0.0), Some(1.0)));
+        assert_eq!((expected("fork"), expected("scan.cold")), ((None, None), (None, None)));
+        assert_eq!((figure("huge").unit.symbol(), figure("minor.write").unit.symbol()), ("us", "ns"));
+        assert_eq!(figure("huge").conditions.get(key::PRICE_BYTES), Some(2097152.0));
         assert_eq!(setup.tasks.len(), planned.suite.figures.len());
         let mut ids: Vec<_> = planned.suite.figures.iter().map(|figure| &figure.id).collect();
         ids.sort_unstable();
@@ -273,7 +282,7 @@ mod unit {
     }
 
     #[test]
-    fn threads_have_cores_of_their_own_as_long_as_there_are() {
+    fn threads_fill_cores_before_siblings() {
         let (planned, setup) = planned(synthetic::two_socket_smt_server, |_| {});
         let machine = &setup.machine;
         let half = setup.cpus.len() / 2;
@@ -291,10 +300,10 @@ mod unit {
     }
 
     #[test]
-    fn what_cannot_be_had_says_why_and_has_no_task() {
-        let (planned, setup) = planned(synthetic::microvm_2cpu, |here| {
-            here.huge = Err("switched off".to_owned());
-            here.disk = Err("on tmpfs, which has no disk".to_owned());
+    fn a_missing_feature_has_a_reason_and_no_task() {
+        let (planned, setup) = planned(synthetic::microvm_2cpu, |capabilities| {
+            capabilities.huge = Err("switched off".to_owned());
+            capabilities.disk = Err("on tmpfs, which has no disk".to_owned());
         });
         let none: Vec<&Figure> =
             planned.suite.figures.iter().filter(|figure| figure.status == Status::NotAvailable).collect();

@@ -1,24 +1,22 @@
-//! Laps under the events by which a program is watched ([`trace`](crate::trace)): what they add to a fault, to a sample, to a task
-//! switch. Each lap does the same with them and without, in turn, so that only what they add is left.
+//! Laps with the events that watch a program ([`trace`](crate::trace)): what they add to a fault, a sample, a
+//! task switch. Each lap runs the same code with and without them, and the price is the difference.
 
 use std::cell::RefCell;
 use std::io;
 use std::time::Duration;
 
-use figure::CpuList;
-use rustix::thread::gettid;
-
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::lap::{Lap, timed};
 use crate::clocks::Used;
 use crate::mapping::Mapping;
-use crate::trace::events::{Events, Set, Target};
+use crate::trace::events::{Events, open_this_thread, this_thread};
+use crate::trace::record::Set;
 
-/// A period so long that a lap hardly meets a sample: what is left is counting. A prime.
+/// A period so long that a lap has hardly a sample, so that only counting is left. A prime.
 const COUNTED: u64 = 1_000_003;
-/// The period by which samples are priced: few enough that the rings of a lap hold them. A prime.
+/// The period for the price of a sample: long enough that the rings hold all samples of a lap. A prime.
 pub const SAMPLED: u64 = 13;
-/// Task switches of a lap, and how long the thread sleeps for each: as short as can be.
+/// Task switches of a lap, and the sleep that causes each: as short as possible.
 const SWITCHES: usize = 64;
 const SLEEP: Duration = Duration::from_nanos(1);
 
@@ -27,85 +25,69 @@ thread_local! {
     static EVENTS: RefCell<Option<Events>> = const { RefCell::new(None) };
 }
 
-/// Why there are none, in words for the user.
-///
-/// # Errors
-/// That.
-pub fn look() -> Result<(), String> {
-    open(COUNTED).map(drop).map_err(|error| crate::trace::told(&error, 1, 1))
-}
-
-/// The events of this thread, which is pinned to its CPU.
-fn open(period: u64) -> io::Result<Events> {
-    let cpu = u32::try_from(rustix::thread::sched_getcpu()).unwrap_or_default();
-    let thread = gettid().as_raw_nonzero().get().unsigned_abs();
-    Events::open(&Target::Running(vec![thread]), &CpuList::from_iter([cpu]), period)
-}
-
-/// Does something under events with this period; `burst` turns on those that see every fault.
-fn under<T>(period: u64, burst: bool, body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+/// Runs `body` with events of this period; `burst` also turns on those that record every fault.
+fn with_events<T>(period: u64, burst: bool, body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     EVENTS.with_borrow_mut(|events| {
-        let mut seen = Vec::new();
+        let mut entries = Vec::new();
         let events = match events {
             Some(events) => events,
-            none => none.insert(open(period)?),
+            none => none.insert(open_this_thread(period)?),
         };
         if events.period() != period {
-            let thread = gettid().as_raw_nonzero().get().unsigned_abs();
-            events.set_period(period, &[thread], &mut seen)?;
+            events.set_period(period, &[this_thread()], &mut entries)?;
         }
         events.turn(Set::Minor, true);
         events.turn(Set::Burst, burst);
-        let done = body();
+        let result = body();
         events.turn(Set::Minor, false);
         events.turn(Set::Burst, false);
-        events.drain(&mut seen);
-        done
+        events.drain(&mut entries);
+        result
     })
 }
 
-/// Closes the events of this thread: those that are turned off are looked at all the same, at each fault and each switch.
+/// Closes the events of this thread: disabled events still cost something at each fault and each switch.
 fn close() {
     EVENTS.with_borrow_mut(|events| *events = None);
 }
 
 /// First writes to a fresh region.
-fn touch(ground: &Ground) -> io::Result<Used> {
-    let region = Mapping::anonymous(ground.region)?;
+fn touch(fixture: &Fixture) -> io::Result<Used> {
+    let region = Mapping::anonymous(fixture.region)?;
     Ok(timed(|| (0..region.pages()).for_each(|page| region.write(page))).1)
 }
 
-fn pages(ground: &Ground) -> f64 {
-    (ground.region / ground.page) as f64
+fn pages(fixture: &Fixture) -> f64 {
+    (fixture.region / fixture.page) as f64
 }
 
 /// What counting adds to each fault.
-pub fn counted(ground: &Ground) -> io::Result<Lap> {
-    // Once before each time that counts: opening and closing leave other pages and caches behind.
-    let twice = || touch(ground).and_then(|_| touch(ground));
-    let used = under(COUNTED, false, twice)?;
+pub fn counted(fixture: &Fixture) -> io::Result<Lap> {
+    // Each measurement follows a lap that is not measured, as opening and closing events change caches.
+    let twice = || touch(fixture).and_then(|_| touch(fixture));
+    let used = with_events(COUNTED, false, twice)?;
     close();
-    Ok(Lap { units: pages(ground), used, again: twice()? })
+    Ok(Lap { units: pages(fixture), used, again: twice()? })
 }
 
 /// What a sample with its stack adds to counting.
-pub fn sampled(ground: &Ground) -> io::Result<Lap> {
-    let used = under(SAMPLED, false, || touch(ground))?;
-    let again = under(COUNTED, false, || touch(ground))?;
-    Ok(Lap { units: pages(ground) / SAMPLED as f64, used, again })
+pub fn sampled(fixture: &Fixture) -> io::Result<Lap> {
+    let used = with_events(SAMPLED, false, || touch(fixture))?;
+    let again = with_events(COUNTED, false, || touch(fixture))?;
+    Ok(Lap { units: pages(fixture) / SAMPLED as f64, used, again })
 }
 
-/// What a burst, in which every fault is seen without its stack, adds to counting.
-pub fn burst(ground: &Ground) -> io::Result<Lap> {
-    let used = under(COUNTED, true, || touch(ground))?;
-    let again = under(COUNTED, false, || touch(ground))?;
-    Ok(Lap { units: pages(ground), used, again })
+/// What a burst, which records every fault without its stack, adds to counting.
+pub fn burst(fixture: &Fixture) -> io::Result<Lap> {
+    let used = with_events(COUNTED, true, || touch(fixture))?;
+    let again = with_events(COUNTED, false, || touch(fixture))?;
+    Ok(Lap { units: pages(fixture), used, again })
 }
 
-/// What a task's switch off its CPU and back costs more.
-pub fn switched(_: &Ground) -> io::Result<Lap> {
+/// What events add to a switch of a task off its CPU and back.
+pub fn switched(_: &Fixture) -> io::Result<Lap> {
     let sleep = || timed(|| (0..SWITCHES).for_each(|_| std::thread::sleep(SLEEP))).1;
-    let used = under(COUNTED, false, || Ok(sleep()))?;
+    let used = with_events(COUNTED, false, || Ok(sleep()))?;
     close();
     Ok(Lap { units: SWITCHES as f64, used, again: sleep() })
 }

@@ -1,12 +1,14 @@
-//! Calls for memory, told by the kernel's tracepoints: mmap, munmap, mremap, brk, madvise. Every one is counted, and of one in so
-//! many the stack is seen. Besides, in moments, what faults say of the page that they met.
+//! Calls for memory, by the kernel's tracepoints: mmap, munmap, mremap, brk, madvise. Every call is counted,
+//! and one in so many is sampled with its stack. In bursts also the error codes of faults, which show what
+//! page each met.
 //!
-//! Once anybody traces a system call, all calls of all programs take a longer way through the kernel; and an event that belongs to
-//! a task is made again for each thread that it starts. So these belong to CPUs, not to tasks, and are there for moments only,
-//! unless it is asked otherwise. That takes rights (CAP_PERFMON), and what others do is put aside by [`book`](super::book).
+//! While a system call is traced, all calls of all programs take a slower path through the kernel; and an
+//! event of a task is opened again for each thread that the task starts. So these events belong to CPUs, not
+//! to tasks, and are open for moments only, unless the options ask for all calls. They need CAP_PERFMON; the
+//! [collector](super::collect) drops the calls of other processes.
 
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use std::{io, mem};
 
@@ -20,64 +22,47 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
 use super::events::drain;
-use super::now;
-use super::record::{Entry, What, registers};
+use super::record::{Entry, EventKind, registers};
+use super::time::now_or_stop;
 use super::tracefs::{Format, Tracefs};
-use reader::Reader;
+use reader::{Reader, Set, TRACED};
 
 pub mod reader;
 
-/// Where each call is traced: as it begins, for then it says how many bytes it is about. brk is traced as it ends: then it says where the
-/// heap ends.
-const TRACED: [&str; 5] =
-    ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
-/// The first moment, so that a program of some tenths of a second is seen whole; each later one; from one to the next.
+/// The first moment, which covers a program of some tenths of a second; each later one; from one to the next.
 const FIRST: Duration = Duration::from_millis(200);
 const MOMENT: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_secs(1);
-/// Stacks of each call that are aimed at, for each second in which calls are counted: in moments, and all the time.
+/// Stacks per second of counting that are aimed at, for each call: in moments, and all the time.
 const AIM: (f64, f64) = (1000.0, 60.0);
-/// Of so many of each call in a second every one is written down; beyond, one in so many. Of brk more: its bytes are a difference to the call
-/// before.
+/// Up to so many of each call in a second every one is recorded; beyond that one in so many. More for brk:
+/// its bytes are a difference to the call before.
 const ALL: [f64; TRACED.len()] = [5000.0, 5000.0, 5000.0, 50_000.0, 5000.0];
 /// The first period of stacks.
 const FIRST_PERIOD: u64 = 7;
-/// A CPU is to write down so many stacks, and calls, of each moment, however long the period should be.
+/// A CPU records at least so many stacks, and calls, of each moment, however long the period should be.
 const LEAST: (f64, f64) = (4.0, 20.0);
-/// Between two looks at the numbers of calls.
+/// Time between two adjustments of the periods.
 const CONTROL: Duration = Duration::from_millis(20);
 /// Pages of a CPU's rings, by set; and bytes of stack that are copied.
 const PAGES: [usize; 4] = [64, 64, 64, 8];
 const STACK: u32 = 8 << 10;
-/// Whether what a fault's error code says is known: bits of x86.
+/// Whether the bits of a fault's error code are known: those of x86.
 const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
 
-/// What is written down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Set {
-    /// Of one call in so many the stack.
-    Stacks,
-    /// Every call.
-    Counts,
-    /// What faults say of the page that they met.
-    Codes,
-    /// Which new processes share their parent's address space.
-    Forks,
-}
-
-/// Calls of the machine, as they come.
+/// The calls of the whole machine.
 pub struct Calls {
     cpus: CpuList,
     formats: Vec<Format>,
-    /// Of page_fault_user.
+    /// The format of page_fault_user.
     codes: Result<Format, String>,
     is_always: bool,
     open: Option<Moment>,
-    /// When it ends; or, between two, when the next begins.
+    /// When the moment ends; between two moments, when the next begins.
     next: Instant,
     faults: Vec<Ring>,
-    /// Of task_newtask, and its rings: open all the time, for a process is forked before its calls are counted. None where this kernel has
-    /// no such tracepoint.
+    /// The format of task_newtask, and its rings. They are open all the time, as a process is forked before
+    /// its calls are counted. `None` if this kernel has no such tracepoint.
     forks: (Option<Format>, Vec<Ring>),
     /// Periods of stacks and of counts, by call.
     periods: [[u64; TRACED.len()]; 2],
@@ -87,20 +72,20 @@ pub struct Calls {
 struct Moment {
     stacks: Vec<Ring>,
     counts: Vec<Ring>,
-    /// Calls since the last look at their number.
-    seen: [f64; TRACED.len()],
-    looked: Instant,
+    /// Calls since the last adjustment, and when that was.
+    calls: [f64; TRACED.len()],
+    adapted: Instant,
 }
 
-/// Of one CPU.
+/// The ring of one CPU.
 struct Ring {
     ring: Sampler,
-    /// Those that write into it as well.
+    /// Other counters that write into it.
     others: Vec<Counter>,
 }
 
 impl Calls {
-    /// Begins to count, at once. `is_always`: not in moments, but all the time.
+    /// Begins to count at once. `is_always`: all the time, and not in moments.
     ///
     /// # Errors
     /// Why it cannot, in words for the user.
@@ -130,18 +115,18 @@ impl Calls {
         let _ = setrlimit(Resource::Nofile, files);
         if let Some(format) = &calls.forks.0 {
             calls.forks.1 =
-                calls.rings(Set::Forks, std::slice::from_ref(format)).map_err(|error| told(&error))?;
+                calls.rings(Set::Forks, std::slice::from_ref(format)).map_err(|error| explain(&error))?;
         }
-        calls.open = Some(calls.moment().map_err(|error| told(&error))?);
+        calls.open = Some(calls.moment().map_err(|error| explain(&error))?);
         Ok(calls)
     }
 
-    /// Why faults do not say what page they met, if so.
+    /// Why error codes of faults are missing, if so.
     pub fn codes(&self) -> Result<(), String> {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Takes what was written down, and begins or ends a moment, at the latest when it was to `stop`.
+    /// Reads the rings, and begins or ends a moment. No event gets a time after `stop`.
     ///
     /// # Errors
     /// Why no more is counted, in words for the user.
@@ -153,31 +138,31 @@ impl Calls {
             return Ok(());
         }
         if self.is_always {
-            // Nothing ends but a second, to be told by itself.
-            let time = until(stop);
-            entries.extend([false, true].map(|on| Entry { time, what: What::Counting(on) }));
+            // Counting goes on: each second is a window of its own.
+            let time = now_or_stop(stop);
+            entries.extend([false, true].map(|on| Entry { time, kind: EventKind::Counting(on) }));
             self.next = at + EVERY;
         } else if self.open.is_some() {
             self.close(stop, entries);
             self.next = at + EVERY - MOMENT;
         } else {
-            self.open = Some(self.moment().map_err(|error| told(&error))?);
-            entries.push(Entry { time: until(stop), what: What::Counting(true) });
+            self.open = Some(self.moment().map_err(|error| explain(&error))?);
+            entries.push(Entry { time: now_or_stop(stop), kind: EventKind::Counting(true) });
             self.next = at + MOMENT;
         }
         Ok(())
     }
 
-    /// Ends the moment that is on, at the latest when it was to `stop`.
+    /// Ends the current moment. No event gets a time after `stop`.
     pub fn close(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
-            entries.push(Entry { time: until(stop), what: What::Counting(false) });
+            entries.push(Entry { time: now_or_stop(stop), kind: EventKind::Counting(false) });
             close(moment.stacks.into_iter().chain(moment.counts));
         }
     }
 
-    /// Lets faults say what page they met, or not any more.
+    /// Turns error codes of faults on or off.
     pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
         if !on {
             self.drain(entries);
@@ -185,7 +170,7 @@ impl Calls {
         } else if let Ok(format) = self.codes.clone() {
             match self.rings(Set::Codes, &[format]) {
                 Ok(rings) => self.faults = rings,
-                Err(error) => self.codes = Err(told(&error)),
+                Err(error) => self.codes = Err(explain(&error)),
             }
         }
     }
@@ -193,10 +178,10 @@ impl Calls {
     fn moment(&self) -> io::Result<Moment> {
         let (stacks, counts) =
             (self.rings(Set::Stacks, &self.formats)?, self.rings(Set::Counts, &self.formats)?);
-        Ok(Moment { stacks, counts, seen: [0.0; TRACED.len()], looked: Instant::now() })
+        Ok(Moment { stacks, counts, calls: [0.0; TRACED.len()], adapted: Instant::now() })
     }
 
-    /// Opens a ring for each CPU, into which all of these write.
+    /// Opens a ring for each CPU, into which all of these tracepoints write.
     fn rings(&self, set: Set, formats: &[Format]) -> io::Result<Vec<Ring>> {
         let bytes = PAGES[set as usize] * rustix::param::page_size();
         let open = |cpu: u32| {
@@ -229,8 +214,8 @@ impl Calls {
                 let reader = Reader { set, formats, periods: &periods[set as usize] };
                 rings.iter_mut().for_each(|ring| ring.drain(reader, entries));
                 for entry in entries[before..].iter().filter(|_| set == Set::Counts) {
-                    if let What::Call(call) = &entry.what {
-                        moment.seen[call.asked.place()] += call.by.weight as f64;
+                    if let EventKind::Call(call) = &entry.kind {
+                        moment.calls[call.arguments.place()] += call.by.weight as f64;
                     }
                 }
             }
@@ -245,19 +230,19 @@ impl Calls {
         }
     }
 
-    /// Holds the number of stacks, and of calls that are written down, near their aims.
+    /// Adjusts the periods, so that the numbers of stacks and of recorded calls stay near their aims.
     fn adapt(&mut self) {
         let Some(moment) = &mut self.open else { return };
-        let seconds = moment.looked.elapsed();
+        let seconds = moment.adapted.elapsed();
         if seconds < CONTROL {
             return;
         }
-        let seen = mem::take(&mut moment.seen);
-        moment.looked = Instant::now();
+        let counted = mem::take(&mut moment.calls);
+        moment.adapted = Instant::now();
         let aim = if self.is_always { AIM.1 } else { AIM.0 };
         let length = if self.is_always { EVERY } else { MOMENT }.as_secs_f64();
         let cpus = self.cpus.len().max(1) as f64;
-        for (call, calls) in seen.iter().enumerate() {
+        for (call, calls) in counted.iter().enumerate() {
             let rate = calls / seconds.as_secs_f64();
             let on_one = rate / cpus * length;
             let wanted = [(rate / aim).min(on_one / LEAST.0), (rate / ALL[call]).min(on_one / LEAST.1)];
@@ -276,14 +261,10 @@ impl Calls {
     }
 }
 
-/// Now, or when it was to stop. What is read late, as the reader was kept from its CPU, is no time in which calls were counted.
-fn until(stop: &AtomicU64) -> u64 {
-    now().min(stop.load(Ordering::Acquire))
-}
-
-/// Sets the period of an event that no task inherits; whether that was done.
+/// Sets the period of an event that no task inherits; returns whether it worked.
 fn set_period(counter: &Counter, period: u64) -> bool {
-    // SAFETY: an open event; the kernel reads the number where it is told to (perf_event_open_sys passes it on as it is).
+    // SAFETY: an open event; the kernel reads the number at this address (perf_event_open_sys passes it on as
+    // it is).
     unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) == 0 }
 }
 
@@ -298,8 +279,8 @@ impl Ring {
     }
 }
 
-/// Closes them, aside: the kernel may take tens of milliseconds to be sure that nobody is within a tracepoint, and others' rings are to be
-/// drained meanwhile.
+/// Closes rings on another thread: the kernel may take tens of milliseconds to be sure that no CPU is within
+/// a tracepoint, and the other rings must be drained meanwhile.
 fn close(rings: impl IntoIterator<Item = Ring>) {
     let mut all: Vec<Counter> = Vec::new();
     for Ring { ring, others } in rings {
@@ -310,7 +291,7 @@ fn close(rings: impl IntoIterator<Item = Ring>) {
         let _ = counter.disable();
     }
     if !all.is_empty() {
-        // Without a thread it is dropped here.
+        // If no thread can be started, they are dropped here.
         let _ = std::thread::Builder::new().name("close".to_owned()).spawn(move || drop(all));
     }
 }
@@ -334,7 +315,7 @@ pub fn config(set: Set) -> ParseConfig<Native> {
 }
 
 /// Why there are no events, in words for the user.
-fn told(error: &io::Error) -> String {
+fn explain(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
             "the kernel lets only the privileged trace calls (CAP_PERFMON): run truebench as root".to_owned()
@@ -348,11 +329,11 @@ fn told(error: &io::Error) -> String {
 
 #[cfg(test)]
 mod unit {
-    use super::super::NEVER;
-    use super::super::record::{Asked, Call};
+    use super::super::record::{Call, CallArguments};
+    use super::super::time::NEVER;
     use super::*;
 
-    /// The kernel tells of this thread's own calls, with their sizes and stacks, or it is told why not.
+    /// The calls of this thread are counted with their sizes and stacks, or there is a reason why not.
     #[test]
     fn calls_of_this_process_are_counted() {
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
@@ -366,7 +347,7 @@ mod unit {
         };
         const ODD: usize = 13 * 4096 * 257;
         for _ in 0..40 {
-            // SAFETY: a fresh mapping that nobody knows of.
+            // SAFETY: a fresh mapping that no other code knows of.
             unsafe {
                 let at = libc::mmap(
                     std::ptr::null_mut(),
@@ -382,15 +363,15 @@ mod unit {
         }
         let mut entries = Vec::new();
         calls.close(&AtomicU64::new(NEVER), &mut entries);
-        let own = |asked: Asked, has_stack: bool| {
-            let is_it = |call: &Call| call.asked == asked && call.has_stack == has_stack;
-            entries.iter().filter(|entry| matches!(&entry.what, What::Call(call) if is_it(call))).count()
+        let count = |arguments: CallArguments, has_stack: bool| {
+            let is_it = |call: &Call| call.arguments == arguments && call.has_stack == has_stack;
+            entries.iter().filter(|entry| matches!(&entry.kind, EventKind::Call(call) if is_it(call))).count()
         };
         let bytes = ODD as u64;
-        assert_eq!(own(Asked::Unmap { bytes }, false), 40, "every one");
-        assert_eq!(own(Asked::Map { bytes, is_file: false }, false), 40);
-        let stacks = own(Asked::Unmap { bytes }, true);
+        assert_eq!(count(CallArguments::Unmap { bytes }, false), 40, "every one");
+        assert_eq!(count(CallArguments::Map { bytes, is_file: false }, false), 40);
+        let stacks = count(CallArguments::Unmap { bytes }, true);
         assert!((1..=40).contains(&stacks), "{stacks}");
-        assert!(matches!(entries.last().unwrap().what, What::Counting(false)));
+        assert!(matches!(entries.last().unwrap().kind, EventKind::Counting(false)));
     }
 }

@@ -1,5 +1,5 @@
-//! Faults, put together by program and kind of memory, with what tells how they came about. Does what it is told by
-//! [`Entry`]s, in the order of their times.
+//! Collects faults by program and kind of memory, with evidence of how they came about, from [`Entry`]s in
+//! the order of their times.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,60 +7,66 @@ use std::sync::Arc;
 
 use figure::faults::Memory;
 
-use super::blocks::Blocks;
-use super::book::{Book, Caller, kind};
-use super::events::Set;
-use super::fronts::Fronts;
-use super::kept::Writer;
-use super::looked::{Looked, Source};
+use super::block_faults::BlockFaults;
+use super::block_headers::BlockHeaders;
+use super::call_counts::{CallCounts, Caller, kind};
+use super::event_log::Writer;
+use super::frame::{Frame, Site};
 use super::pages::Pages;
-use super::record::{Asked, Call, Entry, Fault, What};
-use super::ring::Told;
+use super::procfs::{ProcessSnapshot, SnapshotSource};
+use super::record::{BlockRecord, Call, CallArguments, Entry, EventKind, Fault, Set};
 use super::runs::Runs;
 use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 50_000;
-/// Bytes at the front of a mapping of glibc's malloc that are its own (struct malloc_chunk: the size before, and the size).
+/// Bytes of the header at the beginning of a mapping of glibc's malloc (struct malloc_chunk: the size before,
+/// and the size).
 const HEADER: u64 = 16;
 
-/// What faults are put together by.
+/// What faults are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The program.
     pub program: u32,
     /// The kind of memory.
     pub memory: Memory,
-    /// Whether the memory was shared with the process that it was forked from.
+    /// Whether the process inherited the memory from the one that it was forked from.
     pub is_inherited: bool,
 }
 
-/// What had happened to pages that were faulted in again, since they had been before.
+/// What happened to pages before they were faulted in again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Again {
-    /// They lie in a new mapping.
+pub struct Refaults {
+    /// They are in a new mapping.
     pub mapped: f64,
-    /// They lie in one that another has become one with: in a new one perhaps.
-    pub perhaps: f64,
-    /// The heap had been cut and grown again.
-    pub cut: f64,
-    /// The process had forked.
+    /// They are in a mapping that merged with another: perhaps in the new one.
+    pub maybe_mapped: f64,
+    /// The heap shrank and grew again.
+    pub heap_cut: f64,
+    /// The process forked.
     pub forked: f64,
-    /// Nothing that was seen: given back by advice (madvise), or taken away by the kernel.
-    pub silently: f64,
+    /// No event: given back by madvise, or taken away by the kernel.
+    pub no_event: f64,
 }
 
-impl Again {
+impl Refaults {
     /// All of them.
     pub fn sum(&self) -> f64 {
-        self.mapped + self.perhaps + self.cut + self.forked + self.silently
+        self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
     }
 
-    /// With a decision about those that lie in a new mapping perhaps.
-    pub fn decided(self, are_mapped: bool) -> Again {
-        let (mapped, silently) = if are_mapped { (self.perhaps, 0.0) } else { (0.0, self.perhaps) };
-        Again { mapped: self.mapped + mapped, silently: self.silently + silently, perhaps: 0.0, ..self }
+    /// Counts those that may be in a new mapping as mapped, or as without an event.
+    pub fn decided(self, are_mapped: bool) -> Refaults {
+        let (mapped, no_event) =
+            if are_mapped { (self.maybe_mapped, 0.0) } else { (0.0, self.maybe_mapped) };
+        Refaults {
+            mapped: self.mapped + mapped,
+            no_event: self.no_event + no_event,
+            maybe_mapped: 0.0,
+            ..self
+        }
     }
 }
 
@@ -75,42 +81,28 @@ pub struct Group {
     pub major: f64,
     /// Faults that the kernel took for the program, by weight.
     pub in_kernel: f64,
-    /// What had happened to pages seen again.
-    pub again: Again,
+    /// What happened to pages that were faulted in again.
+    pub refaults: Refaults,
     /// First faults at fresh mappings.
-    pub fronts: Fronts,
-    /// Faults that told what page they met; those of them that wrote to a page that was there, and must be copied.
+    pub headers: BlockHeaders,
+    /// Faults with an error code; those of them that wrote to a present page, which must be copied.
     pub codes: (f64, f64),
     /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 
-/// A place in code: the number of its image, or none, and the address as the file states it, or as it was.
-pub type Frame = (Option<u32>, u64);
-
-/// Where faults came from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Site {
-    /// The group.
-    pub group: u32,
-    /// The task's name.
-    pub thread: Rc<str>,
-    /// Calls, the innermost first.
-    pub frames: Box<[Frame]>,
-}
-
-/// Faults as they were sampled.
+/// Sampled faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sampled {
+pub struct SampleTotals {
     /// Samples.
     pub samples: f64,
-    /// Faults that they stand for.
-    pub seen: f64,
-    /// Faults that lost samples stood for.
+    /// Faults that they represent.
+    pub faults: f64,
+    /// Faults that lost samples represent.
     pub lost: f64,
 }
 
-/// All that was seen.
+/// Everything that was collected.
 #[derive(Default)]
 pub struct Collector {
     /// Processes and programs.
@@ -129,20 +121,20 @@ pub struct Collector {
     pub pages: Pages,
     /// Runs, of bursts.
     pub runs: Runs,
-    /// Large blocks with their faults, where a recorder tells of them.
-    pub blocks: Option<Blocks>,
+    /// Faults in large blocks, if a recorder is preloaded.
+    pub blocks: Option<BlockFaults>,
     /// Minor faults.
-    pub minor: Sampled,
-    /// Records that tell of processes and mappings: those that came, and those that found no room.
-    pub news: (f64, f64),
-    /// Whether new mappings of data are not told: since then nobody knows what was mapped.
-    is_blind: bool,
-    /// Faults that bursts saw.
+    pub minor: SampleTotals,
+    /// Records of tasks and mappings: those that were read, and those that were lost.
+    pub task_records: (f64, f64),
+    /// Whether new mappings of data are not recorded.
+    misses_mappings: bool,
+    /// Faults in bursts.
     pub burst: f64,
     /// Calls for memory.
-    pub book: Book,
-    /// Keeps what is taken in a file, if so.
-    pub keeps: Option<Writer>,
+    pub call_counts: CallCounts,
+    /// Writes the events to a file, if so.
+    pub event_log: Option<Writer>,
     files: Images,
     rules: Rules,
     by_key: HashMap<Key, u32>,
@@ -151,7 +143,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Nothing yet, on a machine with pages of so many bytes.
+    /// A collector without events, on a machine with pages of so many bytes.
     pub fn new(page: u64) -> Collector {
         Collector { page, ..Collector::default() }
     }
@@ -161,63 +153,64 @@ impl Collector {
         self.page
     }
 
-    /// Keeps what it is told from now on.
-    pub fn keep(&mut self, writer: Writer) {
-        self.keeps = Some(writer);
-        self.tasks.source = Source::Noted(Vec::new());
+    /// Writes all events from now on to a file.
+    pub fn log_to(&mut self, writer: Writer) {
+        self.event_log = Some(writer);
+        self.tasks.source = SnapshotSource::Recording(Vec::new());
     }
 
-    /// What somebody else saw: no file of it is here.
-    pub fn of_others(page: u64, looked: HashMap<u32, Vec<(u64, Looked)>>) -> Collector {
+    /// A collector for the events of an event log: the programs' files are not on this machine.
+    pub fn for_replay(page: u64, snapshots: HashMap<u32, Vec<(u64, ProcessSnapshot)>>) -> Collector {
         let mut collector = Collector { files: Images::none(), ..Collector::new(page) };
-        collector.tasks.source = Source::Kept(looked);
+        collector.tasks.source = SnapshotSource::Replay(snapshots);
         collector
     }
 
-    /// One more.
+    /// Adds an event.
     pub fn take(&mut self, entry: Entry) {
-        if let Some(writer) = &mut self.keeps {
+        if let Some(writer) = &mut self.event_log {
             writer.entry(&entry);
         }
         self.add(entry);
-        if let (Some(writer), Source::Noted(looked)) = (&mut self.keeps, &mut self.tasks.source) {
-            looked.drain(..).for_each(|(time, looked)| writer.looked(time, &looked));
+        let recorded = (&mut self.event_log, &mut self.tasks.source);
+        if let (Some(writer), SnapshotSource::Recording(snapshots)) = recorded {
+            snapshots.drain(..).for_each(|(time, snapshot)| writer.snapshot(time, &snapshot));
         }
     }
 
     fn add(&mut self, entry: Entry) {
         let time = entry.time;
         if let Some(blocks) = &mut self.blocks {
-            blocks.news(&entry);
+            blocks.task_event(&entry);
         }
-        if matches!(entry.what, What::Map(_) | What::Fork { .. } | What::Name { .. } | What::Exit { .. }) {
-            self.news.0 += 1.0;
+        if entry.kind.is_task_record() {
+            self.task_records.0 += 1.0;
         }
-        match entry.what {
-            What::Block(told) => self.block(&told, time),
-            What::Fault(fault) => self.fault(&fault, time),
-            What::Map(map) => self.tasks.map(&map, time),
-            What::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
-            What::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
-            What::Exit { process, thread } => self.tasks.exit(process, thread),
-            What::Call(call) => self.call(&call, time),
-            What::Counting(on) => {
-                if self.book.counting(on, time) {
+        match entry.kind {
+            EventKind::Block(block) => self.block(&block, time),
+            EventKind::Fault(fault) => self.fault(&fault, time),
+            EventKind::Map(map) => self.tasks.map(&map, time),
+            EventKind::Fork { process, parent, .. } => self.tasks.fork(process, parent, time),
+            EventKind::Name { process, thread, name, exec } => self.tasks.name(process, thread, &name, exec),
+            EventKind::Exit { process, thread } => self.tasks.exit(process, thread),
+            EventKind::Call(call) => self.call(&call, time),
+            EventKind::Counting(on) => {
+                if self.call_counts.counting(on, time) {
                     self.tasks.forget_heaps();
                 }
             }
-            What::Uncounted(calls) => {
-                self.book.lost += calls as f64;
+            EventKind::Uncounted(calls) => {
+                self.call_counts.lost += calls as f64;
                 self.tasks.forget_heaps();
             }
-            What::Shares(parent) => self.tasks.share(parent),
-            What::Code { process, address, code } => self.code(process, address, code),
-            What::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
-            What::Mappings(on) => self.is_blind = !on,
-            What::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
-            What::Lost { set: Set::Burst, .. } => self.runs.end(),
-            What::Lost { records, .. } => {
-                self.news.1 += records as f64;
+            EventKind::Shares(parent) => self.tasks.share(parent),
+            EventKind::Code { process, address, code } => self.code(process, address, code),
+            EventKind::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
+            EventKind::Mappings(on) => self.misses_mappings = !on,
+            EventKind::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
+            EventKind::Lost { set: Set::Burst, .. } => self.runs.end(),
+            EventKind::Lost { records, .. } => {
+                self.task_records.1 += records as f64;
                 // A fork or an exec may be among them.
                 if records > 0 {
                     self.tasks.forget_heaps();
@@ -229,7 +222,7 @@ impl Collector {
     fn fault(&mut self, fault: &Fault, time: u64) {
         let mut process = self.tasks.get(fault.process, time).clone();
         if process.space.find(fault.address).is_none() {
-            self.tasks.look_again(fault.process, time);
+            self.tasks.read_again(fault.process, time);
             process = self.tasks.get(fault.process, time).clone();
         }
         let key = key(&process, fault);
@@ -257,14 +250,13 @@ impl Collector {
         }
     }
 
-    /// What the recorder tells of a large block.
-    fn block(&mut self, told: &Told, time: u64) {
-        let stack = told.stack.as_ref().map(|(stack, chance)| {
+    fn block(&mut self, block: &BlockRecord, time: u64) {
+        let stack = block.stack.as_ref().map(|(stack, chance)| {
             let process = self.tasks.get(stack.process, time).clone();
             (self.frames(stack, &process), *chance)
         });
         if let Some(blocks) = &mut self.blocks {
-            blocks.told(&told.entry, stack);
+            blocks.record(&block.entry, stack);
         }
     }
 
@@ -295,15 +287,15 @@ impl Collector {
             group.minor += weight;
             group.samples += 1.0;
             self.minor.samples += 1.0;
-            self.minor.seen += weight;
+            self.minor.faults += weight;
             group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
         }
-        // What was swapped out was there already.
+        // A page that was swapped out is not a first touch.
         if fault.is_major {
             return;
         }
         let before = self.pages.note(process.id, page, number, time, fault.is_burst);
-        let is_front = fault.address % self.page < HEADER;
+        let is_header = fault.address % self.page < HEADER;
         match area {
             Some((start, area))
                 if area.since > 0 && area.joined == area.since && start / self.page == page =>
@@ -311,75 +303,76 @@ impl Collector {
                 let code = process.space.find(fault.ip).map_or("", |(_, area)| &*area.name);
                 let came_back = before.is_some_and(|before| area.since > before);
                 let pages = (area.end - start) / self.page;
-                group.fronts.first(fault.ip, pages, is_front && is_c_library(code), came_back);
+                group.headers.first(fault.ip, pages, is_header && is_c_library(code), came_back);
             }
-            // Perhaps the front of a mapping that has become one with others.
-            Some((_, area)) if is_front && area.joined > area.since => {}
-            _ => group.fronts.other(fault.ip),
+            // It may be the header of a mapping that merged with others.
+            Some((_, area)) if is_header && area.joined > area.since => {}
+            _ => group.headers.other(fault.ip),
         }
         if let Some(before) = before {
-            let again = &mut group.again;
+            let refaults = &mut group.refaults;
             let mapped = area.is_some_and(|(_, area)| area.since > before);
             if mapped {
-                again.mapped += 1.0;
+                refaults.mapped += 1.0;
             } else if process.space.regrown_at > before
                 && area.is_some_and(|(_, area)| &*area.name == "[heap]")
             {
-                again.cut += 1.0;
+                refaults.heap_cut += 1.0;
             } else if process.parent_since.is_some_and(|forked| forked > before) {
-                again.forked += 1.0;
+                refaults.forked += 1.0;
             } else if area.is_some_and(|(_, area)| area.joined > before) {
-                again.perhaps += 1.0;
-            } else if !self.is_blind {
-                again.silently += 1.0;
+                refaults.maybe_mapped += 1.0;
+            } else if !self.misses_mappings {
+                refaults.no_event += 1.0;
             }
         }
     }
 
-    /// A call for memory, of whichever process: calls are told of all.
+    /// A call for memory of any process of the machine.
     fn call(&mut self, call: &Call, time: u64) {
         let number = call.by.process;
-        if !self.tasks.knows(number) && !self.book.watched.contains(&number) {
+        if !self.tasks.knows(number) && !self.call_counts.watched.contains(&number) {
             return;
         }
         let process = self.tasks.get(number, time).clone();
-        let step = match call.asked {
-            Asked::Break { end } => {
+        let step = match call.arguments {
+            CallArguments::Break { end } => {
                 let mut heap = process.heap.get();
                 let step = match (call.has_stack, call.by.weight) {
-                    (true, _) => heap.seen_twice(end),
+                    (true, _) => heap.peek(end),
                     (false, 1) => heap.moved(end),
                     (false, _) => heap.sampled(end),
                 };
                 process.heap.set(heap);
                 step
             }
-            asked => kind(asked).map(|(kind, bytes)| {
+            arguments => kind(arguments).map(|(kind, bytes)| {
                 (kind, Some(bytes).filter(|bytes| self.tasks.had_mapped(number, *bytes, time)))
             }),
         };
         let Some((kind, bytes)) = step else { return };
         let weight = call.by.weight as f64;
         if !call.has_stack {
-            return self.book.count(kind, bytes, weight);
+            return self.call_counts.count(kind, bytes, weight);
         }
         let frames =
             process.stacks.borrow_mut().unwind(&call.by, &process.space, &mut self.files, &mut self.rules);
         let frames = frames.into_iter().map(|address| self.frame(number, &process, address)).collect();
-        self.book.caller(Caller { program: process.program, call: kind, frames }, bytes, weight);
+        let caller = Caller { program: process.program, call: kind, frames };
+        self.call_counts.caller(caller, bytes, weight);
     }
 
-    /// What a fault tells of the page that it met, whose ever it is.
+    /// The error code of a fault of any process of the machine.
     fn code(&mut self, number: u32, address: u64, code: u64) {
-        const WRITES_TO_ONE_THAT_IS_THERE: u64 = 3;
+        const WRITES_PRESENT_PAGE: u64 = 3;
         if !self.tasks.knows(number) {
             return;
         }
         let process = self.tasks.get(number, 0);
         let key = key(process, &Fault { process: number, address, ..Fault::default() });
-        let known = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
-        if let Some(group) = known {
-            let copies = code & WRITES_TO_ONE_THAT_IS_THERE == WRITES_TO_ONE_THAT_IS_THERE;
+        let group = self.by_key.get(&key).and_then(|group| self.groups.get_mut(*group as usize));
+        if let Some(group) = group {
+            let copies = code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE;
             group.codes = (group.codes.0 + 1.0, group.codes.1 + f64::from(u8::from(copies)));
         }
     }
@@ -393,18 +386,18 @@ impl Collector {
     }
 
     fn frame(&mut self, number: u32, process: &Process, address: u64) -> Frame {
-        let found = process.space.find(address).and_then(|(start, area)| {
+        let frame = process.space.find(address).and_then(|(start, area)| {
             let image = self.image(number, &area.name.clone())?;
             let stated =
                 self.images.get(image as usize)?.1.stated((address - start).wrapping_add(area.offset))?;
             Some((Some(image), stated))
         });
-        found.unwrap_or((None, address))
+        frame.unwrap_or((None, address))
     }
 
     fn image(&mut self, process: u32, name: &Rc<str>) -> Option<u32> {
-        if let Some(known) = self.by_name.get(name) {
-            return *known;
+        if let Some(number) = self.by_name.get(name) {
+            return *number;
         }
         let image = if name.starts_with('/') { self.files.get(process, name) } else { None };
         let number = image.map(|image| {
@@ -436,32 +429,33 @@ mod unit {
     use super::*;
 
     #[test]
-    fn where_mappings_are_not_told_nothing_is_given_back_in_silence() {
+    fn without_records_of_mappings_no_cause_is_claimed() {
         let mut collector = Collector::new(4096);
         let name = "//anon".to_owned();
         let map = Map { process: 7, start: 0x10_0000, end: 0x20_0000, name, ..Map::default() };
         let fault = |is_burst| {
             let fault = Fault { process: 7, address: 0x18_0000, weight: 1, is_burst, ..Fault::default() };
-            What::Fault(Box::new(fault))
+            EventKind::Fault(Box::new(fault))
         };
-        let name = What::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };
-        let seen = [
+        let name = EventKind::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };
+        let events = [
             name,
-            What::Map(map.clone()),
+            EventKind::Map(map.clone()),
             fault(false),
             fault(false),
-            What::Mappings(false),
+            EventKind::Mappings(false),
             fault(false),
-            What::Mappings(true),
+            EventKind::Mappings(true),
             fault(true),
-            What::Map(map),
+            EventKind::Map(map),
             fault(true),
         ];
-        for (what, time) in seen.into_iter().zip(1..) {
-            collector.take(Entry { time: time * 1_000_000, what });
+        for (kind, time) in events.into_iter().zip(1..) {
+            collector.take(Entry { time: time * 1_000_000, kind });
         }
-        let again = collector.groups[0].again;
-        assert_eq!((again.silently, again.mapped + again.perhaps), (2.0, 1.0), "{again:?}");
-        assert_eq!(collector.news, (3.0, 0.0));
+        let refaults = collector.groups[0].refaults;
+        let mapped = refaults.mapped + refaults.maybe_mapped;
+        assert_eq!((refaults.no_event, mapped), (2.0, 1.0), "{refaults:?}");
+        assert_eq!(collector.task_records, (3.0, 0.0));
     }
 }

@@ -1,42 +1,44 @@
-//! How many faults are sampled: one in so many, so that enough is seen and the program is not slowed down; and whether all new mappings
-//! are looked at.
+//! The sampling period: enough samples, without slowing the program down; and whether all new mappings are
+//! recorded.
 
-use super::record::What;
+use super::record::EventKind;
 
-/// Samples a second that are aimed at. One costs the program some microseconds: a page fault with a copy of 8 KB of stack.
+/// Samples per second that are aimed at. One costs the program some microseconds: a page fault with a copy of
+/// 8 KB of stack.
 pub const AIM: f64 = 250.0;
-/// The first period: a program's start is seen well, and a storm does little harm until the period is raised.
+/// The first period: short enough for the start of a program, long enough for a storm of faults until it is
+/// raised.
 pub const FIRST: u64 = 23;
-/// New mappings a second from which on they are looked at in bursts alone.
+/// New mappings per second above which they are recorded in bursts only.
 const MANY_MAPS: f64 = 5000.0;
-/// So many of each program that begins do not count: its loader makes them, they cost little beside what an exec costs, and a program that
-/// ends soon is told by nothing else.
+/// New mappings of each program that do not count: its loader makes them, and they cost little compared with
+/// an exec. A program that ends soon shows nothing else.
 const OF_A_LOADER: f64 = 16.0;
-/// Of the samples that the counted faults should give so many at least are seen where tasks live long enough.
-const SEEN: f64 = 0.25;
+/// At least this share of the expected samples arrives if tasks live long enough for the period.
+const LEAST_SHARE: f64 = 0.25;
 
-/// Finds a period by which enough is seen and not too much.
+/// Finds a period that gives enough samples and not too many.
 #[derive(Debug)]
 pub struct Control {
-    /// Whether nothing was adapted yet.
+    /// Whether the period was not adapted yet.
     pub is_first: bool,
-    /// A longer one misses most: the tasks do not live long enough for it.
+    /// A longer period misses most faults: the tasks do not live long enough.
     longest: u64,
 }
 
 impl Control {
-    /// Nothing is known yet.
+    /// A control that has adapted nothing yet.
     pub fn new() -> Control {
         Control { is_first: true, longest: u64::MAX }
     }
 
-    /// Another period, where the number of samples a second is far from its aim: a prime, so that it does not go in step with
-    /// blocks, whose pages are powers of two. `rate` is that of all faults;
-    /// `is_whole`: no samples are missing because nobody drained the rings.
+    /// Another period, if the samples per second are far from their aim. It is a prime, so that it does not
+    /// run in step with blocks, whose pages are powers of two. `rate`: all faults per second; `is_whole`: no
+    /// samples were lost in full rings.
     pub fn adapted(&mut self, period: u64, samples: f64, rate: f64, is_whole: bool) -> Option<u64> {
         self.is_first = false;
         let expected = rate / period as f64;
-        let wanted = if is_whole && period > 1 && expected > AIM / 4.0 && samples < expected * SEEN {
+        let wanted = if is_whole && period > 1 && expected > AIM / 4.0 && samples < expected * LEAST_SHARE {
             self.longest = (period / 4).max(1);
             self.longest
         } else if samples > AIM * 2.0 || (samples < AIM / 4.0 && period > 1) {
@@ -48,21 +50,21 @@ impl Control {
     }
 }
 
-/// New mappings since the last look, but for those of loaders.
+/// New mappings since the last adjustment, without those of loaders.
 #[derive(Debug, Default)]
 pub struct Maps(f64);
 
 impl Maps {
-    /// One more record.
-    pub fn count(&mut self, what: &What) {
-        match what {
-            What::Map(map) if map.name == "//anon" => self.0 += 1.0,
-            What::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
+    /// Adds a record.
+    pub fn count(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::Map(map) if map.name == "//anon" => self.0 += 1.0,
+            EventKind::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
             _ => {}
         }
     }
 
-    /// Whether it costs the program too much to look at all of them, if they came in so many seconds.
+    /// Whether it costs the program too much to record all of them, if they came in so many seconds.
     pub fn are_many(&self, seconds: f64) -> bool {
         self.0 > MANY_MAPS * seconds
     }
@@ -81,9 +83,9 @@ mod unit {
     use super::*;
 
     #[test]
-    fn mappings_of_loaders_are_not_many_and_those_of_one_program_are() {
-        let map = What::Map(Map { name: "//anon".to_owned(), ..Map::default() });
-        let begins = What::Name { process: 1, thread: 1, name: "true".to_owned(), exec: true };
+    fn mappings_of_loaders_do_not_count() {
+        let map = EventKind::Map(Map { name: "//anon".to_owned(), ..Map::default() });
+        let begins = EventKind::Name { process: 1, thread: 1, name: "true".to_owned(), exec: true };
         let after = |programs: usize, maps: usize| {
             let mut new = Maps::default();
             for _ in 0..programs {
@@ -92,7 +94,7 @@ mod unit {
             }
             new.are_many(1.0)
         };
-        // A shell's short programs, and one that maps what it needs anew each time.
+        // Short programs of a shell, and one program below the limit.
         assert!(!after(3000, 4) && !after(300, 16) && !after(1, 5000));
         assert!(after(1, 6000) && after(10, 600));
     }
@@ -113,16 +115,16 @@ mod unit {
     fn tasks_that_do_not_live_long_enough_for_the_period_shorten_it_for_good() {
         let mut control = Control::new();
         // 900 threads a second of 60 faults each.
-        let seen = |period: u64| if period > 60 { 0.0 } else { (60 / period * 900) as f64 };
+        let samples = |period: u64| if period > 60 { 0.0 } else { (60 / period * 900) as f64 };
         let mut period = FIRST;
         for _ in 0..10 {
-            period = control.adapted(period, seen(period), 54_000.0, true).unwrap_or(period);
+            period = control.adapted(period, samples(period), 54_000.0, true).unwrap_or(period);
         }
         assert!((11..=60).contains(&period), "{period}");
     }
 
     #[test]
-    fn samples_that_nobody_drained_in_time_say_nothing_of_how_long_tasks_live() {
+    fn lost_samples_do_not_shorten_the_period() {
         let mut control = Control::new();
         assert_eq!(control.adapted(701, AIM / 3.0, AIM * 7000.0, false), None);
         assert_eq!(control.longest, u64::MAX);

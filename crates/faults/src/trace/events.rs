@@ -1,20 +1,24 @@
-//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings (perf_event_open(2)).
+//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings
+//! (perf_event_open(2)).
 //!
-//! Four sets, each with a ring of its own for each CPU, so that a flood of one loses nothing of another:
+//! Each of the four sets has a ring of its own for each CPU, so that a flood of one set loses nothing of
+//! another:
 //!
-//! - [`Set::Rare`]: every major fault with its stack; and what becomes of processes: forks, names, mappings of code;
+//! - [`Set::Rare`]: every major fault with its stack; forks, names and ends of tasks; mappings of code;
 //! - [`Set::Minor`]: one minor fault in so many, with its stack;
 //! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
 //! - [`Set::Maps`]: every new mapping of data.
 //!
-//! An event that is inherited by children cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so that there
-//! is one for each CPU. Counters belong to a task: what a short-lived one counts beyond its last sample is not seen, and the
-//! period is to be small where tasks are short-lived.
+//! An event that children inherit cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so
+//! there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last sample
+//! are not sampled, so the period must be small where tasks are short-lived.
 
 use std::io;
 use std::os::fd::AsRawFd;
 
 use figure::CpuList;
+use machine::Tree;
+use machine::perf::{OF_OURS, refusal};
 use perf_event::data::Visitor;
 use perf_event::data::endian::Native;
 use perf_event::data::parse::{ParseConfig, Parser};
@@ -22,37 +26,28 @@ use perf_event::events::Software;
 use perf_event::{Builder, Clock, Counter, ReadFormat, SampleFlag, Sampler};
 use perf_event_open_sys::bindings::perf_event_header;
 use perf_event_open_sys::ioctls;
+use rustix::thread::gettid;
 
-use super::now;
-use super::record::{Entry, Reader, What, registers};
+use super::record::{Entry, EventKind, Reader, Set, registers};
+use super::time::now;
 
-/// A set of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Set {
-    /// Major faults, and what becomes of processes.
-    Rare,
-    /// Minor faults, sampled.
-    Minor,
-    /// Minor faults, all of a moment.
-    Burst,
-    /// New mappings of data.
-    Maps,
-}
-
-/// Bytes of stack that are copied with a sample: as perf has it.
+/// Bytes of stack that are copied with a sample: perf's default.
 const STACK: u32 = 8 << 10;
-/// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries (kernel.perf_event_max_stack) and the rest.
+/// Bytes that no record exceeds: the copy of the stack, a call chain of 127 entries
+/// (kernel.perf_event_max_stack) and the rest.
 const LARGEST: usize = 16 << 10;
 /// Pages of each ring, of which perf_event_mlock_kb allows 129 for each CPU where nothing is privileged.
 const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst, 32), (Set::Maps, 8)];
-/// The privileged get so many times as many at least, and at most: a program of a million faults a second fills the
-/// least in 6 ms and the most in 45, by the first period. Who drains them may be kept from its CPU for so long, as by its hypervisor.
+/// A privileged process gets so many times as many at least, and at most: at the first period a program of a
+/// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
+/// from its CPU for as long.
 const PRIVILEGED: [usize; 2] = [8, 64];
-/// Beyond the least, all rings together take no more than these bytes, and no more than this part of the machine's memory.
+/// Beyond that least, all rings together take at most so many bytes, and at most this part of the machine's
+/// memory.
 const MOST_BYTES: usize = 128 << 20;
 const OF_MEMORY: usize = 128;
 
-/// Whose events.
+/// The tasks whose events are opened.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// A process that is about to execute its program: counting begins then.
@@ -79,10 +74,10 @@ struct Opened {
     rings: Vec<Ring>,
     /// Bytes of each ring.
     bytes: usize,
-    /// Those that write into the ring of another one.
+    /// Counters that write into the ring of another one.
     others: Vec<Counter>,
-    /// Records that found no room, as far as records tell: one does when there is room again.
-    told: u64,
+    /// Lost records that were reported: the kernel writes a record of them when there is room again.
+    reported: u64,
 }
 
 struct Ring(Sampler);
@@ -98,7 +93,7 @@ impl Opened {
         self.rings.iter_mut().map(|ring| ring.0.as_counter_mut()).chain(&mut self.others)
     }
 
-    /// Takes what is in its rings; whether one of them had no room left, so that records may be missing.
+    /// Reads its rings; returns whether one of them had no room left, so that records may be missing.
     fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let (set, period) = (self.set, self.period);
         let (mut was_full, before) = (false, entries.len());
@@ -106,20 +101,21 @@ impl Opened {
             let bytes = drain(ring, Reader { set, period }, entries);
             was_full |= bytes + LARGEST > self.bytes;
         }
-        let lost = entries[before..].iter().map(|entry| match entry.what {
-            What::Lost { records, .. } => records,
+        let lost = entries[before..].iter().map(|entry| match entry.kind {
+            EventKind::Lost { records, .. } => records,
             _ => 0,
         });
-        self.told += lost.sum::<u64>();
+        self.reported += lost.sum::<u64>();
         was_full
     }
 
-    /// Records that found no room and of which no record tells, for there was none behind them; as the counters themselves say (Linux 6.0).
-    fn untold(&mut self) -> Option<Entry> {
+    /// Lost records that no record reported, as none came after them; from the counters themselves (Linux
+    /// 6.0).
+    fn unreported(&mut self) -> Option<Entry> {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
-        let records = lost.checked_sub(self.told).filter(|records| *records > 0)?;
-        self.told = lost;
-        Some(Entry { time: now(), what: What::lost(self.set, records, self.period) })
+        let records = lost.checked_sub(self.reported).filter(|records| *records > 0)?;
+        self.reported = lost;
+        Some(Entry { time: now(), kind: EventKind::lost(self.set, records, self.period) })
     }
 }
 
@@ -128,15 +124,16 @@ impl Opened {
 pub struct Events {
     cpus: CpuList,
     sees_kernel: bool,
-    /// Rings have so many times the pages that are everybody's.
+    /// Rings have so many times the pages that an unprivileged process may have.
     room: usize,
-    /// Whether counters tell how many of their records found no room.
-    tells_lost: bool,
-    /// Whether it is known what we may: a task that is forbidden then has other rights than ours.
+    /// Whether counters report how many of their records were lost.
+    counts_lost: bool,
+    /// Whether opening has succeeded once: a task that is refused after that has other rights than this
+    /// process.
     is_open: bool,
     sets: Vec<Opened>,
     period: u64,
-    /// Minor faults counted by events that are closed by now.
+    /// Minor faults counted by events that have been closed.
     counted: u64,
 }
 
@@ -148,16 +145,17 @@ impl Events {
     pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
-        let (sees_kernel, tells_lost, is_open, counted) = (true, true, false, 0);
-        let mut events = Events { cpus, sees_kernel, room, tells_lost, is_open, sets, period, counted };
+        let (sees_kernel, counts_lost, is_open, counted) = (true, true, false, 0);
+        let mut events = Events { cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
-                    // More memory than everybody's is for the privileged, and so are faults in the kernel (perf_event_paranoid).
+                    // Larger rings and faults in the kernel are for privileged processes
+                    // (perf_event_paranoid).
                     Err(error) if events.room > 1 && is_forbidden(&error) => events.room = 1,
                     Err(error) if events.sees_kernel && is_forbidden(&error) => events.sees_kernel = false,
-                    Err(error) if events.tells_lost && error.raw_os_error() == Some(libc::EINVAL) => {
-                        events.tells_lost = false;
+                    Err(error) if events.counts_lost && error.raw_os_error() == Some(libc::EINVAL) => {
+                        events.counts_lost = false;
                     }
                     opened => break opened?,
                 }
@@ -168,7 +166,7 @@ impl Events {
         Ok(events)
     }
 
-    /// Whether faults that the kernel takes for the program, in a system call, are seen.
+    /// Whether faults that the kernel takes for the program, in a system call, are counted.
     pub fn sees_kernel(&self) -> bool {
         self.sees_kernel
     }
@@ -190,7 +188,7 @@ impl Events {
                 let _ = counter.disable();
             }
             old.drain(entries);
-            entries.extend(old.untold());
+            entries.extend(old.unreported());
         }
         self.period = period;
         let opened = self.open_set(Set::Minor, &Target::Running(tasks.to_vec()))?;
@@ -198,7 +196,8 @@ impl Events {
         Ok(())
     }
 
-    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for them.
+    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for
+    /// them.
     ///
     /// # Errors
     /// What the kernel said.
@@ -230,8 +229,8 @@ impl Events {
         }
     }
 
-    /// Takes what is in the rings; whether samples of minor faults may be missing, of which no record tells as yet: a ring of
-    /// theirs was full.
+    /// Reads the rings; returns whether samples of minor faults may be missing that no record has reported
+    /// yet: one of their rings was full.
     pub fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let mut was_full = false;
         for opened in &mut self.sets {
@@ -240,9 +239,9 @@ impl Events {
         was_full
     }
 
-    /// The last that they tell: what found no room and was not told yet.
+    /// The last records: the lost ones that were not reported yet.
     pub fn conclude(&mut self, entries: &mut Vec<Entry>) {
-        entries.extend(self.sets.iter_mut().filter_map(Opened::untold));
+        entries.extend(self.sets.iter_mut().filter_map(Opened::unreported));
     }
 
     /// Minor faults that were counted, sampled or not.
@@ -281,7 +280,7 @@ impl Events {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let (period, bytes) = (self.period_of(set), self.bytes(set));
-        let mut opened = Opened { set, period, rings, bytes, others, told: 0 };
+        let mut opened = Opened { set, period, rings, bytes, others, reported: 0 };
         if !matches!(target, Target::Starting(_)) && set != Set::Burst {
             for counter in opened.counters() {
                 counter.enable()?;
@@ -293,7 +292,7 @@ impl Events {
     /// An event of a set on a CPU, of no task as yet.
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
         let mut builder = builder(set, self.sees_kernel, self.period_of(set));
-        if self.tells_lost {
+        if self.counts_lost {
             let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
             builder.read_format(times | ReadFormat::LOST);
         }
@@ -307,7 +306,7 @@ impl Events {
 
     /// Bytes of a ring. perf_event2 adds the page of the head.
     fn bytes(&self, set: Set) -> usize {
-        let pages = PAGES.iter().find(|(known, _)| *known == set).map_or(8, |(_, pages)| *pages);
+        let pages = PAGES.iter().find(|(other, _)| *other == set).map_or(8, |(_, pages)| *pages);
         pages * rustix::param::page_size() * self.room
     }
 }
@@ -319,7 +318,7 @@ fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// How many times the pages that are everybody's rings may have on so many CPUs: a power of two.
+/// How many times the unprivileged pages rings may have on so many CPUs: a power of two.
 fn room(cpus: usize) -> usize {
     let memory = rustix::system::sysinfo();
     let bytes = (memory.totalram as usize).saturating_mul(memory.mem_unit as usize);
@@ -373,7 +372,8 @@ pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, true, 1).attrs())
 }
 
-/// The entry of a record: its type, its mark (`misc`), and its bytes behind the header. `None` if it is of no concern, or damaged.
+/// The entry of a record, by its type, its `misc`, and its bytes behind the header. `None` if the reader
+/// ignores it, or it is damaged.
 pub fn entry<R>(kind: u32, misc: u16, bytes: &[u8], config: ParseConfig<Native>, reader: R) -> Option<Entry>
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>>,
@@ -383,7 +383,7 @@ where
     Parser::new(bytes, config).parse_record_with_header(reader, header).ok().flatten()
 }
 
-/// Takes what is in a ring: each record that the reader makes an entry of. Returns the bytes that were there.
+/// Reads a ring: each record that the reader makes an entry of. Returns the bytes that it held.
 pub fn drain<R>(ring: &mut Sampler, reader: R, entries: &mut Vec<Entry>) -> usize
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>> + Copy,
@@ -398,9 +398,49 @@ where
     all
 }
 
-/// Whether it is a matter of rights.
+/// Whether rights are missing.
 pub fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}
+
+/// Opens the events of the calling thread, which is pinned to its CPU.
+///
+/// # Errors
+/// What the kernel said.
+pub fn open_this_thread(period: u64) -> io::Result<Events> {
+    let cpu = u32::try_from(rustix::thread::sched_getcpu()).unwrap_or_default();
+    Events::open(&Target::Running(vec![this_thread()]), &CpuList::from_iter([cpu]), period)
+}
+
+/// The calling thread's number.
+pub fn this_thread() -> u32 {
+    gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Whether a program can be watched by these events.
+///
+/// # Errors
+/// Why not, in words for the user.
+pub fn available() -> Result<(), String> {
+    open_this_thread(1_000_003).map(drop).map_err(|error| explain(&error, 1, 1))
+}
+
+/// Why there are no events, in words for the user.
+pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> String {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            format!("the kernel forbids it (perf_event_open): {}", refusal(&Tree::live(), OF_OURS))
+        }
+        Some(libc::EMFILE | libc::ENFILE) => format!(
+            "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",
+            tasks * cpus * 4
+        ),
+        Some(libc::ESRCH) => "it has ended".to_owned(),
+        Some(libc::ENOSYS | libc::ENOENT | libc::EOPNOTSUPP) => {
+            "this kernel has no such events (perf_event_open)".to_owned()
+        }
+        _ => format!("perf_event_open: {error}"),
+    }
 }
 
 #[cfg(test)]
@@ -415,13 +455,13 @@ mod tests {
         assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
     }
 
-    /// Nobody drains the ring while it runs full, and nothing comes after that could tell what found no room.
+    /// The ring is not read while it runs full, and no later record can report what was lost.
     #[test]
-    fn what_found_no_room_is_known() {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    fn lost_records_are_counted() {
+        let thread = this_thread();
         let cpus: CpuList = lab::affinity::get().unwrap();
         let mut events = match Events::open(&Target::Running(vec![thread]), &cpus, 1) {
-            Ok(events) if events.tells_lost => events,
+            Ok(events) if events.counts_lost => events,
             refused => return eprintln!("skipped: {:?}", refused.err()),
         };
         let bytes = 4 * events.bytes(Set::Minor);
@@ -430,18 +470,20 @@ mod tests {
         events.turn(Set::Minor, false);
         let mut entries = Vec::new();
         assert!(events.drain(&mut entries), "{} records are no flood", entries.len());
-        let samples = entries.iter().filter(|entry| matches!(entry.what, What::Fault(_))).count() as u64;
+        let samples = entries.iter().filter(|entry| matches!(entry.kind, EventKind::Fault(_))).count() as u64;
         entries.clear();
         events.conclude(&mut entries);
-        let lost: Vec<_> = entries.drain(..).map(|entry| entry.what).collect();
-        let [What::Lost { set: Set::Minor, records, events: missed }] = lost[..] else { panic!("{lost:?}") };
+        let lost: Vec<_> = entries.drain(..).map(|entry| entry.kind).collect();
+        let [EventKind::Lost { set: Set::Minor, records, events: missed }] = lost[..] else {
+            panic!("{lost:?}")
+        };
         assert_eq!(records, missed);
-        let (seen, counted) = (records + samples, events.minor_faults());
+        let (sampled, counted) = (records + samples, events.minor_faults());
         assert!(
-            seen.abs_diff(counted) <= cpus.len() as u64,
+            sampled.abs_diff(counted) <= cpus.len() as u64,
             "{samples} samples, {records} lost of {counted}"
         );
         events.conclude(&mut entries);
-        assert!(entries.is_empty(), "told once: {entries:?}");
+        assert!(entries.is_empty(), "reported once: {entries:?}");
     }
 }

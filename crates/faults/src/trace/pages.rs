@@ -1,67 +1,69 @@
-//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is seen. Pure.
+//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is seen.
+//! Pure.
 //!
-//! A page that stays is faulted in once; one that is given back and taken again, many times. One fault in so many does not tell the
-//! two apart by itself: a program that goes through many pages in turn meets the period, and all pages are seen once before any
-//! is seen twice. So pages that a *burst* saw are marked, and later samples are held against them (capture and recapture):
-//! a marked page that is sampled `h` times later was faulted in about `h/q` times more, where a share `q` of the faults is sampled.
+//! A page that stays is faulted in once; one that is given back and taken again, many times. Samples alone do
+//! not distinguish the two: of a program that goes through many pages in turn, all pages are sampled once
+//! before any is sampled twice. So pages in a *burst* are marked, and later samples are compared with them
+//! (capture and recapture): a marked page that is sampled `h` times later was faulted in about `h/q` times
+//! more, where a share `q` of the faults is sampled.
 
 use std::collections::HashMap;
 
 /// Pages that are remembered at most: some 64 MB.
 const MOST: usize = 1 << 20;
-/// Nanoseconds within which a burst's record of a page and a sample of it are of one and the same fault.
+/// Nanoseconds within which a burst's record of a page and a sample of it are the same fault.
 const TOGETHER: u64 = 5_000;
-/// A page that was met so often after it had been marked is faulted in again and again.
+/// A page with so many faults after it was marked is faulted in again and again.
 const OFTEN: f64 = 3.0;
 
-/// What is known of a page.
+/// The faults of a page.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
-    /// Whose it is.
+struct Page {
     group: u32,
-    /// How often a burst saw it.
+    /// Faults in bursts.
     marks: u32,
-    /// How often it was sampled since it was marked.
+    /// Samples since it was marked.
     hits: u32,
-    /// How often it was sampled.
+    /// Samples.
     count: u32,
-    /// When it was seen last.
+    /// The time of the last fault.
     last: u64,
 }
 
-/// Pages that were seen, by address space and number.
+/// Pages with faults, by address space and number.
 #[derive(Debug, Default)]
 pub struct Pages {
-    seen: HashMap<(u32, u64), Seen>,
+    pages: HashMap<(u32, u64), Page>,
 }
 
 impl Pages {
-    /// Notes a fault; returns when the page had been seen before. `is_burst`: one of those of which every one is seen.
+    /// Adds a fault; returns the time of the page's fault before. `is_burst`: it is one of a burst, which has
+    /// every fault.
     pub fn note(&mut self, space: u32, page: u64, group: u32, time: u64, is_burst: bool) -> Option<u64> {
         let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
-        if let Some(seen) = self.seen.get_mut(&(space, page)) {
-            let before = seen.last;
+        if let Some(page) = self.pages.get_mut(&(space, page)) {
+            let before = page.last;
             if time.saturating_sub(before) < TOGETHER {
-                (seen.marks, seen.count) = (seen.marks.max(mark), seen.count.max(sample));
+                (page.marks, page.count) = (page.marks.max(mark), page.count.max(sample));
                 return None;
             }
-            seen.hits += if seen.marks > 0 { sample } else { 0 };
-            *seen = Seen { group, last: time, marks: seen.marks + mark, count: seen.count + sample, ..*seen };
+            page.hits += if page.marks > 0 { sample } else { 0 };
+            *page = Page { group, last: time, marks: page.marks + mark, count: page.count + sample, ..*page };
             return Some(before);
         }
-        if self.seen.len() < MOST {
-            self.seen.insert((space, page), Seen { group, marks: mark, hits: 0, count: sample, last: time });
+        if self.pages.len() < MOST {
+            self.pages.insert((space, page), Page { group, marks: mark, hits: 0, count: sample, last: time });
         }
         None
     }
 
-    /// The share of each group's faults that met a page which had been faulted in before, 0 to 1, where a share `q` of the faults
-    /// was sampled.
+    /// The share (0 to 1) of each group's faults at pages that had been faulted in before, where a share `q`
+    /// of the faults was sampled.
     pub fn refaults(&self, q: f64) -> HashMap<u32, f64> {
         let q = q.clamp(1e-9, 1.0);
         let mut tallies: HashMap<u32, Tally> = HashMap::new();
-        for seen in self.seen.values() {
-            tallies.entry(seen.group).or_default().add(seen);
+        for page in self.pages.values() {
+            tallies.entry(page.group).or_default().add(page);
         }
         tallies.into_iter().map(|(group, tally)| (group, tally.refaults(q))).collect()
     }
@@ -72,23 +74,23 @@ impl Pages {
 struct Tally {
     /// Faults of bursts at pages that are faulted in again and again.
     often: f64,
-    /// Faults of bursts at others.
+    /// Faults of bursts at other pages.
     others: f64,
-    /// How many others there are.
+    /// The number of other pages.
     others_pages: f64,
-    /// How often these were faulted in again: within bursts, and as samples.
+    /// Further faults of other pages: within bursts, and as samples.
     others_again: (f64, f64),
     /// Samples, and pages that were sampled.
     sampled: (f64, f64),
 }
 
 impl Tally {
-    fn add(&mut self, seen: &Seen) {
-        let (marks, hits) = (f64::from(seen.marks), f64::from(seen.hits));
-        if seen.count > 0 {
-            self.sampled = (self.sampled.0 + f64::from(seen.count), self.sampled.1 + 1.0);
+    fn add(&mut self, page: &Page) {
+        let (marks, hits) = (f64::from(page.marks), f64::from(page.hits));
+        if page.count > 0 {
+            self.sampled = (self.sampled.0 + f64::from(page.count), self.sampled.1 + 1.0);
         }
-        if seen.marks == 0 {
+        if page.marks == 0 {
         } else if marks - 1.0 + hits >= OFTEN {
             self.often += marks;
         } else {
@@ -102,7 +104,7 @@ impl Tally {
         let (samples, pages) = self.sampled;
         let marked = self.often + self.others;
         if marked == 0.0 {
-            // All that is left: pages sampled twice were faulted in twice.
+            // Without bursts only pages that were sampled twice count.
             return if samples > 0.0 { 1.0 - pages / samples } else { 0.0 };
         }
         let (in_bursts, later) = self.others_again;
@@ -115,7 +117,7 @@ impl Tally {
 mod unit {
     use super::*;
 
-    /// Faults in time: one in `period` is sampled, and the first `burst` of each `every` are all seen.
+    /// Faults in time: one in `period` is sampled, and the first `burst` of each `every` are recorded.
     struct Watch {
         pages: Pages,
         period: u64,
@@ -157,14 +159,14 @@ mod unit {
     }
 
     #[test]
-    fn many_pages_in_turn_that_no_sample_meets_twice() {
+    fn many_pages_in_turn_without_a_second_sample() {
         let mut watch = Watch::new(101, 5_000, 100_000);
         (0..2_000_000).for_each(|fault| watch.at(fault % 200_000));
         assert!((0.75..=1.0).contains(&watch.refaults()), "{}", watch.refaults());
     }
 
     #[test]
-    fn a_mixture_is_told_apart() {
+    fn a_mixture_has_its_share() {
         let mut watch = Watch::new(53, 5_000, 100_000);
         for fault in 0..1_000_000 {
             watch.at(if fault % 2 == 0 { fault % 512 } else { 1000 + fault });
@@ -173,13 +175,13 @@ mod unit {
     }
 
     #[test]
-    fn a_page_is_told_when_it_was_seen_before_and_spaces_are_apart() {
+    fn the_fault_before_is_returned_and_address_spaces_differ() {
         let mut pages = Pages::default();
         assert_eq!(pages.note(1, 5, 0, TOGETHER, false), None);
         assert_eq!(pages.note(1, 5, 0, TOGETHER + 7, true), None, "the same fault");
         assert_eq!(pages.note(1, 6, 0, TOGETHER, false), None);
         assert_eq!(pages.note(1, 6, 0, 2 * TOGETHER, false), Some(TOGETHER));
         assert_eq!(pages.note(2, 6, 0, 3 * TOGETHER, false), None);
-        assert_eq!(pages.refaults(0.1)[&0], 0.0, "the one that is marked was not met again");
+        assert_eq!(pages.refaults(0.1)[&0], 0.0, "the marked page was not faulted in again");
     }
 }

@@ -1,13 +1,10 @@
-//! What the kernel's rings hold, as plain data.
+//! The records of the kernel's rings and of the preloaded recorder, as plain data.
 
 use perf_event::data::{
     Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Registers, Sample, SampleRegsAbi, Visitor,
 };
 
 pub use cell::blocks::Regs;
-
-use super::events::Set;
-use super::ring::Told;
 
 /// Which registers come with a sample, in the order of their bits (asm/perf_regs.h).
 pub mod registers {
@@ -19,18 +16,31 @@ pub mod registers {
     pub const MASK: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 }
 
-/// What happened, and when: nanoseconds of CLOCK_MONOTONIC.
+/// A set of the kernel's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// Major faults; forks, names and ends of tasks; mappings of code.
+    Rare,
+    /// Minor faults, sampled.
+    Minor,
+    /// Minor faults, every one of a moment.
+    Burst,
+    /// New mappings of data.
+    Maps,
+}
+
+/// An event.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// When.
+    /// Nanoseconds of CLOCK_MONOTONIC.
     pub time: u64,
-    /// What.
-    pub what: What,
+    /// What happened.
+    pub kind: EventKind,
 }
 
 /// What happened.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum EventKind {
     /// A fault.
     Fault(Box<Fault>),
     /// A new mapping, or one that grew.
@@ -64,13 +74,13 @@ pub enum What {
     },
     /// A call for memory.
     Call(Box<Call>),
-    /// From now on calls are counted, or not any more.
+    /// Whether calls are counted from now on.
     Counting(bool),
     /// Calls that were not counted: their records found no room.
     Uncounted(u64),
     /// The last process that this one forked shares its address space, as after vfork (CLONE_VM).
     Shares(u32),
-    /// What a fault says of the page that it met.
+    /// The error code of a fault, which shows what page it met.
     Code {
         /// The process.
         process: u32,
@@ -79,32 +89,38 @@ pub enum What {
         /// The error code of x86: bit 0 a page was there, bit 1 it was to be written.
         code: u64,
     },
-    /// The most memory that a process had at once so far; read from its status, and not from a ring.
+    /// The most memory that a process has had at once so far; read from /proc.
     Peak {
         /// The process.
         process: u32,
         /// Bytes.
         bytes: u64,
     },
-    /// From now on new mappings of data are told, or not any more.
+    /// Whether new mappings of data are recorded from now on.
     Mappings(bool),
-    /// Records that found no room in a ring, or of a burst nothing more: what comes next was not seen from its beginning.
+    /// Records that found no room in a ring; or 0 records of a burst: it has ended.
     Lost {
-        /// In which.
+        /// The set whose ring was full.
         set: Set,
         /// How many.
         records: u64,
         /// How many events they stand for.
         events: u64,
     },
-    /// A large block, as the preloaded recorder tells.
-    Block(Box<Told>),
+    /// A large block, from the preloaded recorder.
+    Block(Box<BlockRecord>),
 }
 
-impl What {
+impl EventKind {
+    /// Whether it is a record of a task or of a mapping.
+    pub fn is_task_record(&self) -> bool {
+        use EventKind::{Exit, Fork, Map, Name};
+        matches!(self, Map(_) | Fork { .. } | Name { .. } | Exit { .. })
+    }
+
     /// Records of a set that found no room, each of which stands for `period` events.
-    pub fn lost(set: Set, records: u64, period: u64) -> What {
-        What::Lost { set, records, events: records.saturating_mul(period) }
+    pub fn lost(set: Set, records: u64, period: u64) -> EventKind {
+        EventKind::Lost { set, records, events: records.saturating_mul(period) }
     }
 }
 
@@ -141,14 +157,24 @@ pub struct Call {
     /// Who called, and where: a fault at no address, with the stack of one that was sampled.
     pub by: Fault,
     /// What for.
-    pub asked: Asked,
+    pub arguments: CallArguments,
     /// Whether it is a sample, with a stack; else it is one of those that are counted.
     pub has_stack: bool,
 }
 
-/// What a call for memory asks for.
+/// A large block of malloc, from the preloaded recorder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockRecord {
+    /// The block.
+    pub entry: cell::blocks::Entry,
+    /// The stack of its allocation, if it was taken, and the probability with which stacks of such blocks are
+    /// taken.
+    pub stack: Option<(Fault, f64)>,
+}
+
+/// The arguments of a call for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum CallArguments {
     /// A mapping (mmap).
     Map {
         /// How many bytes.
@@ -180,15 +206,15 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl CallArguments {
     /// The place of its system call among those that are traced.
     pub fn place(self) -> usize {
         match self {
-            Asked::Map { .. } => 0,
-            Asked::Unmap { .. } => 1,
-            Asked::Remap { .. } => 2,
-            Asked::Break { .. } => 3,
-            Asked::Advise { .. } => 4,
+            CallArguments::Map { .. } => 0,
+            CallArguments::Unmap { .. } => 1,
+            CallArguments::Remap { .. } => 2,
+            CallArguments::Break { .. } => 3,
+            CallArguments::Advise { .. } => 4,
         }
     }
 }
@@ -215,7 +241,7 @@ pub struct Map {
 /// Reads records of one set.
 #[derive(Clone, Copy)]
 pub struct Reader {
-    /// Which.
+    /// The set.
     pub set: Set,
     /// One event in so many is sampled.
     pub period: u64,
@@ -251,11 +277,11 @@ impl<'a> Visitor<'a> for Reader {
             regs: sample.regs_user().and_then(regs),
             stack: sample.stack_user().unwrap_or_default().to_vec(),
         };
-        Some(Entry { time: sample.time()?, what: What::Fault(Box::new(fault)) })
+        Some(Entry { time: sample.time()?, kind: EventKind::Fault(Box::new(fault)) })
     }
 
     fn visit_mmap2(self, map: Mmap2<'a>, metadata: RecordMetadata) -> Option<Entry> {
-        let map_of = Map {
+        let map = Map {
             process: map.pid,
             start: map.addr,
             end: map.addr.checked_add(map.len)?,
@@ -264,37 +290,38 @@ impl<'a> Visitor<'a> for Reader {
             is_private: map.flags & libc::MAP_PRIVATE as u32 != 0,
             name: text(&map.filename),
         };
-        Some(Entry { time: time(&metadata)?, what: What::Map(map_of) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::Map(map) })
     }
 
-    // A set that asks for mappings is told of tasks as well (perf_event_task_match): once is enough.
+    // A set that asks for mappings gets records of tasks as well (perf_event_task_match): one set's are
+    // enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
         if self.set != Set::Rare {
             return None;
         }
-        let what = What::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
-        Some(Entry { time: fork.time, what })
+        let kind = EventKind::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
+        Some(Entry { time: fork.time, kind })
     }
 
     fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
         if self.set != Set::Rare {
             return None;
         }
-        Some(Entry { time: exit.time, what: What::Exit { process: exit.pid, thread: exit.tid } })
+        Some(Entry { time: exit.time, kind: EventKind::Exit { process: exit.pid, thread: exit.tid } })
     }
 
     fn visit_comm(self, comm: Comm<'a>, metadata: RecordMetadata) -> Option<Entry> {
         let exec = metadata.misc() & EXEC != 0;
-        let what = What::Name { process: comm.pid, thread: comm.tid, name: text(&comm.comm), exec };
-        Some(Entry { time: time(&metadata)?, what })
+        let kind = EventKind::Name { process: comm.pid, thread: comm.tid, name: text(&comm.comm), exec };
+        Some(Entry { time: time(&metadata)?, kind })
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        Some(Entry { time: time(&metadata)?, what: What::lost(self.set, lost.lost, self.period) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.period) })
     }
 
     fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        Some(Entry { time: time(&metadata)?, what: What::lost(self.set, lost.lost, self.period) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.period) })
     }
 }
 

@@ -1,4 +1,5 @@
-//! Reads what the preloaded recorder tells of large blocks, while the program runs ([`cell::blocks`]).
+//! Reads the large blocks from the memory of the preloaded recorder, while the program runs
+//! ([`cell::blocks`]).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -7,40 +8,31 @@ use std::sync::atomic::Ordering;
 
 use cell::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
 
-use super::record::{Entry, Fault, What};
+use super::record::{BlockRecord, Entry, EventKind, Fault};
 
-/// Nanoseconds after which an entry that was begun is given up: whoever began it was killed.
+/// Nanoseconds after which an unfinished entry is given up: its writer was killed.
 const PATIENCE: u64 = 100_000_000;
-
-/// What the recorder told.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Told {
-    /// Of which block.
-    pub entry: cell::blocks::Entry,
-    /// The stack of its allocation, if it was taken, and how likely that was.
-    pub stack: Option<(Fault, f64)>,
-}
 
 /// The ring, from the first entry on.
 #[derive(Debug)]
 pub struct Ring {
     blocks: Blocks,
     next: u64,
-    /// Since when the next entry is begun and not there.
+    /// Since when the next entry is unfinished.
     waiting: Option<u64>,
     lost: u64,
 }
 
 impl Ring {
-    /// At a path that the recorder is given too.
+    /// Opens the file that the recorder writes to.
     ///
     /// # Errors
     /// What the system said.
     pub fn open(path: &Path) -> Result<Ring, String> {
-        let told = |error: std::io::Error| format!("memory of the recorder: {error}");
-        let file = File::options().read(true).write(true).open(path).map_err(told)?;
-        let is_whole = file.metadata().map_err(told)?.len() == BYTES as u64;
-        let blocks = Blocks::map(file.as_raw_fd()).ok_or_else(|| told(std::io::Error::last_os_error()))?;
+        let failed = |error: std::io::Error| format!("memory of the recorder: {error}");
+        let file = File::options().read(true).write(true).open(path).map_err(failed)?;
+        let is_whole = file.metadata().map_err(failed)?.len() == BYTES as u64;
+        let blocks = Blocks::map(file.as_raw_fd()).ok_or_else(|| failed(std::io::Error::last_os_error()))?;
         if !is_whole || blocks.head().magic.load(Ordering::Acquire) != MAGIC {
             return Err("memory of the recorder: it is none".to_owned());
         }
@@ -52,11 +44,12 @@ impl Ring {
         Ring { blocks, next: 0, waiting: None, lost: 0 }
     }
 
-    /// Takes what is there at a time, in nanoseconds of CLOCK_MONOTONIC. `is_last`: nothing is waited for.
+    /// Reads the entries. `now` in nanoseconds of CLOCK_MONOTONIC; `is_last`: it does not wait for unfinished
+    /// ones.
     pub fn drain(&mut self, now: u64, is_last: bool, entries: &mut Vec<Entry>) {
         let written = self.blocks.head().entries.load(Ordering::Acquire);
         if written.saturating_sub(self.next) > ENTRIES {
-            // Those that may be overwritten while they are read are not worth the while.
+            // The oldest may be overwritten while they are read: they are skipped.
             let oldest = written - ENTRIES + ENTRIES / 8;
             self.lost += oldest - self.next;
             (self.next, self.waiting) = (oldest, None);
@@ -65,8 +58,8 @@ impl Ring {
             match self.blocks.read(self.next) {
                 Ok(entry) => {
                     let stack = self.stack(&entry);
-                    let told = Told { entry, stack };
-                    entries.push(Entry { time: told.entry.time, what: What::Block(Box::new(told)) });
+                    let block = BlockRecord { entry, stack };
+                    entries.push(Entry { time: block.entry.time, kind: EventKind::Block(Box::new(block)) });
                 }
                 Err(Absent::Unwritten) => {
                     let since = *self.waiting.get_or_insert(now);
@@ -91,18 +84,18 @@ impl Ring {
         Some((fault, chance))
     }
 
-    /// Entries that were not read in time, or never written to the end.
+    /// Entries that were overwritten before they were read, or never finished.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Executed programs that have greeted.
+    /// Executed programs in which the recorder was loaded.
     pub fn programs(&self) -> u64 {
         self.blocks.head().programs.load(Ordering::Relaxed)
     }
 
-    /// Large blocks that a process could not keep in mind.
-    pub fn untold(&self) -> u64 {
+    /// Large blocks that the recorder had no room for.
+    pub fn unrecorded(&self) -> u64 {
         self.blocks.head().untold.load(Ordering::Relaxed)
     }
 }
@@ -138,7 +131,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_told_is_read_once_with_its_stack() {
+    fn an_entry_is_read_once_with_its_stack() {
         let mut ring = ring();
         let blocks = ring.blocks;
         let regs = Regs { pc: 1, sp: 2, fp: 3, lr: 4 };
@@ -146,18 +139,18 @@ mod unit {
         blocks.write(&cell::blocks::Entry { stack, ..entry(7) });
         let mut entries = Vec::new();
         ring.drain(10, false, &mut entries);
-        let [Entry { time: 7, what: What::Block(told) }] = entries.as_slice() else {
+        let [Entry { time: 7, kind: EventKind::Block(block) }] = entries.as_slice() else {
             panic!("{entries:?}");
         };
-        let (fault, chance) = told.stack.as_ref().unwrap();
+        let (fault, chance) = block.stack.as_ref().unwrap();
         assert_eq!((fault.process, fault.ip, fault.stack.len(), *chance), (5, 1, 16, 0.5));
         assert_eq!(fault.regs, Some(Regs { pc: 1, sp: 2, fp: 3, lr: 4 }));
         assert!(times(&mut ring, 11, false).is_empty());
-        assert_eq!((ring.lost(), ring.untold()), (0, 0));
+        assert_eq!((ring.lost(), ring.unrecorded()), (0, 0));
     }
 
     #[test]
-    fn what_was_not_read_in_time_is_counted() {
+    fn overwritten_entries_are_counted() {
         let mut ring = ring();
         (0..ENTRIES + 100).for_each(|number| ring.blocks.write(&entry(number)));
         let read = times(&mut ring, 1, false);
@@ -167,7 +160,7 @@ mod unit {
     }
 
     #[test]
-    fn who_was_killed_halfway_is_not_waited_for_long() {
+    fn an_unfinished_entry_is_not_waited_for_long() {
         let mut ring = ring();
         ring.blocks.write(&entry(1));
         ring.blocks.head().entries.fetch_add(1, Ordering::Relaxed);
@@ -181,7 +174,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_no_memory_of_the_recorder_is_refused() {
+    fn a_foreign_file_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert!(Ring::open(file.path()).unwrap_err().contains("memory of the recorder"));
         assert!(Ring::open(Path::new("/nonexistent")).is_err());

@@ -1,8 +1,9 @@
-//! Contiguous runs of faults: a task that goes through a block from one end to the other shows how large the block is. Pure.
+//! Contiguous runs of faults: if a task goes through a block from end to end, the run shows how large the
+//! block is. Pure.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Faults that a run may skip over: a block is not touched page by page alone.
+/// Pages that a run may skip: not every page of a block is touched.
 const GAP: u64 = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +23,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Notes a fault of a task at a page.
+    /// Adds a fault of a task at a page.
     pub fn note(&mut self, thread: u32, group: u32, page: u64) {
         if let Some(run) = self.open.get_mut(&thread) {
             if run.group == group && page > run.last && page <= run.last.saturating_add(GAP) {
@@ -35,7 +36,7 @@ impl Runs {
         self.open.insert(thread, Run { group, first: page, last: page, faults: 1 });
     }
 
-    /// Ends all runs: what comes next was not seen from its beginning.
+    /// Ends all runs, at the end of a burst.
     pub fn end(&mut self) {
         let open: Vec<Run> = self.open.drain().map(|(_, run)| run).collect();
         for run in open {
@@ -68,7 +69,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_block_that_is_gone_through_again_and_again() {
+    fn a_block_that_is_touched_again_and_again() {
         let mut runs = Runs::default();
         for _ in 0..5 {
             for page in 100..612 {

@@ -1,4 +1,4 @@
-//! Names of functions, with inlined calls and lines, where the files tell (blazesym).
+//! Names of functions, with inlined calls and lines, from symbols and debug information (blazesym).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,12 +8,13 @@ use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
 use cell::recording::LIBRARY;
 use figure::format::plain_to;
 
-use super::collect::{Collector, Frame};
+use super::collect::Collector;
+use super::frame::Frame;
 
 /// Characters of a name at most: C++ has names of thousands.
 const MOST: usize = 120;
 
-/// A function, as far as it is known.
+/// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its name, or the file that it is in.
@@ -22,10 +23,10 @@ pub struct Function {
     pub line: Option<String>,
 }
 
-/// Functions of each frame: an inlined call is one of its own; the innermost first.
+/// Functions of each frame, the innermost first; an inlined call is a function of its own.
 pub type Names = HashMap<Frame, Vec<Function>>;
 
-/// Looks all of these up.
+/// Looks up the functions of these frames.
 pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> Names {
     let mut by_image: HashMap<u32, Vec<u64>> = HashMap::new();
     let mut names = Names::new();
@@ -43,15 +44,15 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
         addresses.dedup();
         let Some((name, file)) = collector.images.get(image as usize) else { continue };
         let source = Source::Elf(Elf::new(&file.path));
-        let look = || symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
-        let found = if file.is_sound { look() } else { Vec::new() };
+        let look_up = || symbolizer.symbolize(&source, Input::VirtOffset(&addresses)).unwrap_or_default();
+        let symbols = if file.is_sound { look_up() } else { Vec::new() };
         let short = Path::new(&**name)
             .file_name()
             .map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());
         for (place, address) in addresses.iter().enumerate() {
-            let mut functions = found.get(place).map(functions).unwrap_or_default();
+            let mut functions = symbols.get(place).map(functions).unwrap_or_default();
             if short == LIBRARY {
-                // Of the recorder the function that was called: the rest is nobody's business.
+                // The recorder's own functions are of no interest, only the one that the program called.
                 functions.drain(..functions.len().saturating_sub(1));
             }
             let nameless = || vec![Function { name: format!("[{}]", plain_to(&short, MOST)), line: None }];
@@ -64,13 +65,13 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
 
 fn functions(symbolized: &Symbolized) -> Vec<Function> {
     let Symbolized::Sym(symbol) = symbolized else { return Vec::new() };
-    let of =
+    let function =
         |name: &str, code: Option<&CodeInfo>| Function { name: plain_to(name, MOST), line: code.map(line) };
     // Inlined calls come from the outermost to the innermost; the code of each is where it was called from.
-    let mut all = vec![of(&symbol.name, symbol.code_info.as_deref())];
-    all.extend(symbol.inlined.iter().map(|inlined| of(&inlined.name, inlined.code_info.as_ref())));
+    let mut all = vec![function(&symbol.name, symbol.code_info.as_deref())];
+    all.extend(symbol.inlined.iter().map(|inlined| function(&inlined.name, inlined.code_info.as_ref())));
     all.reverse();
-    // A part of a function that the compiler made one of its own bears the same name.
+    // A part of a function that the compiler split off has the same name.
     all.dedup_by(|a, b| a.name == b.name);
     all
 }

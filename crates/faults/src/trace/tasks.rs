@@ -1,64 +1,66 @@
-//! Processes as they come and go: what each has mapped, which program it runs, and since when it shares pages with another.
+//! Processes as they begin and end: the mappings of each, the program that it runs, and since when it shares
+//! pages with another.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use super::address_space::AddressSpace;
 use super::heap::Heap;
-use super::looked::{Looked, Source};
+use super::procfs::{ProcessSnapshot, SnapshotSource};
 use super::record::Map;
-use super::space::Space;
 use super::unwind::Stacks;
-use crate::manager::Told;
+use crate::allocator::AllocatorHints;
 
-/// Nanoseconds between two readings of a process's map because of addresses that are not in it.
+/// Nanoseconds between two readings of a process's mappings because an address is in none of them.
 const AGAIN: u64 = 200_000_000;
-/// The same for how much it has mapped, because of calls about more.
+/// Nanoseconds between two readings of its VmPeak because a call is about more.
 const AGAIN_MAPPED: u64 = 20_000_000;
 
 /// A process.
 #[derive(Clone)]
 pub struct Process {
-    /// What lies where; shared with the process that it was forked from until one of them maps something.
-    pub space: Rc<Space>,
+    /// Its mappings; shared with the process that it was forked from until one of them maps something.
+    pub space: Rc<AddressSpace>,
     /// Unwinds its stacks.
     pub stacks: Rc<RefCell<Stacks>>,
-    /// A number that no other address space has or had.
+    /// The unique number of its address space.
     pub id: u32,
-    /// Which of the programs it runs.
+    /// The number of the program that it runs.
     pub program: u32,
-    /// Since when it has pages in common with the process that it was forked from: until it executes a program.
+    /// Since when it has pages in common with the process that it was forked from: until it executes a
+    /// program.
     pub child_since: Option<u64>,
     /// When it last forked.
     pub parent_since: Option<u64>,
-    /// Where its heap ends; shared by those that share the address space.
+    /// The end of its heap; shared by processes that share the address space.
     pub heap: Rc<Cell<Heap>>,
-    /// The most bytes that it is known to have had mapped at once, and when that was read last.
+    /// The most bytes that it has had mapped at once, as far as is known, and when that was read last.
     most_mapped: (u64, u64),
     /// The process that it forked last.
     forked: Option<u32>,
-    /// When its map was read last.
+    /// When its mappings were read last.
     read: u64,
     /// Faults by which it took memory of its own, by weight.
     touched: f64,
-    /// The same when its memory was looked at last, and the most bytes that it had by then.
-    noted: (f64, u64),
+    /// The same when its peak was read last, and that peak in bytes.
+    at_last_peak: (f64, u64),
     /// The process with which it shares pages since it was forked.
     shares_with: Option<u32>,
-    /// How many such children there are; whether there was one since its memory was looked at.
+    /// How many such children it has; whether it had one since its peak was read last.
     sharers: (u64, bool),
 }
 
-/// A program, as many processes as may run it.
+/// A program, which several processes may run.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Its name; untrusted.
     pub name: String,
     /// Its file, by a path that leads to it while a process of it lives.
     pub file: Option<PathBuf>,
-    /// What its file says, once all is seen.
-    pub told: Option<Told>,
+    /// What its file says about its allocator; read when the trace ends.
+    pub hints: Option<AllocatorHints>,
     /// Names of the files that it has mapped as code.
     pub code: Vec<Rc<str>>,
     /// Processes that ran it.
@@ -73,38 +75,38 @@ pub struct Program {
     pub mappings: HashMap<u64, u64>,
     /// Times that a heap grew to where it had been before.
     pub regrown: u64,
-    /// Faults by which its processes took memory of their own, from look to look at what they have.
+    /// Faults by which its processes took memory of their own, up to the last reading of their peaks.
     pub touched: f64,
-    /// Of these at most as many as their memory then grew by, beyond what they had ever had.
+    /// At most so many of these as their peaks grew by in the meantime.
     pub grown: f64,
-    /// Of the others those between two looks at a process that shared pages with a child of its.
+    /// Those of the others that fell between two readings of a process that shared pages with a child.
     pub shared: f64,
 }
 
 /// All processes.
 #[derive(Default)]
 pub struct Tasks {
-    /// Where is read what the records do not tell.
-    pub source: Source,
+    /// Where snapshots of processes come from.
+    pub source: SnapshotSource,
     processes: HashMap<u32, Process>,
     /// All programs; a process has the number of its own.
     pub programs: Vec<Program>,
     /// Names of tasks; untrusted.
     names: HashMap<u32, Rc<str>>,
-    /// Threads that ended in a process, and are not replaced.
+    /// Threads of each process that ended and were not replaced.
     ended: HashMap<u32, u64>,
     spaces: u32,
 }
 
 impl Tasks {
-    /// A process. One that is not known yet is looked up.
+    /// A process. An unknown one is read from the source.
     pub fn get(&mut self, process: u32, time: u64) -> &mut Process {
         let Tasks { processes, programs, spaces, source, .. } = self;
         processes.entry(process).or_insert_with(|| {
-            let looked = source.look(process, time);
-            let mut found = Process::new(next(spaces), program(programs, process, &looked.name));
-            found.has(looked, &mut programs[found.program as usize], time);
-            found
+            let snapshot = source.take(process, time);
+            let mut process = Process::new(next(spaces), program(programs, process, &snapshot.name));
+            process.add_mappings(snapshot, &mut programs[process.program as usize], time);
+            process
         })
     }
 
@@ -118,26 +120,28 @@ impl Tasks {
         self.processes.keys().copied()
     }
 
-    /// Reads of each program's file what it says, as all is seen.
+    /// Reads the files of all programs, at the end of a trace.
     pub fn conclude(&mut self) {
         for program in &mut self.programs {
-            program.told = program.told.take().or_else(|| Told::of(program.file.as_deref()?));
+            program.hints =
+                program.hints.take().or_else(|| AllocatorHints::read(program.file.as_deref()?));
         }
     }
 
-    /// The program of a process that is known.
+    /// The program of a known process.
     pub fn program(&mut self, process: u32) -> Option<&mut Program> {
         let number = self.processes.get(&process)?.program;
         self.programs.get_mut(number as usize)
     }
 
-    /// Reads the map of a process again, should an address not be in it; seldom.
-    pub fn look_again(&mut self, process: u32, time: u64) {
-        let Some(found) = self.processes.get_mut(&process) else { return };
-        if time >= found.read.saturating_add(AGAIN)
-            && let Some(program) = self.programs.get_mut(found.program as usize)
+    /// Reads the mappings of a process again, as an address is in none of them; not more often than every
+    /// [`AGAIN`].
+    pub fn read_again(&mut self, number: u32, time: u64) {
+        let Some(process) = self.processes.get_mut(&number) else { return };
+        if time >= process.read.saturating_add(AGAIN)
+            && let Some(program) = self.programs.get_mut(process.program as usize)
         {
-            found.has(self.source.look(process, time), program, time);
+            process.add_mappings(self.source.take(number, time), program, time);
         }
     }
 
@@ -155,7 +159,7 @@ impl Tasks {
         let Some(program) = self.programs.get_mut(number as usize) else { return };
         program.regrown += regrown;
         if added.is_code {
-            program.has(&map.name);
+            program.add_code(&map.name);
         } else if map.name == "//anon" {
             *program.mappings.entry(added.fresh).or_default() += 1;
         }
@@ -182,7 +186,7 @@ impl Tasks {
             heap: Rc::new(Cell::new(from.heap.get())),
             forked: None,
             touched: 0.0,
-            noted: Default::default(),
+            at_last_peak: Default::default(),
             shares_with: Some(parent),
             sharers: (0, false),
             ..from.clone()
@@ -194,8 +198,9 @@ impl Tasks {
         self.processes.insert(process, child);
     }
 
-    /// The last process that this one forked shares its address space, until it executes another program. Of these only the end of the heap is
-    /// shared: not everybody can see who shares what, and nothing else is to depend on it.
+    /// The last process that this one forked shares its address space, until it executes another program.
+    /// Only the end of the heap is shared here: these records need rights, and nothing else may depend on
+    /// them.
     pub fn share(&mut self, parent: u32) {
         let Some(from) = self.processes.get(&parent) else { return };
         let (child, heap) = (from.forked, from.heap.clone());
@@ -204,34 +209,34 @@ impl Tasks {
         }
     }
 
-    /// Calls of brk may have been missed, of whichever process.
+    /// Calls of brk may have been missed, of any process.
     pub fn forget_heaps(&mut self) {
         for heap in self.processes.values().map(|process| &process.heap) {
-            let mut known = heap.get();
-            known.forget();
-            heap.set(known);
+            let mut end = heap.get();
+            end.forget();
+            heap.set(end);
         }
     }
 
-    /// Whether a process had so many bytes mapped at once at any time so far: else a call about so many has failed, or was mostly about what
-    /// is not mapped.
-    pub fn had_mapped(&mut self, process: u32, bytes: u64, time: u64) -> bool {
-        let Some(found) = self.processes.get_mut(&process) else { return false };
-        let (most, read) = found.most_mapped;
+    /// Whether a process has had so many bytes mapped at once: otherwise a call about so many failed, or was
+    /// mostly about unmapped addresses.
+    pub fn had_mapped(&mut self, number: u32, bytes: u64, time: u64) -> bool {
+        let Some(process) = self.processes.get_mut(&number) else { return false };
+        let (most, read) = process.most_mapped;
         if bytes > most {
             let is_due = read == 0 || time >= read.saturating_add(AGAIN_MAPPED);
-            let now = if is_due { self.source.most_mapped(process) } else { None };
-            let most = most.max(now.unwrap_or(0)).max(found.space.mapped());
-            found.most_mapped = (most, if is_due { time } else { read });
+            let now = if is_due { self.source.most_mapped(number) } else { None };
+            let most = most.max(now.unwrap_or(0)).max(process.space.mapped());
+            process.most_mapped = (most, if is_due { time } else { read });
         }
-        bytes <= found.most_mapped.0
+        bytes <= process.most_mapped.0
     }
 
-    /// A task has a name, or executes another program by this name.
+    /// Names a task; with `exec` it also executes another program of this name.
     pub fn name(&mut self, process: u32, thread: u32, name: &str, exec: bool) {
         self.names.insert(thread, name.into());
         if exec {
-            self.part(process);
+            self.end_sharing(process);
             let number = program(&mut self.programs, process, name);
             self.processes.insert(process, Process::new(next(&mut self.spaces), number));
         }
@@ -241,7 +246,7 @@ impl Tasks {
     pub fn exit(&mut self, process: u32, thread: u32) {
         self.names.remove(&thread);
         if thread == process {
-            self.part(process);
+            self.end_sharing(process);
             self.processes.remove(&process);
             self.ended.remove(&process);
         } else {
@@ -249,38 +254,38 @@ impl Tasks {
         }
     }
 
-    /// So many faults took memory that is a process's own.
+    /// Adds faults by which a process took memory of its own.
     pub fn touched(&mut self, process: u32, faults: f64) {
         if let Some(process) = self.processes.get_mut(&process) {
             process.touched += faults;
         }
     }
 
-    /// A process shares no pages any more with the one that it was forked from.
-    fn part(&mut self, process: u32) {
+    /// Notes that a process no longer shares pages with the one that it was forked from.
+    fn end_sharing(&mut self, process: u32) {
         let parent = self.processes.get(&process).and_then(|child| child.shares_with);
         if let Some(parent) = parent.and_then(|parent| self.processes.get_mut(&parent)) {
             parent.sharers.0 = parent.sharers.0.saturating_sub(1);
         }
     }
 
-    /// The most bytes that a process had so far, in pages of so many. What it faulted in since it was looked at last is at most in
-    /// part new memory: as far as it has more than it ever had.
-    pub fn peak(&mut self, process: u32, bytes: u64, page: u64) {
-        let Some(found) = self.processes.get_mut(&process) else { return };
-        let (touched, most) = std::mem::replace(&mut found.noted, (found.touched, bytes));
-        let faults = found.touched - touched;
+    /// Takes the most bytes that a process has had, in pages of `page` bytes. Its faults since the last
+    /// reading brought new memory at most as far as this peak grew.
+    pub fn peak(&mut self, number: u32, bytes: u64, page: u64) {
+        let Some(process) = self.processes.get_mut(&number) else { return };
+        let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));
+        let faults = process.touched - touched;
         let grown = faults.min(bytes.saturating_sub(most) as f64 / page as f64);
-        let is_shared = found.sharers.1;
-        found.sharers.1 = found.sharers.0 > 0;
-        if let Some(program) = self.programs.get_mut(found.program as usize) {
+        let is_shared = process.sharers.1;
+        process.sharers.1 = process.sharers.0 > 0;
+        if let Some(program) = self.programs.get_mut(process.program as usize) {
             program.touched += faults;
             program.grown += grown;
             program.shared += if is_shared { faults - grown } else { 0.0 };
         }
     }
 
-    /// What a task is called: as its process, if it has no name of its own.
+    /// The name of a task, or of its process if it has none.
     pub fn name_of(&self, process: u32, thread: u32) -> Rc<str> {
         let name = self.names.get(&thread).or_else(|| self.names.get(&process)).cloned();
         name.or_else(|| {
@@ -305,25 +310,25 @@ impl Process {
             forked: None,
             read: 0,
             touched: 0.0,
-            noted: Default::default(),
+            at_last_peak: Default::default(),
             shares_with: None,
             sharers: (0, false),
         }
     }
 
-    /// Notes what it has mapped.
-    fn has(&mut self, looked: Looked, program: &mut Program, time: u64) {
+    /// Adds the mappings of a snapshot.
+    fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
         self.read = time;
         let space = Rc::make_mut(&mut self.space);
         let mut has_code = false;
-        for map in &looked.maps {
-            let found = space.find(map.start).map(|(from, area)| (from, area.end));
-            if found.is_some_and(|(from, to)| from == map.start && to == map.end) {
+        for map in &snapshot.maps {
+            let area = space.find(map.start).map(|(from, area)| (from, area.end));
+            if area.is_some_and(|(from, to)| from == map.start && to == map.end) {
                 continue;
             }
             if space.add(map, 0).is_code {
                 has_code = true;
-                program.has(&map.name);
+                program.add_code(&map.name);
             }
         }
         if has_code {
@@ -333,8 +338,8 @@ impl Process {
 }
 
 impl Program {
-    fn has(&mut self, name: &str) {
-        if name.starts_with('/') && !self.code.iter().any(|known| &**known == name) {
+    fn add_code(&mut self, name: &str) {
+        if name.starts_with('/') && !self.code.iter().any(|path| &**path == name) {
             self.code.push(name.into());
         }
     }
@@ -342,8 +347,8 @@ impl Program {
 
 /// The number of the program that a process runs.
 fn program(programs: &mut Vec<Program>, process: u32, name: &str) -> u32 {
-    let known = programs.iter().position(|program| program.name == name);
-    let number = known.unwrap_or_else(|| {
+    let number = programs.iter().position(|program| program.name == name);
+    let number = number.unwrap_or_else(|| {
         let file = std::fs::read_link(format!("/proc/{process}/exe")).ok();
         programs.push(Program { name: name.to_owned(), file, ..Program::default() });
         programs.len() - 1
@@ -392,14 +397,13 @@ mod unit {
     }
 
     #[test]
-    fn this_process_is_looked_up() {
+    fn this_process_is_read() {
         let mut tasks = Tasks::default();
-        let own = std::process::id();
-        let here = this_process_is_looked_up as *const () as u64;
-        let found = tasks.get(own, 1).clone();
-        let (_, area) = found.space.find(here).unwrap();
+        let code = this_process_is_read as *const () as u64;
+        let process = tasks.get(std::process::id(), 1).clone();
+        let (_, area) = process.space.find(code).unwrap();
         assert!(area.is_code && area.file().is_some());
-        assert!(found.space.areas().any(|(_, area)| &*area.name == "[stack]"));
+        assert!(process.space.areas().any(|(_, area)| &*area.name == "[stack]"));
         assert!(tasks.programs[0].code.iter().any(|name| name.contains("faults")));
     }
 
@@ -414,7 +418,7 @@ mod unit {
         }
         tasks.name(ONE, ONE + 9, "logger", false);
         assert_eq!((tasks.programs[0].threads, tasks.programs[0].threads_replaced), (5, 4));
-        // All end with their process: none was short-lived.
+        // All threads end with their process: none was short-lived.
         for thread in 10..20 {
             tasks.fork(TWO, TWO, 3);
             tasks.name(TWO, TWO, "pool", true);

@@ -1,7 +1,7 @@
-//! The kernel's tracepoints (tracefs): the number of each, and where in a record each of its fields lies.
+//! The kernel's tracepoints (tracefs): the number of each, and the offset of each field in its records.
 //!
-//! Where tracefs is not mounted and we may, it is mounted nowhere: the kernel gives a directory that only this process has
-//! (fsmount(2)), and nothing of the machine is changed.
+//! If tracefs is not mounted, a privileged process gets a directory of it from the kernel that only this
+//! process has (fsmount(2)): nothing is mounted, and nothing of the machine changes.
 
 use std::fs::File;
 use std::io::Read;
@@ -34,16 +34,16 @@ struct Field {
 }
 
 impl Tracefs {
-    /// Finds it.
+    /// Opens it where it is mounted, or without mounting it.
     ///
     /// # Errors
-    /// Why it is not to be had, and what to do, in words for the user.
+    /// Why it cannot be opened, and what to do, in words for the user.
     pub fn open() -> Result<Tracefs, String> {
         let mut forbidden = None;
         for place in PLACES {
             match openat(CWD, format!("{place}/events"), directory(), Mode::empty()) {
                 Ok(_) => match openat(CWD, place, directory(), Mode::empty()) {
-                    Ok(found) => return Ok(Tracefs(found)),
+                    Ok(directory) => return Ok(Tracefs(directory)),
                     Err(error) => forbidden = Some((place, error)),
                 },
                 Err(error @ (Errno::ACCESS | Errno::PERM)) => forbidden = forbidden.or(Some((place, error))),
@@ -51,7 +51,7 @@ impl Tracefs {
             }
         }
         match (unmounted(), forbidden) {
-            (Ok(found), _) => Ok(Tracefs(found)),
+            (Ok(directory), _) => Ok(Tracefs(directory)),
             (Err(_), Some((place, error))) => {
                 Err(format!("{place}: {}: run truebench as root", std::io::Error::from(error)))
             }
@@ -78,7 +78,7 @@ impl Tracefs {
             .and_then(|file| File::from(file).read_to_string(&mut text));
         match read {
             Ok(_) => {
-                Format::of(&text).ok_or_else(|| format!("tracepoint {name}: a format that nobody knows"))
+                Format::parse(&text).ok_or_else(|| format!("tracepoint {name}: a format that nobody knows"))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(format!("this kernel has no tracepoint {name}"))
@@ -101,8 +101,8 @@ fn unmounted() -> Result<OwnedFd, Errno> {
 }
 
 impl Format {
-    /// What its file tells; `None` if that is not what such files look like.
-    pub fn of(text: &str) -> Option<Format> {
+    /// Reads a format file; `None` if it is malformed.
+    pub fn parse(text: &str) -> Option<Format> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
         let fields = text.lines().filter_map(|line| field(line.trim_start().strip_prefix("field:")?));
         Some(Format { id, fields: fields.collect() })
@@ -153,8 +153,8 @@ print fmt: \"start: 0x%08lx\", ((unsigned long)(REC->start))
 ";
 
     #[test]
-    fn fields_lie_where_the_kernel_says() {
-        let format = Format::of(MADVISE).unwrap();
+    fn fields_are_read_at_their_offsets() {
+        let format = Format::parse(MADVISE).unwrap();
         let mut record = vec![0; 40];
         record[..2].copy_from_slice(&726u16.to_ne_bytes());
         record[16..24].copy_from_slice(&0x7000_0000u64.to_ne_bytes());
@@ -163,11 +163,11 @@ print fmt: \"start: 0x%08lx\", ((unsigned long)(REC->start))
         assert_eq!(format.read("start", &record), Some(0x7000_0000));
         assert_eq!(format.read("behavior", &record), Some(8));
         assert_eq!((format.read("none", &record), format.read("behavior", &record[..36])), (None, None));
-        assert_eq!((Format::of("name: x"), Format::of("ID: x\n")), (None, None));
+        assert_eq!((Format::parse("name: x"), Format::parse("ID: x\n")), (None, None));
     }
 
     #[test]
-    fn here_it_is_or_it_is_told_why_not() {
+    fn it_opens_or_says_why_not() {
         let before = std::fs::read_to_string("/proc/self/mounts").unwrap();
         match Tracefs::open() {
             Ok(tracefs) => {

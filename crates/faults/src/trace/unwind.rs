@@ -1,5 +1,6 @@
-//! From registers and a copy of the stack to return addresses, by the unwind tables of the files that are mapped (framehop): no
-//! frame pointers are needed. Where a file has no tables, and in code made at run time, by frame pointers.
+//! Return addresses from registers and a copy of the stack, by the unwind tables of the mapped files
+//! (framehop): no frame pointers are needed. Files without tables, and code made at run time, are unwound by
+//! frame pointers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,8 +14,8 @@ use memmap2::Mmap;
 use object::elf::SHF_COMPRESSED;
 use object::{Object, ObjectSection, ObjectSegment, SectionFlags};
 
+use super::address_space::AddressSpace;
 use super::record::{Fault, Regs};
-use super::space::Space;
 
 #[cfg(target_arch = "aarch64")]
 use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64, UnwinderAarch64 as Unwinder};
@@ -25,10 +26,10 @@ use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as
 const MOST_FRAMES: usize = 127;
 /// Files kept open at most.
 const MOST_FILES: usize = 1024;
-/// Bytes that one of zlib's becomes at most: 258 of a match of two bits (zlib's zlib_tech.html, "maximum compression factor"). zstd can do
-/// more, but not with tables of a debugger, and whoever looks names up has no zstd.
+/// The highest compression ratio of zlib: 258 bytes from a match of two bits (zlib_tech.html, "maximum
+/// compression factor"). zstd can do more, but not with debug information, and the symbolizer has no zstd.
 const BEST_RATIO: u64 = 1032;
-/// Bytes that all packed parts of a file become at most: more than the largest programs have of debug information.
+/// Bytes of all unpacked parts of a file at most: more debug information than the largest programs have.
 const MOST_UNPACKED: u64 = 4 << 30;
 
 /// Part of a file, mapped.
@@ -47,9 +48,9 @@ impl Deref for Part {
 
 /// A program or library.
 pub struct Image {
-    /// A path that leads to it as long as we live, whatever becomes of its name.
+    /// A path that leads to it as long as this process lives, even if the file is renamed or removed.
     pub path: PathBuf,
-    /// Whether names may be looked up in it: all that is packed in it can be as long as it says.
+    /// Whether the symbolizer may read it: its compressed parts can have the sizes that they state.
     pub is_sound: bool,
     /// Keeps the path alive.
     _file: File,
@@ -61,8 +62,8 @@ pub struct Image {
 impl Image {
     fn open(path: &Path) -> Option<Image> {
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
-        // SAFETY: read alone. Should the file be cut meanwhile, this process gets SIGBUS; it is a worker, and costs
-        // what it was about to find.
+        // SAFETY: only read. If the file is truncated meanwhile, this process gets SIGBUS: it is a worker,
+        // and costs its own figures.
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
@@ -104,12 +105,13 @@ impl Image {
         Some(Image { path, is_sound, _file: file, sections, segments })
     }
 
-    /// What is added, in a mapping of a range of its bytes that begins at `start`, to the addresses that the file states.
+    /// The load bias: for a mapping of a range of its bytes that begins at `start`, what is added to the
+    /// file's addresses.
     pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
         base(&self.segments, start, range)
     }
 
-    /// The address, as the file states it, of a byte at an offset in it.
+    /// The file's address of the byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
         let holds =
             |(start, size, _): &&(u64, u64, u64)| (*start..start.saturating_add(*size)).contains(&offset);
@@ -117,8 +119,9 @@ impl Image {
     }
 }
 
-/// Whether the packed parts of a file can be as long as they say. Who looks names up reserves that much before it unpacks anything, and
-/// ends the process where it cannot; it takes every file for one of this machine's byte order.
+/// Whether the compressed parts of a file can have the sizes that they state. The symbolizer reserves that
+/// much before it unpacks anything, and aborts the process if it cannot. It also takes every file for one of
+/// this machine's byte order.
 fn unpacks(object: &object::File) -> bool {
     let mut all = 0_u64;
     let mut can_be = |section: object::Section| {
@@ -133,7 +136,8 @@ fn unpacks(object: &object::File) -> bool {
     object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
-/// By the part that most of the range is of: its first page may hold the end of the part before as well, as linkers save room.
+/// Takes the part that most of the range belongs to: the first page may also hold the end of the part before,
+/// as linkers save room.
 fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
     let common = |(from, size, _): &&(u64, u64, u64)| {
         from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
@@ -145,30 +149,30 @@ fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u
 /// Files by their names in a process: opened once, while the process lives.
 #[derive(Default)]
 pub struct Images {
-    known: HashMap<Box<str>, Option<Arc<Image>>>,
-    /// Whether there are none here, whatever lies by these names.
+    by_name: HashMap<Box<str>, Option<Arc<Image>>>,
+    /// Whether the files are on another machine.
     is_none: bool,
 }
 
 impl Images {
-    /// None: what was seen was seen elsewhere.
+    /// No files: the events are from another machine.
     pub fn none() -> Images {
         Images { is_none: true, ..Images::default() }
     }
 
-    /// The file of this name, as the process sees it. `None`: it cannot be read, or is no program.
+    /// The file of this name in the process's root. `None` if it cannot be read, or is no program.
     pub fn get(&mut self, process: u32, name: &str) -> Option<Arc<Image>> {
         if self.is_none {
             return None;
         }
-        if let Some(known) = self.known.get(name) {
-            return known.clone();
+        if let Some(image) = self.by_name.get(name) {
+            return image.clone();
         }
-        // Of a process that is gone, or whose root we may not follow, the name as it is here.
-        let seen_there = PathBuf::from(format!("/proc/{process}/root{name}"));
-        let image = Image::open(&seen_there).or_else(|| Image::open(Path::new(name))).map(Arc::new);
-        if self.known.len() < MOST_FILES {
-            self.known.insert(name.into(), image.clone());
+        // If the process has ended, or its root may not be read: the file of this name here.
+        let in_root = PathBuf::from(format!("/proc/{process}/root{name}"));
+        let image = Image::open(&in_root).or_else(|| Image::open(Path::new(name))).map(Arc::new);
+        if self.by_name.len() < MOST_FILES {
+            self.by_name.insert(name.into(), image.clone());
         }
         image
     }
@@ -180,12 +184,12 @@ pub struct Stacks {
     unwinder: Option<Unwinder<Part>>,
 }
 
-/// What one unwinder found out and the next can use.
+/// The cache that unwinders share.
 #[derive(Default)]
 pub struct Rules(Cache);
 
 impl Stacks {
-    /// Forgets what lies where: code was mapped.
+    /// Forgets the mappings: code was mapped.
     pub fn forget(&mut self) {
         self.unwinder = None;
     }
@@ -194,7 +198,7 @@ impl Stacks {
     pub fn unwind(
         &mut self,
         fault: &Fault,
-        space: &Space,
+        space: &AddressSpace,
         images: &mut Images,
         rules: &mut Rules,
     ) -> Vec<u64> {
@@ -203,7 +207,7 @@ impl Stacks {
             frames(unwinder, rules, regs, &fault.stack)
         });
         match by_tables {
-            // The kernel goes by frame pointers: better than nothing, and for code made at run time all there is.
+            // The kernel's chain is by frame pointers: it is longer for code made at run time.
             Some(frames) if frames.len() + 1 >= fault.chain.len() => frames,
             _ if !fault.chain.is_empty() => calls(&fault.chain),
             Some(frames) => frames,
@@ -212,7 +216,7 @@ impl Stacks {
     }
 }
 
-fn build(process: u32, space: &Space, images: &mut Images) -> Unwinder<Part> {
+fn build(process: u32, space: &AddressSpace, images: &mut Images) -> Unwinder<Part> {
     let mut unwinder = Unwinder::new();
     for (start, area) in space.areas().filter(|(_, area)| area.is_code) {
         let Some(image) = area.file().and_then(|name| images.get(process, name)) else { continue };
@@ -239,7 +243,7 @@ fn frames(unwinder: &Unwinder<Part>, rules: &mut Rules, regs: Regs, stack: &[u8]
     while all.len() < MOST_FRAMES
         && let Ok(Some(frame)) = iterator.next()
     {
-        // A return address may be that of the next function: the call is before it.
+        // A return address may belong to the next function: the call is before it.
         all.push(match frame {
             FrameAddress::InstructionPointer(address) => address,
             FrameAddress::ReturnAddress(address) => address.get() - 1,
@@ -248,7 +252,7 @@ fn frames(unwinder: &Unwinder<Part>, rules: &mut Rules, regs: Regs, stack: &[u8]
     all
 }
 
-/// The calls of a chain: its first address is where it stands, all others are returned to.
+/// The calls of a chain: its first address is the instruction, all others are return addresses.
 fn calls(chain: &[u64]) -> Vec<u64> {
     chain.iter().enumerate().map(|(index, address)| address.saturating_sub(u64::from(index > 0))).collect()
 }
@@ -257,12 +261,12 @@ fn calls(chain: &[u64]) -> Vec<u64> {
 mod unit {
     use super::*;
 
-    /// A library without anything but a part of debug information of 8 packed bytes, which says that it is so many.
-    fn packed(says: u64) -> Vec<u8> {
+    /// A library with nothing but debug information of 8 compressed bytes, which states this size.
+    fn packed(stated: u64) -> Vec<u8> {
         let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
         let names = b"\0.debug_info\0.names\0\0\0\0";
-        // Header (64 bytes), what is packed behind its own header (Elf64_Chdr, ELFCOMPRESS_ZLIB), names.
-        let chunk = words(&[1, says, 1, 0x0003_9c78]);
+        // ELF header (64 bytes), compressed data behind its own header (Elf64_Chdr, ELFCOMPRESS_ZLIB), names.
+        let chunk = words(&[1, stated, 1, 0x0003_9c78]);
         let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0".to_vec();
         file.extend(words(&[0, 0, (64 + chunk.len() + names.len()) as u64]));
         for half in [0, 0, 64, 56, 0, 64, 3, 2_u16] {
@@ -279,8 +283,8 @@ mod unit {
     }
 
     #[test]
-    fn a_part_that_cannot_be_as_long_as_it_says_is_not_unpacked() {
-        let is_sound = |says| unpacks(&object::File::parse(&packed(says)[..]).unwrap());
+    fn a_part_with_an_impossible_size_is_not_unpacked() {
+        let is_sound = |stated| unpacks(&object::File::parse(&packed(stated)[..]).unwrap());
         assert!(is_sound(0) && is_sound(8 * BEST_RATIO));
         assert!(!is_sound(8 * BEST_RATIO + 1) && !is_sound(u64::MAX));
         let mut foreign = packed(0);
@@ -293,7 +297,8 @@ mod unit {
 
     #[test]
     fn code_that_shares_a_page_with_what_comes_before() {
-        // As lld links: the code begins within the page where the part before ends, and is stated a page later.
+        // As lld links: the code begins within the page where the part before ends, and is stated a page
+        // later.
         let parts = [(0, 0x12db0, 0), (0x12db0, 0x3c4d0, 0x13db0), (0x4f280, 0x23b0, 0x51280)];
         let load = 0x7f00_0000_0000;
         assert_eq!(base(&parts, load + 0x13000, 0x12000..0x50000), Some(load));

@@ -19,15 +19,15 @@ use machine::Tree;
 use machine::counters::Watch;
 use procfs_core::process::{MMapPath, MemoryMap};
 
+use super::heap_layout::{Baseline, Extent, HeapLayout, Snapshot, anonymous};
 use super::plan::Setup;
-use super::seen::{Extent, Look, Origin, Seen, anonymous};
 use super::{ARMS, Arm};
 
-/// How long the cell may take for a step: a page fault takes a microsecond, but a machine may be swamped.
+/// How long the cell may take for a step: a page fault takes a microsecond, but a machine may be overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst): the page is in memory.
+/// The bit of an entry of /proc/PID/pagemap for a page in memory (Documentation/admin-guide/mm/pagemap.rst).
 const PRESENT: u64 = 1 << 63;
-/// A heap or mapping of more pages is not looked at page by page: no block here is near to that.
+/// The most pages of a heap or mapping that are read: no block here comes near to that.
 const MOST_PAGES: u64 = 1 << 20;
 
 struct WalkBench {
@@ -35,21 +35,21 @@ struct WalkBench {
     cell: PathBuf,
     pool: Pool,
     watch: Watch,
-    /// By arm, what the last start gave: each step for one round of its figure.
-    walked: [Option<Walked>; ARMS.len()],
-    /// Who served, of the last start.
-    served: Evidence,
+    /// The last start of each arm: each step serves for one round of its figure.
+    walks: [Option<Walk>; ARMS.len()],
+    /// The library that served malloc in the last start.
+    malloc: Evidence,
 }
 
-/// What a start gave.
-struct Walked {
+/// The result of a start.
+struct Walk {
     started: String,
     duration: f64,
     around: Evidence,
-    steps: Vec<Option<Seen>>,
+    steps: Vec<Option<HeapLayout>>,
 }
 
-/// Gets ready to look.
+/// Prepares the worker.
 ///
 /// # Errors
 /// What could not be had, in words for the user.
@@ -70,26 +70,26 @@ pub fn prepare(
         cell,
         pool,
         watch,
-        walked: [const { None }; ARMS.len()],
-        served: Evidence::default(),
+        walks: [const { None }; ARMS.len()],
+        malloc: Evidence::default(),
     };
     Ok((Box::new(bench), facts))
 }
 
-/// What is set that a malloc may read.
+/// The variables that are set and that a malloc may read.
 fn environment() -> String {
     let is_read = |name: &str| {
         name.starts_with("MALLOC_")
             || name.ends_with("MALLOC_CONF")
             || ["GLIBC_TUNABLES", "LD_PRELOAD"].contains(&name)
     };
-    let set = std::env::vars_os().filter_map(|(name, value)| {
+    let variables = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.to_string_lossy().into_owned();
         is_read(&name).then(|| format!("{name}={}", value.to_string_lossy()))
     });
-    let mut set: Vec<String> = set.collect();
-    set.sort_unstable();
-    figure::format::plain_to(&set.join(" "), 200)
+    let mut variables: Vec<String> = variables.collect();
+    variables.sort_unstable();
+    figure::format::plain_to(&variables.join(" "), 200)
 }
 
 impl Bench for WalkBench {
@@ -98,27 +98,27 @@ impl Bench for WalkBench {
         let (arm, step) =
             task.map(|task| (task.arm, task.step)).ok_or_else(|| format!("no figure {figure}"))?;
         let about = ARMS.get(arm).ok_or("no such arm")?;
-        let left = |walked: &Option<Walked>| {
-            walked.as_ref().is_some_and(|walked| matches!(walked.steps.get(step), Some(Some(_))))
+        let has_step = |walk: &Option<Walk>| {
+            walk.as_ref().is_some_and(|walk| matches!(walk.steps.get(step), Some(Some(_))))
         };
-        if !left(&self.walked[arm]) {
-            self.walked[arm] = Some(self.walk(about)?);
+        if !has_step(&self.walks[arm]) {
+            self.walks[arm] = Some(self.walk(about)?);
         }
-        let walked = self.walked[arm].as_mut().ok_or("no walk")?;
-        let seen = walked.steps.get_mut(step).and_then(Option::take).ok_or("no such step")?;
-        let mut evidence = walked.around.clone();
-        seen.write(&mut evidence);
-        Ok(Round::new(walked.started.clone(), walked.duration, vec![seen.resident() as f64], evidence))
+        let walk = self.walks[arm].as_mut().ok_or("no walk")?;
+        let layout = walk.steps.get_mut(step).and_then(Option::take).ok_or("no such step")?;
+        let mut evidence = walk.around.clone();
+        layout.write(&mut evidence);
+        Ok(Round::new(walk.started.clone(), walk.duration, vec![layout.resident() as f64], evidence))
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts { evidence: self.served.clone(), ..Facts::default() })
+        Ok(Facts { evidence: self.malloc.clone(), ..Facts::default() })
     }
 }
 
 impl WalkBench {
     /// One start.
-    fn walk(&mut self, arm: &Arm) -> Result<Walked, String> {
+    fn walk(&mut self, arm: &Arm) -> Result<Walk, String> {
         let variables = arm.variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let ask = Ask {
             name: cell::walk::NAME,
@@ -131,66 +131,67 @@ impl WalkBench {
             environment: variables.collect(),
         };
         let body = || (steps(&self.cell, &ask), 0.0);
-        let (walked, around) =
+        let (result, around) =
             measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let (steps, served) = walked?;
-        self.served = served;
+        let (steps, malloc) = result?;
+        self.malloc = malloc;
         let steps = steps.into_iter().map(Some).collect();
-        Ok(Walked { started: around.started, duration: around.duration, around: around.evidence, steps })
+        Ok(Walk { started: around.started, duration: around.duration, around: around.evidence, steps })
     }
 }
 
-/// Goes through the steps: what is seen after each, and who served.
-fn steps(cell: &Path, ask: &Ask) -> Result<(Vec<Seen>, Evidence), String> {
+/// Makes the steps: the layout after each, and the library that served malloc.
+fn steps(cell: &Path, ask: &Ask) -> Result<(Vec<HeapLayout>, Evidence), String> {
     let mut copies = Copies::begin(cell, ask, |_| {})?;
     copies.ready(1, PATIENCE, |_| Ok(()))?;
     let process = copies.processes().next().ok_or("no process")?;
-    let eye = Eye::of(process)?;
-    let maps = eye.maps()?;
-    let served = served(&copies, &maps)?;
-    let before = look(&copies, &maps)?;
-    let is_glibc = served.get(WALK_GLIBC).into_value().is_some_and(|version| version > 0.0);
-    let homes = Vec::new();
-    let mut origin =
-        Origin { heap: before.end, anonymous: before.anonymous, homes, page: eye.page, is_glibc };
-    let mut seen = Vec::with_capacity(STEPS.len());
+    let reader = MemoryReader::open(process)?;
+    let maps = reader.maps()?;
+    let malloc = malloc_library(&copies, &maps)?;
+    let before = snapshot(&copies, &maps)?;
+    let is_glibc = malloc.get(WALK_GLIBC).into_value().is_some_and(|version| version > 0.0);
+    let (block_pages, page) = (Vec::new(), reader.page);
+    let mut baseline =
+        Baseline { heap: before.end, anonymous: before.anonymous, block_pages, page, is_glibc };
+    let mut layouts = Vec::with_capacity(STEPS.len());
     for _ in STEPS {
         copies.let_go();
         copies.ready(1, PATIENCE, |_| Ok(()))?;
-        seen.push(Seen::of(&mut origin, &look(&copies, &eye.maps()?)?, |extent| eye.resident(extent))?);
+        let after = snapshot(&copies, &reader.maps()?)?;
+        layouts.push(HeapLayout::new(&mut baseline, &after, |extent| reader.resident(extent))?);
     }
     copies.let_go();
     copies.ended()?;
-    Ok((seen, served))
+    Ok((layouts, malloc))
 }
 
 /// A note of the cell.
-fn noted(copies: &Copies, index: usize) -> Result<u64, String> {
+fn note_of(copies: &Copies, index: usize) -> Result<u64, String> {
     let slot = copies.slots().next().ok_or("no results")?;
     slot.note(index).map(|note| note.load(Ordering::Acquire)).ok_or_else(|| "no such note".to_owned())
 }
 
-/// What is so now.
-fn look(copies: &Copies, maps: &[MemoryMap]) -> Result<Look, String> {
-    let mut look = Look {
-        end: noted(copies, note::BREAK)?,
-        faults: noted(copies, note::FAULTS)?,
+/// The state of the process now.
+fn snapshot(copies: &Copies, maps: &[MemoryMap]) -> Result<Snapshot, String> {
+    let mut snapshot = Snapshot {
+        end: note_of(copies, note::BREAK)?,
+        faults: note_of(copies, note::FAULTS)?,
         anonymous: anonymous(maps),
-        ..Look::default()
+        ..Snapshot::default()
     };
     for index in 0..BLOCKS.len() {
-        look.blocks[index] = noted(copies, note::BLOCKS + index)?;
-        look.headers[index] = noted(copies, note::HEADERS + index)?;
+        snapshot.blocks[index] = note_of(copies, note::BLOCKS + index)?;
+        snapshot.headers[index] = note_of(copies, note::HEADERS + index)?;
     }
-    Ok(look)
+    Ok(snapshot)
 }
 
-/// Whose malloc it is, by where that lies.
-fn served(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, String> {
-    let (malloc, version) = (noted(copies, note::MALLOC)?, noted(copies, note::VERSION)?);
-    let home = maps.iter().find(|map| (map.address.0..map.address.1).contains(&malloc));
+/// The library that malloc is in, by its address.
+fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, String> {
+    let (malloc, version) = (note_of(copies, note::MALLOC)?, note_of(copies, note::VERSION)?);
+    let map = maps.iter().find(|map| (map.address.0..map.address.1).contains(&malloc));
     let mut evidence = Evidence::default();
-    match home.map(|map| &map.pathname) {
+    match map.map(|map| &map.pathname) {
         Some(MMapPath::Path(path)) => {
             let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
             let is_libc = name.starts_with("libc.so") || name.starts_with("libc-");
@@ -206,26 +207,26 @@ fn served(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, String> {
     Ok(evidence)
 }
 
-/// Looks into a process that sleeps.
-struct Eye {
+/// Reads the memory of a sleeping process.
+struct MemoryReader {
     directory: PathBuf,
     pagemap: File,
     page: u64,
 }
 
-impl Eye {
-    fn of(process: u32) -> Result<Eye, String> {
+impl MemoryReader {
+    fn open(process: u32) -> Result<MemoryReader, String> {
         let directory = PathBuf::from(format!("/proc/{process}"));
         let path = directory.join("pagemap");
         let pagemap = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Eye { directory, pagemap, page: cell::sys::page() as u64 })
+        Ok(MemoryReader { directory, pagemap, page: cell::sys::page() as u64 })
     }
 
     fn maps(&self) -> Result<Vec<MemoryMap>, String> {
         lab::maps::read(self.directory.join("maps")).map(|maps| maps.0)
     }
 
-    /// Of each page that has a byte of the range, whether it is in memory.
+    /// Whether each page of a range is in memory.
     fn resident(&self, (from, to): Extent) -> Result<Vec<bool>, String> {
         let first = from / self.page;
         let pages = to.div_ceil(self.page).saturating_sub(first);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ARMS, Arm, MODE, Options, WalkError, name};
 
-/// Seconds after which a start counts as hung; a machine may be suspended or swamped.
+/// Seconds after which a start counts as hung; a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
 /// All that the worker needs.
@@ -53,7 +53,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> 
             figures.push(figure);
         }
     }
-    let arms: Vec<String> = ARMS.iter().map(told).collect();
+    let arms: Vec<String> = ARMS.iter().map(description).collect();
     let steps: Vec<String> = (0..STEPS.len()).map(name).collect();
     let setup = Setup { machine: machine.clone(), allowed, tasks };
     let suite = SuitePlan {
@@ -72,9 +72,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> 
     Ok(Planned { suite, notes: vec![("arms", arms.join("; ")), ("steps", steps.join(", "))] })
 }
 
-fn told(arm: &Arm) -> String {
-    let set: Vec<String> = arm.variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if set.is_empty() { arm.told.to_owned() } else { format!("{} ({})", arm.told, set.join(" ")) }
+fn description(arm: &Arm) -> String {
+    let assignment = |(name, value): &(&str, &str)| format!("{name}={value}");
+    let variables: Vec<String> = arm.variables.iter().map(assignment).collect();
+    match variables.as_slice() {
+        [] => arm.about.to_owned(),
+        variables => format!("{} ({})", arm.about, variables.join(" ")),
+    }
 }
 
 fn planned(arm: &Arm, step: usize) -> Figure {
@@ -82,7 +86,7 @@ fn planned(arm: &Arm, step: usize) -> Figure {
     let mut figure = Figure::planned(
         format!("{series}.{}", step.replace(' ', "-")),
         crate::SUITE,
-        format!("Resident after {step}, {}", arm.told),
+        format!("Resident after {step}, {}", arm.about),
         Unit::BYTES,
         Better::Neither,
     );

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
-use faults::observe::shown;
+use faults::observe::observation;
 use faults::trace::collect::Collector;
-use faults::trace::record::{Entry, Fault, Map, Regs, What};
+use faults::trace::record::{Entry, EventKind, Fault, Map, Regs};
 use faults::trace::{Totals, Traced};
 use figure::Machine;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -50,9 +50,9 @@ fn unwound(bytes: &[u8]) {
     let mut collector = Collector::new(4096);
     let end = LOADED + (bytes.len() as u64).next_multiple_of(4096) + 0x1000;
     let map = Map { process: PROCESS, start: LOADED, end, offset: 0, protection: 5, is_private: true, name };
-    let mut take = |time, what| collector.take(Entry { time, what });
-    take(1, What::Name { process: PROCESS, thread: PROCESS, name: "fuzz".into(), exec: true });
-    take(2, What::Map(map));
+    let mut take = |time, kind| collector.take(Entry { time, kind });
+    take(1, EventKind::Name { process: PROCESS, thread: PROCESS, name: "fuzz".into(), exec: true });
+    take(2, EventKind::Map(map));
     for place in [0, 0x40, bytes.len() as u64 / 2, bytes.len() as u64] {
         let ip = LOADED + place;
         let stack: Vec<u8> =
@@ -68,11 +68,11 @@ fn unwound(bytes: &[u8]) {
             stack,
             ..Fault::default()
         };
-        take(3 + place, What::Fault(Box::new(fault)));
+        take(3 + place, EventKind::Fault(Box::new(fault)));
     }
     let totals = Totals { counted: 4, period: 1, seconds: 1.0, ..Totals::default() };
     let none = || Err("not counted".to_owned());
-    let found = shown(Traced {
+    let found = observation(Traced {
         collector,
         totals,
         trouble: None,

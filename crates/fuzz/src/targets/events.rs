@@ -2,8 +2,8 @@
 
 use std::io::{BufReader, Read};
 
-use faults::observe::found;
-use faults::trace::kept::Kept;
+use faults::observe::replay;
+use faults::trace::event_log::EventLog;
 use figure::Machine;
 use flate2::read::GzDecoder;
 
@@ -20,9 +20,13 @@ const LINES: usize = 60;
 fn one(input: &[u8]) {
     let mut draw = Draw::new(input);
     let (is_packed, bytes) = (draw.flag(), draw.rest());
-    let read = if is_packed { Kept::of(BufReader::new(GzDecoder::new(bytes))) } else { Kept::of(bytes) };
-    if let Ok(kept) = read {
-        looks::judged(found(kept).figures, Machine::default());
+    let read = if is_packed {
+        EventLog::parse(BufReader::new(GzDecoder::new(bytes)))
+    } else {
+        EventLog::parse(bytes)
+    };
+    if let Ok(log) = read {
+        looks::judged(replay(log).figures, Machine::default());
     }
 }
 

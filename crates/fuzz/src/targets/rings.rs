@@ -8,12 +8,13 @@ use alloc::profile::Profile;
 use alloc::record::Histogram;
 use cell::blocks::{self, Blocks, Kind, Regs};
 use cell::recording::{self, Recording};
-use faults::observe::shown;
+use faults::observe::observation;
+use faults::trace::calls::{self, reader};
 use faults::trace::collect::Collector;
-use faults::trace::record::{Entry, Reader};
+use faults::trace::record::{Entry, Reader, Set};
 use faults::trace::ring::Ring;
 use faults::trace::tracefs::Format;
-use faults::trace::{Totals, Traced, calls, events};
+use faults::trace::{Totals, Traced, events};
 use figure::Machine;
 
 use super::Target;
@@ -24,8 +25,9 @@ use crate::looks;
 pub const TARGET: Target = Target { name: "rings", one, seeds, longest: 8 << 10 };
 
 const PAGE: u64 = 4096;
-const SETS: [events::Set; 4] = [events::Set::Rare, events::Set::Minor, events::Set::Burst, events::Set::Maps];
-const CALLS: [calls::Set; 4] = [calls::Set::Stacks, calls::Set::Counts, calls::Set::Codes, calls::Set::Forks];
+const SETS: [Set; 4] = [Set::Rare, Set::Minor, Set::Burst, Set::Maps];
+const CALLS: [reader::Set; 4] =
+    [reader::Set::Stacks, reader::Set::Counts, reader::Set::Codes, reader::Set::Forks];
 
 /// Tracepoints of five calls, and of faults.
 static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
@@ -37,7 +39,7 @@ static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
         });
         let head = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
         let text = format!("name: x\nID: {id}\nformat:\n{head}{}", lines.collect::<String>());
-        Format::of(&text).expect("a format")
+        Format::parse(&text).expect("a format")
     };
     (1..=5).map(of).collect()
 });
@@ -105,7 +107,7 @@ fn one(input: &[u8]) {
 }
 
 /// A record of perf events: its type, its mark and its bytes.
-fn record(set: events::Set, draw: &mut Draw) -> Option<Entry> {
+fn record(set: Set, draw: &mut Draw) -> Option<Entry> {
     let (kind, misc) = (u32::from(draw.byte()), draw.word() as u16);
     let period = [1, 101, u64::MAX][usize::from(draw.byte() % 3)];
     events::entry(kind, misc, draw.piece(), events::config(set), Reader { set, period })
@@ -114,7 +116,7 @@ fn record(set: events::Set, draw: &mut Draw) -> Option<Entry> {
 /// A record of a call for memory, or of what a fault met.
 fn call(draw: &mut Draw) -> Option<Entry> {
     let set = CALLS[usize::from(draw.byte()) % CALLS.len()];
-    let reader = calls::reader::Reader { set, formats: &FORMATS, periods: &[1, 7, 1, 1, 1] };
+    let reader = reader::Reader { set, formats: &FORMATS, periods: &[1, 7, 1, 1, 1] };
     events::entry(u32::from(draw.byte()), draw.word() as u16, draw.piece(), calls::config(set), reader)
 }
 
@@ -128,7 +130,7 @@ fn block(draw: &mut Draw, stacks: &[u64]) -> cell::blocks::Entry {
 
 /// All of it, put together: figures come of it, and a record.
 fn traced(entries: Vec<Entry>) {
-    let mut collector = Collector::of_others(PAGE, HashMap::new());
+    let mut collector = Collector::for_replay(PAGE, HashMap::new());
     collector.blocks = Some(Default::default());
     entries.into_iter().for_each(|entry| collector.take(entry));
     collector.runs.end();
@@ -136,7 +138,7 @@ fn traced(entries: Vec<Entry>) {
         blocks.end();
     }
     let totals = Totals { counted: 1000, period: 101, seconds: 1.0, ..Totals::default() };
-    let found = shown(Traced {
+    let found = observation(Traced {
         collector,
         totals,
         trouble: None,

@@ -201,7 +201,7 @@ fn bound(text: &str) {
 }
 
 fn tracepoint(text: &str) {
-    if let Some(format) = Format::of(text) {
+    if let Some(format) = Format::parse(text) {
         for name in ["common_type", "brk", "len", "flags"] {
             for length in [0, 8, 64] {
                 let _ = format.read(name, &[0xff; 64][..length]);
@@ -211,7 +211,7 @@ fn tracepoint(text: &str) {
 }
 
 fn version(text: &str) {
-    let _ = faults::manager::number(text);
+    let _ = faults::allocator::number(text);
 }
 
 /// What another benchmark printed.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use faults::demo::{self, Amount, Shape};
-use faults::watch::Whom;
+use faults::watch::Target;
 use faults::{MINOR, SUITE};
 use figure::evidence::PRICE;
 use figure::{Better, Figure, Unit};
@@ -29,9 +29,9 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     if arguments.prove {
         return prove::proved(&program, &Prove::default(), &arguments.measuring, &arguments.output);
     }
-    let whom = Whom::Command { file: program.file, arguments: program.arguments };
+    let target = Target::Command { file: program.file, arguments: program.arguments };
     watch::watched(
-        whom,
+        target,
         shape.name,
         &watch::Settings { looks: true, ..Default::default() },
         &arguments.output,

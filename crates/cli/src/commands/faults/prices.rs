@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use faults::prices::ground::FILE;
-use faults::prices::here::Here;
+use faults::prices::capabilities::Capabilities;
+use faults::prices::fixture::FILE;
 use faults::prices::{MODE, Options, PlanError};
 use figure::Machine;
 use lab::mode::Mode;
@@ -34,7 +34,11 @@ pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
 /// Wrong usage: no such price.
 pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
-    let here = Here::look(&directory, FILE);
-    let options = |rules| Options { here: here.clone(), words: arguments.prices.clone(), rules };
+    let capabilities = Capabilities::probe(&directory, FILE);
+    let options = |rules| Options {
+        capabilities: capabilities.clone(),
+        words: arguments.prices.clone(),
+        rules,
+    };
     plans(vec![&PRICES], machine, &arguments.measuring, TIMES, &options).map(parts)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use alloc::find::{self, Places};
 use faults::prove::{MODE, Options, Preloaded};
-use faults::{SUITE, manager};
+use faults::{SUITE, allocator};
 use figure::evidence::{MANAGER, MECHANISM};
 use figure::faults::{Manager, Mechanism};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
@@ -150,7 +150,7 @@ fn against(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
 /// Who manages the program's memory, by its file and what is preloaded.
 fn managed_by(program: &Program) -> Result<Manager, Failure> {
     let preloaded = std::env::var_os("LD_PRELOAD");
-    manager::of_program(&program.file, preloaded.as_deref()).ok_or_else(|| {
+    allocator::of_program(&program.file, preloaded.as_deref()).ok_or_else(|| {
         Failure::usage(format!(
             "{} does not tell who manages its memory; say so by --manager (glibc, musl, jemalloc, …, or program if it calls the \
              kernel itself)",
@@ -162,11 +162,11 @@ fn managed_by(program: &Program) -> Result<Manager, Failure> {
 /// Which version of it, as far as that can be told without running it.
 fn version(manager: Manager, program: &Program) -> Option<faults::levers::Version> {
     match manager {
-        Manager::Glibc => manager::glibc_version(&program.file),
+        Manager::Glibc => allocator::glibc_version(&program.file),
         // Preloaded or installed: the one that a search would find.
         other => {
             let installed = find::named(other.word(), &Places::live()).ok()?;
-            manager::number(&installed.version?.number)
+            allocator::number(&installed.version?.number)
         }
     }
 }

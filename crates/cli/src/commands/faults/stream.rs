@@ -69,7 +69,7 @@ impl Stream {
     /// A second has gone by.
     pub fn second(&mut self, window: &Window) {
         let rate = |count: f64| count / window.seconds.max(1e-9);
-        let (used, look) = (&window.used, &window.look);
+        let (used, look) = (&window.used, &window.reading);
         let (minor, major) = (rate(used.minor), rate(used.major));
         let (user, system) = (rate(used.user), rate(used.system));
         let line = match self.kind {
@@ -140,7 +140,7 @@ impl Stream {
 
 /// The processes with most faults by name, and how many there are besides.
 fn named(window: &Window) -> String {
-    let mut rows: Vec<_> = window.look.rows.iter().collect();
+    let mut rows: Vec<_> = window.reading.rows.iter().collect();
     rows.sort_by(|a, b| b.minor.total_cmp(&a.minor));
     let names: Vec<String> =
         rows.iter().take(NAMED).map(|row| format!("{} {}", row.process, plain_to(&row.name, 16))).collect();

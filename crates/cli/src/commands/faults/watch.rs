@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
 use faults::complete;
-use faults::prices::plan::of_a_fault;
-use faults::watch::{self, Options, WatchError, Whom};
+use faults::prices::plan::minor_fault_plan;
+use faults::watch::{self, Options, WatchError};
 use figure::{Figure, Machine};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
@@ -73,12 +73,12 @@ pub(super) struct Settings {
 
 /// Watches one, judges, reports.
 pub(super) fn watched(
-    whom: Whom,
+    whom: watch::Target,
     name: &str,
     settings: &Settings,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
-    let is_ours = matches!(whom, Whom::Process(_));
+    let is_ours = matches!(whom, watch::Target::Process(_));
     let mut stream = Stream::open(output, is_ours)?;
     let destination = match (stream.is_for_programs(), is_ours) {
         (true, _) => None,
@@ -92,7 +92,16 @@ pub(super) fn watched(
     let cpus = machine.topology.online.clone();
     let Settings { duration, looks, blocks, all_calls, .. } = *settings;
     let keeps = settings.keeps.clone();
-    let options = Options { whom, cpus, duration, is_trial: false, looks, blocks, all_calls, keeps };
+    let options = Options {
+        target: whom,
+        cpus,
+        duration,
+        is_trial: false,
+        traces: looks,
+        blocks,
+        all_calls,
+        event_log: keeps,
+    };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
     interrupt.alone();
     let status = watched.status;
@@ -108,7 +117,7 @@ pub(super) fn watched(
     }
     exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
     if let Some(path) = &settings.keeps {
-        faults::trace::kept::read(path)
+        faults::trace::event_log::read(path)
             .map_err(|error| Failure::measuring(format!("what was seen is not kept: {error}")))?;
     }
     // Beside a program of the user's the exit code is its own.
@@ -125,17 +134,17 @@ pub(super) fn trial(
     machine: &Machine,
     interrupt: &Interrupt,
 ) -> Result<Watched, Failure> {
-    let whom = Whom::Command { file: program.file.clone(), arguments: program.arguments.clone() };
+    let target = watch::Target::Command { file: program.file.clone(), arguments: program.arguments.clone() };
     let cpus = machine.topology.online.clone();
     let options = Options {
-        whom,
+        target,
         cpus,
         duration: seconds,
         is_trial: true,
-        looks: true,
+        traces: true,
         blocks: None,
         all_calls: false,
-        keeps: None,
+        event_log: None,
     };
     let watched = watch::watch(&options, interrupt, &mut |_| {}).map_err(failure)?;
     let interrupted = watched.interrupted;
@@ -151,24 +160,24 @@ fn failure(error: WatchError) -> Failure {
 
 /// What a minor fault costs here, and being watched, with all that is known of that.
 pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, Failure> {
-    let plan = of_a_fault(machine).map_err(Failure::usage)?;
+    let plan = minor_fault_plan(machine).map_err(Failure::usage)?;
     let (events, _) = Events::channel();
     let outcome = session::run(&plan, judge::gate, &events, interrupt);
     Ok(outcome.figures)
 }
 
 /// Whom to watch, and what it is called.
-fn whom(arguments: &Watch) -> Result<(Whom, String), Failure> {
+fn whom(arguments: &Watch) -> Result<(watch::Target, String), Failure> {
     if let Some(process) = arguments.pid {
         let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
-        return Ok((Whom::Process(process), figure::format::plain_to(name.trim_end(), 60)));
+        return Ok((watch::Target::Process(process), figure::format::plain_to(name.trim_end(), 60)));
     }
     if arguments.command.is_empty() {
         return Err(Failure::usage(HOW));
     }
     let program = program::of(&arguments.command)?;
     let name = program.name();
-    Ok((Whom::Command { file: program.file, arguments: program.arguments }, name))
+    Ok((watch::Target::Command { file: program.file, arguments: program.arguments }, name))
 }
 
 /// A program's status as an exit code: its own, or 128 and the signal, as shells have it.

@@ -1,43 +1,62 @@
-//! Reads the records of calls for memory, and of faults that say what page they met.
+//! Reads the records of calls for memory, and of the error codes of faults.
 
 use perf_event::data::{Lost, LostSamples, RecordMetadata, Sample, Visitor};
 
-use super::super::record::{Asked, Call, Entry, Fault, What, addresses, regs};
+use super::super::record::{Call, CallArguments, Entry, EventKind, Fault, addresses, regs};
 use super::super::tracefs::Format;
-use super::{Set, TRACED};
+
+/// Where each call is traced: at its beginning, which has the number of bytes; brk at its end, which has the
+/// end of the heap.
+pub const TRACED: [&str; 5] =
+    ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
+
+/// A set of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// One call in so many, with its stack.
+    Stacks,
+    /// Every call.
+    Counts,
+    /// Error codes of faults.
+    Codes,
+    /// New processes that share their parent's address space.
+    Forks,
+}
 
 /// Reads records.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// Of what.
+    /// The set.
     pub set: Set,
     /// Tracepoints, in the order of [`TRACED`].
     pub formats: &'a [Format],
-    /// One in so many is written down, by call.
+    /// One in so many is recorded, by call.
     pub periods: &'a [u64],
 }
 
 impl Reader<'_> {
-    fn asked(&self, raw: &[u8]) -> Option<Asked> {
+    fn arguments(&self, raw: &[u8]) -> Option<CallArguments> {
         let id = self.formats.first()?.read("common_type", raw)?;
         let call = self.formats.iter().position(|format| format.id == id)?;
         let field = |name: &str| self.formats[call].read(name, raw);
-        asked(TRACED[call], field)
+        arguments(TRACED[call], field)
     }
 }
 
-/// What was asked for, by the fields of a tracepoint.
-fn asked(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Asked> {
+/// The arguments of a call, by the fields of a tracepoint.
+fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<CallArguments> {
     Some(match tracepoint {
-        "sys_enter_mmap" => {
-            Asked::Map { bytes: field("len")?, is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0 }
-        }
-        "sys_enter_munmap" => Asked::Unmap { bytes: field("len")? },
-        "sys_enter_mremap" => Asked::Remap { bytes: field("new_len")? },
-        // What it returns is where the heap ends, also if it could not be moved; but not where a signal interrupted it.
-        "sys_exit_brk" => Asked::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
-        // The length was called `len` in former kernels.
-        "sys_enter_madvise" => Asked::Advise {
+        "sys_enter_mmap" => CallArguments::Map {
+            bytes: field("len")?,
+            is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0,
+        },
+        "sys_enter_munmap" => CallArguments::Unmap { bytes: field("len")? },
+        "sys_enter_mremap" => CallArguments::Remap { bytes: field("new_len")? },
+        // brk returns the end of the heap, also if it could not be moved; but an error if a signal
+        // interrupted it.
+        "sys_exit_brk" => CallArguments::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
+        // Older kernels call the length `len`.
+        "sys_enter_madvise" => CallArguments::Advise {
             bytes: field("len_in").or_else(|| field("len"))?,
             advice: field("behavior")? as i32,
         },
@@ -54,30 +73,30 @@ impl<'r> Visitor<'r> for Reader<'_> {
 
     fn visit_sample(self, sample: Sample<'r>, _: RecordMetadata) -> Option<Entry> {
         let (process, thread, raw) = (sample.pid()?, sample.tid()?, sample.raw()?);
-        let what = if self.set == Set::Codes {
+        let kind = if self.set == Set::Codes {
             let format = self.formats.first()?;
             let (address, code) = (format.read("address", raw)?, format.read("error_code", raw)?);
-            What::Code { process, address, code }
+            EventKind::Code { process, address, code }
         } else if self.set == Set::Forks {
             let flags = self.formats.first()?.read("clone_flags", raw)?;
             let shares = flags & (libc::CLONE_VM | libc::CLONE_THREAD) as u64 == libc::CLONE_VM as u64;
-            shares.then_some(What::Shares(process))?
+            shares.then_some(EventKind::Shares(process))?
         } else {
-            let asked = self.asked(raw)?;
+            let arguments = self.arguments(raw)?;
             let chain = sample.callchain().unwrap_or_default();
             let by = Fault {
                 process,
                 thread,
                 ip: sample.ip()?,
-                weight: self.periods[asked.place()],
+                weight: self.periods[arguments.place()],
                 chain: addresses(chain),
                 regs: sample.regs_user().and_then(regs),
                 stack: sample.stack_user().unwrap_or_default().to_vec(),
                 ..Fault::default()
             };
-            What::Call(Box::new(Call { by, asked, has_stack: self.set == Set::Stacks }))
+            EventKind::Call(Box::new(Call { by, arguments, has_stack: self.set == Set::Stacks }))
         };
-        Some(Entry { time: sample.time()?, what })
+        Some(Entry { time: sample.time()?, kind })
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
@@ -90,7 +109,7 @@ impl<'r> Visitor<'r> for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Calls and forks that found no room; stacks and faults may, for they are samples.
+    /// Lost records of calls and forks. Stacks and error codes are samples: they may be lost.
     fn lost(self, records: u64, metadata: &RecordMetadata) -> Option<Entry> {
         let time = metadata.sample_id().time()?;
         let calls = match self.set {
@@ -98,7 +117,7 @@ impl Reader<'_> {
             Set::Forks => 0,
             Set::Stacks | Set::Codes => return None,
         };
-        Some(Entry { time, what: What::Uncounted(calls) })
+        Some(Entry { time, kind: EventKind::Uncounted(calls) })
     }
 }
 
@@ -107,25 +126,25 @@ mod unit {
     use super::*;
 
     #[test]
-    fn what_is_asked_for() {
-        let of = |call: &str, fields: &[(&str, u64)]| {
-            asked(call, |name| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))
+    fn arguments_are_read_by_tracepoint() {
+        let read = |call: &str, fields: &[(&str, u64)]| {
+            arguments(call, |name| fields.iter().find(|(field, _)| *field == name).map(|(_, value)| *value))
         };
         let anonymous = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
         assert_eq!(
-            of("sys_enter_mmap", &[("len", 4096), ("flags", anonymous)]),
-            Some(Asked::Map { bytes: 4096, is_file: false })
+            read("sys_enter_mmap", &[("len", 4096), ("flags", anonymous)]),
+            Some(CallArguments::Map { bytes: 4096, is_file: false })
         );
         assert_eq!(
-            of("sys_enter_mmap", &[("len", 1), ("flags", 2)]),
-            Some(Asked::Map { bytes: 1, is_file: true })
+            read("sys_enter_mmap", &[("len", 1), ("flags", 2)]),
+            Some(CallArguments::Map { bytes: 1, is_file: true })
         );
-        assert_eq!(of("sys_exit_brk", &[("ret", 7)]), Some(Asked::Break { end: 7 }));
+        assert_eq!(read("sys_exit_brk", &[("ret", 7)]), Some(CallArguments::Break { end: 7 }));
         let interrupted = -i64::from(libc::EINTR) as u64;
-        assert_eq!(of("sys_exit_brk", &[("ret", interrupted)]), None);
-        let advice = Some(Asked::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
-        assert_eq!(of("sys_enter_madvise", &[("len_in", 5), ("behavior", 4)]), advice);
-        assert_eq!(of("sys_enter_madvise", &[("len", 5), ("behavior", 4)]), advice);
-        assert_eq!((of("sys_enter_munmap", &[]), of("sys_enter_read", &[])), (None, None));
+        assert_eq!(read("sys_exit_brk", &[("ret", interrupted)]), None);
+        let advice = Some(CallArguments::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
+        assert_eq!(read("sys_enter_madvise", &[("len_in", 5), ("behavior", 4)]), advice);
+        assert_eq!(read("sys_enter_madvise", &[("len", 5), ("behavior", 4)]), advice);
+        assert_eq!((read("sys_enter_munmap", &[]), read("sys_enter_read", &[])), (None, None));
     }
 }

@@ -1,35 +1,35 @@
-//! Which faults are in which large blocks: by the time of both, for each process. Pure.
+//! Joins each fault to the large block that it is in, by process, address and time. Pure.
 //!
-//! Two things come late and are waited for. What calloc zeroes and realloc copies is touched before the recorder knows where the
-//! block is: a block counts from the time when it was asked for. And what is read from the rings of several CPUs is in order for
-//! each of them alone. So all that happens is put in order over a second, and then joined.
+//! Two things come late. calloc and realloc touch a block before the recorder knows where it is: a block
+//! counts from the time of the request. And records are in order within the ring of one CPU only. So all
+//! steps are sorted over a second, and then joined.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use cell::blocks::Kind;
 
-use super::collect::{Frame, Site};
-use super::record::{Entry, Fault, What};
+use super::frame::{Frame, Site};
+use super::record::{Entry, EventKind, Fault};
 
-/// Nanoseconds over which all is put in order.
+/// Nanoseconds over which steps are sorted.
 const LAG: u64 = 1_000_000_000;
-/// Things that wait to be put in order, at most.
+/// Steps that wait to be sorted, at most.
 const MOST_WAITING: usize = 200_000;
 /// Different stacks of allocations that are kept at most.
 const MOST_ORIGINS: usize = 50_000;
-/// Ages that are kept of a row, and different places that touch its blocks.
+/// Ages that are kept for a row, and different places that touch its blocks.
 const MOST_AGES: usize = 2000;
 const MOST_TOUCHES: usize = 1000;
 
-/// What happens.
+/// A step in the life of a process and its blocks.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The recorder is in this process.
+    /// The recorder is loaded in this process.
     Hello,
     Born(u64, Live),
     Ended(u64),
-    /// It has the blocks of this one.
+    /// It begins with the blocks of this parent.
     Fork(u32),
     /// It executes another program.
     Exec,
@@ -41,42 +41,42 @@ enum Step {
     },
 }
 
-/// A block that lives.
+/// A block that exists.
 #[derive(Clone, Copy, Debug)]
 struct Live {
     end: u64,
-    /// When it was asked for, and when it was there.
+    /// When it was requested, and when it was allocated.
     begun: u64,
     since: u64,
-    /// Who allocated it, if the stack was taken, and how likely that was.
+    /// The stack of its allocation, if it was taken, and the probability of that.
     origin: Option<(u32, f64)>,
 }
 
 /// A process.
 #[derive(Clone, Debug, Default)]
 struct Process {
-    is_told: bool,
+    has_recorder: bool,
     blocks: Rc<BTreeMap<u64, Live>>,
-    /// Faults before the recorder was in it.
+    /// Faults before the recorder was loaded.
     before: f64,
 }
 
 impl Process {
-    /// The recorder is in it. The faults that it took before.
-    fn greeted(&mut self) -> f64 {
-        self.is_told = true;
+    /// Notes that the recorder is loaded, and returns the faults before that.
+    fn recorder_loaded(&mut self) -> f64 {
+        self.has_recorder = true;
         std::mem::take(&mut self.before)
     }
 }
 
-/// What faults are put together by.
+/// What faults are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The group of the place that touched the block, which stands for the program and the kind of memory.
+    /// The group of the place that touched the block: its program and kind of memory.
     pub group: u32,
     /// The size of the block, rounded down to a power of two: its exponent.
     pub class: u32,
-    /// Who allocated it, if that is known.
+    /// The stack of the allocation, if it is known.
     pub origin: Option<u32>,
 }
 
@@ -85,21 +85,21 @@ pub struct Key {
 pub struct Row {
     /// Faults.
     pub faults: f64,
-    /// Faults, by how likely it was that the stack of their block was taken.
+    /// Faults, divided by the probability with which the stack of their block was taken.
     pub scaled: f64,
     /// Samples.
     pub samples: f64,
     /// Sizes of the smallest and the largest, in bytes.
     pub sizes: Option<(u64, u64)>,
-    /// How old the blocks were, in seconds: of as many faults as are kept.
+    /// Ages of the blocks at their faults, in seconds; at most as many as are kept.
     pub ages: Vec<f64>,
     /// Where they were touched, with faults.
     pub touches: HashMap<Site, f64>,
 }
 
-/// All that was joined.
+/// The faults of a trace, joined to blocks.
 #[derive(Debug, Default)]
-pub struct Blocks {
+pub struct BlockFaults {
     waiting: BTreeMap<(u64, u64), (u32, Step)>,
     number: u64,
     latest: u64,
@@ -109,37 +109,39 @@ pub struct Blocks {
     pub origins: Vec<Box<[Frame]>>,
     /// Faults in blocks.
     pub rows: HashMap<Key, Row>,
-    /// Blocks by who allocated them and by the exponent of their size, where the stack was taken: how many there were, and how many
-    /// of them ended.
+    /// Blocks whose stack was taken, by that stack and by the exponent of their size: how many there were,
+    /// and how many of them were freed.
     pub lives: HashMap<(u32, u32), (u64, u64)>,
-    /// Faults outside of them, of processes in which the recorder is.
+    /// Faults outside of blocks, of processes with the recorder.
     pub outside: f64,
-    /// Faults of processes in which it is not.
-    pub untold: f64,
+    /// Faults of processes without the recorder.
+    pub without_recorder: f64,
     /// Programs that were started with it.
-    pub greeted: u64,
-    /// Blocks that were told, and those of which the stack was.
+    pub programs: u64,
+    /// Blocks that were recorded, and those of them whose stack was taken.
     pub born: (u64, u64),
-    /// Entries that were not read in time; blocks that were not told at all.
+    /// Entries that were not read in time; blocks that were not recorded.
     pub lost: (u64, u64),
 }
 
-impl Blocks {
-    /// What becomes of processes.
-    pub fn news(&mut self, entry: &Entry) {
-        match &entry.what {
-            What::Fork { process, parent, .. } if process != parent => {
+impl BlockFaults {
+    /// Adds an event of a process; others are ignored.
+    pub fn task_event(&mut self, entry: &Entry) {
+        match &entry.kind {
+            EventKind::Fork { process, parent, .. } if process != parent => {
                 self.put(entry.time, *process, Step::Fork(*parent));
             }
-            What::Name { process, exec: true, .. } => self.put(entry.time, *process, Step::Exec),
-            What::Exit { process, thread } if process == thread => self.put(entry.time, *process, Step::Exit),
+            EventKind::Name { process, exec: true, .. } => self.put(entry.time, *process, Step::Exec),
+            EventKind::Exit { process, thread } if process == thread => {
+                self.put(entry.time, *process, Step::Exit);
+            }
             _ => {}
         }
     }
 
-    /// What the recorder told of a block; `stack`: the calls that led to the allocation, the innermost first, and how likely it
-    /// was that they were asked for.
-    pub fn told(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
+    /// Adds a record of a block. `stack`: the calls that led to the allocation, the innermost first, and the
+    /// probability with which stacks are taken.
+    pub fn record(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
             Kind::Hello => Step::Hello,
             Kind::Ended => Step::Ended(entry.address),
@@ -153,33 +155,33 @@ impl Blocks {
         self.put(entry.begun, entry.process, step);
     }
 
-    /// A minor fault at a place.
+    /// Adds a minor fault at a place.
     pub fn fault(&mut self, fault: &Fault, time: u64, touch: &Site) {
         let (address, weight) = (fault.address, fault.weight as f64);
         self.put(time, fault.process, Step::Fault { address, weight, touch: Box::new(touch.clone()) });
     }
 
-    /// Nothing comes any more.
+    /// Joins all that waits: no more events come.
     pub fn end(&mut self) {
         while let Some(((time, _), (process, step))) = self.waiting.pop_first() {
             self.join(time, process, step);
         }
-        self.untold += self.processes.drain().map(|(_, process)| process.before).sum::<f64>();
+        self.without_recorder += self.processes.drain().map(|(_, process)| process.before).sum::<f64>();
     }
 
     /// All faults that were joined, in blocks or not.
     pub fn faults(&self) -> f64 {
-        self.outside + self.untold + self.sum(|row| row.faults)
+        self.outside + self.without_recorder + self.sum(|row| row.faults)
     }
 
-    /// Something, of all rows together.
-    pub fn sum(&self, of: fn(&Row) -> f64) -> f64 {
-        self.rows.values().map(of).fold(0.0, |sum, one| sum + one)
+    /// The sum of a field over all rows.
+    pub fn sum(&self, field: fn(&Row) -> f64) -> f64 {
+        self.rows.values().map(field).fold(0.0, |sum, one| sum + one)
     }
 
     fn origin(&mut self, frames: Box<[Frame]>) -> Option<u32> {
-        if let Some(known) = self.by_frames.get(&frames) {
-            return Some(*known);
+        if let Some(number) = self.by_frames.get(&frames) {
+            return Some(*number);
         }
         if self.origins.len() >= MOST_ORIGINS {
             return None;
@@ -208,17 +210,17 @@ impl Blocks {
     fn join(&mut self, time: u64, number: u32, step: Step) {
         let process = self.processes.entry(number).or_default();
         match step {
-            Step::Hello => self.outside += process.greeted(),
+            Step::Hello => self.outside += process.recorder_loaded(),
             Step::Born(address, live) => {
-                // Its greeting may have been lost.
-                self.outside += process.greeted();
-                born(Rc::make_mut(&mut process.blocks), address, live);
+                // The record of the loading may have been lost.
+                self.outside += process.recorder_loaded();
+                insert(Rc::make_mut(&mut process.blocks), address, live);
                 if let Some((origin, _)) = live.origin {
                     self.lives.entry((origin, class(live.end - address))).or_default().0 += 1;
                 }
             }
             Step::Ended(address) => {
-                // One that is there since may have its address again by now.
+                // A later block may have its address by now.
                 let Some(live) = process.blocks.get(&address).filter(|live| live.since <= time) else {
                     return;
                 };
@@ -232,11 +234,11 @@ impl Blocks {
                 self.processes.insert(number, Process { before: 0.0, ..from });
             }
             Step::Exec => {
-                self.untold += process.before;
+                self.without_recorder += process.before;
                 *process = Process::default();
             }
             Step::Exit => {
-                self.untold += process.before;
+                self.without_recorder += process.before;
                 self.processes.remove(&number);
             }
             Step::Fault { address, weight, touch } => self.touched(time, number, address, weight, *touch),
@@ -245,9 +247,9 @@ impl Blocks {
 
     fn touched(&mut self, time: u64, number: u32, address: u64, weight: f64, touch: Site) {
         let Some(process) = self.processes.get_mut(&number) else { return };
-        let found = process.blocks.range(..=address).next_back().filter(|(_, live)| address < live.end);
-        let Some((start, live)) = found else {
-            *(if process.is_told { &mut self.outside } else { &mut process.before }) += weight;
+        let block = process.blocks.range(..=address).next_back().filter(|(_, live)| address < live.end);
+        let Some((start, live)) = block else {
+            *(if process.has_recorder { &mut self.outside } else { &mut process.before }) += weight;
             return;
         };
         let size = live.end - start;
@@ -267,13 +269,13 @@ impl Blocks {
     }
 }
 
-/// The exponent of the power of two that is in a size.
+/// The exponent of the largest power of two up to a size.
 fn class(size: u64) -> u32 {
     size.max(1).ilog2()
 }
 
-/// A block takes the place of those whose end was not told.
-fn born(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
+/// Inserts a block. Blocks that it overlaps have been freed, and the record of that was lost.
+fn insert(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
     let below = blocks.range(..live.end).rev();
     let gone: Vec<u64> = below.take_while(|(_, old)| old.end > address).map(|(start, _)| *start).collect();
     for start in gone {
@@ -284,81 +286,83 @@ fn born(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
 
 #[cfg(test)]
 mod unit {
+    use cell::blocks::Entry as Record;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
     const ONE: u32 = 1;
 
-    fn told(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> cell::blocks::Entry {
-        cell::blocks::Entry { kind, process, address, size, begun, time, stack: 0 }
+    fn record(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> Record {
+        Record { kind, process, address, size, begun, time, stack: 0 }
     }
 
     fn by(place: u64) -> Option<(Box<[Frame]>, f64)> {
         Some(([(None, place)].into(), 1.0))
     }
 
-    fn touch(blocks: &mut Blocks, process: u32, address: u64, time: u64) {
+    fn touch(blocks: &mut BlockFaults, process: u32, address: u64, time: u64) {
         let fault = Fault { process, address, weight: 10, ..Fault::default() };
         blocks.fault(&fault, time, &Site { group: 0, thread: "x".into(), frames: [(None, 77)].into() });
     }
 
     /// Faults by who allocated the block, and outside of blocks.
-    fn result(mut blocks: Blocks) -> (BTreeMap<Option<u64>, f64>, f64, f64) {
+    fn result(mut blocks: BlockFaults) -> (BTreeMap<Option<u64>, f64>, f64, f64) {
         blocks.end();
         let mut all = BTreeMap::new();
         for (key, row) in &blocks.rows {
             let place = key.origin.map(|origin| blocks.origins[origin as usize][0].1);
             *all.entry(place).or_default() += row.faults;
         }
-        (all, blocks.outside, blocks.untold)
+        (all, blocks.outside, blocks.without_recorder)
     }
 
-    fn greeted() -> Blocks {
-        let mut blocks = Blocks::default();
-        blocks.told(&told(Kind::Hello, ONE, 0, 0, 1, 1), None);
+    fn with_recorder() -> BlockFaults {
+        let mut blocks = BlockFaults::default();
+        blocks.record(&record(Kind::Hello, ONE, 0, 0, 1, 1), None);
         blocks
     }
 
     #[test]
     fn a_fault_belongs_to_the_block_that_lives_there() {
-        let mut blocks = greeted();
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, 2 * MIB, 10, 11), by(1));
+        let mut blocks = with_recorder();
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, 2 * MIB, 10, 11), by(1));
         touch(&mut blocks, ONE, 4 * MIB, 20);
         touch(&mut blocks, ONE, 6 * MIB - 1, 21);
         touch(&mut blocks, ONE, 6 * MIB, 22);
-        blocks.told(&told(Kind::Ended, ONE, 4 * MIB, 0, 30, 30), None);
+        blocks.record(&record(Kind::Ended, ONE, 4 * MIB, 0, 30, 30), None);
         touch(&mut blocks, ONE, 4 * MIB, 31);
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 40, 41), by(2));
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, MIB, 40, 41), by(2));
         touch(&mut blocks, ONE, 4 * MIB, 50);
         touch(&mut blocks, ONE, 5 * MIB, 51);
-        // Of another one's.
+        // In a process without the recorder.
         touch(&mut blocks, 9, 4 * MIB, 52);
         assert_eq!(blocks.rows.len(), 0, "nothing is joined before its time");
         blocks.end();
         assert_eq!(blocks.lives, HashMap::from([((0, 21), (1, 1)), ((1, 20), (1, 0))]));
-        let (all, outside, untold) = result(blocks);
+        let (all, outside, without_recorder) = result(blocks);
         assert_eq!(all, BTreeMap::from([(Some(1), 20.0), (Some(2), 10.0)]));
-        assert_eq!((outside, untold), (30.0, 10.0));
+        assert_eq!((outside, without_recorder), (30.0, 10.0));
     }
 
     #[test]
     fn order_is_that_of_the_times() {
-        let mut blocks = greeted();
-        // calloc: touched before it is known, told afterwards; and its address was another's to the last.
+        let mut blocks = with_recorder();
+        // calloc: touched before it is recorded; and another block had its address until then.
         touch(&mut blocks, ONE, 4 * MIB, 25);
         touch(&mut blocks, ONE, 4 * MIB, 15);
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 20, 30), by(2));
-        blocks.told(&told(Kind::Ended, ONE, 4 * MIB, 0, 22, 22), None);
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, MIB, 20, 30), by(2));
+        blocks.record(&record(Kind::Ended, ONE, 4 * MIB, 0, 22, 22), None);
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
         touch(&mut blocks, ONE, 4 * MIB, 40);
         let (all, outside, _) = result(blocks);
         assert_eq!((all, outside), (BTreeMap::from([(Some(1), 10.0), (Some(2), 20.0)]), 0.0));
     }
 
     #[test]
-    fn what_is_old_is_joined_and_what_is_many_too() {
-        let mut blocks = greeted();
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
+    fn old_steps_are_joined_and_so_are_too_many() {
+        let mut blocks = with_recorder();
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
         touch(&mut blocks, ONE, 4 * MIB, 20);
         touch(&mut blocks, ONE, 4 * MIB, 20 + LAG);
         assert_eq!(blocks.rows.len(), 1);
@@ -370,12 +374,12 @@ mod unit {
     }
 
     #[test]
-    fn ends_that_nobody_told_make_way() {
-        let mut blocks = greeted();
+    fn blocks_whose_end_was_lost_make_way() {
+        let mut blocks = with_recorder();
         for place in 1..=3 {
-            blocks.told(&told(Kind::Born, ONE, place * MIB, MIB, place, place), by(place));
+            blocks.record(&record(Kind::Born, ONE, place * MIB, MIB, place, place), by(place));
         }
-        blocks.told(&told(Kind::Born, ONE, 3 * MIB / 2, MIB, 10, 10), by(9));
+        blocks.record(&record(Kind::Born, ONE, 3 * MIB / 2, MIB, 10, 10), by(9));
         for address in [MIB, 3 * MIB / 2, 2 * MIB, 5 * MIB / 2, 3 * MIB] {
             touch(&mut blocks, ONE, address, 20);
         }
@@ -385,32 +389,32 @@ mod unit {
 
     #[test]
     fn a_child_has_its_parents_blocks_until_it_executes_another_program() {
-        let mut blocks = greeted();
-        let news = |time, what| Entry { time, what };
+        let mut blocks = with_recorder();
+        let entry = |time, kind| Entry { time, kind };
         touch(&mut blocks, ONE, 0, 0);
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
-        blocks.news(&news(20, What::Fork { process: 2, parent: ONE, thread: 2 }));
-        blocks.told(&told(Kind::Ended, ONE, 4 * MIB, 0, 25, 25), None);
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, MIB, 10, 10), by(1));
+        blocks.task_event(&entry(20, EventKind::Fork { process: 2, parent: ONE, thread: 2 }));
+        blocks.record(&record(Kind::Ended, ONE, 4 * MIB, 0, 25, 25), None);
         touch(&mut blocks, 2, 4 * MIB, 30);
         touch(&mut blocks, ONE, 4 * MIB, 30);
-        let exec = What::Name { process: 2, thread: 2, name: "other".to_owned(), exec: true };
-        blocks.news(&news(40, exec.clone()));
-        // Before it greets, and after; one that never does.
+        let exec = EventKind::Name { process: 2, thread: 2, name: "other".to_owned(), exec: true };
+        blocks.task_event(&entry(40, exec.clone()));
+        // Before the recorder is loaded, and after; then a program without it.
         touch(&mut blocks, 2, 4 * MIB, 41);
-        blocks.told(&told(Kind::Hello, 2, 0, 0, 45, 45), None);
-        blocks.news(&news(50, exec));
+        blocks.record(&record(Kind::Hello, 2, 0, 0, 45, 45), None);
+        blocks.task_event(&entry(50, exec));
         touch(&mut blocks, 2, 4 * MIB, 51);
-        blocks.news(&news(60, What::Exit { process: 2, thread: 2 }));
-        let (all, outside, untold) = result(blocks);
+        blocks.task_event(&entry(60, EventKind::Exit { process: 2, thread: 2 }));
+        let (all, outside, without_recorder) = result(blocks);
         assert_eq!(all, BTreeMap::from([(Some(1), 10.0)]));
-        assert_eq!((outside, untold), (30.0, 10.0));
+        assert_eq!((outside, without_recorder), (30.0, 10.0));
     }
 
     #[test]
-    fn blocks_without_a_stack_are_told_apart() {
-        let mut blocks = greeted();
-        blocks.told(&told(Kind::Born, ONE, 4 * MIB, 3 * MIB, 10, 10), None);
-        blocks.told(&told(Kind::Born, ONE, 8 * MIB, 2 * MIB, 10, 10), Some(([(None, 5)].into(), 0.25)));
+    fn blocks_without_a_stack_have_rows_of_their_own() {
+        let mut blocks = with_recorder();
+        blocks.record(&record(Kind::Born, ONE, 4 * MIB, 3 * MIB, 10, 10), None);
+        blocks.record(&record(Kind::Born, ONE, 8 * MIB, 2 * MIB, 10, 10), Some(([(None, 5)].into(), 0.25)));
         touch(&mut blocks, ONE, 4 * MIB, 2_000_000_010);
         touch(&mut blocks, ONE, 8 * MIB, 2_000_000_010);
         blocks.end();

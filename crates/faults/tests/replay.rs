@@ -1,9 +1,9 @@
-//! What was seen of real programs, on a machine where their truth was looked up by other means, judged again: each is told by its
-//! mechanism and by whose it is. `tests/data/README.md` tells how each was taken and how its truth is known.
+//! Event logs of real programs, replayed: each must show its mechanism and its owner. `tests/data/README.md`
+//! says how each was recorded, and how its true cause was found by other means.
 
 use std::path::Path;
 
-use faults::observe::of_kept;
+use faults::observe::replay_file;
 use figure::evidence::{FAULT_SEEN, MANAGER, MECHANISM};
 use figure::faults::Manager::{self, Glibc, Go, Jemalloc, Jvm, Mimalloc, Tbbmalloc};
 use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
@@ -32,27 +32,27 @@ const CASES: &[Case] = &[
 /// The shares of a case, the largest first.
 fn shares(name: &str) -> Vec<(Mechanism, Option<Manager>, f64)> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("{name}.gz"));
-    let found = of_kept(&file).unwrap();
-    assert!(found.evidence.get(FAULT_SEEN).into_value().unwrap() > 1000.0, "{name}");
-    let mechanisms = found.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
-    let of = |figure: &figure::Figure| {
+    let observation = replay_file(&file).unwrap();
+    assert!(observation.evidence.get(FAULT_SEEN).into_value().unwrap() > 1000.0, "{name}");
+    let mechanisms = observation.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
+    let share = |figure: &figure::Figure| {
         let mechanism = Mechanism::of(&figure.conditions.get(MECHANISM)?)?;
         let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
         Some((mechanism, manager, figure.value?))
     };
-    mechanisms.filter_map(of).collect()
+    mechanisms.filter_map(share).collect()
 }
 
 #[test]
-fn each_is_told_by_its_mechanism() {
+fn each_case_shows_its_mechanism() {
     for (name, expected) in CASES {
-        let found = shares(name);
+        let shares = shares(name);
         for (mechanism, manager, least) in *expected {
             let share: f64 =
-                found.iter().filter(|one| (one.0, one.1) == (*mechanism, *manager)).map(|one| one.2).sum();
-            assert!(share >= *least, "{name}: {mechanism} {manager:?} has {share}: {found:?}");
+                shares.iter().filter(|one| (one.0, one.1) == (*mechanism, *manager)).map(|one| one.2).sum();
+            assert!(share >= *least, "{name}: {mechanism} {manager:?} has {share}: {shares:?}");
         }
-        let wrong = found.iter().filter(|one| one.0 == Mechanism::Unexplained).map(|one| one.2).sum::<f64>();
-        assert!(wrong < 0.05, "{name}: {found:?}");
+        let wrong = shares.iter().filter(|one| one.0 == Mechanism::Unexplained).map(|one| one.2).sum::<f64>();
+        assert!(wrong < 0.05, "{name}: {shares:?}");
     }
 }

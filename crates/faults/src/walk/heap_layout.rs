@@ -1,22 +1,22 @@
-//! What is seen of a process after a step: its heap, the mappings that it got, and where the blocks lie. Pure: which pages are in
-//! memory is asked of whoever can tell.
+//! The memory of a process after a step: its heap, its new mappings, and the places of the blocks. Pure: the
+//! caller reports which pages are in memory.
 
 use cell::walk::{BLOCKS, IS_MMAPPED};
 use figure::Evidence;
 use figure::evidence::*;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 
-/// A range of addresses, from the first to the one behind the last.
+/// A range of addresses: the first, and the one behind the last.
 pub type Extent = (u64, u64);
 
-/// What the process and the kernel tell.
+/// What the process and the kernel report.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
+pub struct Snapshot {
     /// Where the heap ends.
     pub end: u64,
     /// Minor faults in the step.
     pub faults: u64,
-    /// Addresses of the blocks; 0 for one that is not there.
+    /// Addresses of the blocks; 0 for one that is not allocated.
     pub blocks: [u64; BLOCKS.len()],
     /// The words before them; see [`cell::walk::note::HEADERS`].
     pub headers: [u64; BLOCKS.len()],
@@ -24,50 +24,51 @@ pub struct Look {
     pub anonymous: Vec<Extent>,
 }
 
-/// What was so before the first step.
+/// The state before the first step.
 #[derive(Clone, Debug)]
-pub struct Origin {
-    /// Where the heap ended, which is where it begins: what is below was not the steps' doing.
+pub struct Baseline {
+    /// Where the heap ended: the steps use what is above.
     pub heap: u64,
-    /// Private anonymous memory that was there.
+    /// Its private anonymous memory.
     pub anonymous: Vec<Extent>,
-    /// Where in it blocks have lain so far, whole pages, none twice: an allocator that had its memory before keeps it there.
-    pub homes: Vec<Extent>,
+    /// Whole pages of it in which blocks have been so far, each once: an allocator may use memory that it had
+    /// before.
+    pub block_pages: Vec<Extent>,
     /// Bytes of a page.
     pub page: u64,
     /// Whether malloc is that of the GNU C library, whose headers can be read.
     pub is_glibc: bool,
 }
 
-/// What follows.
+/// The layout after a step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
-    /// How far the heap's end is above its start.
+pub struct HeapLayout {
+    /// Bytes from the heap's start to its end.
     pub end: u64,
     /// Its pages: # in memory, . not.
     pub heap_pages: String,
     /// Bytes of it in memory.
     pub heap_resident: u64,
-    /// Bytes of mappings that were not there before.
+    /// Bytes of new mappings.
     pub mapped: u64,
-    /// Bytes in memory of these, and of all places besides the heap where blocks have lain.
+    /// Bytes in memory of these, and of all pages outside of the heap in which blocks have been.
     pub mapped_resident: u64,
     /// Minor faults in the step.
     pub faults: u64,
-    /// The blocks, as [`WALK_BLOCKS`] tells them.
+    /// The blocks, in the format of [`WALK_BLOCKS`].
     pub blocks: String,
-    /// Those flagged as mappings; `None` where there is no flag.
+    /// Blocks flagged as mappings; `None` if malloc has no such flag.
     pub flagged: Option<String>,
 }
 
-/// Private anonymous memory that can be read and written, the heap and stacks left out.
+/// Private anonymous memory that can be read and written, without the heap and stacks.
 pub fn anonymous(maps: &[MemoryMap]) -> Vec<Extent> {
     let wanted = MMPermissions::READ | MMPermissions::WRITE | MMPermissions::PRIVATE;
     let is_anonymous = |map: &&MemoryMap| {
         map.perms.contains(wanted)
             && match &map.pathname {
                 MMapPath::Anonymous => true,
-                // Such as an allocator has named itself.
+                // A name that an allocator gave (PR_SET_VMA_ANON_NAME).
                 MMapPath::Other(name) => name.starts_with("anon:"),
                 _ => false,
             }
@@ -75,60 +76,61 @@ pub fn anonymous(maps: &[MemoryMap]) -> Vec<Extent> {
     maps.iter().filter(is_anonymous).map(|map| map.address).collect()
 }
 
-impl Seen {
-    /// Puts together what is told; `resident` says of each page of a range whether it is in memory.
+impl HeapLayout {
+    /// The layout; `resident` returns for each page of a range whether it is in memory.
     ///
     /// # Errors
-    /// What `resident` says.
-    pub fn of(
-        origin: &mut Origin,
-        look: &Look,
+    /// Those of `resident`.
+    pub fn new(
+        baseline: &mut Baseline,
+        after: &Snapshot,
         mut resident: impl FnMut(Extent) -> Result<Vec<bool>, String>,
-    ) -> Result<Seen, String> {
-        let heap = (origin.heap, look.end.max(origin.heap));
+    ) -> Result<HeapLayout, String> {
+        let heap = (baseline.heap, after.end.max(baseline.heap));
         let heap_pages = resident(heap)?;
-        let new = without(&look.anonymous, &origin.anonymous);
-        origin.settle(look, heap, &new);
+        let new = without(&after.anonymous, &baseline.anonymous);
+        baseline.add_block_pages(after, heap, &new);
         let mut mapped_resident = 0;
-        for extent in new.iter().chain(&without(&origin.homes, &new)) {
-            mapped_resident += bytes(&resident(*extent)?, origin.page);
+        for extent in new.iter().chain(&without(&baseline.block_pages, &new)) {
+            mapped_resident += bytes(&resident(*extent)?, baseline.page);
         }
         let (mut blocks, mut flagged) = (Vec::new(), Vec::new());
         for (index, (name, size)) in BLOCKS.iter().enumerate() {
-            let at = look.blocks[index];
+            let at = after.blocks[index];
             if at == 0 {
                 continue;
             }
-            let own = bytes(&resident((at, at + *size as u64))?, origin.page);
+            let in_memory = bytes(&resident((at, at + *size as u64))?, baseline.page);
             let (place, base) = if (heap.0..heap.1).contains(&at) {
                 ("heap", heap.0)
             } else {
-                let home = new.iter().chain(&look.anonymous).find(|(from, to)| (*from..*to).contains(&at));
-                ("mapping", home.map_or(at, |(from, _)| *from))
+                let holds = |(from, to): &&Extent| (*from..*to).contains(&at);
+                let mapping = new.iter().chain(&after.anonymous).find(holds);
+                ("mapping", mapping.map_or(at, |(from, _)| *from))
             };
-            blocks.push(format!("{name} {place} {} {size} {own}", at - base));
-            if look.headers[index] & IS_MMAPPED != 0 {
+            blocks.push(format!("{name} {place} {} {size} {in_memory}", at - base));
+            if after.headers[index] & IS_MMAPPED != 0 {
                 flagged.push(*name);
             }
         }
-        Ok(Seen {
+        Ok(HeapLayout {
             end: heap.1 - heap.0,
-            heap_resident: bytes(&heap_pages, origin.page),
-            heap_pages: heap_pages.iter().map(|is_there| if *is_there { '#' } else { '.' }).collect(),
+            heap_resident: bytes(&heap_pages, baseline.page),
+            heap_pages: heap_pages.iter().map(|present| if *present { '#' } else { '.' }).collect(),
             mapped: new.iter().map(|(from, to)| to - from).sum(),
             mapped_resident,
-            faults: look.faults,
+            faults: after.faults,
             blocks: blocks.join(";"),
-            flagged: origin.is_glibc.then(|| flagged.join(" ")),
+            flagged: baseline.is_glibc.then(|| flagged.join(" ")),
         })
     }
 
-    /// Bytes in memory, of the heap and of what was mapped besides.
+    /// Bytes in memory, of the heap and of mappings.
     pub fn resident(&self) -> u64 {
         self.heap_resident + self.mapped_resident
     }
 
-    /// Writes it down.
+    /// Writes the layout.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(WALK_BREAK, self.end as f64);
         evidence.put(WALK_HEAP_PAGES, self.heap_pages.clone());
@@ -144,23 +146,23 @@ impl Seen {
     }
 }
 
-impl Origin {
-    /// Notes where blocks lie that are neither in the heap nor in a new mapping.
-    fn settle(&mut self, look: &Look, heap: Extent, new: &[Extent]) {
-        for (at, (_, size)) in look.blocks.iter().zip(BLOCKS).filter(|(at, _)| **at != 0) {
+impl Baseline {
+    /// Adds the pages of blocks that are neither in the heap nor in a new mapping.
+    fn add_block_pages(&mut self, after: &Snapshot, heap: Extent, new: &[Extent]) {
+        for (at, (_, size)) in after.blocks.iter().zip(BLOCKS).filter(|(at, _)| **at != 0) {
             let pages = (at / self.page * self.page, (at + size as u64).next_multiple_of(self.page));
-            let known: Vec<Extent> = new.iter().chain(&self.homes).copied().chain([heap]).collect();
-            self.homes.extend(without(&[pages], &known));
+            let counted: Vec<Extent> = new.iter().chain(&self.block_pages).copied().chain([heap]).collect();
+            self.block_pages.extend(without(&[pages], &counted));
         }
     }
 }
 
 fn bytes(pages: &[bool], page: u64) -> u64 {
-    pages.iter().filter(|is_there| **is_there).count() as u64 * page
+    pages.iter().filter(|present| **present).count() as u64 * page
 }
 
-/// What of the first ranges is in none of the others. The kernel makes one mapping of neighbours that are alike, so ranges that
-/// were there may have grown.
+/// The parts of the first ranges that are in none of the others. The kernel merges similar neighbours, so
+/// existing ranges may have grown.
 fn without(ranges: &[Extent], others: &[Extent]) -> Vec<Extent> {
     let mut left = ranges.to_vec();
     for (from, to) in others {
@@ -199,7 +201,7 @@ mod unit {
     }
 
     #[test]
-    fn what_was_there_before_is_not_new_though_it_has_grown() {
+    fn an_older_range_is_not_new_even_if_it_has_grown() {
         assert_eq!(without(&[(0, 10)], &[]), [(0, 10)]);
         assert_eq!(without(&[(0, 10)], &[(4, 6)]), [(0, 4), (6, 10)]);
         assert_eq!(without(&[(2, 10), (20, 30)], &[(5, 10), (20, 30)]), [(2, 5)]);
@@ -207,19 +209,19 @@ mod unit {
         assert_eq!(without(&[(0, 4), (6, 8)], &[(10, 12)]), [(0, 4), (6, 8)]);
     }
 
-    fn origin(is_glibc: bool) -> Origin {
-        Origin {
+    fn baseline(is_glibc: bool) -> Baseline {
+        Baseline {
             heap: 0x10_0000,
             anonymous: vec![(0x70_0000, 0x70_2000)],
-            homes: vec![],
+            block_pages: vec![],
             page: PAGE,
             is_glibc,
         }
     }
 
-    /// a in the heap with its first page in memory, c in a mapping that was joined to one that was there.
-    fn look() -> Look {
-        Look {
+    /// a in the heap with its first page in memory, c in a mapping that merged with an older one.
+    fn snapshot() -> Snapshot {
+        Snapshot {
             end: 0x10_0000 + 8 * PAGE,
             faults: 3,
             blocks: [0x10_0010, 0, 0x6c_d010, 0],
@@ -235,12 +237,13 @@ mod unit {
 
     #[test]
     fn blocks_have_their_place_and_pages_are_counted() {
-        let seen = Seen::of(&mut origin(true), &look(), below(0x10_1000)).unwrap();
-        assert_eq!((seen.end, seen.heap_pages.as_str(), seen.heap_resident), (8 * PAGE, "#.......", PAGE));
-        assert_eq!((seen.mapped, seen.mapped_resident, seen.faults), (0x3_3000, 0, 3));
-        assert_eq!(seen.blocks, "a heap 16 30720 4096;c mapping 16 204800 0");
-        assert_eq!((seen.flagged.as_deref(), seen.resident()), (Some("c"), PAGE));
-        let touched = Seen::of(&mut origin(false), &look(), below(0x70_2000)).unwrap();
+        let layout = HeapLayout::new(&mut baseline(true), &snapshot(), below(0x10_1000)).unwrap();
+        let heap = (layout.end, layout.heap_pages.as_str(), layout.heap_resident);
+        assert_eq!(heap, (8 * PAGE, "#.......", PAGE));
+        assert_eq!((layout.mapped, layout.mapped_resident, layout.faults), (0x3_3000, 0, 3));
+        assert_eq!(layout.blocks, "a heap 16 30720 4096;c mapping 16 204800 0");
+        assert_eq!((layout.flagged.as_deref(), layout.resident()), (Some("c"), PAGE));
+        let touched = HeapLayout::new(&mut baseline(false), &snapshot(), below(0x70_2000)).unwrap();
         assert_eq!((touched.heap_resident, touched.mapped_resident), (8 * PAGE, 0x3_3000));
         assert_eq!(touched.flagged, None);
         let mut evidence = Evidence::default();
@@ -250,27 +253,31 @@ mod unit {
     }
 
     #[test]
-    fn what_an_allocator_keeps_in_memory_that_it_had_before_counts() {
-        let mut origin = origin(false);
-        let has = |block: u64| Look { end: origin.heap, blocks: [block, 0, 0, 0], ..look_of(&origin) };
-        let (there, gone) = (has(0x70_0800), has(0));
-        let seen = Seen::of(&mut origin, &there, below(0x80_0000)).unwrap();
+    fn blocks_in_older_memory_count() {
+        let mut baseline = baseline(false);
+        let with_block = |block: u64| Snapshot {
+            end: baseline.heap,
+            blocks: [block, 0, 0, 0],
+            ..snapshot_of(&baseline)
+        };
+        let (allocated, freed) = (with_block(0x70_0800), with_block(0));
+        let layout = HeapLayout::new(&mut baseline, &allocated, below(0x80_0000)).unwrap();
         // 30 KiB from the middle of a page on end with a page.
-        assert_eq!((seen.mapped, seen.mapped_resident), (0, 8 * PAGE));
-        assert_eq!(seen.blocks, "a mapping 2048 30720 32768");
-        // Freed and kept; and once the kernel has it back.
-        assert_eq!(Seen::of(&mut origin, &gone, below(0x80_0000)).unwrap().resident(), 8 * PAGE);
-        assert_eq!(Seen::of(&mut origin, &gone, below(0)).unwrap().resident(), 0);
+        assert_eq!((layout.mapped, layout.mapped_resident), (0, 8 * PAGE));
+        assert_eq!(layout.blocks, "a mapping 2048 30720 32768");
+        // Freed but in memory; and after the kernel has it back.
+        assert_eq!(HeapLayout::new(&mut baseline, &freed, below(0x80_0000)).unwrap().resident(), 8 * PAGE);
+        assert_eq!(HeapLayout::new(&mut baseline, &freed, below(0)).unwrap().resident(), 0);
     }
 
-    fn look_of(origin: &Origin) -> Look {
-        Look { anonymous: origin.anonymous.clone(), ..Look::default() }
+    fn snapshot_of(baseline: &Baseline) -> Snapshot {
+        Snapshot { anonymous: baseline.anonymous.clone(), ..Snapshot::default() }
     }
 
     #[test]
     fn an_end_below_the_start_is_no_heap() {
-        let look = Look { end: 0xf_0000, ..Look::default() };
-        let seen = Seen::of(&mut origin(true), &look, below(0)).unwrap();
-        assert_eq!((seen.end, seen.heap_pages.as_str(), seen.blocks.as_str()), (0, "", ""));
+        let snapshot = Snapshot { end: 0xf_0000, ..Snapshot::default() };
+        let layout = HeapLayout::new(&mut baseline(true), &snapshot, below(0)).unwrap();
+        assert_eq!((layout.end, layout.heap_pages.as_str(), layout.blocks.as_str()), (0, "", ""));
     }
 }

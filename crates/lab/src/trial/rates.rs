@@ -1,33 +1,38 @@
-//! When a program that does not end by itself runs steadily, and how fast it uses CPU time and faults then. Pure.
+//! When a program that does not end by itself runs steadily, and its CPU time and faults per second then.
+//! Pure.
 
 use figure::{Evidence, evidence as key, stats};
-use lab::tree::Used;
 
-/// Rates are of blocks of this many seconds: CPU time is counted in ticks of 10 ms.
+use crate::tree::Used;
+
+/// Seconds of a block, over which a rate is taken: the kernel counts CPU time in ticks of 10 ms.
 const BLOCK: f64 = 0.5;
-/// Blocks of which the latest are looked at.
+/// How many of the latest blocks count.
 const BLOCKS: usize = 10;
-/// Least blocks that a rate can be of where the time is over.
+/// Fewest blocks for a rate when the time is over.
 const LEAST: usize = 4;
-/// The half-width of the interval of their rates below which they are steady, as a share; and what is as good as nothing: CPUs,
-/// faults a second.
+/// Rates are steady if the half-width of their interval is below this share of the median, or below these
+/// values: CPUs, and faults per second.
 const NARROW: f64 = 0.05;
 const NO_CPU: f64 = 0.005;
 const NO_FAULTS: f64 = 20.0;
 
-/// What was used by a moment, in seconds since the start.
+/// What the program had used `time` seconds after its start.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     time: f64,
     used: Used,
 }
 
-/// What a start is watched for.
+/// Readings of one start.
 #[derive(Debug, Default)]
-pub struct Watch {
-    /// Ends of blocks, the first the begin of the first.
+pub struct RateWatch {
+    /// Boundaries of blocks.
     marks: Vec<Sample>,
 }
+
+/// One of the counters.
+type Field = fn(&Used) -> f64;
 
 /// The rates of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,16 +41,16 @@ pub struct Rates {
     pub seconds: f64,
     /// Whether they were steady.
     pub is_steady: bool,
-    /// CPU seconds in user code and in the kernel, for each second.
+    /// CPU seconds per second, in user code and in the kernel.
     pub cpu: (f64, f64),
-    /// Minor and major faults for each second.
+    /// Minor and major faults per second.
     pub faults: (f64, f64),
     /// Bytes in memory at the end.
     pub resident: f64,
 }
 
-impl Watch {
-    /// Takes what was used by now.
+impl RateWatch {
+    /// Adds a reading: what was used `time` seconds after the start.
     pub fn take(&mut self, time: f64, used: Used) {
         if self.marks.last().is_none_or(|last| time - last.time >= BLOCK) {
             self.marks.push(Sample { time, used });
@@ -60,12 +65,12 @@ impl Watch {
             return None;
         }
         let seconds = last.time - first.time;
-        let rate = |of: fn(&Used) -> f64| (of(&last.used) - of(&first.used)).max(0.0) / seconds;
-        let blocks = |of: fn(&Used) -> f64| -> Vec<f64> {
-            window
-                .windows(2)
-                .map(|pair| (of(&pair[1].used) - of(&pair[0].used)) / (pair[1].time - pair[0].time))
-                .collect()
+        let rate = |field: Field| (field(&last.used) - field(&first.used)).max(0.0) / seconds;
+        let rate_of_block = |field: Field, pair: &[Sample]| {
+            (field(&pair[1].used) - field(&pair[0].used)) / (pair[1].time - pair[0].time)
+        };
+        let blocks = |field: Field| -> Vec<f64> {
+            window.windows(2).map(|pair| rate_of_block(field, pair)).collect()
         };
         let is_steady = window.len() > BLOCKS
             && is_narrow(&blocks(|used| used.user + used.system), NO_CPU)
@@ -80,12 +85,12 @@ impl Watch {
     }
 }
 
-/// Whether rates are the same to within what is asked for, or as good as nothing.
-fn is_narrow(rates: &[f64], nothing: f64) -> bool {
+/// Whether the interval of these rates is narrow, as a share of their median or below `negligible`.
+fn is_narrow(rates: &[f64], negligible: f64) -> bool {
     let (Some(value), Some(interval)) = (stats::median(rates), stats::median_interval(rates)) else {
         return false;
     };
-    (interval.high - interval.low) / 2.0 <= (NARROW * value.abs()).max(nothing)
+    (interval.high - interval.low) / 2.0 <= (NARROW * value.abs()).max(negligible)
 }
 
 impl Rates {
@@ -94,7 +99,7 @@ impl Rates {
         self.cpu.0 + self.cpu.1
     }
 
-    /// Writes what a round saw.
+    /// Writes the rates of a round.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(key::RATE_SECONDS, self.seconds);
         evidence.put(key::RATE_STEADY, self.is_steady);
@@ -109,9 +114,9 @@ impl Rates {
 mod unit {
     use super::*;
 
-    /// Looked at ten times a second; `speed` by the time.
-    fn watched(seconds: f64, speed: impl Fn(f64) -> f64) -> Watch {
-        let (mut watch, mut used) = (Watch::default(), Used { resident: 1e6, ..Used::default() });
+    /// Read ten times a second; `speed` by the time.
+    fn watched(seconds: f64, speed: impl Fn(f64) -> f64) -> RateWatch {
+        let (mut watch, mut used) = (RateWatch::default(), Used { resident: 1e6, ..Used::default() });
         for step in 0..(seconds * 10.0) as u32 {
             let time = f64::from(step) * 0.1;
             used.user += 0.02 * speed(time);

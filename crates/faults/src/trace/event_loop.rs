@@ -1,5 +1,5 @@
-//! Turn by turn, as long as a program is watched: drains the rings, puts together what is in order, holds the number of samples near its
-//! aim, and lets every fault be seen for moments.
+//! The loop of a trace: reads the rings, collects what is in order, adjusts the sampling period, and records
+//! every fault in short bursts.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,67 +7,84 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::blocks::Blocks;
+use super::block_faults::BlockFaults;
 use super::calls::Calls;
 use super::collect::Collector;
 use super::control::{AIM, Control, Maps};
-use super::events::{Events, Set};
-use super::order::Order;
-use super::record::{Entry, What};
+use super::event_log::Writer;
+use super::events::{Events, explain};
+use super::procfs;
+use super::record::{Entry, EventKind, Set};
+use super::result::Traced;
 use super::ring::Ring;
-use super::{Besides, NEVER, Totals, Traced, looked, nanoseconds, now, told};
+use super::sorter::EventSorter;
+use super::time::{NEVER, nanoseconds, now};
+use super::totals::Totals;
 use crate::rates::with_descendants;
 
-/// Time between two looks at the number of samples; the first comes sooner.
+/// Time between two adjustments of the period; the first comes sooner.
 const CONTROL: Duration = Duration::from_millis(250);
 const FIRST_CONTROL: Duration = Duration::from_millis(50);
-/// So many samples since the last look are a storm, which is looked at sooner; and how soon at the soonest.
+/// After so many samples the period is adjusted sooner; and how soon at the soonest.
 const STORM: f64 = AIM / 2.0;
 const SOON: Duration = Duration::from_millis(20);
-/// What was read is put together for so long between two drains: with stacks to unwind and files to look into it takes its time, in which the rings
-/// must not run full. Unless more than so many wait.
-const TURN: Duration = Duration::from_millis(5);
+/// How long events are collected between two drains: unwinding stacks and reading files takes time, and the
+/// rings must not run full meanwhile. If more than so many wait, all are collected.
+const COLLECTING: Duration = Duration::from_millis(5);
 const MOST_WAITING: usize = 100_000;
-/// Between two drains of the rings, and the same in a burst.
+/// Time between two drains of the rings, and in a burst.
 const DRAIN: Duration = Duration::from_millis(10);
 const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
-/// The longest burst, and the most faults that it should see: what a second of samples costs.
+/// The longest burst, and the most faults that it should record: they cost what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
 const BURST_FAULTS: f64 = 2000.0;
 /// The first burst begins so soon; each later one after three times the pause, and then every second.
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
-/// Processes whose memory is looked at in one turn.
+/// Processes whose memory is read at one adjustment.
 const MOST_PEAKS: usize = 64;
 
-/// What goes on from turn to turn.
-pub struct Loop {
+/// What a trace records besides faults.
+#[derive(Default)]
+pub struct TraceOptions {
+    /// The processes of a target that already runs.
+    pub running: Vec<u32>,
+    /// The memory of a preloaded recorder of large blocks.
+    pub ring: Option<Ring>,
+    /// Whether calls for memory are counted all the time, and not in moments.
+    pub all_calls: bool,
+    /// Writes the events to a file, if so.
+    pub event_log: Option<Writer>,
+}
+
+/// A trace that runs.
+pub struct EventLoop {
     events: Events,
     ring: Option<Ring>,
     collector: Collector,
-    order: Order,
+    sorter: EventSorter,
     begun: Instant,
     control: Control,
-    /// Minor faults that were counted at the last look.
+    /// Minor faults that were counted at the last adjustment.
     counted: u64,
-    /// Samples and lost ones, and new mappings, since the last look; when that was.
+    /// Samples (lost ones included) and new mappings since the last adjustment; when that was.
     samples: f64,
     maps: Maps,
-    /// Whether no samples were lost since then, nor may have been.
+    /// Whether no samples can have been lost since then.
     is_whole: bool,
-    looked: Instant,
+    adapted: Instant,
     /// Faults a second, by the counters.
     rate: f64,
     bursts: Bursts,
     sees_all_maps: bool,
-    /// Names of programs that may not be watched.
+    /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
     trouble: Option<String>,
     /// Calls for memory, or why there are none.
     calls: Result<Calls, String>,
-    /// Events of the machine when it began.
-    happened: [u64; 2],
+    /// Events of the machine when the trace began.
+    machine_events: [u64; 2],
     /// The process that was about to begin.
     first: Option<u32>,
 }
@@ -78,59 +95,59 @@ struct Bursts {
     ends: Option<Instant>,
     next: Instant,
     pause: Duration,
-    /// Faults that it saw, lost ones included.
+    /// Faults in it, lost ones included.
     faults: f64,
 }
 
-impl Loop {
-    /// Nothing was read yet.
+impl EventLoop {
+    /// A trace that has read nothing yet.
     pub fn new(
         events: Events,
         first: Option<u32>,
         calls: Result<Calls, String>,
         watched: Vec<u32>,
-        besides: Besides,
-    ) -> Loop {
-        let Besides { running, ring, keeps, .. } = besides;
+        options: TraceOptions,
+    ) -> EventLoop {
+        let TraceOptions { running, ring, event_log, .. } = options;
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         let mut collector = Collector::new(page);
-        collector.blocks = ring.as_ref().map(|_| Blocks::default());
-        collector.book.watched = watched;
+        collector.blocks = ring.as_ref().map(|_| BlockFaults::default());
+        collector.call_counts.watched = watched;
         if calls.is_ok() {
-            collector.book.counting(true, self::now());
+            collector.call_counts.counting(true, self::now());
         }
-        if let Some(writer) = keeps {
-            collector.keep(writer);
+        if let Some(writer) = event_log {
+            collector.log_to(writer);
         }
-        // They may not be heard of for long, and are to be known when another period is set.
+        // They may cause no event for long, and must be known when another period is set.
         for process in running {
             collector.tasks.get(process, self::now());
         }
-        Loop {
+        EventLoop {
             events,
             ring,
             collector,
             calls,
-            order: Order::default(),
+            sorter: EventSorter::default(),
             begun: now,
             control: Control::new(),
             counted: 0,
             samples: 0.0,
             maps: Maps::default(),
             is_whole: true,
-            looked: now,
+            adapted: now,
             rate: 0.0,
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
             unseen: BTreeSet::new(),
             trouble: None,
-            happened: looked::machine_events(),
+            machine_events: procfs::machine_events(),
             first,
         }
     }
 
-    /// Goes on until that is set; what was seen.
+    /// Runs until `stop` is set.
     pub fn run(mut self, stop: &AtomicU64) -> Traced {
         while stop.load(Ordering::Acquire) == NEVER {
             let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
@@ -138,27 +155,27 @@ impl Loop {
             self.pass(stop);
             self.burst(stop);
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
-            let elapsed = self.looked.elapsed();
+            let elapsed = self.adapted.elapsed();
             if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
                 self.adapt();
             }
         }
         self.events.turn(Set::Burst, false);
         self.pass(stop);
-        self.events.conclude(self.order.read());
+        self.events.conclude(self.sorter.unsorted());
         if let Ok(calls) = &mut self.calls {
-            calls.close(stop, self.order.read());
+            calls.close(stop, self.sorter.unsorted());
         }
-        self.order.conclude();
-        self.put_together(Duration::MAX);
+        self.sorter.conclude();
+        self.collect(Duration::MAX);
         self.collector.runs.end();
         self.end_blocks();
         self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
-        let happened = looked::machine_events();
+        let machine_events = procfs::machine_events();
         let share = |event: usize| {
-            let events = happened[event].saturating_sub(self.happened[event]) as f64;
+            let events = machine_events[event].saturating_sub(self.machine_events[event]) as f64;
             if counted > 0 { (events / counted as f64).min(1.0) } else { 0.0 }
         };
         Traced {
@@ -179,10 +196,10 @@ impl Loop {
         }
     }
 
-    /// Drains the rings and puts together what cannot be preceded by anything unread, for a turn.
+    /// Reads the rings and collects, for a while, what no unread record can precede.
     fn pass(&mut self, stop: &AtomicU64) {
         let begins = now();
-        let read = self.order.read();
+        let read = self.sorter.unsorted();
         let before = read.len();
         self.is_whole &= !self.events.drain(read);
         if let Some(ring) = &mut self.ring {
@@ -193,30 +210,30 @@ impl Loop {
         {
             self.calls = Err(reason);
         }
-        let mut left = Vec::new();
+        let mut ended = Vec::new();
         for entry in &read[before..] {
-            match &entry.what {
-                What::Exit { process, thread } if process == thread => left.push(*process),
-                What::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
-                What::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
-                What::Lost { set: Set::Minor, records, .. } => {
+            match &entry.kind {
+                EventKind::Exit { process, thread } if process == thread => ended.push(*process),
+                EventKind::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
+                EventKind::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
+                EventKind::Lost { set: Set::Minor, records, .. } => {
                     self.samples += *records as f64;
                     self.is_whole = false;
                 }
-                What::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
+                EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 _ => {}
             }
-            self.maps.count(&entry.what);
+            self.maps.count(&entry.kind);
         }
-        left.into_iter().for_each(|process| self.follow(process));
-        self.order.settle(begins);
-        self.put_together(if self.order.waiting() > MOST_WAITING { Duration::MAX } else { TURN });
+        ended.into_iter().for_each(|process| self.follow(process));
+        self.sorter.settle(begins);
+        self.collect(if self.sorter.waiting() > MOST_WAITING { Duration::MAX } else { COLLECTING });
     }
 
-    /// Watches a process on of which the kernel has closed the events, or notes that we may not.
+    /// Opens the events of a process again if the kernel closed them, or notes that this process may not.
     fn follow(&mut self, process: u32) {
-        let Some(name) = looked::goes_on(process) else { return };
-        let tasks: Vec<u32> = with_descendants([process]).into_iter().flat_map(looked::tasks_of).collect();
+        let Some(name) = procfs::name_if_alive(process) else { return };
+        let tasks: Vec<u32> = with_descendants([process]).into_iter().flat_map(procfs::tasks_of).collect();
         match self.events.follow(&tasks) {
             Ok(()) if !self.sees_all_maps && self.bursts.ends.is_none() => self.events.turn(Set::Maps, false),
             Ok(()) => {}
@@ -228,10 +245,10 @@ impl Loop {
         }
     }
 
-    /// Puts together what is in order, for so long.
-    fn put_together(&mut self, most: Duration) {
+    /// Collects what is in order, for so long.
+    fn collect(&mut self, most: Duration) {
         let begun = Instant::now();
-        for entry in self.order.by_ref() {
+        for entry in self.sorter.by_ref() {
             self.collector.take(entry);
             if begun.elapsed() >= most {
                 break;
@@ -239,19 +256,19 @@ impl Loop {
         }
     }
 
-    /// Takes the last that the recorder told, and joins what waits.
+    /// Reads the recorder's last entries, and joins what waits.
     fn end_blocks(&mut self) {
         let Some(mut ring) = self.ring.take() else { return };
         let mut rest = Vec::new();
         ring.drain(now(), true, &mut rest);
         rest.into_iter().for_each(|entry| self.collector.take(entry));
         if let Some(blocks) = &mut self.collector.blocks {
-            (blocks.greeted, blocks.lost) = (ring.programs(), (ring.lost(), ring.untold()));
+            (blocks.programs, blocks.lost) = (ring.programs(), (ring.lost(), ring.unrecorded()));
             blocks.end();
         }
     }
 
-    /// Lets every fault be seen for a moment, now and then.
+    /// Begins or ends a burst, in which every fault is recorded.
     fn burst(&mut self, stop: &AtomicU64) {
         let now = Instant::now();
         match self.bursts.ends {
@@ -259,7 +276,8 @@ impl Loop {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
                 self.pass(stop);
-                self.order.read().push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
+                let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
+                self.sorter.unsorted().push(end);
                 if !self.sees_all_maps {
                     self.watch_maps(false);
                 }
@@ -279,24 +297,24 @@ impl Loop {
         }
     }
 
-    /// Lets new mappings of data be told, or not any more.
+    /// Turns records of new mappings of data on or off.
     fn watch_maps(&mut self, on: bool) {
         self.events.turn(Set::Maps, on);
-        self.order.read().push(Entry { time: now(), what: What::Mappings(on) });
+        self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Mappings(on) });
     }
 
-    /// Lets faults say what page they met, or not any more.
+    /// Turns error codes of faults on or off.
     fn watch_codes(&mut self, on: bool) {
         if let Ok(calls) = &mut self.calls {
-            calls.watch_codes(on, self.order.read());
+            calls.watch_codes(on, self.sorter.unsorted());
         }
     }
 
-    /// Holds the number of samples near its aim.
+    /// Adjusts the period, so that the number of samples stays near its aim.
     fn adapt(&mut self) {
-        let seconds = self.looked.elapsed().as_secs_f64();
-        self.looked = Instant::now();
-        self.peaks();
+        let seconds = self.adapted.elapsed().as_secs_f64();
+        self.adapted = Instant::now();
+        self.record_peaks();
         let samples = std::mem::take(&mut self.samples) / seconds;
         let maps = std::mem::take(&mut self.maps);
         let counted = self.events.minor_faults();
@@ -304,7 +322,7 @@ impl Loop {
         self.counted = counted;
         if self.sees_all_maps && maps.are_many(seconds) {
             self.sees_all_maps = false;
-            // A burst that is on needs them to its end.
+            // A burst needs them to its end.
             if self.bursts.ends.is_none() {
                 self.watch_maps(false);
             }
@@ -313,28 +331,29 @@ impl Loop {
         let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
-        if let Err(error) = self.events.set_period(period, &tasks, self.order.read()) {
+        if let Err(error) = self.events.set_period(period, &tasks, self.sorter.unsorted()) {
             // All of its tasks may just have ended.
             if error.raw_os_error() != Some(libc::ESRCH) {
-                self.trouble = Some(told(&error, tasks.len(), 1));
+                self.trouble = Some(explain(&error, tasks.len(), 1));
             }
         }
     }
 
-    /// All tasks that are there, also of processes of which no record has been read yet.
+    /// All tasks, also of processes of which no record has been read yet.
     fn tasks(&self) -> Vec<u32> {
-        let known = self.collector.tasks.processes().chain(self.first.iter().copied());
-        let below = with_descendants(known).into_iter().flat_map(looked::tasks_of);
-        let all: BTreeSet<u32> = below.chain(self.first.iter().copied()).collect();
+        let processes = self.collector.tasks.processes().chain(self.first.iter().copied());
+        let tasks = with_descendants(processes).into_iter().flat_map(procfs::tasks_of);
+        let all: BTreeSet<u32> = tasks.chain(self.first.iter().copied()).collect();
         all.into_iter().collect()
     }
 
-    /// Notes how much memory the processes had at most so far, in its turn: behind the faults that took it.
-    fn peaks(&mut self) {
+    /// Adds an event for the most memory that each process has had so far: it is sorted behind the faults
+    /// that took it.
+    fn record_peaks(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
-            if let Some(bytes) = looked::peak_of(process) {
-                self.order.read().push(Entry { time: now(), what: What::Peak { process, bytes } });
+            if let Some(bytes) = procfs::peak_resident(process) {
+                self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A program of the user's, started and held until somebody watches it: from its first instruction on.
+//! A program of the user's that is suspended before its first instruction, until its events are open.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -12,31 +12,32 @@ use lab::{child, mark};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// A process that will execute the program, and waits.
+/// A process that waits before it executes the program.
 #[derive(Debug)]
-pub struct Held {
+pub struct SuspendedProgram {
     process: u32,
     go: std::fs::File,
-    /// Starting does not return before the program is executed.
+    /// [`Command::spawn`] does not return before the program is executed: it runs on another thread.
     starting: Receiver<io::Result<Child>>,
 }
 
-impl Held {
-    /// Starts it: with our standard input, output and error, our directory, our environment and what is added to that; with `is_quiet`
-    /// it has nothing to read, and what it writes is dropped. It ends when this process does.
+impl SuspendedProgram {
+    /// Starts the process with the standard streams, the directory and the environment of this one, and more
+    /// variables. With `is_quiet` its input is empty, and its output is dropped. It ends when this process
+    /// does.
     ///
     /// # Errors
     /// What the system said.
     pub fn start(
         file: &Path,
         arguments: &[OsString],
-        added: Vec<(OsString, OsString)>,
+        variables: Vec<(OsString, OsString)>,
         is_quiet: bool,
-    ) -> io::Result<Held> {
-        let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+    ) -> io::Result<SuspendedProgram> {
+        let (number, report) = pipe_with(PipeFlags::CLOEXEC)?;
         let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(file);
-        command.envs(added).env(mark::VARIABLE, &*mark::RUN);
+        command.envs(variables).env(mark::VARIABLE, &*mark::RUN);
         child::end_with_parent(&mut command);
         if let Some((name, others)) = arguments.split_first() {
             command.arg0(name).args(others);
@@ -44,39 +45,39 @@ impl Held {
         if is_quiet {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         }
-        let (ours, theirs) = ([told.as_raw_fd(), go.as_raw_fd()], (tell, wait));
-        let hold = move || {
-            let (tell, wait) = &theirs;
-            // So that the pipe ends when we do.
-            for descriptor in ours {
-                // SAFETY: copies of the parent's, which the child has no use for.
+        let (parent_ends, child_ends) = ([number.as_raw_fd(), go.as_raw_fd()], (report, wait));
+        let suspend = move || {
+            let (report, wait) = &child_ends;
+            // So that the pipe ends when the parent does.
+            for descriptor in parent_ends {
+                // SAFETY: copies of the parent's descriptors, which the child does not use.
                 unsafe { libc::close(descriptor) };
             }
             let process = rustix::process::getpid().as_raw_nonzero().get();
-            rustix::io::write(tell.as_fd(), &process.to_ne_bytes())?;
+            rustix::io::write(report.as_fd(), &process.to_ne_bytes())?;
             match rustix::io::read(wait.as_fd(), &mut [0; 1])? {
                 1 => Ok(()),
                 _ => Err(io::Error::from_raw_os_error(libc::ECANCELED)),
             }
         };
-        // SAFETY: between fork and exec it makes system calls alone.
-        unsafe { command.pre_exec(hold) };
-        // The closure, and with it the child's ends, goes with the command: a start that fails ends the pipe.
+        // SAFETY: between fork and exec it only makes system calls.
+        unsafe { command.pre_exec(suspend) };
+        // The command owns the closure and with it the child's ends: a failed start closes the pipe.
         let (started, starting) = channel();
         std::thread::Builder::new().spawn(move || {
             let child = command.spawn();
             drop(command);
             let process = child.as_ref().ok().map(Pid::from_child);
             let _ = started.send(child);
-            // The program ends with the thread that started it.
+            // The program would end with the thread that started it.
             if let Some(process) = process {
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 while matches!(waitid(WaitId::Pid(process), options), Err(rustix::io::Errno::INTR)) {}
             }
         })?;
         let mut process = [0; 4];
-        match std::fs::File::from(told).read_exact(&mut process) {
-            Ok(()) => Ok(Held { process: u32::from_ne_bytes(process), go: go.into(), starting }),
+        match std::fs::File::from(number).read_exact(&mut process) {
+            Ok(()) => Ok(SuspendedProgram { process: u32::from_ne_bytes(process), go: go.into(), starting }),
             Err(error) => match starting.recv() {
                 Ok(Err(cause)) => Err(cause),
                 _ => Err(error),
@@ -84,16 +85,16 @@ impl Held {
         }
     }
 
-    /// Its process.
+    /// The number of the process.
     pub fn process(&self) -> u32 {
         self.process
     }
 
-    /// Lets it execute the program.
+    /// Executes the program.
     ///
     /// # Errors
-    /// What the system said of the program.
-    pub fn let_go(mut self) -> io::Result<Child> {
+    /// Why the system could not execute it.
+    pub fn resume(mut self) -> io::Result<Child> {
         self.go.write_all(&[1])?;
         self.starting.recv().map_err(io::Error::other)?
     }
@@ -106,25 +107,28 @@ mod unit {
     #[test]
     fn it_waits_and_then_runs_in_the_same_process() {
         let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
-        let held = Held::start(Path::new("/bin/sh"), &arguments, Vec::new(), false).unwrap();
-        let process = held.process();
+        let suspended =
+            SuspendedProgram::start(Path::new("/bin/sh"), &arguments, Vec::new(), false).unwrap();
+        let process = suspended.process();
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
         assert_ne!(name.trim(), "sh", "it has not begun");
-        let mut child = held.let_go().unwrap();
+        let mut child = suspended.resume().unwrap();
         assert_eq!(child.id(), process);
         assert!(child.wait().unwrap().code().is_some());
     }
 
     #[test]
-    fn what_cannot_be_executed_is_told() {
-        let held = Held::start(Path::new("/nonexistent"), &[], Vec::new(), false).unwrap();
-        assert_eq!(held.let_go().unwrap_err().kind(), io::ErrorKind::NotFound);
+    fn a_missing_program_is_an_error() {
+        let suspended =
+            SuspendedProgram::start(Path::new("/nonexistent"), &[], Vec::new(), false).unwrap();
+        assert_eq!(suspended.resume().unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
-    fn one_that_is_never_let_go_ends() {
-        let held = Held::start(Path::new("/bin/sh"), &["sh".into()], Vec::new(), true).unwrap();
-        let Held { go, starting, .. } = held;
+    fn a_dropped_process_ends() {
+        let shell = Path::new("/bin/sh");
+        let suspended = SuspendedProgram::start(shell, &["sh".into()], Vec::new(), true).unwrap();
+        let SuspendedProgram { go, starting, .. } = suspended;
         drop(go);
         assert!(starting.recv().unwrap().is_err());
     }

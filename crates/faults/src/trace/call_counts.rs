@@ -1,16 +1,18 @@
-//! The book of calls for memory: how many of each kind there were while they were counted, how many bytes, and from where. Pure.
+//! Calls for memory: how many of each kind there were while they were counted, of how many bytes, and from
+//! where. Pure.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use figure::faults::Call;
 
-use super::collect::Frame;
-use super::record::Asked;
+use super::frame::Frame;
+use super::record::CallArguments;
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 20_000;
-/// MADV_FREE, MADV_DONTNEED, and the two that give pages back at once in other ways (MADV_DONTNEED_LOCKED, MADV_PAGEOUT).
+/// MADV_FREE, MADV_DONTNEED, and the two others that give pages back at once (MADV_DONTNEED_LOCKED,
+/// MADV_PAGEOUT).
 const FREE: i32 = 8;
 const DONTNEED: [i32; 3] = [4, 24, 21];
 
@@ -19,9 +21,9 @@ const DONTNEED: [i32; 3] = [4, 24, 21];
 pub struct Sum {
     /// How many.
     pub calls: f64,
-    /// Bytes that they were about, as far as that is known.
+    /// Their bytes, as far as these are known.
     pub bytes: f64,
-    /// Calls of which it is unknown.
+    /// Calls whose bytes are unknown.
     pub unknown_size: f64,
 }
 
@@ -35,10 +37,10 @@ impl Sum {
         }
     }
 
-    /// Bytes of the average call; `None` where no call's are known.
-    pub fn each(self) -> Option<f64> {
-        let known = self.calls - self.unknown_size;
-        (known > 0.0).then(|| self.bytes / known)
+    /// Bytes of the average call; `None` if those of no call are known.
+    pub fn mean_bytes(self) -> Option<f64> {
+        let calls = self.calls - self.unknown_size;
+        (calls > 0.0).then(|| self.bytes / calls)
     }
 
     fn add(&mut self, weight: f64, bytes: Option<u64>) {
@@ -52,8 +54,8 @@ impl Sum {
 
 /// A time in which calls were counted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moment {
-    /// How long it was.
+pub struct Window {
+    /// Its length.
     pub seconds: f64,
     /// Calls, by kind.
     pub calls: HashMap<Call, Sum>,
@@ -70,46 +72,46 @@ pub struct Caller {
     pub frames: Box<[Frame]>,
 }
 
-/// All of it.
+/// All calls of a trace.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct CallCounts {
     /// Processes that are watched from the beginning, if they ran before.
     pub watched: Vec<u32>,
     /// Times in which calls were counted, one after the other.
-    pub moments: Vec<Moment>,
+    pub windows: Vec<Window>,
     /// Callers, with the calls that their samples stand for, and how many these are.
     pub callers: HashMap<Rc<Caller>, (Sum, f64)>,
-    /// Calls that were not counted, for want of room.
+    /// Calls that were not counted, as their ring was full.
     pub lost: f64,
-    /// When the moment that is on began.
+    /// When the current window began.
     begun: Option<u64>,
     counted: HashMap<Call, Sum>,
-    /// When counting ended last.
+    /// When the last window ended.
     ended: Option<u64>,
 }
 
-/// What kind of call it is, and of how many bytes; `None` for what gives or takes no memory, and for brk, whose bytes it does not say
-/// ([`Heap`](super::heap::Heap)).
-pub fn kind(asked: Asked) -> Option<(Call, u64)> {
-    Some(match asked {
-        Asked::Map { is_file: true, .. } | Asked::Break { .. } => return None,
-        Asked::Map { bytes, .. } => (Call::Mmap, bytes),
-        Asked::Unmap { bytes } => (Call::Munmap, bytes),
-        Asked::Remap { bytes } => (Call::Mremap, bytes),
-        Asked::Advise { bytes, advice: FREE } => (Call::Free, bytes),
-        Asked::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
-        Asked::Advise { bytes, .. } => (Call::Advice, bytes),
+/// The kind of a call, and its bytes. `None` if it neither gives nor takes memory; and for brk, whose
+/// arguments do not hold the bytes ([`Heap`](super::heap::Heap)).
+pub fn kind(arguments: CallArguments) -> Option<(Call, u64)> {
+    Some(match arguments {
+        CallArguments::Map { is_file: true, .. } | CallArguments::Break { .. } => return None,
+        CallArguments::Map { bytes, .. } => (Call::Mmap, bytes),
+        CallArguments::Unmap { bytes } => (Call::Munmap, bytes),
+        CallArguments::Remap { bytes } => (Call::Mremap, bytes),
+        CallArguments::Advise { bytes, advice: FREE } => (Call::Free, bytes),
+        CallArguments::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
+        CallArguments::Advise { bytes, .. } => (Call::Advice, bytes),
     })
 }
 
-impl Book {
-    /// Calls are counted from now on, or not any more. Whether there was a time before in which they were not.
+impl CallCounts {
+    /// Begins or ends counting. Returns whether there was a time before in which calls were not counted.
     pub fn counting(&mut self, on: bool, time: u64) -> bool {
         let is_gap = on && self.begun.is_none() && self.ended != Some(time);
         let counted = std::mem::take(&mut self.counted);
         if let Some(begun) = self.begun.take() {
             let seconds = time.saturating_sub(begun) as f64 * 1e-9;
-            self.moments.push(Moment { seconds, calls: counted });
+            self.windows.push(Window { seconds, calls: counted });
             self.ended = Some(time);
         }
         self.begun = on.then_some(time);
@@ -123,7 +125,7 @@ impl Book {
         }
     }
 
-    /// Notes from where one came that was sampled.
+    /// Adds the caller of a sampled call.
     pub fn caller(&mut self, caller: Caller, bytes: Option<u64>, weight: f64) {
         if self.callers.len() < MOST_STACKS || self.callers.contains_key(&caller) {
             let (sum, samples) = self.callers.entry(Rc::new(caller)).or_default();
@@ -134,13 +136,13 @@ impl Book {
 
     /// Calls of a kind while they were counted.
     pub fn sum(&self, call: Call) -> Sum {
-        let of = self.moments.iter().filter_map(|moment| moment.calls.get(&call));
-        of.fold(Sum::default(), |sum, more| sum.plus(*more))
+        let sums = self.windows.iter().filter_map(|window| window.calls.get(&call));
+        sums.fold(Sum::default(), |sum, more| sum.plus(*more))
     }
 
     /// Seconds in which calls were counted.
     pub fn seconds(&self) -> f64 {
-        self.moments.iter().map(|moment| moment.seconds).sum()
+        self.windows.iter().map(|window| window.seconds).sum()
     }
 }
 
@@ -149,29 +151,29 @@ mod unit {
     use super::*;
 
     #[test]
-    fn advice_is_told_apart() {
-        let of = |advice| kind(Asked::Advise { bytes: 7, advice }).unwrap().0;
+    fn kinds_of_advice_differ() {
+        let kind_of = |advice| kind(CallArguments::Advise { bytes: 7, advice }).unwrap().0;
         assert_eq!(
-            [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(of),
+            [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(kind_of),
             [Call::Dontneed, Call::Free, Call::Advice]
         );
-        assert_eq!(kind(Asked::Map { bytes: 1, is_file: true }), None, "no memory of its own");
+        assert_eq!(kind(CallArguments::Map { bytes: 1, is_file: true }), None, "no memory of its own");
     }
 
     #[test]
-    fn moments_are_told_one_by_one() {
-        let mut book = Book::default();
-        book.count(Call::Munmap, Some(4096), 1.0);
-        assert!(book.counting(true, 1_000_000_000));
-        book.count(Call::Munmap, Some(4096), 3.0);
-        book.count(Call::Munmap, None, 2.0);
-        assert!(!book.counting(false, 1_500_000_000));
-        book.count(Call::Munmap, Some(4096), 1.0);
+    fn calls_count_within_windows() {
+        let mut counts = CallCounts::default();
+        counts.count(Call::Munmap, Some(4096), 1.0);
+        assert!(counts.counting(true, 1_000_000_000));
+        counts.count(Call::Munmap, Some(4096), 3.0);
+        counts.count(Call::Munmap, None, 2.0);
+        assert!(!counts.counting(false, 1_500_000_000));
+        counts.count(Call::Munmap, Some(4096), 1.0);
         let sum = Sum { calls: 5.0, bytes: 3.0 * 4096.0, unknown_size: 2.0 };
-        assert_eq!(sum.each(), Some(4096.0));
-        let moment = Moment { seconds: 0.5, calls: HashMap::from([(Call::Munmap, sum)]) };
-        assert_eq!((book.moments.as_slice(), book.seconds()), ([moment].as_slice(), 0.5));
-        let mut again = |from, to| (book.counting(true, from), book.counting(false, to)).0;
+        assert_eq!(sum.mean_bytes(), Some(4096.0));
+        let window = Window { seconds: 0.5, calls: HashMap::from([(Call::Munmap, sum)]) };
+        assert_eq!((counts.windows.as_slice(), counts.seconds()), ([window].as_slice(), 0.5));
+        let mut again = |from, to| (counts.counting(true, from), counts.counting(false, to)).0;
         assert!(
             !again(1_500_000_000, 2_000_000_000) && again(2_500_000_000, 3_000_000_000),
             "none, and a gap"

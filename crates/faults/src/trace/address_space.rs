@@ -1,7 +1,8 @@
-//! Address spaces: what lies where in a process, kept up as the kernel tells of new mappings. Pure.
+//! Address spaces: the mappings of a process, updated by the kernel's records of new mappings. Pure.
 //!
-//! What is unmapped the kernel does not tell; what is mapped in its place takes it out. A mapping of no file becomes one with its
-//! neighbours of the same rights (vma_merge): a neighbour with which it did not is there no more.
+//! The kernel does not record what is unmapped: a new mapping replaces what was at its place. An anonymous
+//! mapping merges with its neighbours of the same rights (vma_merge): a neighbour that it did not merge with
+//! has been unmapped.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use figure::faults::Memory;
 
 use super::record::Map;
 
-/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
+/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have
+/// 64 bits).
 const ARENA: u64 = 64 << 20;
 /// PROT_READ, PROT_WRITE, PROT_EXEC.
 const WRITE: u32 = 2;
@@ -29,9 +31,10 @@ pub struct Area {
     pub is_code: bool,
     /// Whether it may be written, and writes stay private.
     pub is_private: bool,
-    /// When it was mapped, or grew, last; 0: before anybody looked.
+    /// When it was mapped, or grew, last; 0: before the trace.
     pub since: u64,
-    /// When another mapping became one with it last: it may have been given back and mapped anew by then, which cannot be told.
+    /// When another mapping merged with it last. It may have been unmapped and mapped again before that: no
+    /// record shows it.
     pub joined: u64,
     /// PROT_READ and so on.
     protection: u32,
@@ -46,7 +49,8 @@ impl Area {
             .then_some(&self.name)
     }
 
-    /// Memory that a mapping of these names has is no file's (shmem_zero_setup, memfd and huge pages included).
+    /// Whether its name is one of the kernel's for shared anonymous memory (shmem_zero_setup, memfd, huge
+    /// pages).
     fn is_anonymous(&self) -> bool {
         ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
     }
@@ -54,26 +58,26 @@ impl Area {
 
 /// A process's mappings, by their first byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Space {
+pub struct AddressSpace {
     areas: BTreeMap<u64, Area>,
-    /// Times that the heap grew to where it had been before: it was cut in between.
+    /// Times that the heap grew to where it had been before: it had shrunk in between.
     pub regrown: u64,
-    /// When it did last.
+    /// When it last did so.
     pub regrown_at: u64,
     heap_end: u64,
 }
 
-/// What came of a new mapping.
+/// The result of a new mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// Whether code came.
+    /// Whether it maps code.
     pub is_code: bool,
-    /// Bytes that were not there before.
+    /// Bytes that were not mapped before.
     pub fresh: u64,
 }
 
-impl Space {
-    /// Adds a mapping, in place of what was there.
+impl AddressSpace {
+    /// Adds a mapping, in place of what was mapped there.
     pub fn add(&mut self, map: &Map, time: u64) -> Added {
         let name = if map.name == "//anon" { "" } else { &map.name };
         let mut area = Area {
@@ -94,7 +98,8 @@ impl Space {
             }
             self.heap_end = self.heap_end.max(map.end);
         }
-        // What has grown, or has other rights now, is what it was before (brk(2), and arenas of threads).
+        // A heap or an arena that has grown, or has other rights now, is as old as it was (brk(2), thread
+        // arenas).
         if name == "[heap]" || is_arena(map.start, map.end) {
             area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
         } else if name.is_empty() {
@@ -104,10 +109,11 @@ impl Space {
         added
     }
 
-    /// Adds a mapping of no file. The kernel names all that it has become one with: new is what was not there, in one piece; or, if
-    /// all was there, all of it, for something was unmapped in between. The bytes that are new.
+    /// Adds an anonymous mapping. The kernel reports it with all that it merged with. The part that was not
+    /// mapped before is new, as one piece; if there is none, all of it is new, as it was unmapped in between.
+    /// Returns the new bytes.
     fn merge(&mut self, map: &Map, area: Area) -> u64 {
-        self.part_from(map);
+        self.mark_gone(map);
         let touching = self.areas.range(..map.end).rev().take_while(|(_, old)| old.end > map.start);
         let mut parts: Vec<(u64, Area)> = touching
             .filter(|(_, old)| !old.is_gone && old.name.is_empty() && old.protection == area.protection)
@@ -116,7 +122,7 @@ impl Space {
         parts.reverse();
         let joined = area.since;
         self.put(map.start, area);
-        // What was not there, from the first such byte to the last.
+        // The part that was not mapped, from the first such byte to the last.
         let (mut first, mut last, mut at) = (None, map.start, map.start);
         for (from, to) in parts.iter().map(|(start, old)| (*start, old.end)).chain([(map.end, map.end)]) {
             if from > at {
@@ -133,9 +139,9 @@ impl Space {
         last - first
     }
 
-    /// Takes notice of what a mapping has not become one with, though it lies at it and is of its kind: it is gone, all of it, for
-    /// blocks are given back as they were taken.
-    fn part_from(&mut self, map: &Map) {
+    /// Marks neighbours of the same kind that a mapping did not merge with: each is gone as a whole, as
+    /// blocks are unmapped as they were mapped.
+    fn mark_gone(&mut self, map: &Map) {
         let before = self.areas.range_mut(..map.start).next_back().filter(|(_, old)| old.end >= map.start);
         let after = |start: u64, old: &Area| start <= map.end && old.end > map.end;
         let is_kind = |old: &Area| old.name.is_empty() && old.protection == map.protection;
@@ -180,7 +186,7 @@ impl Space {
         (address < area.end).then_some((*start, area))
     }
 
-    /// All of them.
+    /// All mappings.
     pub fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
         self.areas.iter().map(|(start, area)| (*start, area))
     }
@@ -190,7 +196,7 @@ impl Space {
         self.areas.iter().fold(0, |sum, (start, area)| sum.saturating_add(area.end.saturating_sub(*start)))
     }
 
-    /// What kind of memory an address is, in a task whose stack pointer is given.
+    /// The kind of memory at an address; `sp` is the task's stack pointer.
     pub fn memory(&self, address: u64, sp: Option<u64>) -> Memory {
         let Some((start, area)) = self.find(address) else {
             return if near(address, sp) { Memory::Stack } else { Memory::Unknown };
@@ -217,8 +223,8 @@ fn is_arena(start: u64, end: u64) -> bool {
     start.is_multiple_of(ARENA) && start > 0 && end.saturating_sub(start) <= ARENA
 }
 
-/// Whether an address is on the stack whose pointer is given: stacks of threads are 8 MB by default, and the area below the
-/// pointer may be touched ahead (probes).
+/// Whether an address is on the stack of this pointer. Stacks of threads have 8 MB by default, and the area
+/// below the pointer may be touched ahead (stack probes).
 fn near(address: u64, sp: Option<u64>) -> bool {
     sp.is_some_and(|sp| address >= sp.saturating_sub(1 << 20) && address < sp.saturating_add(8 << 20))
 }
@@ -232,22 +238,22 @@ mod unit {
     }
 
     #[test]
-    fn what_is_mapped_takes_out_what_was_there() {
-        let mut space = Space::default();
+    fn a_new_mapping_replaces_what_was_there() {
+        let mut space = AddressSpace::default();
         space.add(&map(0x1000, 0x9000, "/lib/a.so", 5), 1);
         space.add(&map(0x3000, 0x5000, "//anon", 3), 2);
-        let of =
+        let area_at =
             |address| space.find(address).map(|(start, area)| (start, area.end, area.offset, area.since));
-        assert_eq!(of(0x1000), Some((0x1000, 0x3000, 0, 1)));
-        assert_eq!(of(0x4fff), Some((0x3000, 0x5000, 0, 2)));
-        assert_eq!(of(0x5000), Some((0x5000, 0x9000, 0x4000, 1)));
-        assert_eq!((of(0xfff), of(0x9000)), (None, None));
+        assert_eq!(area_at(0x1000), Some((0x1000, 0x3000, 0, 1)));
+        assert_eq!(area_at(0x4fff), Some((0x3000, 0x5000, 0, 2)));
+        assert_eq!(area_at(0x5000), Some((0x5000, 0x9000, 0x4000, 1)));
+        assert_eq!((area_at(0xfff), area_at(0x9000)), (None, None));
         assert_eq!(space.areas().count(), 3);
     }
 
     #[test]
     fn kinds_of_memory() {
-        let mut space = Space::default();
+        let mut space = AddressSpace::default();
         space.add(&map(0x1000, 0x9000, "/lib/a.so", 5), 1);
         space.add(&map(0x10000, 0x50000, "[heap]", 3), 1);
         space.add(&map(ARENA * 4, ARENA * 4 + 0x21000, "//anon", 3), 1);
@@ -265,43 +271,44 @@ mod unit {
     }
 
     #[test]
-    fn of_what_the_kernel_has_merged_only_the_new_part_is_new() {
-        let mut space = Space::default();
+    fn only_the_new_part_of_a_merged_mapping_is_new() {
+        let mut space = AddressSpace::default();
         space.add(&map(0x20_0000, 0x40_0000, "//anon", 3), 1);
         // A block below it: one area for the kernel.
         assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 2).fresh, 0x10_0000);
-        let since = |space: &Space, address| space.find(address).map(|(_, area)| area.since);
+        let since = |space: &AddressSpace, address| space.find(address).map(|(_, area)| area.since);
         assert_eq!((since(&space, 0x10_0000), since(&space, 0x20_0000)), (Some(2), Some(1)));
-        // It was unmapped, which nobody tells, and is mapped again.
+        // It was unmapped, which no record shows, and is mapped again.
         assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 3).fresh, 0x30_0000);
         assert_eq!(since(&space, 0x10_0000), Some(3));
     }
 
     #[test]
-    fn what_did_not_become_one_is_gone() {
-        let mut space = Space::default();
-        let add = |space: &mut Space, start, time| space.add(&map(start, 0x90_0000, "//anon", 3), time).fresh;
-        // Two blocks, the second below the first; both are given back, which nobody tells, and larger ones taken, twice.
+    fn a_neighbour_that_did_not_merge_is_gone() {
+        let mut space = AddressSpace::default();
+        let add = |space: &mut AddressSpace, start, time| space.add(&map(start, 0x90_0000, "//anon", 3), time).fresh;
+        // Two blocks, the second below the first. Both are unmapped, which no record shows, and larger ones
+        // mapped, twice.
         assert_eq!(add(&mut space, 0x70_0000, 1), 0x20_0000);
         assert_eq!(add(&mut space, 0x50_0000, 2), 0x20_0000);
-        assert_eq!(add(&mut space, 0x60_0000, 3), 0x10_0000, "of the first nobody knows");
+        assert_eq!(add(&mut space, 0x60_0000, 3), 0x10_0000, "the end of the first is unknown");
         let above = space.find(0x78_0000).map(|(_, area)| (area.since, area.joined));
         assert_eq!(above, Some((1, 3)));
-        assert_eq!(add(&mut space, 0x30_0000, 4), 0x30_0000, "what lay below was gone");
-        let since = |space: &Space, address| space.find(address).map(|(_, area)| area.since);
+        assert_eq!(add(&mut space, 0x30_0000, 4), 0x30_0000, "what was below is gone");
+        let since = |space: &AddressSpace, address| space.find(address).map(|(_, area)| area.since);
         assert_eq!((since(&space, 0x58_0000), since(&space, 0x68_0000)), (Some(4), Some(3)));
         // Smaller ones.
         assert_eq!(add(&mut space, 0x80_0000, 5), 0x10_0000);
         assert_eq!(add(&mut space, 0x70_0000, 6), 0x10_0000);
-        // Others' rights never become one: a guard stays.
+        // Mappings with other rights never merge: a guard stays.
         space.add(&map(0x90_0000, 0xa0_0000, "//anon", 0), 7);
         add(&mut space, 0x60_0000, 8);
         assert!(!space.find(0x98_0000).unwrap().1.is_gone);
     }
 
     #[test]
-    fn a_heap_that_grows_to_where_it_was_had_been_cut() {
-        let mut space = Space::default();
+    fn a_heap_that_grows_to_where_it_was_had_shrunk() {
+        let mut space = AddressSpace::default();
         for (end, time) in [(0x20000, 0), (0x40000, 5), (0x30000, 6), (0x40000, 7), (0x60000, 8)] {
             space.add(&map(0x10000, end, "[heap]", 3), time);
         }

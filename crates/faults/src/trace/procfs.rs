@@ -1,5 +1,5 @@
-//! What is read of processes besides what the kernel's records tell: what they are called, what they have mapped, how much memory they had.
-//! From the machine, or from what was noted there.
+//! What /proc says about processes beyond the kernel's records: names, mappings, memory. Read from this
+//! machine, or from the snapshots of an event log.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,24 @@ use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 
 use super::record::Map;
 
-/// What is read of a process besides what the kernel's records tell.
+/// A process as /proc shows it at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct ProcessSnapshot {
     /// The process.
     pub process: u32,
     /// Its name; untrusted.
     pub name: String,
-    /// What it has mapped.
+    /// Its mappings.
     pub maps: Vec<Map>,
 }
 
-impl Looked {
-    /// Reads it from /proc, as far as it is there.
-    fn at(process: u32) -> Looked {
+impl ProcessSnapshot {
+    /// Reads /proc; what is missing there stays empty.
+    fn read(process: u32) -> ProcessSnapshot {
         let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
         let maps = lab::maps::read(format!("/proc/{process}/maps")).map_or(Vec::new(), |maps| maps.0);
         let allows = |map: &MemoryMap, bit, value| if map.perms.contains(bit) { value } else { 0 };
-        let of = |map: &MemoryMap| Map {
+        let convert = |map: &MemoryMap| Map {
             process,
             start: map.address.0,
             end: map.address.1,
@@ -33,70 +33,76 @@ impl Looked {
                 | allows(map, MMPermissions::WRITE, 2)
                 | allows(map, MMPermissions::EXECUTE, 4),
             is_private: map.perms.contains(MMPermissions::PRIVATE),
-            name: named(&map.pathname),
+            name: record_name(&map.pathname),
         };
-        Looked { process, name: name.trim_end().to_owned(), maps: maps.iter().map(of).collect() }
+        ProcessSnapshot {
+            process,
+            name: name.trim_end().to_owned(),
+            maps: maps.iter().map(convert).collect(),
+        }
     }
 }
 
-/// Where it is read.
+/// Where snapshots come from.
 #[derive(Debug, Default)]
-pub enum Source {
-    /// From the machine.
+pub enum SnapshotSource {
+    /// This machine.
     #[default]
-    Machine,
-    /// The same, and noted, with the time.
-    Noted(Vec<(u64, Looked)>),
-    /// From what was noted then, by process.
-    Kept(HashMap<u32, Vec<(u64, Looked)>>),
+    Live,
+    /// This machine; each is also recorded, with its time.
+    Recording(Vec<(u64, ProcessSnapshot)>),
+    /// Those that were recorded, by process.
+    Replay(HashMap<u32, Vec<(u64, ProcessSnapshot)>>),
 }
 
-impl Source {
-    /// The most bytes that a process had mapped at once so far (VmPeak); `None` of one that is gone, and where nothing was noted of it.
+impl SnapshotSource {
+    /// The most bytes that a process has had mapped at once (VmPeak); `None` if it has ended, and in a
+    /// replay.
     pub fn most_mapped(&self, process: u32) -> Option<u64> {
         match self {
-            Source::Machine | Source::Noted(_) => {
+            SnapshotSource::Live | SnapshotSource::Recording(_) => {
                 lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmPeak")
             }
-            Source::Kept(_) => None,
+            SnapshotSource::Replay(_) => None,
         }
     }
 
-    /// Looks at a process at this time; nothing is there of one that is gone.
-    pub fn look(&mut self, process: u32, time: u64) -> Looked {
+    /// Takes a snapshot of a process at this time; it is empty if the process has ended.
+    pub fn take(&mut self, process: u32, time: u64) -> ProcessSnapshot {
         match self {
-            Source::Machine => Looked::at(process),
-            Source::Noted(all) => {
-                let looked = Looked::at(process);
-                all.push((time, looked.clone()));
-                looked
+            SnapshotSource::Live => ProcessSnapshot::read(process),
+            SnapshotSource::Recording(all) => {
+                let snapshot = ProcessSnapshot::read(process);
+                all.push((time, snapshot.clone()));
+                snapshot
             }
-            // The one of that time, or the one before: a process is not looked at oftener than it was then.
-            Source::Kept(all) => {
-                let of_process = all.get(&process).map_or(&[][..], Vec::as_slice);
-                let later = of_process.iter().find(|(then, _)| then / 1000 >= time / 1000);
-                later.or(of_process.last()).map(|(_, looked)| looked.clone()).unwrap_or_default()
+            // A replay asks for no more snapshots than were recorded: the first from this time on, or the
+            // last.
+            SnapshotSource::Replay(all) => {
+                let recorded = all.get(&process).map_or(&[][..], Vec::as_slice);
+                let later = recorded.iter().find(|(then, _)| then / 1000 >= time / 1000);
+                later.or(recorded.last()).map(|(_, snapshot)| snapshot.clone()).unwrap_or_default()
             }
         }
     }
 }
 
-/// The most bytes that a process had in memory so far; `None` of one that is gone.
-pub fn peak_of(process: u32) -> Option<u64> {
+/// The most bytes that a process has had in memory (VmHWM); `None` if it has ended.
+pub fn peak_resident(process: u32) -> Option<u64> {
     lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmHWM")
 }
 
-/// The name of a process that the kernel says has ended, and that goes on all the same: it executed a program with rights that whoever watches
-/// it may not have, and its events were closed (begin_new_exec in fs/exec.c).
-pub fn goes_on(process: u32) -> Option<String> {
-    /// It is on its way to its end (include/linux/sched.h).
+/// The name of a process whose events ended, if it still runs: it executed a program with other rights than
+/// this process, and the kernel closed its events (begin_new_exec in fs/exec.c).
+pub fn name_if_alive(process: u32) -> Option<String> {
+    /// The process is exiting (include/linux/sched.h).
     const PF_EXITING: u32 = 4;
     let stat = lab::tree::stat(process)?;
     (!"ZXx".contains(stat.state) && stat.flags & PF_EXITING == 0).then_some(stat.comm)
 }
 
-/// As the kernel names a mapping in its records.
-fn named(path: &MMapPath) -> String {
+/// The name of a mapping as the kernel's records have it.
+fn record_name(path: &MMapPath) -> String {
     match path {
         MMapPath::Path(path) => path.to_string_lossy().into_owned(),
         MMapPath::Heap => "[heap]".to_owned(),
@@ -107,8 +113,8 @@ fn named(path: &MMapPath) -> String {
     }
 }
 
-/// Events of the whole machine since it was started that concern faults: NUMA hinting, and huge pages given. What this kernel does
-/// not count it does not do.
+/// Events of the whole machine since boot: NUMA hinting faults, and huge pages allocated in a fault. 0 where
+/// the kernel has no such counter, as it does not do these things then.
 pub fn machine_events() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
     let count = |name: &str| {
@@ -118,7 +124,7 @@ pub fn machine_events() -> [u64; 2] {
     ["numa_hint_faults", "thp_fault_alloc"].map(count)
 }
 
-/// Tasks of a process; none of one that is gone.
+/// Tasks of a process; empty if it has ended.
 pub fn tasks_of(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
@@ -133,15 +139,15 @@ pub(crate) mod unit {
 
     use super::*;
 
-    /// A process whose name was cut within a character, and whose program lies by a path that is no UTF-8. It
+    /// A process whose name was cut within a character, and whose program has a path that is not UTF-8. It
     /// sleeps until it is dropped.
-    pub(crate) struct Stranger {
+    pub(crate) struct OddlyNamed {
         child: Child,
         _directory: tempfile::TempDir,
     }
 
-    impl Stranger {
-        pub(crate) fn new() -> Stranger {
+    impl OddlyNamed {
+        pub(crate) fn new() -> OddlyNamed {
             let directory = tempfile::tempdir().unwrap();
             let inner = directory.path().join(OsStr::from_bytes(b"\xff\xfe"));
             std::fs::create_dir(&inner).unwrap();
@@ -150,21 +156,21 @@ pub(crate) mod unit {
             let mut command = Command::new(&program);
             command.arg0("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null());
             let mut spawned = command.spawn();
-            // A test beside this one forked while the copy was open for writing.
+            // A concurrent test forked while the copy was open for writing.
             while spawned.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::ExecutableFileBusy)
             {
                 std::thread::yield_now();
                 spawned = command.spawn();
             }
-            let mut stranger = Stranger { child: spawned.unwrap(), _directory: directory };
-            while !stranger.is_loaded() {
-                assert_eq!(stranger.child.try_wait().unwrap(), None, "it sleeps");
+            let mut process = OddlyNamed { child: spawned.unwrap(), _directory: directory };
+            while !process.is_loaded() {
+                assert_eq!(process.child.try_wait().unwrap(), None, "it sleeps");
                 std::thread::yield_now();
             }
-            stranger
+            process
         }
 
-        /// It is there before it has its name, and that before its program is mapped.
+        /// The process exists before it has its name, and has that before its program is mapped.
         fn is_loaded(&self) -> bool {
             let maps = std::fs::read(format!("/proc/{}/maps", self.child.id())).unwrap();
             maps.windows(4).any(|bytes| bytes == b"/\xff\xfe/")
@@ -175,7 +181,7 @@ pub(crate) mod unit {
         }
     }
 
-    impl Drop for Stranger {
+    impl Drop for OddlyNamed {
         fn drop(&mut self) {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -183,13 +189,13 @@ pub(crate) mod unit {
     }
 
     #[test]
-    fn a_process_is_seen_whatever_it_is_called() {
-        let stranger = Stranger::new();
-        let (looked, peak) = (Looked::at(stranger.process()), peak_of(stranger.process()));
-        assert_eq!(looked.name, "ééééééé\u{fffd}");
+    fn a_process_is_read_whatever_its_name() {
+        let odd = OddlyNamed::new();
+        let (snapshot, peak) = (ProcessSnapshot::read(odd.process()), peak_resident(odd.process()));
+        assert_eq!(snapshot.name, "ééééééé\u{fffd}");
         assert!(
-            looked.maps.iter().any(|map| map.name.ends_with("/\u{fffd}\u{fffd}/ééééééééé")),
-            "{looked:?}"
+            snapshot.maps.iter().any(|map| map.name.ends_with("/\u{fffd}\u{fffd}/ééééééééé")),
+            "{snapshot:?}"
         );
         assert!(peak.is_some_and(|bytes| bytes > 0));
     }

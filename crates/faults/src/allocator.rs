@@ -1,4 +1,4 @@
-//! Who manages a program's memory: by what its file says, and by what it has mapped once it runs.
+//! The allocator of a program: by its file, and by the files that it has mapped once it runs.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,11 +10,11 @@ use lab::image::{self, Image};
 use serde::{Deserialize, Serialize};
 
 use crate::levers::Version;
-use crate::trace::tasks::Program as Watched;
 
-/// Libraries by the beginnings of their names; of several that are loaded the first of this list manages.
+/// Libraries by the beginnings of their names. If several are loaded, the first of this list is the
+/// allocator.
 const LIBRARIES: &[(&str, Manager)] = &[
-    // A virtual machine has its heap to itself, whatever malloc is below it; its launcher loads it by libjli.
+    // A virtual machine manages its own heap, whatever malloc is below it; its launcher loads it by libjli.
     ("libjvm.so", Manager::Jvm),
     ("libjli.so", Manager::Jvm),
     ("libjemalloc", Manager::Jemalloc),
@@ -42,12 +42,12 @@ const BUILT_IN: &[(&str, Manager)] = &[
     ("scudo_malloc", Manager::Scudo),
 ];
 
-/// A text that a statically linked glibc from 2.26 on has, and nobody else.
+/// A text that only a statically linked glibc contains, from 2.26 on.
 const STATIC_GLIBC: &[u8] = b"GLIBC_TUNABLES";
-/// What glibc says of itself, before its version.
+/// The beginning of glibc's banner, before its version.
 const BANNER: &[u8] = b"GNU C Library";
 
-/// Whether a file is an allocator, or a runtime that has one, by its name: none of the C libraries.
+/// Whether a file is an allocator, or a runtime that has one, by its name. The C libraries are not.
 pub fn is_allocator(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_of = |(beginning, manager): &(&str, Manager)| {
@@ -56,13 +56,14 @@ pub fn is_allocator(path: &str) -> bool {
     LIBRARIES.iter().any(is_of)
 }
 
-/// Who it is by the program's image and the libraries that it has loaded, or will load; `None` if nothing tells.
-pub fn of<'a>(image: &Image, libraries: impl Iterator<Item = &'a str>) -> Option<Manager> {
+/// The allocator of an image and the libraries that it has loaded, or will load; `None` if they do not show
+/// it.
+fn detect<'a>(image: &Image, libraries: impl Iterator<Item = &'a str>) -> Option<Manager> {
     if image.is_go {
         return Some(Manager::Go);
     }
-    let known = image.built_in.and_then(|name| BUILT_IN.iter().find(|(function, _)| *function == name));
-    if let Some((_, manager)) = known {
+    let built_in = image.built_in.and_then(|name| BUILT_IN.iter().find(|(function, _)| *function == name));
+    if let Some((_, manager)) = built_in {
         return Some(*manager);
     }
     let libraries: Vec<&str> = libraries.collect();
@@ -70,8 +71,8 @@ pub fn of<'a>(image: &Image, libraries: impl Iterator<Item = &'a str>) -> Option
     LIBRARIES.iter().find(|(beginning, _)| is_loaded(beginning)).map(|(_, manager)| *manager)
 }
 
-/// Who it will be when this file is executed, with what is preloaded into it (LD_PRELOAD). `None` if nothing tells: one that is
-/// linked statically with an allocator that nobody knows, say.
+/// The allocator of a program file, with these libraries preloaded (LD_PRELOAD). `None` if the file does not
+/// show it, such as one that is linked statically with an unknown allocator.
 pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Option<Manager> {
     let image = Image::of(path)?;
     if !image.is_dynamic && !image.is_go && image.built_in.is_none() {
@@ -79,28 +80,28 @@ pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Option<Manager> {
     }
     let preloaded = preloaded.unwrap_or_default().to_string_lossy().into_owned();
     let names = preloaded.split([':', ' ']).filter_map(|path| Path::new(path).file_name()?.to_str());
-    of(&image, names.chain(image.libraries.iter().map(String::as_str)))
+    detect(&image, names.chain(image.libraries.iter().map(String::as_str)))
 }
 
-/// What a program's file says of who manages its memory.
+/// What a program's file says about its allocator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct AllocatorHints {
     /// Whether it asks for a dynamic linker.
     pub is_dynamic: bool,
     /// Whether it is a Go program.
     pub is_go: bool,
     /// A function of an allocator that is built in.
     pub built_in: Option<String>,
-    /// Whether it has glibc linked into it.
+    /// Whether glibc is linked into it.
     pub has_glibc: bool,
 }
 
-impl Told {
-    /// Of this file; `None` if it cannot be read, or is no program.
-    pub fn of(file: &Path) -> Option<Told> {
+impl AllocatorHints {
+    /// Reads a file; `None` if it cannot be read, or is no program.
+    pub fn read(file: &Path) -> Option<AllocatorHints> {
         let image = image::read(file).ok()?;
         let is_plain = !image.is_dynamic && !image.is_go && image.built_in.is_none();
-        Some(Told {
+        Some(AllocatorHints {
             is_dynamic: image.is_dynamic,
             is_go: image.is_go,
             built_in: image.built_in.map(str::to_owned),
@@ -109,25 +110,30 @@ impl Told {
     }
 }
 
-/// Who manages the memory of a program that was watched; `None` if nothing tells.
-pub fn of_watched(program: &Watched) -> Option<Manager> {
-    let told = program.told.clone().unwrap_or(Told { is_dynamic: true, ..Told::default() });
-    let built_in = BUILT_IN.iter().map(|(function, _)| *function);
-    let built_in = built_in.into_iter().find(|function| told.built_in.as_deref() == Some(*function));
-    if !told.is_dynamic && !told.is_go && built_in.is_none() {
-        return told.has_glibc.then_some(Manager::Glibc);
+/// The allocator of a program that was watched, by its file and the paths of the code that it mapped; `None`
+/// if these do not show it.
+pub fn of_watched<'a>(
+    hints: Option<&AllocatorHints>,
+    code: impl Iterator<Item = &'a str>,
+) -> Option<Manager> {
+    let hints =
+        hints.cloned().unwrap_or(AllocatorHints { is_dynamic: true, ..AllocatorHints::default() });
+    let mut functions = BUILT_IN.iter().map(|(function, _)| *function);
+    let built_in = functions.find(|function| hints.built_in.as_deref() == Some(*function));
+    if !hints.is_dynamic && !hints.is_go && built_in.is_none() {
+        return hints.has_glibc.then_some(Manager::Glibc);
     }
-    let image = Image { is_dynamic: told.is_dynamic, is_go: told.is_go, built_in, ..Image::default() };
-    of(&image, program.code.iter().filter_map(|path| path.rsplit('/').next()))
+    let image = Image { is_dynamic: hints.is_dynamic, is_go: hints.is_go, built_in, ..Image::default() };
+    detect(&image, code.filter_map(|path| path.rsplit('/').next()))
 }
 
-/// Whether a manager gives pages of its mappings back by advice (madvise) and keeps the mappings: their sources. Of the C libraries
-/// and oneTBB mappings are unmapped.
+/// Whether an allocator gives pages of its mappings back by madvise and keeps the mappings, by its source.
+/// The C libraries and oneTBB unmap them.
 pub fn advises(manager: Manager) -> bool {
     !matches!(manager, Manager::Glibc | Manager::Musl | Manager::Tbbmalloc | Manager::Program)
 }
 
-/// Who manages the memory of a process; `None` if nothing tells, or not yet.
+/// The allocator of a process; `None` if its mappings do not show it, or not yet.
 pub fn of_process(process: u32) -> Option<Manager> {
     let maps = lab::maps::read(format!("/proc/{process}/maps")).ok()?;
     // Through /proc: the file itself, whatever has become of its name.
@@ -137,10 +143,11 @@ pub fn of_process(process: u32) -> Option<Manager> {
         return Some(if holds(Path::new(&exe), STATIC_GLIBC) { Manager::Glibc } else { Manager::Program });
     }
     let names = maps.0.iter().filter_map(|map| lab::maps::file(map)?.file_name()?.to_str());
-    of(&image, names)
+    detect(&image, names)
 }
 
-/// The version of the glibc that a program would have: of a static one its own, else that of this process. `None` if nothing tells.
+/// The version of glibc in a program: its own if it is static, else that of this process. `None` if it is
+/// unknown.
 pub fn glibc_version(program: &Path) -> Option<Version> {
     let image = Image::of(program)?;
     if !image.is_dynamic {
@@ -149,18 +156,18 @@ pub fn glibc_version(program: &Path) -> Option<Version> {
         let at = find(&text, BANNER)?;
         return version(&String::from_utf8_lossy(text.get(at..text.len().min(at + 200))?));
     }
-    own_glibc()
+    glibc_of_this_process()
 }
 
 #[cfg(target_env = "gnu")]
-fn own_glibc() -> Option<Version> {
+fn glibc_of_this_process() -> Option<Version> {
     // SAFETY: a constant string of the C library.
     let text = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
     number(text.to_str().ok()?)
 }
 
 #[cfg(not(target_env = "gnu"))]
-fn own_glibc() -> Option<Version> {
+fn glibc_of_this_process() -> Option<Version> {
     None
 }
 
@@ -183,15 +190,15 @@ fn find(text: &[u8], words: &[u8]) -> Option<usize> {
 fn holds(path: &Path, words: &[u8]) -> bool {
     const STEP: usize = 1 << 20;
     let Ok(mut file) = File::open(path) else { return false };
-    // What may be the begin of the text stays for the next step.
-    let (mut buffer, mut kept) = (vec![0; STEP + words.len()], 0);
-    while let Ok(read @ 1..) = file.read(&mut buffer[kept..]) {
-        let filled = kept + read;
+    // The last bytes may be the beginning of the text: they stay for the next step.
+    let (mut buffer, mut carried) = (vec![0; STEP + words.len()], 0);
+    while let Ok(read @ 1..) = file.read(&mut buffer[carried..]) {
+        let filled = carried + read;
         if find(&buffer[..filled], words).is_some() {
             return true;
         }
-        kept = filled.min(words.len() - 1);
-        buffer.copy_within(filled - kept..filled, 0);
+        carried = filled.min(words.len() - 1);
+        buffer.copy_within(filled - carried..filled, 0);
     }
     false
 }
@@ -205,33 +212,33 @@ mod unit {
     }
 
     #[test]
-    fn the_one_whose_behaviour_counts_is_told() {
-        let of = |image: &Image, names: &[&str]| super::of(image, names.iter().copied());
-        assert_eq!(of(&dynamic(), &["libm.so.6", "libc.so.6"]), Some(Manager::Glibc));
-        assert_eq!(of(&dynamic(), &["libc.so.6", "libjemalloc.so.2"]), Some(Manager::Jemalloc));
-        assert_eq!(of(&dynamic(), &["libc.so.6", "libjli.so"]), Some(Manager::Jvm));
-        assert_eq!(of(&dynamic(), &["ld-musl-x86_64.so.1"]), Some(Manager::Musl));
-        assert_eq!(of(&dynamic(), &["libother.so"]), None);
+    fn the_allocator_that_serves_is_detected() {
+        let detect = |image: &Image, names: &[&str]| super::detect(image, names.iter().copied());
+        assert_eq!(detect(&dynamic(), &["libm.so.6", "libc.so.6"]), Some(Manager::Glibc));
+        assert_eq!(detect(&dynamic(), &["libc.so.6", "libjemalloc.so.2"]), Some(Manager::Jemalloc));
+        assert_eq!(detect(&dynamic(), &["libc.so.6", "libjli.so"]), Some(Manager::Jvm));
+        assert_eq!(detect(&dynamic(), &["ld-musl-x86_64.so.1"]), Some(Manager::Musl));
+        assert_eq!(detect(&dynamic(), &["libother.so"]), None);
         let rust = Image { built_in: Some("mi_malloc"), ..dynamic() };
-        assert_eq!(of(&rust, &["libc.so.6"]), Some(Manager::Mimalloc));
-        assert_eq!(of(&Image { is_go: true, ..Image::default() }, &[]), Some(Manager::Go));
+        assert_eq!(detect(&rust, &["libc.so.6"]), Some(Manager::Mimalloc));
+        assert_eq!(detect(&Image { is_go: true, ..Image::default() }, &[]), Some(Manager::Go));
     }
 
     #[test]
     fn this_process_has_one() {
         if cfg!(all(target_env = "gnu", not(target_feature = "crt-static"))) {
             assert_eq!(of_process(std::process::id()), Some(Manager::Glibc));
-            let own = std::env::current_exe().unwrap();
-            assert_eq!(of_program(&own, None), Some(Manager::Glibc));
+            let exe = std::env::current_exe().unwrap();
+            assert_eq!(of_program(&exe, None), Some(Manager::Glibc));
             let preloaded = OsStr::new("/usr/lib/libtcmalloc_minimal.so.4:/x.so");
-            assert_eq!(of_program(&own, Some(preloaded)), Some(Manager::Tcmalloc));
-            assert!(glibc_version(&own).is_some_and(|version| version > (2, 0)));
+            assert_eq!(of_program(&exe, Some(preloaded)), Some(Manager::Tcmalloc));
+            assert!(glibc_version(&exe).is_some_and(|version| version > (2, 0)));
         }
         assert_eq!((of_process(0), of_program(Path::new("/nonexistent"), None)), (None, None));
     }
 
     #[test]
-    fn a_version_is_read_from_what_the_library_says() {
+    fn a_version_is_read_from_the_banner() {
         assert_eq!(
             version("GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\n"),
             Some((2, 36))

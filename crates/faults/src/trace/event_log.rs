@@ -1,9 +1,10 @@
-//! What an observer saw, kept in a file: a case that somebody sends, to be judged again where neither the program nor its machine is.
+//! A file of the events of a trace, so that a case can be sent and judged again on another machine.
 //!
-//! One JSON value a line, gzipped: a head, what the kernel told in the order in which it was put together, what was read of processes besides, and a
-//! tail; a file without its tail is cut short. Times (microseconds) and addresses are differences to those of the entry before, which makes a
-//! run of faults a few bytes each. Stacks, and the programs' files, are not in it; of files outside of the system's
-//! directories the name alone.
+//! One JSON value a line, gzipped: a header, the kernel's events in the order in which they were collected,
+//! snapshots of processes (/proc), and a trailer; a file without its trailer is cut short. Times
+//! (microseconds) and addresses are differences to those of the entry before, so that a run of faults takes a
+//! few bytes each. The file holds neither stacks nor the programs' files. Of files outside of the system's
+//! directories it holds only the last part of the name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -15,23 +16,24 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
-use super::Totals;
-use super::events::Set;
-use super::looked::Looked;
-use super::record::{Entry, Fault, Map, Regs, What};
-use crate::manager::Told;
+use super::procfs::ProcessSnapshot;
+use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
+use super::totals::Totals;
+use crate::allocator::AllocatorHints;
 
 /// The format's number.
 const FORMAT: u32 = 1;
-/// Directories whose files are named in full: they are those of a distribution, and tell nothing of a person.
+/// Directories whose files are named in full: they belong to the distribution, and their names reveal nothing
+/// about a person.
 const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
-/// Bytes of a file at most, unpacked: half an hour of as many faults as are ever sampled. A small file may unpack to anything.
+/// Bytes of a file at most, unpacked: half an hour at the highest sampling rate. A small file may unpack to
+/// any length.
 const MOST_BYTES: u64 = 512 << 20;
-/// Entries and mappings of a file at most. Some hundred bytes of memory each, and as few as twelve in the file; the longest of those that
-/// are kept here (tests/data) has 48 000.
+/// Entries and mappings of a file at most. Each takes some hundred bytes of memory, and as few as 12 in the
+/// file. The longest file in tests/data has 48 000.
 const MOST_ENTRIES: usize = 4 << 20;
-/// Stands for any other directory.
+/// The placeholder for any other directory.
 const ELSEWHERE: &str = "/…/";
 
 /// A line of the file.
@@ -39,13 +41,13 @@ const ELSEWHERE: &str = "/…/";
 enum Line {
     /// The first: the format's number, bytes of a page.
     #[serde(rename = "truebench-events")]
-    Head { format: u32, page: u64 },
-    /// Microseconds since the entry before; process, thread; address, instruction and stack pointer as differences, the
-    /// stack pointer's to the address; weight; is major, of a burst, in the kernel.
+    Header { format: u32, page: u64 },
+    /// Microseconds since the entry before; process, thread; address, instruction and stack pointer as
+    /// differences, the stack pointer's to the address; weight; is major, of a burst, in the kernel.
     #[serde(rename = "f")]
     Fault(i64, u32, u32, i64, i64, Option<i64>, u64, [u8; 3]),
     #[serde(rename = "m")]
-    Map(i64, Mapped),
+    Map(i64, MapLine),
     #[serde(rename = "k")]
     Fork(i64, u32, u32, u32),
     #[serde(rename = "n")]
@@ -56,22 +58,21 @@ enum Line {
     Lost(i64, String, u64, u64),
     #[serde(rename = "p")]
     Peak(i64, u32, u64),
-    /// Whether mappings of data are told from now on.
+    /// Whether mappings of data are recorded from now on.
     #[serde(rename = "t")]
     Mappings(i64, bool),
-    /// What was read of a process.
     #[serde(rename = "r")]
-    Looked { time: i64, process: u32, name: String, maps: Vec<Mapped> },
+    Snapshot { time: i64, process: u32, name: String, maps: Vec<MapLine> },
     /// The last.
     #[serde(rename = "end")]
-    Tail(Tail),
+    Trailer(Trailer),
 }
 
 impl Line {
-    /// For how many of [`MOST_ENTRIES`] it counts.
+    /// How many of [`MOST_ENTRIES`] it counts for.
     fn entries(&self) -> usize {
         match self {
-            Line::Looked { maps, .. } => 1 + maps.len(),
+            Line::Snapshot { maps, .. } => 1 + maps.len(),
             _ => 1,
         }
     }
@@ -79,52 +80,52 @@ impl Line {
 
 /// A mapping: process, first byte, bytes, offset, protection, whether it is private, name.
 #[derive(Serialize, Deserialize)]
-struct Mapped(u32, u64, u64, u64, u32, bool, String);
+struct MapLine(u32, u64, u64, u64, u32, bool, String);
 
-/// What is known in the end alone.
+/// What is known only at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tail {
-    /// What the trace says of itself.
+pub struct Trailer {
+    /// Totals of the trace.
     #[serde(flatten)]
     pub totals: Totals,
-    /// What each program's file told, by the program's name.
-    pub programs: BTreeMap<String, Told>,
+    /// What each program's file says about its allocator, by the program's name.
+    pub programs: BTreeMap<String, AllocatorHints>,
 }
 
-/// All that a file holds.
+/// The contents of a file.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct EventLog {
     /// Bytes of a page.
     pub page: u64,
-    /// In their order.
+    /// The events, in the order in which they were collected.
     pub entries: Vec<Entry>,
-    /// What was read of processes, in its order.
-    pub looked: HashMap<u32, Vec<(u64, Looked)>>,
+    /// Snapshots by process, each with its time in nanoseconds, in order.
+    pub snapshots: HashMap<u32, Vec<(u64, ProcessSnapshot)>>,
     /// The end.
-    pub tail: Tail,
+    pub trailer: Trailer,
 }
 
-/// Writes one.
+/// Writes a file.
 pub struct Writer {
     file: GzEncoder<BufWriter<File>>,
-    /// Bytes that were written, before they were packed.
+    /// Bytes written so far, before compression.
     bytes: u64,
-    /// Entries and mappings that were written.
+    /// Entries and mappings written so far.
     entries: usize,
-    last: Last,
+    last: Previous,
     /// Why nothing more is written.
     trouble: Option<std::io::Error>,
 }
 
-/// What differences are taken to.
+/// The values that the next differences are to.
 #[derive(Default)]
-struct Last {
+struct Previous {
     time: u64,
     address: u64,
     ip: u64,
 }
 
-/// A difference, of numbers that may be anything.
+/// A difference of any two numbers.
 fn minus(a: u64, b: u64) -> i64 {
     a.wrapping_sub(b) as i64
 }
@@ -140,35 +141,37 @@ impl Writer {
     /// What the system said.
     pub fn create(path: &Path, page: u64) -> std::io::Result<Writer> {
         let file = GzEncoder::new(BufWriter::new(File::create(path)?), Compression::best());
-        let mut writer = Writer { file, bytes: 0, entries: 0, last: Last::default(), trouble: None };
-        writer.line(&Line::Head { format: FORMAT, page });
+        let mut writer = Writer { file, bytes: 0, entries: 0, last: Previous::default(), trouble: None };
+        writer.line(&Line::Header { format: FORMAT, page });
         Ok(writer)
     }
 
-    /// One more entry.
+    /// Adds an event.
     pub fn entry(&mut self, entry: &Entry) {
         let micros = entry.time / 1000;
         let time = minus(micros, self.last.time);
-        let line = match &entry.what {
-            // What not everybody has is not kept: calls for memory, error codes, blocks.
-            What::Call(_)
-            | What::Counting(_)
-            | What::Uncounted(_)
-            | What::Shares(_)
-            | What::Code { .. }
-            | What::Block(_) => {
+        let line = match &entry.kind {
+            // Calls for memory, error codes and blocks need rights or a recorder: they are left out.
+            EventKind::Call(_)
+            | EventKind::Counting(_)
+            | EventKind::Uncounted(_)
+            | EventKind::Shares(_)
+            | EventKind::Code { .. }
+            | EventKind::Block(_) => {
                 return;
             }
-            What::Fault(fault) => self.fault(time, fault),
-            What::Map(map) => Line::Map(time, mapped(map)),
-            What::Fork { process, parent, thread } => Line::Fork(time, *process, *parent, *thread),
-            What::Name { process, thread, name, exec } => {
+            EventKind::Fault(fault) => self.fault(time, fault),
+            EventKind::Map(map) => Line::Map(time, map_line(map)),
+            EventKind::Fork { process, parent, thread } => Line::Fork(time, *process, *parent, *thread),
+            EventKind::Name { process, thread, name, exec } => {
                 Line::Name(time, *process, *thread, name.clone(), *exec)
             }
-            What::Exit { process, thread } => Line::Exit(time, *process, *thread),
-            What::Lost { set, records, events } => Line::Lost(time, format!("{set:?}"), *records, *events),
-            What::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
-            What::Mappings(on) => Line::Mappings(time, *on),
+            EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
+            EventKind::Lost { set, records, events } => {
+                Line::Lost(time, format!("{set:?}"), *records, *events)
+            }
+            EventKind::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
+            EventKind::Mappings(on) => Line::Mappings(time, *on),
         };
         self.last.time = micros;
         self.line(&line);
@@ -189,19 +192,19 @@ impl Writer {
         line
     }
 
-    /// What was read of a process.
-    pub fn looked(&mut self, time: u64, looked: &Looked) {
-        let maps = looked.maps.iter().map(mapped).collect();
+    /// Adds a snapshot of a process; `time` in nanoseconds.
+    pub fn snapshot(&mut self, time: u64, snapshot: &ProcessSnapshot) {
+        let maps = snapshot.maps.iter().map(map_line).collect();
         let time = minus(time / 1000, self.last.time);
-        self.line(&Line::Looked { time, process: looked.process, name: looked.name.clone(), maps });
+        self.line(&Line::Snapshot { time, process: snapshot.process, name: snapshot.name.clone(), maps });
     }
 
     /// Ends the file.
     ///
     /// # Errors
     /// What the system said, now or earlier.
-    pub fn end(mut self, tail: Tail) -> std::io::Result<()> {
-        self.line(&Line::Tail(tail));
+    pub fn end(mut self, trailer: Trailer) -> std::io::Result<()> {
+        self.line(&Line::Trailer(trailer));
         match self.trouble {
             Some(error) => Err(error),
             None => self.file.finish()?.into_inner()?.sync_data(),
@@ -229,49 +232,49 @@ impl Writer {
     }
 }
 
-/// A mapping as it is kept: without directories that may tell of a person.
-fn mapped(map: &Map) -> Mapped {
+/// A mapping for the file, without directories that may reveal a person.
+fn map_line(map: &Map) -> MapLine {
     let Map { process, start, end, offset, protection, is_private, name } = map;
-    Mapped(*process, *start, end.saturating_sub(*start), *offset, *protection, *is_private, shortened(name))
+    MapLine(*process, *start, end.saturating_sub(*start), *offset, *protection, *is_private, shortened(name))
 }
 
 fn shortened(name: &str) -> String {
     let is_named = !name.starts_with('/') || name.starts_with("//");
     match name.rsplit_once('/') {
-        Some((_, file)) if !is_named && !SYSTEM.iter().any(|known| name.starts_with(known)) => {
+        Some((_, file)) if !is_named && !SYSTEM.iter().any(|directory| name.starts_with(directory)) => {
             format!("{ELSEWHERE}{file}")
         }
         _ => name.to_owned(),
     }
 }
 
-fn unmapped(Mapped(process, start, bytes, offset, protection, is_private, name): Mapped) -> Map {
+fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name): Mapped) -> Map {
     Map { process, start, end: start.saturating_add(bytes), offset, protection, is_private, name }
 }
 
 /// Reads a file.
 ///
 /// # Errors
-/// Why it is none, with the line.
-pub fn read(path: &Path) -> Result<Kept, String> {
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|error| told(&error))?;
-    Kept::of(BufReader::new(GzDecoder::new(file))).map_err(|error| told(&error))
+/// The file, the line, and what is wrong with it.
+pub fn read(path: &Path) -> Result<EventLog, String> {
+    let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file = File::open(path).map_err(|error| in_file(&error))?;
+    EventLog::parse(BufReader::new(GzDecoder::new(file))).map_err(|error| in_file(&error))
 }
 
-impl Kept {
-    /// Reads the lines of a file, once they are unpacked.
+impl EventLog {
+    /// Reads the unpacked lines of a file.
     ///
     /// # Errors
-    /// Why it is none, with the line.
-    pub fn of(lines: impl BufRead) -> Result<Kept, String> {
-        Kept::within(lines, MOST_ENTRIES)
+    /// The line, and what is wrong with it.
+    pub fn parse(lines: impl BufRead) -> Result<EventLog, String> {
+        EventLog::parse_up_to(lines, MOST_ENTRIES)
     }
 
-    fn within(lines: impl BufRead, most: usize) -> Result<Kept, String> {
-        let mut kept = Kept::default();
-        let (mut last, mut is_whole) = (Last::default(), false);
-        // Not the end of what is read: that of an error.
+    fn parse_up_to(lines: impl BufRead, most: usize) -> Result<EventLog, String> {
+        let mut log = EventLog::default();
+        let (mut last, mut is_whole) = (Previous::default(), false);
+        // One byte more than may be read: to reach it is an error.
         let mut lines = lines.take(MOST_BYTES + 1);
         let (mut number, mut line, mut entries) = (0, Vec::new(), 0);
         loop {
@@ -290,28 +293,28 @@ impl Kept {
                 return Err(in_line(&format!("there are more than {most} entries and mappings")));
             }
             match read {
-                Line::Head { format: FORMAT, page: 0 } => return Err(in_line(&"pages of no bytes")),
-                Line::Head { format: FORMAT, page } => kept.page = page,
-                Line::Head { format, .. } => {
+                Line::Header { format: FORMAT, page: 0 } => return Err(in_line(&"pages of no bytes")),
+                Line::Header { format: FORMAT, page } => log.page = page,
+                Line::Header { format, .. } => {
                     return Err(in_line(&format!("format {format} is not known here")));
                 }
-                _ if kept.page == 0 => return Err(in_line(&"no head: these are no events of truebench")),
-                Line::Tail(tail) => (kept.tail, is_whole) = (tail, true),
-                Line::Looked { time, process, name, maps } => {
-                    let maps = maps.into_iter().map(unmapped).collect();
+                _ if log.page == 0 => return Err(in_line(&"no head: these are no events of truebench")),
+                Line::Trailer(trailer) => (log.trailer, is_whole) = (trailer, true),
+                Line::Snapshot { time, process, name, maps } => {
+                    let maps = maps.into_iter().map(map_of).collect();
                     let time = plus(last.time, time).saturating_mul(1000);
-                    let looked = Looked { process, name, maps };
-                    kept.looked.entry(process).or_default().push((time, looked));
+                    let snapshot = ProcessSnapshot { process, name, maps };
+                    log.snapshots.entry(process).or_default().push((time, snapshot));
                 }
-                line => kept.entries.extend(entry(line, &mut last)),
+                line => log.entries.extend(entry(line, &mut last)),
             }
         }
-        if is_whole { Ok(kept) } else { Err("it is cut short: its end is missing".to_owned()) }
+        if is_whole { Ok(log) } else { Err("it is cut short: its end is missing".to_owned()) }
     }
 }
 
-fn entry(line: Line, last: &mut Last) -> Option<Entry> {
-    let (time, what) = match line {
+fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
+    let (time, kind) = match line {
         Line::Fault(time, process, thread, address, ip, sp, weight, [major, burst, kernel]) => {
             (last.address, last.ip) = (plus(last.address, address), plus(last.ip, ip));
             let fault = Fault {
@@ -326,24 +329,26 @@ fn entry(line: Line, last: &mut Last) -> Option<Entry> {
                 regs: sp.map(|sp| Regs { pc: last.ip, sp: plus(last.address, sp), ..Regs::default() }),
                 ..Fault::default()
             };
-            (time, What::Fault(Box::new(fault)))
+            (time, EventKind::Fault(Box::new(fault)))
         }
-        Line::Map(time, map) => (time, What::Map(unmapped(map))),
-        Line::Fork(time, process, parent, thread) => (time, What::Fork { process, parent, thread }),
-        Line::Name(time, process, thread, name, exec) => (time, What::Name { process, thread, name, exec }),
-        Line::Exit(time, process, thread) => (time, What::Exit { process, thread }),
+        Line::Map(time, map) => (time, EventKind::Map(map_of(map))),
+        Line::Fork(time, process, parent, thread) => (time, EventKind::Fork { process, parent, thread }),
+        Line::Name(time, process, thread, name, exec) => {
+            (time, EventKind::Name { process, thread, name, exec })
+        }
+        Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
         Line::Lost(time, set, records, events) => {
             let set = [Set::Rare, Set::Minor, Set::Burst, Set::Maps]
                 .into_iter()
-                .find(|known| format!("{known:?}") == set)?;
-            (time, What::Lost { set, records, events })
+                .find(|candidate| format!("{candidate:?}") == set)?;
+            (time, EventKind::Lost { set, records, events })
         }
-        Line::Peak(time, process, bytes) => (time, What::Peak { process, bytes }),
-        Line::Mappings(time, on) => (time, What::Mappings(on)),
-        Line::Head { .. } | Line::Looked { .. } | Line::Tail(_) => return None,
+        Line::Peak(time, process, bytes) => (time, EventKind::Peak { process, bytes }),
+        Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
+        Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,
     };
     last.time = plus(last.time, time);
-    Some(Entry { time: last.time.saturating_mul(1000), what })
+    Some(Entry { time: last.time.saturating_mul(1000), kind })
 }
 
 #[cfg(test)]
@@ -375,37 +380,37 @@ mod unit {
             ..Fault::default()
         };
         let all = [
-            What::Map(map("//anon")),
-            What::Fork { process: 9, parent: 7, thread: 9 },
-            What::Fault(Box::new(fault)),
-            What::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
-            What::Lost { set: Set::Burst, records: 3, events: 3 },
-            What::Peak { process: 7, bytes: 1 << 30 },
-            What::Mappings(false),
-            What::Exit { process: 9, thread: 9 },
+            EventKind::Map(map("//anon")),
+            EventKind::Fork { process: 9, parent: 7, thread: 9 },
+            EventKind::Fault(Box::new(fault)),
+            EventKind::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
+            EventKind::Lost { set: Set::Burst, records: 3, events: 3 },
+            EventKind::Peak { process: 7, bytes: 1 << 30 },
+            EventKind::Mappings(false),
+            EventKind::Exit { process: 9, thread: 9 },
         ];
-        all.into_iter().zip(1..).map(|(what, time)| Entry { time: time * 5_000_000, what }).collect()
+        all.into_iter().zip(1..).map(|(kind, time)| Entry { time: time * 5_000_000, kind }).collect()
     }
 
     #[test]
-    fn what_is_kept_comes_back() {
+    fn a_file_reads_back_as_it_was_written() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("seen.gz");
-        let looked = Looked { process: 7, name: "seven".to_owned(), maps: vec![map("[heap]")] };
+        let snapshot = ProcessSnapshot { process: 7, name: "seven".to_owned(), maps: vec![map("[heap]")] };
         let mut writer = Writer::create(&file, 4096).unwrap();
         entries().iter().for_each(|entry| writer.entry(entry));
-        writer.looked(9_000_000, &looked);
+        writer.snapshot(9_000_000, &snapshot);
         let totals = Totals { counted: 12, seconds: 0.1, ..Totals::default() };
-        let tail = Tail { totals, ..Tail::default() };
-        writer.end(tail.clone()).unwrap();
-        let kept = read(&file).unwrap();
-        assert_eq!(format!("{:?}", kept.entries), format!("{:?}", entries()));
-        assert_eq!((kept.page, &kept.tail), (4096, &tail));
-        assert_eq!(kept.looked[&7], [(9_000_000, looked)]);
+        let trailer = Trailer { totals, ..Trailer::default() };
+        writer.end(trailer.clone()).unwrap();
+        let log = read(&file).unwrap();
+        assert_eq!(format!("{:?}", log.entries), format!("{:?}", entries()));
+        assert_eq!((log.page, &log.trailer), (4096, &trailer));
+        assert_eq!(log.snapshots[&7], [(9_000_000, snapshot)]);
     }
 
     #[test]
-    fn what_is_no_whole_file_is_refused() {
+    fn a_truncated_or_foreign_file_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("seen.gz");
         let mut writer = Writer::create(&file, 4096).unwrap();
@@ -422,17 +427,17 @@ mod unit {
         let head = "{\"truebench-events\":{\"format\":1,\"page\":4096}}\n";
         let text = |lines: &str| format!("{head}{lines}{{\"end\":null}}\n");
         let exits = text(&"{\"x\":[0,0,0]}\n".repeat(5));
-        let why = |text: &str, most| Kept::within(text.as_bytes(), most).unwrap_err();
+        let why = |text: &str, most| EventLog::parse_up_to(text.as_bytes(), most).unwrap_err();
         assert!(why(&exits, 5).contains("line 6: there are more than 5 entries"), "{}", why(&exits, 5));
         assert!(!why(&exits, 100).contains("more than"), "{}", why(&exits, 100));
         let maps = ["[1,0,0,0,0,true,\"\"]"; 8].join(",");
-        let looked =
+        let snapshot =
             text(&format!("{{\"r\":{{\"time\":0,\"process\":1,\"name\":\"\",\"maps\":[{maps}]}}}}\n"));
-        assert!(why(&looked, 9).contains("line 2: there are more than 9 entries"));
+        assert!(why(&snapshot, 9).contains("line 2: there are more than 9 entries"));
     }
 
     #[test]
-    fn directories_of_persons_are_left_out() {
+    fn private_directories_are_left_out() {
         assert_eq!(shortened("/usr/lib/libc.so.6"), "/usr/lib/libc.so.6");
         assert_eq!(shortened("/home/somebody/secret/libx.so"), "/…/libx.so");
         assert_eq!((shortened("[heap]"), shortened("//anon")), ("[heap]".to_owned(), "//anon".to_owned()));

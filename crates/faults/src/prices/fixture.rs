@@ -1,65 +1,66 @@
-//! What all laps stand on: sizes, and the files.
+//! The fixture of all laps: sizes, and the files.
 
 use std::io;
 
 use figure::Machine;
 
-use super::files::Files;
-use super::here::Here;
+use super::capabilities::Capabilities;
+use super::test_files::TestFiles;
 
-/// Bytes of a region: what the study's program asks for at a time.
+/// Bytes of a region: the block size of the study's program.
 pub const REGION: usize = 2 << 20;
-/// Bytes of a region that no cache holds.
+/// Bytes of a region that fits in no cache.
 const LARGE: usize = 128 << 20;
-/// Bytes that are filled for a fork to copy the tables of.
+/// Touched bytes whose page tables a fork copies.
 const FORKED: usize = 64 << 20;
-/// Bytes of huge pages of a lap: one where they are larger.
+/// Bytes of huge pages of a lap; a single page if one is larger.
 const HUGE: usize = 8 << 20;
 /// Bytes of the region of each of several threads.
 const EACH: usize = 8 << 20;
 /// Bytes of the large file at most.
 pub const FILE: usize = 64 << 20;
-/// The share of the available memory that anything may take.
+/// The divisor of the available memory that gives the largest region.
 const SHARE: usize = 8;
 
-/// Sizes, and files once they are made.
+/// Sizes, and the files once they are created.
 #[derive(Debug)]
-pub struct Ground {
+pub struct Fixture {
     /// Bytes of a page.
     pub page: usize,
-    /// Bytes that one table of pages maps.
+    /// Bytes that one page table maps.
     pub table: usize,
     /// Bytes of most regions.
     pub region: usize,
-    /// Bytes of the region that no cache holds.
+    /// Bytes of the region that fits in no cache.
     pub large: usize,
-    /// Bytes that are filled for a fork.
+    /// Bytes that are touched before a fork.
     pub forked: usize,
-    /// Bytes of the large file; 0 where there is none.
+    /// Bytes of the large file; 0 if there is none.
     pub file: usize,
-    /// Bytes of a huge page; 0 where there are none.
+    /// Bytes of a huge page; 0 if there are none.
     pub huge: usize,
     /// Huge pages of a lap.
     pub huges: usize,
     room: usize,
-    files: Result<Files, String>,
+    files: Result<TestFiles, String>,
 }
 
-impl Ground {
+impl Fixture {
     /// The sizes, without files.
-    pub fn of(machine: &Machine, here: &Here) -> Ground {
+    pub fn new(machine: &Machine, capabilities: &Capabilities) -> Fixture {
         let room = figure::room::room(machine).into_value().map_or(1 << 30, |room| room.bytes);
         let room = usize::try_from(room).unwrap_or(usize::MAX) / SHARE;
-        let huge = here.huge.as_ref().map_or(0, |bytes| *bytes);
-        let whole = |bytes: usize| (bytes.min(room) / here.page).max(1) * here.page;
-        Ground {
-            page: here.page,
-            // An entry of a table has 8 bytes on all 64-bit machines, and a table is a page.
-            table: here.page * (here.page / 8),
+        let Capabilities { page, .. } = *capabilities;
+        let huge = capabilities.huge.as_ref().map_or(0, |bytes| *bytes);
+        let whole = |bytes: usize| (bytes.min(room) / page).max(1) * page;
+        Fixture {
+            page,
+            // An entry of a page table has 8 bytes on all 64-bit machines, and a table is a page.
+            table: page * (page / 8),
             region: whole(REGION),
             large: whole(LARGE),
             forked: whole(FORKED),
-            file: here.disk.as_ref().map_or(0, |bytes| *bytes),
+            file: capabilities.disk.as_ref().map_or(0, |bytes| *bytes),
             huge,
             huges: HUGE.checked_div(huge).unwrap_or(0).max(1),
             room,
@@ -67,9 +68,9 @@ impl Ground {
         }
     }
 
-    /// Makes the files.
-    pub fn with_files(self, here: &Here) -> Ground {
-        Ground { files: Files::make(here, self.region), ..self }
+    /// Creates the files.
+    pub fn with_files(self, capabilities: &Capabilities) -> Fixture {
+        Fixture { files: TestFiles::create(capabilities, self.region), ..self }
     }
 
     /// Why there is no room for a huge page, if so.
@@ -87,7 +88,7 @@ impl Ground {
     ///
     /// # Errors
     /// Why there are none.
-    pub fn files(&self) -> io::Result<&Files> {
+    pub fn files(&self) -> io::Result<&TestFiles> {
         self.files.as_ref().map_err(|reason| io::Error::other(reason.clone()))
     }
 }

@@ -1,0 +1,193 @@
+//! Which prices this machine can give: each feature is tried once before the plan.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use figure::Reading;
+use figure::format::plain;
+use machine::Tree;
+use rustix::fs::fstatfs;
+use rustix::mm::{Advice, MapFlags};
+use serde::{Deserialize, Serialize};
+
+use super::lap::{fill, timed, touched};
+use super::scratch::{CHUNK, drop_cache, unlinked_file, write_random};
+use crate::mapping::{Mapping, page_size};
+use crate::trace::events;
+
+/// Huge pages that are tried.
+const TRIED: usize = 2;
+/// Type numbers of file systems in memory (linux/magic.h): their files are on no disk.
+const IN_MEMORY: [(u64, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
+
+/// A feature, or why it is missing.
+pub type Capability<T> = Result<T, String>;
+
+/// The features of this machine that prices need.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Where files are created.
+    pub directory: PathBuf,
+    /// Bytes of a page.
+    pub page: usize,
+    /// Bytes of a transparent huge page, if one was obtained.
+    pub huge: Capability<usize>,
+    /// Pages that a read fault of a cached file maps, the neighbours included (fault-around).
+    pub around: Capability<f64>,
+    /// Bytes that a file in the directory may have whose pages can be dropped from memory.
+    pub disk: Capability<usize>,
+    /// Whether madvise knows MADV_FREE.
+    pub free: Capability<()>,
+    /// Whether a program can be watched by the kernel's events.
+    pub events: Capability<()>,
+}
+
+impl Capabilities {
+    /// Tries all features. It leaves no file in `directory`.
+    pub fn probe(directory: &Path, largest: usize) -> Capabilities {
+        Capabilities {
+            directory: directory.to_owned(),
+            page: page_size(),
+            huge: huge(&Tree::live()),
+            around: around(directory),
+            disk: disk(directory, largest),
+            free: free(),
+            events: events::available(),
+        }
+    }
+
+    /// The features for prices of anonymous memory. It creates no files.
+    pub fn without_files() -> Capabilities {
+        let none = || "not asked for".to_owned();
+        Capabilities {
+            directory: PathBuf::new(),
+            page: page_size(),
+            huge: Err(none()),
+            around: Err(none()),
+            disk: Err(none()),
+            free: Err(none()),
+            events: events::available(),
+        }
+    }
+}
+
+fn in_directory(directory: &Path, error: &dyn std::fmt::Display) -> String {
+    plain(&format!("{}: {error}", directory.display()))
+}
+
+fn huge(tree: &Tree) -> Capability<usize> {
+    let setting = "sys/kernel/mm/transparent_hugepage";
+    let bytes = match tree.number::<usize>(format!("{setting}/hpage_pmd_size")) {
+        Reading::Value(bytes) => bytes,
+        Reading::Unknown(reason) => {
+            return Err(format!("transparent huge pages are not in this kernel, or hidden here ({reason})"));
+        }
+    };
+    let enabled = tree.line(format!("{setting}/enabled")).into_value().unwrap_or_default();
+    if enabled.contains("[never]") {
+        return Err("transparent huge pages are switched off: echo madvise > \
+                    /sys/kernel/mm/transparent_hugepage/enabled (as root)"
+            .to_owned());
+    }
+    let failed = |error: io::Error| format!("a huge page could not be asked for: {error}");
+    let region = Mapping::huge(TRIED * bytes, bytes).map_err(failed)?;
+    let faults = touched(&region, 1, Mapping::write).used.minor;
+    // Code that runs for the first time may fault too.
+    if faults > 2.0 * TRIED as f64 {
+        return Err(format!(
+            "no huge page is obtained where one is asked for: {TRIED} of {} took {faults} faults (memory may be in too \
+             small pieces, or prctl(PR_SET_THP_DISABLE) is set)",
+            figure::format::bytes(bytes as f64)
+        ));
+    }
+    Ok(bytes)
+}
+
+/// How many pages of a cached file one fault maps: touched pages by faults.
+fn around(directory: &Path) -> Capability<f64> {
+    let probe = || -> io::Result<f64> {
+        let mut file = unlinked_file(directory)?;
+        write_random(&mut file, CHUNK)?;
+        let region = Mapping::file(&file, CHUNK, MapFlags::PRIVATE, false)?;
+        let lap = touched(&region, 1, Mapping::read);
+        Ok(lap.units / lap.used.minor.max(1.0))
+    };
+    probe().map_err(|error| in_directory(directory, &error))
+}
+
+/// The bytes of a large file in the directory.
+fn disk(directory: &Path, largest: usize) -> Capability<usize> {
+    let probe = || -> io::Result<Capability<usize>> {
+        let mut file = unlinked_file(directory)?;
+        let system = fstatfs(file.as_fd())?;
+        if let Some((_, name)) = IN_MEMORY.iter().find(|(magic, _)| *magic == system.f_type as u64) {
+            return Ok(Err(format!(
+                "{} is on {name}, which has no disk: give another --dir",
+                shown(directory)
+            )));
+        }
+        write_random(&mut file, CHUNK)?;
+        let region = Mapping::file(&file, CHUNK, MapFlags::PRIVATE, false)?;
+        if let Err(error) = drop_cache(&file, &region) {
+            return Ok(Err(format!("{}: {error}: give another --dir", shown(directory))));
+        }
+        // Disks are shared: the file takes at most an eighth of the free space.
+        let room = (system.f_bavail as u64).saturating_mul(system.f_bsize as u64) / 8;
+        let bytes = largest.min(usize::try_from(room).unwrap_or(usize::MAX)) / CHUNK * CHUNK;
+        let least = 8 * CHUNK;
+        if bytes < least {
+            return Ok(Err(format!("{} has too little room: give another --dir", shown(directory))));
+        }
+        Ok(Ok(bytes))
+    };
+    probe().map_err(|error| in_directory(directory, &error))?
+}
+
+fn shown(directory: &Path) -> String {
+    plain(&directory.display().to_string())
+}
+
+fn free() -> Capability<()> {
+    let probe = || -> io::Result<()> {
+        let region = Mapping::anonymous(page_size())?;
+        fill(&region);
+        timed(|| region.advise(Advice::LinuxFree)).0
+    };
+    probe().map_err(|error| format!("madvise(MADV_FREE): {error}"))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn features_are_plausible_and_no_file_is_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let capabilities = Capabilities::probe(directory.path(), 16 << 20);
+        assert!(capabilities.around.as_ref().is_ok_and(|pages| *pages >= 1.0), "{capabilities:?}");
+        assert!(capabilities.page.is_power_of_two());
+        match &capabilities.disk {
+            Ok(bytes) => assert!((8 << 20..=16 << 20).contains(bytes)),
+            Err(reason) => assert!(reason.contains("--dir"), "{reason}"),
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn tmpfs_is_no_disk() {
+        let shm = Path::new("/dev/shm");
+        if lab::mount::of(shm).is_ok_and(|mount| mount.kind == "tmpfs") {
+            let capabilities = Capabilities::probe(shm, 16 << 20);
+            assert!(capabilities.disk.is_err_and(|reason| reason.contains("tmpfs, which has no disk")));
+        }
+    }
+
+    #[test]
+    fn a_missing_directory_is_named() {
+        let capabilities = Capabilities::probe(Path::new("/nonexistent/place"), 16 << 20);
+        for reason in [capabilities.around.err().unwrap(), capabilities.disk.err().unwrap()] {
+            assert!(reason.contains("/nonexistent/place"), "{reason}");
+        }
+    }
+}

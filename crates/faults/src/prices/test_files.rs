@@ -1,0 +1,113 @@
+//! The files that are mapped: in the page cache, and on disk.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::mm::MapFlags;
+
+use super::capabilities::Capabilities;
+use super::scratch::{drop_cache, unlinked_file, write_random};
+use crate::mapping::Mapping;
+
+/// Pages of the file of single pages.
+pub const SINGLES: usize = 512;
+
+/// The files, all unlinked.
+#[derive(Debug)]
+pub struct TestFiles {
+    /// A file in the page cache.
+    pub cached: File,
+    /// A file with a cached page every `stride` pages, and holes between them.
+    pub singles: File,
+    /// Pages from one cached page of `singles` to the next.
+    pub stride: usize,
+    large: Option<LargeFile>,
+}
+
+/// A file as large as there is room for; in the page cache or not.
+#[derive(Debug)]
+pub struct LargeFile {
+    file: File,
+    bytes: usize,
+    /// Its pages in random order.
+    order: Vec<usize>,
+    /// The next index into that order.
+    next: AtomicUsize,
+}
+
+impl TestFiles {
+    /// Writes them; `region` bytes of the cached one.
+    ///
+    /// # Errors
+    /// The directory, and what the system answered.
+    pub fn create(capabilities: &Capabilities, region: usize) -> Result<TestFiles, String> {
+        let Capabilities { directory, page, .. } = capabilities;
+        let failed = |error: io::Error| format!("{}: {error}", directory.display());
+        // Without a large file where its pages cannot be dropped from memory.
+        let large = match &capabilities.disk {
+            Ok(bytes) => Some(LargeFile::create(directory, *bytes, *page).map_err(failed)?),
+            Err(_) => None,
+        };
+        let mut cached = unlinked_file(directory).map_err(failed)?;
+        write_random(&mut cached, region).map_err(failed)?;
+        // Farther apart than fault-around reaches.
+        let around = capabilities.around.as_ref().map_or(1.0, |pages| *pages);
+        let stride = 2 * (around.ceil() as usize).max(1).next_power_of_two();
+        let singles = unlinked_file(directory).map_err(failed)?;
+        singles.set_len((SINGLES * stride * page) as u64).map_err(failed)?;
+        for nth in 0..SINGLES {
+            singles.write_all_at(&[1], (nth * stride * page) as u64).map_err(failed)?;
+        }
+        singles.sync_all().map_err(failed)?;
+        Ok(TestFiles { cached, singles, stride, large })
+    }
+
+    /// The large file.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn large(&self) -> io::Result<&LargeFile> {
+        self.large.as_ref().ok_or_else(|| io::Error::other("there is no large file"))
+    }
+}
+
+impl LargeFile {
+    fn create(directory: &Path, bytes: usize, page: usize) -> io::Result<LargeFile> {
+        let mut file = unlinked_file(directory)?;
+        write_random(&mut file, bytes)?;
+        let mut order: Vec<usize> = (0..bytes / page).collect();
+        // Fisher and Yates by a linear congruential generator (Knuth's MMIX): the same order in every run.
+        let mut state = 1u64;
+        for last in (1..order.len()).rev() {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            order.swap(last, ((state >> 33) as usize) % (last + 1));
+        }
+        Ok(LargeFile { file, bytes, order, next: AtomicUsize::new(0) })
+    }
+
+    /// Maps it, private and read-only.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn map(&self) -> io::Result<Mapping> {
+        Mapping::file(&self.file, self.bytes, MapFlags::PRIVATE, false)
+    }
+
+    /// Drops its pages from the page cache; `region` is an untouched mapping of it.
+    ///
+    /// # Errors
+    /// What the system answered; or that pages stay.
+    pub fn drop_cache(&self, region: &Mapping) -> io::Result<()> {
+        drop_cache(&self.file, region)
+    }
+
+    /// The next pages of its random order, at most `most`.
+    pub fn next_pages(&self, most: usize) -> impl Iterator<Item = usize> + '_ {
+        let count = most.min(self.order.len());
+        let first = self.next.fetch_add(count, Ordering::Relaxed);
+        (first..first + count).map(move |nth| self.order[nth % self.order.len()])
+    }
+}

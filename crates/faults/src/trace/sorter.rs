@@ -1,0 +1,83 @@
+//! Sorts the records of different CPUs by their times. Pure.
+//!
+//! Each CPU has a ring of its own, and one is drained after the other: a record that is read later may be
+//! older. But all records that are older than the beginning of the drain before have been read.
+
+use std::collections::VecDeque;
+
+use super::record::Entry;
+
+/// Records between the rings and the collector; iterates over those that are in order.
+#[derive(Debug, Default)]
+pub struct EventSorter {
+    unsorted: Vec<Entry>,
+    settled: VecDeque<Entry>,
+    /// When the last drain began.
+    drained: u64,
+}
+
+impl EventSorter {
+    /// Where new records go, in any order.
+    pub fn unsorted(&mut self) -> &mut Vec<Entry> {
+        &mut self.unsorted
+    }
+
+    /// Sorts, after a drain that began at that time, what no unread record can precede.
+    pub fn settle(&mut self, began: u64) {
+        self.unsorted.sort_by_key(|entry| entry.time);
+        let settled = self.unsorted.partition_point(|entry| entry.time < self.drained);
+        self.settled.extend(self.unsorted.drain(..settled));
+        self.drained = began;
+    }
+
+    /// Sorts, after the last drain, all that is left.
+    pub fn conclude(&mut self) {
+        self.unsorted.sort_by_key(|entry| entry.time);
+        self.settled.extend(self.unsorted.drain(..));
+    }
+
+    /// How many are in order and wait.
+    pub fn waiting(&self) -> usize {
+        self.settled.len()
+    }
+}
+
+impl Iterator for EventSorter {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        self.settled.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::super::record::EventKind;
+    use super::*;
+
+    fn read(sorter: &mut EventSorter, times: &[u64]) {
+        let at = |time: &u64| Entry { time: *time, kind: EventKind::Peak { process: 1, bytes: 0 } };
+        sorter.unsorted().extend(times.iter().map(at));
+    }
+
+    fn sorted(sorter: &mut EventSorter) -> Vec<u64> {
+        sorter.map(|entry| entry.time).collect()
+    }
+
+    #[test]
+    fn what_a_later_drain_may_precede_waits_for_it() {
+        let mut sorter = EventSorter::default();
+        // The first ring was read before 15 came into it, the second after.
+        read(&mut sorter, &[3, 9, 5, 16]);
+        sorter.settle(10);
+        assert_eq!(sorted(&mut sorter), [0; 0], "nothing is known of what the first drain missed");
+        read(&mut sorter, &[15, 22, 21]);
+        sorter.settle(20);
+        assert_eq!((sorter.waiting(), sorted(&mut sorter)), (3, vec![3, 5, 9]));
+        sorter.settle(30);
+        assert_eq!(sorted(&mut sorter), [15, 16]);
+        read(&mut sorter, &[40, 31]);
+        sorter.conclude();
+        assert_eq!(sorted(&mut sorter), [21, 22, 31, 40]);
+    }
+}

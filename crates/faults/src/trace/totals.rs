@@ -1,0 +1,22 @@
+//! Totals of a trace.
+
+use serde::{Deserialize, Serialize};
+
+/// What is known only at the end of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Minor faults that the kernel counted, sampled or not.
+    pub counted: u64,
+    /// Whether they include faults that the kernel takes for the program.
+    pub sees_kernel: bool,
+    /// The last period.
+    pub period: u64,
+    /// The share of NUMA hinting faults among the faults, by the whole machine's counter.
+    pub hinting: f64,
+    /// The share of the faults that got a huge page, by the whole machine's counter.
+    pub huge: f64,
+    /// CPU seconds that tracing took.
+    pub cpu_seconds: f64,
+    /// Wall-clock seconds that it lasted.
+    pub seconds: f64,
+}

@@ -1,0 +1,201 @@
+//! The worker: one start of the program is a round.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use figure::evidence::{LIBRARY, PROGRAM_PROCESSES};
+use figure::format::seconds;
+use figure::{Event, Evidence, Reading, Round};
+use machine::Tree;
+use machine::counters::Watch;
+
+use super::plan::{Setup, Variant};
+use super::rates::{Rates, RateWatch};
+use crate::clock::Clock;
+use crate::measure;
+use crate::ours::find_cell;
+use crate::pool::Pool;
+use crate::preload::{self, Proof};
+use crate::start::{Ended, Stage, Start, open_files};
+use crate::tree::{self, Account};
+use crate::worker::{Bench, Facts};
+
+/// How long a program that does not end by itself runs for the proof.
+const PROOF_TIME: Duration = Duration::from_secs(3);
+/// Time between two readings of the CPU time and faults of such a program.
+const RATE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Starts the program under its variants.
+pub struct Runner {
+    setup: Setup,
+    cell: PathBuf,
+    files: u64,
+    /// Why a variant gets no rounds; in the order of the variants.
+    void: Vec<Option<String>>,
+    /// One thread for each CPU, asleep while the program runs: for the canary.
+    pool: Pool,
+    watch: Watch,
+}
+
+/// What the proof of a variant gave.
+#[derive(Clone, Debug, Default)]
+pub struct VariantProof {
+    /// Evidence for its figure.
+    pub evidence: Evidence,
+    /// Why it gets no rounds.
+    pub void: Option<String>,
+}
+
+/// Gets the worker ready. `prove` gives a proof for each variant, in order.
+///
+/// # Errors
+/// What could not be had, in words for the user.
+pub fn prepare(
+    plan: serde_json::Value,
+    event: &mut dyn FnMut(Event),
+    prove: impl FnOnce(&Runner, &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, String>,
+) -> Result<(Box<dyn Bench>, Facts), String> {
+    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    let cell = find_cell()?;
+    let clock = Clock::of(&setup.machine);
+    let pool = Pool::on_each(&setup.allowed, clock.clone()).map_err(|error| error.to_string())?;
+    let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
+    let mut facts = Facts::default();
+    clock.write(&mut facts.evidence);
+    let mut runner = Runner { setup, cell, files: open_files(), void: Vec::new(), pool, watch };
+    let proofs = prove(&runner, event)?;
+    for (variant, proof) in runner.setup.variants.iter().zip(proofs) {
+        facts.figures.push((variant.figure.clone(), proof.evidence));
+        runner.void.push(proof.void);
+    }
+    Ok((Box::new(runner), facts))
+}
+
+/// Writes who served; `library` is the one that was asked for, in words. Nothing where the proof failed.
+pub fn write_library(evidence: &mut Evidence, proof: &Proof, library: String) {
+    match proof {
+        Proof::Served(processes) => {
+            evidence.put(LIBRARY, library);
+            evidence.put(PROGRAM_PROCESSES, *processes as f64);
+        }
+        Proof::Unknown(reason) => evidence.put_unknown(LIBRARY, reason.clone()),
+        Proof::Other(_) | Proof::Failed(_) => {}
+    }
+}
+
+impl Runner {
+    /// What is run.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// What every start has in common.
+    pub fn stage(&self) -> Stage<'_> {
+        Stage {
+            cell: &self.cell,
+            program: &self.setup.program,
+            files: self.files,
+            allowed: &self.setup.allowed,
+            patience: Duration::from_secs_f64(self.setup.patience),
+        }
+    }
+
+    /// How long a start for the proof runs; `None` for a program that ends by itself.
+    pub fn proof_time(&self) -> Option<Duration> {
+        self.setup.until_rate.map(|time| PROOF_TIME.min(Duration::from_secs_f64(time)))
+    }
+
+    /// Proves by a start of its own which library serves the program's memory: this one, or the C library
+    /// itself.
+    ///
+    /// # Errors
+    /// Why the program could not be started, in words for the user.
+    pub fn prove_library(&self, library: Option<&Path>, environment: &[OsString]) -> Result<Proof, String> {
+        preload::prove(&self.stage(), library, environment, &self.setup.directory, self.proof_time())
+    }
+
+    /// One start, neither timed nor counted.
+    ///
+    /// # Errors
+    /// Why the program could not be started, in words for the user.
+    pub fn start_untimed(&self, environment: &[OsString]) -> Result<Ended, String> {
+        let start = Start::begin(&self.stage(), environment.to_vec())?;
+        match self.proof_time() {
+            Some(time) => start.run_for(time, |_| Ok(())),
+            None => start.run(|_| Ok(())),
+        }
+    }
+
+    fn measure(&self, variant: &Variant) -> Result<Round, String> {
+        let start = Start::begin(&self.stage(), variant.environment.clone())?;
+        let body = || {
+            let result = match self.setup.until_rate {
+                Some(time) => run_until_steady(start, time),
+                None => start.run(|_| Ok(())).map(|ended| (ended, None, 0.0)),
+            };
+            // wait4(2) leaves out processes that still ran when the program was stopped: the readings have
+            // them.
+            let used = result.as_ref().map_or(0.0, |(ended, _, read)| ended.cpu().max(*read));
+            (result, used)
+        };
+        let (result, around) =
+            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
+        let (ended, rates, _) = result?;
+        if let Some(failure) = &ended.failure {
+            return Err(format!("one start of several failed: {failure}"));
+        }
+        let mut evidence = around.evidence;
+        ended.write(&mut evidence);
+        let value = match rates {
+            Some(rates) => {
+                rates.write(&mut evidence);
+                rates.busy()
+            }
+            None => ended.cpu(),
+        };
+        Ok(Round::new(around.started, around.duration, vec![value], evidence))
+    }
+}
+
+/// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds that it
+/// and all that it started had used when it was stopped.
+fn run_until_steady(start: Start, time: f64) -> Result<(Ended, Option<Rates>, f64), String> {
+    let (begun, mut watch, mut cpu) = (Instant::now(), RateWatch::default(), 0.0);
+    let mut account = Account::default();
+    let ended = start.run_until(RATE_INTERVAL, |cell| {
+        let now = begun.elapsed().as_secs_f64();
+        if let Reading::Value(used) = tree::used(cell, &mut account) {
+            cpu = used.cpu();
+            watch.take(now, used);
+        }
+        Ok(now >= time || watch.rates().is_some_and(|rates| rates.is_steady))
+    })?;
+    let rates = watch.rates();
+    match (&ended.failure, rates) {
+        (Some(how), _) => Err(format!(
+            "{how} after {}, before its rates were steady: leave --until-rate out where the work has an end",
+            seconds(ended.wall)
+        )),
+        (None, None) => {
+            Err(format!("{} is too short for rates: --until-rate=30s allows more", seconds(time)))
+        }
+        (None, rates) => Ok((ended, rates, cpu)),
+    }
+}
+
+impl Bench for Runner {
+    fn round(&mut self, figure: &str) -> Result<Round, String> {
+        let index = self.setup.variants.iter().position(|variant| variant.figure == figure);
+        let index = index.ok_or_else(|| format!("no figure {figure}"))?;
+        match self.void.get(index) {
+            Some(Some(reason)) => Err(reason.clone()),
+            _ => self.measure(&self.setup.variants[index]),
+        }
+    }
+
+    /// Every variant was proved before the first round.
+    fn finish(&mut self) -> Result<Facts, String> {
+        Ok(Facts::default())
+    }
+}
