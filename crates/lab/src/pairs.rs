@@ -90,8 +90,8 @@ struct CpuCaches<'a> {
     last_level: Option<&'a Cache>,
 }
 
-/// The pairs among `cpus` by class, at most `most` of each. They are evenly spread over the pairs in order of CPU number
-/// and include the first. Pairs of equal kinds of core are preferred.
+/// The pairs among `cpus` by class, at most `most` of each. They are evenly spread over the pairs in order of
+/// CPU number and include the first. Pairs of equal kinds of core are preferred.
 pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
     let cpu_caches: Vec<CpuCaches> =
         cpus.iter().filter_map(|cpu| CpuCaches::new(machine, machine.cpu(cpu)?)).collect();
@@ -224,9 +224,9 @@ mod tests {
 
     /// Every class that a machine has: the number of pairs, and the CPUs of the first pair.
     fn classes(machine: &Machine) -> BTreeMap<&'static str, (usize, u32, u32)> {
-        let found = find(machine, &machine.topology.online, 4);
+        let by_class = find(machine, &machine.topology.online, 4);
         let first = |f: &Found| f.pairs.first().map(|pair| (f.there_are, pair.owner, pair.requester));
-        found.iter().filter_map(|f| Some((f.class.word(), first(f)?))).collect()
+        by_class.iter().filter_map(|f| Some((f.class.word(), first(f)?))).collect()
     }
 
     #[test]
@@ -265,12 +265,12 @@ mod tests {
     #[test]
     fn a_missing_class_has_a_reason() {
         let machine = describe("microvm_2cpu");
-        let found = find(&machine, &machine.topology.online, 4);
-        let absent = |class| found.iter().find(|f| f.class == class).unwrap().absent.clone();
+        let by_class = find(&machine, &machine.topology.online, 4);
+        let absent = |class| by_class.iter().find(|f| f.class == class).unwrap().absent.clone();
         assert_eq!(absent(Class::Llc), None);
         let smt = absent(Class::Smt).unwrap();
         assert_eq!(smt, "there are no two hardware threads of one core, by what the hypervisor shows");
-        let pair = &found.iter().find(|f| f.class == Class::Llc).unwrap().pairs[0];
+        let pair = &by_class.iter().find(|f| f.class == Class::Llc).unwrap().pairs[0];
         assert!(pair.basis.contains("share an L3 of") && pair.basis.contains("hypervisor"), "{}", pair.basis);
 
         let one = find(&machine, &"0".parse().unwrap(), 4);
@@ -287,18 +287,18 @@ mod tests {
     #[test]
     fn a_hidden_topology_is_a_class_of_its_own() {
         let machine = describe("gvisor_no_caches");
-        let found = find(&machine, &machine.topology.online, 2);
-        assert_eq!(found.len(), 1);
-        assert_eq!((found[0].class, found[0].pairs.len()), (Class::Unknown, 2));
-        assert!(!found[0].pairs[0].basis.is_empty());
+        let by_class = find(&machine, &machine.topology.online, 2);
+        assert_eq!(by_class.len(), 1);
+        assert_eq!((by_class[0].class, by_class[0].pairs.len()), (Class::Unknown, 2));
+        assert!(!by_class[0].pairs[0].basis.is_empty());
     }
 
     #[test]
     fn few_pairs_of_many_evenly_spread_and_always_the_same() {
         let machine = describe("two_socket_smt_server");
-        let found = find(&machine, &machine.topology.online, 4);
-        assert_eq!(found, find(&machine, &machine.topology.online, 4));
-        let sockets = &found.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
+        let by_class = find(&machine, &machine.topology.online, 4);
+        assert_eq!(by_class, find(&machine, &machine.topology.online, 4));
+        let sockets = &by_class.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
         assert_eq!(sockets.len(), 4);
         let owners: std::collections::BTreeSet<u32> = sockets.iter().map(|pair| pair.owner).collect();
         assert_eq!(owners.len(), 4, "{sockets:?}");
@@ -308,8 +308,8 @@ mod tests {
     fn pairs_of_one_kind_of_core_are_preferred() {
         let machine = describe("hybrid_laptop");
         let kind = |cpu| machine.cpu(cpu).unwrap().kind.clone();
-        for found in find(&machine, &machine.topology.online, 4) {
-            for pair in &found.pairs {
+        for by_class in find(&machine, &machine.topology.online, 4) {
+            for pair in &by_class.pairs {
                 assert_eq!(kind(pair.owner), kind(pair.requester), "{pair:?}");
             }
         }
