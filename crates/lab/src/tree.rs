@@ -32,7 +32,7 @@ pub struct Used {
 
 impl Used {
     /// Usage of a process and of the children that it waited for.
-    pub fn of(stat: &Stat) -> Used {
+    pub fn of_process(stat: &Stat) -> Used {
         let tick = clock_ticks_per_second() as f64;
         let process = Used {
             user: stat.utime as f64 / tick,
@@ -41,11 +41,11 @@ impl Used {
             major: stat.majflt as f64,
             resident: stat.rss as f64 * page_size() as f64,
         };
-        process.plus(&Used::of_waited(stat))
+        process.plus(&Used::of_waited_children(stat))
     }
 
     /// Usage of the children that a process waited for. Their RSS is 0.
-    pub fn of_waited(stat: &Stat) -> Used {
+    pub fn of_waited_children(stat: &Stat) -> Used {
         let tick = clock_ticks_per_second() as f64;
         Used {
             user: stat.cutime.max(0) as f64 / tick,

@@ -61,8 +61,8 @@ fn root(directory: &Path) -> Option<PathBuf> {
     fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).find(|path| path.join("sys").is_dir())
 }
 
-fn distinct(machine: &Machine, of: fn(&figure::host::LogicalCpu) -> u32) -> usize {
-    machine.topology.cpus.iter().map(of).collect::<BTreeSet<_>>().len()
+fn distinct(machine: &Machine, key: fn(&figure::host::LogicalCpu) -> u32) -> usize {
+    machine.topology.cpus.iter().map(key).collect::<BTreeSet<_>>().len()
 }
 
 fn summary(machine: &Machine) -> String {

@@ -36,7 +36,7 @@ impl Account {
     /// Takes the counters of all processes that exist now. Returns the usage so far, which never falls, and
     /// the RSS of now.
     pub fn take(&mut self, stats: &[Stat]) -> Used {
-        let entry = |stat: &Stat| (identity(stat), (Used::of(stat), Used::of_waited(stat)));
+        let entry = |stat: &Stat| (identity(stat), (Used::of_process(stat), Used::of_waited_children(stat)));
         let now: BTreeMap<Identity, (Used, Used)> = stats.iter().map(entry).collect();
         let waited = now.iter().fold(Used::default(), |sum, (process, (_, waited))| {
             let before = self.live.get(process).map_or_else(Used::default, |(_, before)| *before);
