@@ -99,8 +99,8 @@ impl Copies {
     ///
     /// # Errors
     /// The copy that could not be started or failed before it was ready, and why.
-    pub fn start(cell: &Path, ask: &Ask) -> Result<Copies, String> {
-        let mut copies = Copies::begin(cell, ask, |_| {})?;
+    pub fn start(helper: &Path, ask: &Ask) -> Result<Copies, String> {
+        let mut copies = Copies::begin(helper, ask, |_| {})?;
         copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
         Ok(copies)
     }
@@ -110,7 +110,7 @@ impl Copies {
     ///
     /// # Errors
     /// The copy that could not be started, and why.
-    pub fn begin(cell: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
+    pub fn begin(helper: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
         let (memory, shared) = map(ask.copies * ask.threads).map_err(|error| {
             format!("memory to share with the copies: {error}{}", ended::limit_of(&error))
         })?;
@@ -130,9 +130,9 @@ impl Copies {
         };
         for copy in 0..ask.copies {
             let slot = copy * ask.threads;
-            let child = spawn(cell, ask, copies._memory.as_raw_fd(), slot, &copies.stderr);
+            let child = spawn(helper, ask, copies._memory.as_raw_fd(), slot, &copies.stderr);
             copies.children.push(child.map_err(|error| {
-                format!("copy {} of {} could not be started: {error}", copy + 1, cell.display())
+                format!("copy {} of {} could not be started: {error}", copy + 1, helper.display())
             })?);
         }
         Ok(copies)
@@ -379,8 +379,14 @@ fn map(slots: usize) -> std::io::Result<(OwnedFd, Shared)> {
     Ok((memory, shared))
 }
 
-fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, stderr: &StderrCapture) -> std::io::Result<Child> {
-    let mut command = Command::new(cell);
+fn spawn(
+    helper: &Path,
+    ask: &Ask,
+    memory: i32,
+    slot: usize,
+    stderr: &StderrCapture,
+) -> std::io::Result<Child> {
+    let mut command = Command::new(helper);
     command
         .arg(ask.name)
         .args([memory.to_string(), slot.to_string(), ask.duration.as_millis().to_string()])

@@ -17,8 +17,8 @@
 //! - [`others`] records which other processes used CPU time during rounds.
 //! - [`session`] drives a [`worker`] process through the schedule and sends [`events`]. A [`guardian`] in
 //!   between kills all descendants of the worker. A [`warden`] cleans up if truebench itself is killed:
-//!   processes by the run's [`mark`], files by the names of its [`scratch`]. [`child`] starts children that
-//!   end with their parent.
+//!   processes by the run's id ([`mark`]), files by the names of its [`scratch`]. [`child`] starts children
+//!   that end with their parent.
 //! - [`trust`] decides which files are run, preloaded or read back: those that other users cannot change.
 //! - [`traffic`] reads the counters of the memory controllers and finds their real channels.
 

@@ -3,7 +3,7 @@
 //! A guardian kills the descendants of a worker. It misses a program that shares truebench's terminal, and
 //! everything if it is killed itself. The warden holds one end of a socket; only truebench has the other. If
 //! that end closes before truebench dismisses the warden, it kills every process with the run's
-//! [`mark`](crate::mark) and removes the run's [`scratch`](crate::scratch) files. The warden is not a child
+//! [id](crate::mark) and removes the run's [`scratch`](crate::scratch) files. The warden is not a child
 //! of truebench, so it is not counted as part of the load.
 
 use std::io::{Read, Write};
@@ -97,7 +97,7 @@ pub fn dismiss() {
 }
 
 /// The body of a warden process. `socket` is the number of the inherited descriptor. Never returns.
-pub fn main(socket: i32, mark: &str) -> ! {
+pub fn main(socket: i32, run_id: &str) -> ! {
     // SAFETY: the parent passes the socket under this number, and nothing else uses it.
     let mut socket = UnixStream::from(unsafe { OwnedFd::from_raw_fd(socket) });
     let _ = rustix::process::setsid();
@@ -111,8 +111,8 @@ pub fn main(socket: i32, mark: &str) -> ! {
     // A directory's name is never empty: two zeros in a row, or one alone, are the dismissal.
     let is_dismissed = received == DISMISSED || received.ends_with(&[DISMISSED, DISMISSED].concat());
     if !is_dismissed {
-        mark::kill(mark);
-        let session = mark.split('-').next().and_then(|process| process.parse().ok()).unwrap_or(0);
+        mark::kill(run_id);
+        let session = run_id.split('-').next().and_then(|process| process.parse().ok()).unwrap_or(0);
         for directory in received.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             scratch::sweep(Path::new(std::ffi::OsStr::from_bytes(directory)), session);
         }

@@ -215,8 +215,8 @@ impl Wait<'_> {
 #[derive(Debug)]
 pub struct Worker {
     guardian: Child,
-    /// The mark of the guardian and of all its descendants.
-    mark: String,
+    /// The run id of the guardian and of all its descendants.
+    run_id: String,
     requests: Option<ChildStdin>,
     replies: ChildStdout,
     /// The writing end; closing it makes the guardian end everything.
@@ -232,13 +232,13 @@ impl Worker {
     pub fn spawn(name: &str) -> std::io::Result<Worker> {
         ended::watch();
         static WORKERS: AtomicUsize = AtomicUsize::new(0);
-        let mark = format!("{}.{}", *mark::RUN, WORKERS.fetch_add(1, Ordering::Relaxed));
+        let run_id = format!("{}.{}", *mark::RUN, WORKERS.fetch_add(1, Ordering::Relaxed));
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         // The guardian inherits this end.
         rustix::io::fcntl_setfd(&read_end, rustix::io::FdFlags::empty())?;
         let mut guardian = Command::new("/proc/self/exe")
             .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), MARKER, name])
-            .env(mark::VARIABLE, &mark)
+            .env(mark::VARIABLE, &run_id)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Its own process group: Ctrl-C goes to truebench alone, which then ends the worker in order.
@@ -253,7 +253,7 @@ impl Worker {
         rustix::io::ioctl_fionbio(&requests, true)?;
         Ok(Worker {
             guardian,
-            mark,
+            run_id,
             requests: Some(requests),
             replies,
             lifeline: Some(write_end),
@@ -368,7 +368,7 @@ impl Worker {
         self.lifeline = None;
         // A guardian that was killed has not killed its descendants.
         if self.guardian.wait().map_or(true, |status| status.code().is_none()) {
-            mark::kill(&self.mark);
+            mark::kill(&self.run_id);
         }
     }
 }

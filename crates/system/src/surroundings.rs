@@ -11,11 +11,11 @@ use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 
 /// The C library, and the program that runs the tests.
-pub fn of_cell(cell: &Path) -> Evidence {
+pub fn of_helper(helper: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     evidence.put(LIBC, libc());
     evidence.put_reading(LIBC_STRCMP, strcmp());
-    match lab::image::read(cell) {
+    match lab::image::read(helper) {
         Ok(image) => {
             evidence.put(CELL_BYTES, image.bytes as f64);
             evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());
@@ -84,11 +84,11 @@ mod unit {
     #[test]
     fn this_machine_is_described() {
         let program = std::env::current_exe().unwrap();
-        let cell = of_cell(&program);
-        assert!(cell.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
-        assert!(cell.get(LIBC_STRCMP).into_value().is_none_or(|at| at.contains("+0x")), "{cell:?}");
+        let helper = of_helper(&program);
+        assert!(helper.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
+        assert!(helper.get(LIBC_STRCMP).into_value().is_none_or(|at| at.contains("+0x")), "{helper:?}");
         assert_eq!(
-            cell.get(CELL_BYTES).into_value(),
+            helper.get(CELL_BYTES).into_value(),
             Some(std::fs::metadata(&program).unwrap().len() as f64)
         );
         let place = lab::mount::evidence(Path::new("/proc"));

@@ -45,7 +45,7 @@ pub fn prepare(
 impl CrossBench {
     /// Runs UnixBench's program once.
     fn run_unixbench(&self, pair: &Pair, runner: &PassRunner) -> Result<Round, String> {
-        let workdir = WorkDir::create(Needs::Directory, &runner.cell, &runner.directory, runner.session)?;
+        let workdir = WorkDir::create(Needs::Directory, &runner.helper, &runner.directory, runner.session)?;
         let text = unixbench::text(&self.setup.unixbench_dir);
         std::fs::copy(&text, workdir.directory.join(unixbench::TEXT_NAME))
             .map_err(|error| format!("{} could not be copied: {error}", text.display()))?;

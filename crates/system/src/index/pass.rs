@@ -36,7 +36,7 @@ fn environment(needs: Needs) -> Vec<(String, String)> {
 /// Runs passes on some CPUs.
 pub struct PassRunner {
     /// `truebench-cell`.
-    pub cell: PathBuf,
+    pub helper: PathBuf,
     /// CPUs that the copies may use.
     pub cpus: CpuList,
     /// Directory in which working directories are created.
@@ -60,11 +60,11 @@ impl PassRunner {
         directory: &Path,
         session: u32,
     ) -> Result<PassRunner, String> {
-        let cell = find_cell()?;
+        let helper = find_cell()?;
         lab::scratch::sweep_abandoned(directory);
         Ok(PassRunner {
             // Absolute, because it is started in other directories and executes itself there.
-            cell: cell.canonicalize().unwrap_or(cell),
+            helper: helper.canonicalize().unwrap_or(helper),
             cpus: cpus.clone(),
             directory: directory.to_owned(),
             session,
@@ -76,7 +76,7 @@ impl PassRunner {
     /// Libraries and the helper for all figures; file system, shell and tools for the figures of tests that
     /// use them.
     pub fn facts(&self, tasks: &[Task]) -> Facts {
-        let mut facts = Facts { evidence: surroundings::of_cell(&self.cell), ..Facts::default() };
+        let mut facts = Facts { evidence: surroundings::of_helper(&self.helper), ..Facts::default() };
         facts.evidence.merge(lab::clock::of_monotonic());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
@@ -112,7 +112,7 @@ impl PassRunner {
     /// Why it has no result, for the user.
     pub fn pass(&self, task: &Task) -> Result<Round, String> {
         let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
-        let workdir = WorkDir::create(test.needs, &self.cell, &self.directory, self.session)?;
+        let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
         let ask = Ask {
             name: test.name,
             copies: task.copies as usize,
@@ -123,7 +123,7 @@ impl PassRunner {
             cpus: self.cpus.clone(),
             environment: environment(test.needs),
         };
-        let copies = Copies::start(&self.cell, &ask)?;
+        let copies = Copies::start(&self.helper, &ask)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
         let (ready, before) = (copies.used(), children_cpu_time());
         let body = || {

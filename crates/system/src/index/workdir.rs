@@ -26,10 +26,10 @@ impl WorkDir {
     ///
     /// # Errors
     /// What could not be created, where, and why.
-    pub fn create(needs: Needs, cell: &Path, parent: &Path, session: u32) -> Result<WorkDir, String> {
+    pub fn create(needs: Needs, helper: &Path, parent: &Path, session: u32) -> Result<WorkDir, String> {
         let (scratch, arguments) = match needs {
             Needs::Nothing => (None, Vec::new()),
-            Needs::Cell => (None, vec![cell.into()]),
+            Needs::Cell => (None, vec![helper.into()]),
             Needs::Directory => (Some(scratch_directory(parent, session)?), Vec::new()),
             Needs::Scripts => {
                 let scratch = scratch_directory(parent, session)?;
@@ -68,7 +68,7 @@ mod unit {
     #[test]
     fn the_directory_has_what_is_needed_and_is_removed() {
         let parent = tempfile::tempdir().unwrap();
-        let workdir = WorkDir::create(Needs::Scripts, Path::new("/cell"), parent.path(), 7).unwrap();
+        let workdir = WorkDir::create(Needs::Scripts, Path::new("/helper"), parent.path(), 7).unwrap();
         let script = workdir.directory.join(&workdir.arguments[0]);
         let mut command = std::process::Command::new(script);
         let output = command.arg("2").current_dir(&workdir.directory).output().unwrap();
@@ -81,12 +81,12 @@ mod unit {
     #[test]
     fn only_tests_that_write_get_a_directory() {
         let nowhere = Path::new("/nonexistent");
-        let workdir = WorkDir::create(Needs::Cell, Path::new("/cell"), nowhere, 7).unwrap();
+        let workdir = WorkDir::create(Needs::Cell, Path::new("/helper"), nowhere, 7).unwrap();
         assert_eq!(
             (workdir.directory.as_path(), workdir.arguments),
-            (Path::new("/"), vec![OsString::from("/cell")])
+            (Path::new("/"), vec![OsString::from("/helper")])
         );
-        let error = WorkDir::create(Needs::Directory, Path::new("/cell"), nowhere, 7).unwrap_err();
+        let error = WorkDir::create(Needs::Directory, Path::new("/helper"), nowhere, 7).unwrap_err();
         assert!(error.contains("/nonexistent") && error.contains("--dir"), "{error}");
     }
 }

@@ -22,7 +22,7 @@ use super::task_evidence;
 
 struct SwitchBench {
     setup: Setup,
-    cell: PathBuf,
+    helper: PathBuf,
     /// By placement.
     observers: Vec<Observer>,
     /// By task: the pair, if it persists over rounds.
@@ -47,14 +47,14 @@ pub fn prepare(
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let cell = find_cell()?;
+    let helper = find_cell()?;
     let observers = setup.places.iter().map(|place| Observer::new(place, &setup));
     let observers = observers.collect::<Result<_, _>>()?;
     let start = |task: &Task| -> Result<Option<Copies>, String> {
         let Some(place) = setup.places.get(task.place).filter(|_| task.settling_hops.is_some()) else {
             return Ok(None);
         };
-        Copies::start(&cell, &ask(place, task, setup.seconds)?).map(Some)
+        Copies::start(&helper, &ask(place, task, setup.seconds)?).map(Some)
     };
     let persistent = std::thread::scope(|scope| {
         let handles: Vec<_> = setup.tasks.iter().map(|task| scope.spawn(|| start(task))).collect();
@@ -67,7 +67,7 @@ pub fn prepare(
     let mut facts = Facts { evidence: lab::clock::of_monotonic(), ..Facts::default() };
     // A task that reads back a different mask ends its pass, so every round has the right masks.
     facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(SwitchBench { setup, cell, observers, persistent }), facts))
+    Ok((Box::new(SwitchBench { setup, helper, observers, persistent }), facts))
 }
 
 impl Observer {
@@ -93,7 +93,7 @@ impl SwitchBench {
         let persistent = self.persistent.get_mut(index).and_then(Option::as_mut);
         let fresh = match persistent {
             Some(_) => None,
-            None => Some(Copies::start(&self.cell, &ask(place, task, self.setup.seconds)?)?),
+            None => Some(Copies::start(&self.helper, &ask(place, task, self.setup.seconds)?)?),
         };
         let body = || {
             let before = observer.idle.read();
