@@ -41,6 +41,7 @@ impl Directory {
         Ok(Directory { directory, _lock: lock })
     }
 
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }

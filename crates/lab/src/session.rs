@@ -28,6 +28,7 @@ pub type Gate = fn(&Round) -> Option<String>;
 /// The plan of a suite: what to measure, and for how long.
 #[derive(Clone, Debug)]
 pub struct SuitePlan {
+    /// The suite's name.
     pub suite: &'static str,
     /// The name of its worker.
     pub worker: &'static str,

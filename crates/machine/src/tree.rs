@@ -35,6 +35,7 @@ impl Tree {
         self.root == Path::new("/")
     }
 
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -12,6 +12,7 @@ pub mod unixbench;
 
 use crate::mode::Mode;
 
+/// The mode.
 pub const MODE: Mode = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",

@@ -10,6 +10,7 @@ pub mod workdir;
 
 use crate::mode::Mode;
 
+/// The mode.
 pub const MODE: Mode = Mode {
     name: "index",
     title: "UnixBench's tests",

@@ -27,6 +27,7 @@ pub mod switch;
 
 use mode::Mode;
 
+/// The suite's name.
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are reported.

@@ -12,6 +12,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
+/// The mode.
 pub const MODE: Mode = Mode {
     name: "noise",
     title: "how quiet the CPUs are",

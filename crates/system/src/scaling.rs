@@ -12,6 +12,7 @@ use crate::index::{bench, complete};
 use crate::mode::{Mode, Options, PlanError, Planned};
 use crate::ratio;
 
+/// The mode.
 pub const MODE: Mode = Mode {
     name: "copies",
     title: "UnixBench's tests by number of copies",

@@ -14,6 +14,7 @@ pub mod task_evidence;
 
 use crate::mode::Mode;
 
+/// The mode.
 pub const MODE: Mode = Mode {
     name: "switch",
     title: "switches by placement",

@@ -87,6 +87,7 @@ impl Place {
 pub struct Setup {
     /// The machine.
     pub machine: Machine,
+    /// The placements.
     pub places: Vec<Place>,
     /// Seconds of a pass.
     pub seconds: f64,
