@@ -243,7 +243,7 @@ impl Session<'_> {
         let (value, kept) = (round.value(), round.kept);
         let figure = &mut self.figures[index];
         figure.rounds.push(round);
-        let (done, seconds_left) = self.schedule.progress(self.elapsed());
+        let (done, seconds_left) = self.schedule.progress(self.start.elapsed().as_secs_f64());
         self.events.send(Event::RoundFinished {
             figure: figure.id.clone(),
             value,
