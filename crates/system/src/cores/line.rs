@@ -49,7 +49,7 @@ impl Line {
     /// # Errors
     /// [`NoAnswer`] after ten seconds without the other thread.
     #[inline]
-    pub fn bounce(&self, first: u64, trips: u64) -> Result<(), Alone> {
+    pub fn bounce(&self, first: u64, trips: u64) -> Result<(), NoAnswer> {
         for trip in 0..trips {
             self.increment(first + 2 * trip)?;
         }
