@@ -9,14 +9,14 @@ use figure::CpuList;
 
 /// Bits of one word of a mask.
 const WORD_BITS: u32 = usize::BITS;
-/// The kernel refuses (EINVAL) a mask shorter than its own; ours grows up to this many CPUs, well above the
-/// largest NR_CPUS (8192 on x86-64).
+/// The kernel refuses (EINVAL) a mask shorter than its own. The mask here grows up to this many CPUs, well
+/// above the largest NR_CPUS (8192 on x86-64).
 const MOST_CPUS: u32 = 65_536;
 
 /// The CPUs that the calling thread may run on.
 ///
 /// # Errors
-/// What the system answered; a sandbox may forbid the call.
+/// The system's error; a sandbox may forbid the call.
 pub fn get() -> io::Result<CpuList> {
     let mut cpus = 1024;
     loop {
@@ -49,7 +49,7 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
         return Ok(());
     }
     let error = io::Error::last_os_error();
-    // Of one's own threads the kernel forbids it to nobody.
+    // The kernel itself always permits this for the caller's own threads.
     Err(match error.kind() {
         io::ErrorKind::PermissionDenied if machine::perf::is_filtered(&machine::Tree::live()) => {
             io::Error::new(error.kind(), format!("{error}: {FILTERED}"))
@@ -58,7 +58,6 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
     })
 }
 
-/// What forbids it, and what to do.
 const FILTERED: &str = "a filter of system calls (seccomp) forbids sched_setaffinity; run truebench outside of it, or let that call \
      through (SystemCallFilter=@resources of a service, --security-opt seccomp=unconfined of a container)";
 
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_read_back() {
+    fn the_mask_that_was_set_is_read_back() {
         std::thread::spawn(|| {
             let allowed = get().unwrap();
             let one: CpuList = allowed.iter().take(1).collect();

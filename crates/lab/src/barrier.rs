@@ -1,14 +1,14 @@
-//! A barrier for pinned threads that leaves them running: they spin, so that all start within a microsecond.
+//! A spinning barrier for pinned threads: all start within a microsecond.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Spins before the first yield. A thread that waits longer may be keeping the one it waits for from the
-/// CPU (more threads than CPUs), so from then on it yields at each turn.
+/// Spins before the first yield. With more threads than CPUs, a spinning thread may keep a CPU from the
+/// thread that it waits for. So it yields in each further iteration.
 const SPINS: u32 = 20_000;
 
-/// A sense-reversing barrier (Mellor-Crummey and Scott, ACM TOCS 9, 1991, algorithm 1) that can be broken, so that a
-/// thread that fails does not leave the others waiting for ever.
+/// A sense-reversing barrier (Mellor-Crummey and Scott, ACM TOCS 9, 1991, algorithm 1) that can be broken, so
+/// that the other threads do not wait for a thread that failed.
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
@@ -17,7 +17,7 @@ pub struct Barrier {
     broken: AtomicBool,
 }
 
-/// The barrier was broken: some thread will never arrive.
+/// The barrier was broken, because a thread will never arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
@@ -58,12 +58,12 @@ impl Barrier {
         Ok(())
     }
 
-    /// Releases every waiting thread with an error, until it is mended.
+    /// Releases every waiting thread with an error, until [`mend`](Self::mend) is called.
     pub fn break_it(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }
 
-    /// Makes a broken barrier whole. No thread may be waiting.
+    /// Makes a broken barrier usable again. No thread may be waiting.
     pub fn mend(&self) {
         self.waiting.store(0, Ordering::Relaxed);
         self.broken.store(false, Ordering::Release);
@@ -76,7 +76,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn nobody_passes_before_all_have_come() {
+    fn no_thread_passes_before_all_have_arrived() {
         let threads = 5;
         let barrier = Arc::new(Barrier::new(threads));
         let arrived = Arc::new(AtomicUsize::new(0));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_barrier_lets_go() {
+    fn a_broken_barrier_releases_its_threads() {
         let barrier = Arc::new(Barrier::new(2));
         let waiter = std::thread::spawn({
             let barrier = barrier.clone();

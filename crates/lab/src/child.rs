@@ -1,7 +1,7 @@
-//! Starts children from one thread, which lasts as long as the process.
+//! Starts all children from one thread, which lives as long as the process.
 //!
-//! PR_SET_PDEATHSIG (prctl(2)) follows the *thread* that forked: a child of a thread that ends earlier would be killed with it. The
-//! affinity mask is inherited from the thread that forks as well.
+//! PR_SET_PDEATHSIG (prctl(2)) follows the *thread* that forked: when that thread ends, its children are
+//! killed. A child also inherits the affinity mask of the thread that forked.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -35,23 +35,23 @@ impl From<SpawnError> for io::Error {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The way to the thread.
+/// Sends jobs to the thread.
 static STARTER: Mutex<Option<Sender<Job>>> = Mutex::new(None);
 
-/// Starts a child on these CPUs; `None`: those of the calling thread.
+/// Starts a child on these CPUs. `None`: the CPUs of the calling thread.
 ///
 /// # Errors
 /// [`SpawnError`].
 pub fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, SpawnError> {
     let cpus = cpus.cloned().map_or_else(affinity::get, Ok).map_err(SpawnError::Cpus)?;
-    let (answer, answered) = channel();
+    let (sender, result) = channel();
     starter()?
         .send(Box::new(move || {
             let set = affinity::set(&cpus).map_err(SpawnError::Cpus);
-            let _ = answer.send(set.and_then(|()| Ok(command.spawn()?)));
+            let _ = sender.send(set.and_then(|()| Ok(command.spawn()?)));
         }))
         .map_err(|_| io::Error::other("the thread that starts children is gone"))?;
-    answered.recv().unwrap_or_else(|error| Err(io::Error::other(error).into()))
+    result.recv().unwrap_or_else(|error| Err(io::Error::other(error).into()))
 }
 
 fn starter() -> io::Result<Sender<Job>> {
@@ -66,17 +66,18 @@ fn starter() -> io::Result<Sender<Job>> {
     Ok(starter.insert(sender).clone())
 }
 
-/// Makes the child end by SIGKILL when the calling process does, provided that the thread that starts it lasts so long. A program with
-/// the set-user-ID bit is not reached. The child is forked, which copies the page tables: not for a process with much memory.
+/// Kills the child (SIGKILL) when the thread that started it ends, so use [`spawn`]. Set-user-ID programs are
+/// not affected. The child is forked, which copies the page tables: unsuitable for a process with much
+/// memory.
 pub fn end_with_parent(command: &mut Command) {
     let parent = getpid();
-    // SAFETY: between fork and exec it makes system calls alone.
+    // SAFETY: between fork and exec it only makes system calls.
     unsafe {
         command.pre_exec(move || {
             set_parent_process_death_signal(Some(Signal::KILL))?;
             match getppid() == Some(parent) {
                 true => Ok(()),
-                // The signal is sent for a death from now on.
+                // The parent died before the signal was armed.
                 false => Err(io::Error::from_raw_os_error(libc::ECANCELED)),
             }
         });
@@ -88,7 +89,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_child_outlives_the_thread_that_asked_for_it() {
+    fn a_child_outlives_the_thread_that_requested_it() {
         let mut command = Command::new("sleep");
         command.arg("600");
         end_with_parent(&mut command);
@@ -99,7 +100,7 @@ mod unit {
     }
 
     #[test]
-    fn cpus_and_errors_are_told_apart() {
+    fn cpus_are_set_and_errors_are_distinguished() {
         let one: CpuList = affinity::get().unwrap().iter().take(1).collect();
         let mut shell = Command::new("grep");
         shell.args(["Cpus_allowed_list", "/proc/self/status"]).stdout(std::process::Stdio::piped());

@@ -1,21 +1,21 @@
-//! The clock of all timing: the time stamp counter where it is proved, else CLOCK_MONOTONIC_RAW.
+//! The clock of all timing: the time stamp counter if it is proven, else CLOCK_MONOTONIC_RAW.
 //!
-//! Neither is steered by NTP (clock_gettime(2)), so a rate measured with it is not bent by a clock discipline.
+//! NTP adjusts neither (clock_gettime(2)), so it cannot distort a measured rate.
 
 use figure::evidence::{CLOCK_COST, CLOCK_GRANULARITY, CLOCK_SOURCE};
 use figure::{Evidence, Machine};
 use rustix::time::{ClockId, clock_gettime};
 
-/// A moment, in ticks of the [`Clock`] that read it.
+/// A point in time, in ticks of the [`Clock`] that read it.
 pub type Ticks = u64;
 
-/// Readings taken to find granularity and cost.
+/// Readings from which granularity and cost are computed.
 const PROBES: usize = 2000;
-/// Length of each of the two calibrations of the counter against CLOCK_MONOTONIC_RAW.
+/// Duration of each of the two calibrations against CLOCK_MONOTONIC_RAW.
 #[cfg(target_arch = "x86_64")]
 const CALIBRATION_NS: u64 = 5_000_000;
-/// Two calibrations that differ by more than this share do not prove a constant rate. One reading of the
-/// pair may be late by an interrupt of some microseconds in 5 ms.
+/// Two calibrations that differ by more than this share do not prove a constant rate. An interrupt may delay
+/// one reading by some microseconds of the 5 ms.
 #[cfg(target_arch = "x86_64")]
 const CALIBRATION_TOLERANCE: f64 = 0.002;
 
@@ -24,7 +24,7 @@ const CALIBRATION_TOLERANCE: f64 = 0.002;
 pub struct Clock {
     kind: Kind,
     nanoseconds_per_tick: f64,
-    /// Which clock, and why this one.
+    /// The name of the clock, and why it was chosen.
     pub basis: String,
 }
 
@@ -35,12 +35,12 @@ enum Kind {
     MonotonicRaw,
 }
 
-/// What reading the clock costs and resolves.
+/// Cost and granularity of reading a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Smallest positive difference between two successive readings, in seconds.
     pub granularity: f64,
-    /// Mean time of one reading, in seconds (the median is 0 where the clock is coarse).
+    /// Mean time of one reading, in seconds. (The median of a coarse clock is 0.)
     pub cost: f64,
 }
 
@@ -50,16 +50,16 @@ impl Clock {
         Clock { kind: Kind::MonotonicRaw, nanoseconds_per_tick: 1.0, basis: "CLOCK_MONOTONIC_RAW".to_owned() }
     }
 
-    /// The best clock for this machine, by what it tells of itself.
+    /// The best clock for this machine, by its description.
     pub fn of(machine: &Machine) -> Self {
         let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
         let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
         Clock::choose(invariant, clocksource.map(String::as_str))
     }
 
-    /// The best clock for a machine. `invariant` says that the processor's flags promise a counter of
-    /// constant rate; `clocksource` is the kernel's own choice. The counter is taken only when the kernel
-    /// itself keeps time by it (it then has watched it for synchrony between CPUs), and two calibrations agree.
+    /// The best clock for a machine. `invariant`: the processor's flags promise a constant rate.
+    /// `clocksource` is the kernel's choice. The counter is used only if the kernel uses it as clocksource,
+    /// because it then checks that the CPUs are synchronous, and if two calibrations agree.
     pub fn choose(invariant: bool, clocksource: Option<&str>) -> Self {
         #[cfg(target_arch = "x86_64")]
         if invariant && clocksource == Some("tsc") {
@@ -82,7 +82,8 @@ impl Clock {
         Clock::monotonic_raw()
     }
 
-    /// Now. Earlier loads and stores of the calling thread are done; later ones have not begun.
+    /// The current time. Earlier loads and stores of the calling thread are complete, later ones have not
+    /// begun.
     #[inline]
     pub fn now(&self) -> Ticks {
         match self.kind {
@@ -95,17 +96,18 @@ impl Clock {
         }
     }
 
-    /// Seconds from one moment to a later one; negative if it is earlier.
+    /// Seconds from `from` to `to`; negative if `to` is earlier.
     pub fn seconds(&self, from: Ticks, to: Ticks) -> f64 {
         to.wrapping_sub(from) as i64 as f64 * self.nanoseconds_per_tick * 1e-9
     }
 
-    /// Ticks a second of the time stamp counter, where that is the clock: for cycles that others counted with it.
+    /// Ticks per second of the time stamp counter, if it is the clock. Converts cycles that other code
+    /// counted with it.
     pub fn counter_rate(&self) -> Option<f64> {
         (self.kind != Kind::MonotonicRaw).then(|| 1e9 / self.nanoseconds_per_tick)
     }
 
-    /// Writes which clock it is, and what reading it costs and resolves, measured on the calling thread.
+    /// Writes the clock's name, and its cost and granularity as measured on the calling thread.
     pub fn write(&self, evidence: &mut Evidence) {
         let precision = self.precision();
         evidence.put(CLOCK_GRANULARITY, precision.granularity);
@@ -118,20 +120,20 @@ impl Clock {
         let readings: Vec<Ticks> = (0..PROBES).map(|_| self.now()).collect();
         let steps: Vec<f64> = readings.windows(2).map(|pair| self.seconds(pair[0], pair[1])).collect();
         let granularity = steps.iter().copied().filter(|step| *step > 0.0).fold(f64::INFINITY, f64::min);
-        let whole = self.seconds(readings[0], readings[PROBES - 1]);
-        Precision { granularity, cost: whole / (PROBES - 1) as f64 }
+        let total = self.seconds(readings[0], readings[PROBES - 1]);
+        Precision { granularity, cost: total / (PROBES - 1) as f64 }
     }
 }
 
-/// What CLOCK_MONOTONIC costs and resolves, for those who are timed by it. It is read from the same counter as CLOCK_MONOTONIC_RAW, and differs
-/// in how its rate is steered.
+/// Name, cost and granularity of CLOCK_MONOTONIC, for programs that use it. The kernel reads it like
+/// CLOCK_MONOTONIC_RAW and only adjusts its rate.
 pub fn of_monotonic() -> Evidence {
     let mut evidence = Evidence::default();
     Clock { basis: "CLOCK_MONOTONIC".to_owned(), ..Clock::monotonic_raw() }.write(&mut evidence);
     evidence
 }
 
-/// Nanoseconds for each tick of the counter, held against `raw` over 5 ms.
+/// Nanoseconds per tick of the counter, compared with `raw` for 5 ms.
 #[cfg(target_arch = "x86_64")]
 fn calibrate(raw: &Clock) -> f64 {
     let (start, first) = (raw.now(), counter());
@@ -143,14 +145,14 @@ fn calibrate(raw: &Clock) -> f64 {
     }
 }
 
-/// RDTSCP waits for earlier instructions, the LFENCE behind it keeps later ones from starting (Intel SDM 3,
-/// section 19.17.1).
+/// RDTSCP waits for earlier instructions, and the LFENCE after it delays later ones (Intel SDM 3, section
+/// 19.17.1).
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn counter() -> u64 {
     use core::arch::x86_64::{__rdtscp, _mm_lfence};
     let mut aux = 0;
-    // SAFETY: RDTSCP is on every x86-64 processor whose counter is invariant; LFENCE is part of SSE2.
+    // SAFETY: every x86-64 processor with an invariant counter has RDTSCP; LFENCE is part of SSE2.
     unsafe {
         let ticks = __rdtscp(&mut aux);
         _mm_lfence();
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_proved_is_not_used() {
+    fn an_unproven_counter_is_not_used() {
         assert_eq!(Clock::choose(false, Some("tsc")).kind, Kind::MonotonicRaw);
         assert_eq!(Clock::choose(true, Some("hpet")).kind, Kind::MonotonicRaw);
         assert_eq!(Clock::choose(true, None).kind, Kind::MonotonicRaw);

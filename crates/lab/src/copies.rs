@@ -1,10 +1,11 @@
-//! Copies of `truebench-cell`: started asleep, let go together, and collected. Such as last are let go again and again.
+//! Copies of `truebench-cell`: started asleep, released together, and collected. Persistent copies are
+//! released repeatedly.
 //!
-//! Each copy is a `truebench-cell` in a process group of its own, so that what it forked can be killed with it. They share
-//! a mapping ([`cell::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
-//! even if it was killed.
+//! Each copy has its own process group, so that its children can be killed with it. The copies share a
+//! mapping ([`cell::shared`]) in which they wait for the start and write their results. A result is complete
+//! even if the copy was killed afterwards.
 
-mod said;
+mod stderr;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -21,55 +22,57 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use said::Said;
+use stderr::StderrCapture;
 
 use crate::{child, ended};
 
-/// How long copies may take until they are all ready.
+/// How long copies may take to become ready.
 const STARTING: Duration = Duration::from_secs(20);
-/// When is first looked whether they still live, and how long it is between looks at most: each takes a CPU from one that works.
-const LOOK: Duration = Duration::from_millis(20);
-const SELDOM: Duration = Duration::from_millis(250);
-/// How long they may take to end when their time is over: a script that has begun is let end, as UnixBench does.
+/// Time to the first check that the copies are alive. The interval doubles with each check.
+const FIRST_CHECK: Duration = Duration::from_millis(20);
+/// Longest time between two checks: each takes CPU time from a copy.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// How long copies may take to end after their time: a script that has begun runs to its end, as in
+/// UnixBench.
 const ENDING: Duration = Duration::from_secs(60);
 
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// What the cell is to do: the name of a test, of a hop, or of the load.
+    /// The name of a test, of a hop, or of the load.
     pub name: &'static str,
-    /// How many at the same time.
+    /// Number of concurrent copies.
     pub copies: usize,
-    /// Threads of each that have results of their own.
+    /// Threads of each copy that write results.
     pub threads: usize,
-    /// How long each counts.
+    /// How long each copy counts.
     pub duration: Duration,
-    /// What the test takes besides.
+    /// Further arguments of the test.
     pub arguments: Vec<OsString>,
-    /// Where they work.
+    /// Working directory.
     pub directory: PathBuf,
-    /// The CPUs that they may use.
+    /// CPUs that the copies may use.
     pub cpus: CpuList,
-    /// Variables that are set besides those that we have.
+    /// Environment variables that are added.
     pub environment: Vec<(String, String)>,
 }
 
-/// What one copy gave.
+/// The result of one copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Copy {
-    /// What was counted.
+    /// Operations.
     pub count: u64,
-    /// Seconds that its count took: from its start to its end, or to the end of the last long operation that counts.
+    /// Seconds from the start to the end, or to the end of the last long operation that counts.
     pub seconds: f64,
-    /// When it started and ended, in nanoseconds of CLOCK_MONOTONIC.
+    /// Start and end in nanoseconds of CLOCK_MONOTONIC.
     pub window: (u64, u64),
-    /// CPU seconds in user code and in the kernel, waited-for children included.
+    /// CPU seconds in user code and in the kernel, with the children that it waited for.
     pub cpu: (f64, f64),
-    /// Its own voluntary and involuntary switches.
+    /// Voluntary and involuntary context switches of the copy itself.
     pub switches: (u64, u64),
-    /// Seconds that it was ready and had no CPU; `None` where the kernel does not tell.
+    /// Seconds in the run queue; `None` if the kernel does not report them.
     pub run_delay: Option<f64>,
-    /// The test's own numbers.
+    /// Numbers that only the test interprets.
     pub notes: Vec<u64>,
 }
 
@@ -78,42 +81,42 @@ pub struct Copy {
 pub struct Copies {
     name: &'static str,
     children: Vec<Child>,
-    /// Slots of each.
+    /// Slots of each copy.
     threads: usize,
     shared: Shared,
-    /// How often all have said that they are ready.
+    /// Ready signals that are expected so far.
     due: usize,
     duration: Duration,
-    /// Passes that copies that last have made.
+    /// Passes that persistent copies were released for.
     passes: u32,
-    // Held for the mapping alone.
+    // Keeps the mapping alive.
     _memory: OwnedFd,
-    /// What copies and their children say on standard error.
-    said: Said,
+    stderr: StderrCapture,
 }
 
 impl Copies {
-    /// Starts them and waits until all are ready.
+    /// Starts copies and waits until all are ready.
     ///
     /// # Errors
-    /// Which could not be started, or failed before it was ready, and why.
-    pub fn start(cell: &Path, ask: &Ask) -> Result<Copies, String> {
-        let mut copies = Copies::begin(cell, ask, |_| {})?;
-        copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, SELDOM, &mut |_| Ok(()))?;
+    /// The copy that could not be started or failed before it was ready, and why.
+    pub fn start(helper: &Path, ask: &Ask) -> Result<Copies, String> {
+        let mut copies = Copies::begin(helper, ask, |_| {})?;
+        copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
         Ok(copies)
     }
 
-    /// Starts them, once `prepare` has written what they are told by way of the memory that they share. Whether
-    /// they are ready, [`ready`](Self::ready) tells.
+    /// Starts copies after `prepare` has written their input to the shared mapping. [`ready`](Self::ready)
+    /// waits for them.
     ///
     /// # Errors
-    /// Which could not be started.
-    pub fn begin(cell: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
+    /// The copy that could not be started, and why.
+    pub fn begin(helper: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
         let (memory, shared) = map(ask.copies * ask.threads).map_err(|error| {
             format!("memory to share with the copies: {error}{}", ended::limit_of(&error))
         })?;
         prepare(&shared);
-        let said = Said::new().map_err(|error| format!("memory for what the copies say: {error}"))?;
+        let stderr =
+            StderrCapture::new().map_err(|error| format!("memory for what the copies say: {error}"))?;
         let mut copies = Copies {
             name: ask.name,
             children: Vec::new(),
@@ -123,95 +126,97 @@ impl Copies {
             duration: ask.duration,
             passes: 0,
             _memory: memory,
-            said,
+            stderr,
         };
         for copy in 0..ask.copies {
             let slot = copy * ask.threads;
-            let child = spawn(cell, ask, copies._memory.as_raw_fd(), slot, &copies.said);
+            let child = spawn(helper, ask, copies._memory.as_raw_fd(), slot, &copies.stderr);
             copies.children.push(child.map_err(|error| {
-                format!("copy {} of {} could not be started: {error}", copy + 1, cell.display())
+                format!("copy {} of {} could not be started: {error}", copy + 1, helper.display())
             })?);
         }
         Ok(copies)
     }
 
-    /// Waits until `arrivals` more have said that they are ready. For the first while nobody looks after them: looking
-    /// disturbs. Then they are looked after: whether they live, and what `look` says of the processes.
+    /// Waits until `arrivals` more threads are ready. For the time `undisturbed` nothing is checked, because
+    /// a check disturbs. After that, this checks at least every `interval` that the copies are alive, and
+    /// calls `check`.
     fn await_ready(
         &mut self,
         arrivals: usize,
-        alone: Duration,
+        undisturbed: Duration,
         patience: Duration,
-        seldom: Duration,
-        look: &mut dyn FnMut(&[Child]) -> Result<(), String>,
+        interval: Duration,
+        check: &mut dyn FnMut(&[Child]) -> Result<(), String>,
     ) -> Result<(), String> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let head = self.shared.head();
         self.due += arrivals;
-        let (due, mut pause) = (self.due, LOOK);
+        let (due, mut pause) = (self.due, FIRST_CHECK);
         loop {
             let ready = head.ready.load(Ordering::Acquire);
             if ready as usize >= due {
                 return Ok(());
             }
-            let waited = begun.elapsed();
-            if waited >= alone {
+            let waited = start.elapsed();
+            if waited >= undisturbed {
                 for index in 0..self.children.len() {
                     if let Ok(Some(status)) = self.children[index].try_wait() {
                         return Err(self.complaint(index, status));
                     }
                 }
-                look(&self.children)?;
-                self.said.forget_chatter();
+                check(&self.children)?;
+                self.stderr.free_excess();
             }
-            if waited > alone.saturating_add(patience) {
+            if waited > undisturbed.saturating_add(patience) {
                 return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
             }
-            wait(&head.ready, ready, alone.saturating_sub(waited).max(pause));
-            pause = (pause * 2).min(seldom);
+            wait(&head.ready, ready, undisturbed.saturating_sub(waited).max(pause));
+            pause = (pause * 2).min(interval);
         }
     }
 
-    /// Bytes that the first of them has in memory; `None` if the kernel does not tell.
+    /// RSS of the first copy in bytes; `None` if the kernel does not report it.
     pub fn resident(&self) -> Option<f64> {
         resident(self.children.first()?.id())
     }
 
-    /// CPU seconds that they have used so far, to get ready (the first field of /proc/PID/schedstat; 0 where the kernel does not tell).
+    /// CPU seconds that the copies used so far (/proc/PID/schedstat, field 1; 0 if the kernel does not report
+    /// it).
     pub fn used(&self) -> f64 {
-        let of = |child: &Child| {
+        let cpu_time = |child: &Child| {
             let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).ok()?;
             schedstat.split_whitespace().next()?.parse::<f64>().ok()
         };
-        self.children.iter().filter_map(of).sum::<f64>() * 1e-9
+        self.children.iter().filter_map(cpu_time).sum::<f64>() * 1e-9
     }
 
-    /// One more pass of copies that last: lets them go, and waits until all are ready again.
+    /// Runs one more pass of persistent copies: releases them and waits until all are ready again.
     ///
     /// # Errors
-    /// The first that failed, and why.
+    /// The first copy that failed, and why.
     pub fn pass(&mut self) -> Result<Vec<Copy>, String> {
         (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
         self.let_go();
-        self.await_ready(self.children.len(), self.duration, ENDING, SELDOM, &mut |_| Ok(()))?;
+        self.await_ready(self.children.len(), self.duration, ENDING, CHECK_INTERVAL, &mut |_| Ok(()))?;
         (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
     }
 
-    /// Waits until `arrivals` threads are ready, looked after by `look`. With [`let_go`](Self::let_go) in between, copies
-    /// go from phase to phase.
+    /// Waits until `arrivals` threads are ready and calls `check` now and then. With [`let_go`](Self::let_go)
+    /// in between, copies go from phase to phase.
     ///
     /// # Errors
-    /// The first that failed, and why; what `look` said; or that they were not ready within the patience.
+    /// The first copy that failed, and why; the error of `check`; or that `patience` is over.
     pub fn ready(
         &mut self,
         arrivals: usize,
         patience: Duration,
-        mut look: impl FnMut(&[Child]) -> Result<(), String>,
+        mut check: impl FnMut(&[Child]) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.await_ready(arrivals, Duration::ZERO, patience, SELDOM, &mut look)
+        self.await_ready(arrivals, Duration::ZERO, patience, CHECK_INTERVAL, &mut check)
     }
 
-    /// The same, looked after no less often than `seldom`.
+    /// As [`ready`](Self::ready), with a check at least every `interval`.
     ///
     /// # Errors
     /// As [`ready`](Self::ready).
@@ -219,13 +224,13 @@ impl Copies {
         &mut self,
         arrivals: usize,
         patience: Duration,
-        seldom: Duration,
-        mut look: impl FnMut(&[Child]) -> Result<(), String>,
+        interval: Duration,
+        mut check: impl FnMut(&[Child]) -> Result<(), String>,
     ) -> Result<(), String> {
-        self.await_ready(arrivals, Duration::ZERO, patience, seldom, &mut look)
+        self.await_ready(arrivals, Duration::ZERO, patience, interval, &mut check)
     }
 
-    /// Lets them go on.
+    /// Releases the copies.
     pub fn let_go(&mut self) {
         let head = self.shared.head();
         self.passes += 1;
@@ -238,25 +243,25 @@ impl Copies {
         self.children.iter().map(Child::id)
     }
 
-    /// Where the threads write, in the order of the copies.
+    /// The slots of all threads, in the order of the copies.
     pub fn slots(&self) -> impl Iterator<Item = &'static Slot> {
         (0..self.children.len() * self.threads).filter_map(|slot| self.shared.slot(slot))
     }
 
-    /// Lets them go, and waits until all have ended.
+    /// Releases the copies and waits until all have ended.
     ///
     /// # Errors
-    /// The first that failed, and why.
+    /// The first copy that failed, and why.
     pub fn run(mut self) -> Result<Vec<Copy>, String> {
         self.let_go();
         let statuses = self.await_ends()?;
         (0..statuses.len()).map(|index| self.result(index, statuses[index])).collect()
     }
 
-    /// Waits until all have ended, well.
+    /// Waits until all copies have ended with success.
     ///
     /// # Errors
-    /// The first that failed, and why.
+    /// The first copy that failed, and why.
     pub fn ended(mut self) -> Result<(), String> {
         let statuses = self.await_ends()?;
         let failed = statuses.iter().enumerate().find(|(_, status)| !status.success());
@@ -276,64 +281,64 @@ impl Copies {
 
     fn result(&self, index: usize, status: ExitStatus) -> Result<Copy, String> {
         let slot = self.slot(index).ok_or("no such copy")?;
-        let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire);
-        let window = (of(&slot.started), of(&slot.ended));
+        let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire);
+        let window = (load(&slot.started), load(&slot.ended));
         if !status.success() || slot.failed.load(Ordering::Acquire) != 0 || window.1 <= window.0 {
             return Err(self.complaint(index, status));
         }
         let seconds = |microseconds: u64| microseconds as f64 * 1e-6;
-        let whole = Some(of(&slot.whole)).filter(|whole| *whole > window.0).unwrap_or(window.1);
+        let whole = Some(load(&slot.whole)).filter(|whole| *whole > window.0).unwrap_or(window.1);
         Ok(Copy {
-            count: of(&slot.count),
+            count: load(&slot.count),
             seconds: (whole - window.0) as f64 * 1e-9,
             window,
-            cpu: (seconds(of(&slot.user)), seconds(of(&slot.system))),
-            switches: (of(&slot.voluntary), of(&slot.involuntary)),
-            run_delay: Some(of(&slot.run_delay))
+            cpu: (seconds(load(&slot.user)), seconds(load(&slot.system))),
+            switches: (load(&slot.voluntary), load(&slot.involuntary)),
+            run_delay: Some(load(&slot.run_delay))
                 .filter(|delay| *delay != u64::MAX)
                 .map(|ns| ns as f64 * 1e-9),
-            notes: slot.notes.iter().map(of).collect(),
+            notes: slot.notes.iter().map(load).collect(),
         })
     }
 
-    /// Why a copy gave nothing, in words.
+    /// Why a copy has no result.
     fn complaint(&self, index: usize, status: ExitStatus) -> String {
-        let which = match self.children.len() {
+        let subject = match self.children.len() {
             1 => self.name.to_owned(),
             copies => format!("{}, copy {} of {copies}", self.name, index + 1),
         };
         let slots = || (0..self.threads).filter_map(|thread| self.shared.slot(index * self.threads + thread));
         let slot = slots().find(|slot| slot.failed.load(Ordering::Acquire) != 0).or_else(|| slots().next());
         let failed = slot.map_or(0, |slot| slot.failed.load(Ordering::Acquire));
-        let how = match step::ALL.iter().find(|(number, _)| *number == failed) {
-            Some((_, what)) => {
+        let failure = match step::ALL.iter().find(|(number, _)| *number == failed) {
+            Some((_, step)) => {
                 let errno = slot.map_or(0, |slot| slot.errno.load(Ordering::Acquire));
                 let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
                 match (errno, failed) {
                     (0, step::CHILD) => {
-                        format!("{what}: {}", ended::words(ExitStatus::from_raw(detail as i32)))
+                        format!("{step}: {}", ended::words(ExitStatus::from_raw(detail as i32)))
                     }
-                    (0, _) => format!("{what} was wrong ({detail})"),
-                    (errno, _) => format!("{what}: {}", std::io::Error::from_raw_os_error(errno as i32)),
+                    (0, _) => format!("{step} was wrong ({detail})"),
+                    (errno, _) => format!("{step}: {}", std::io::Error::from_raw_os_error(errno as i32)),
                 }
             }
             None if status.success() => "ended before its time, without a result".to_owned(),
             None => ended::words(status),
         };
         match self.first_words() {
-            Some(words) => format!("{which}: {how}; it said: {words}"),
-            None => format!("{which}: {how}"),
+            Some(line) => format!("{subject}: {failure}; it said: {line}"),
+            None => format!("{subject}: {failure}"),
         }
     }
 
     /// The first line on standard error; untrusted.
     pub fn first_words(&self) -> Option<String> {
-        self.said.first_words()
+        self.stderr.first_line()
     }
 
     /// The last line on standard error; untrusted.
     pub fn last_words(&self) -> Option<String> {
-        self.said.last_words()
+        self.stderr.last_line()
     }
 }
 
@@ -347,35 +352,41 @@ impl Drop for Copies {
     }
 }
 
-/// Bytes that a process has in memory, as fast as the kernel tells (statm); `None` if it does not.
+/// RSS of a process in bytes, by the cheapest way (statm); `None` if the kernel does not report it.
 pub fn resident(process: u32) -> Option<f64> {
     let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: f64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    // SAFETY: a constant of the system.
+    // SAFETY: reads a constant.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     Some(pages * page as f64)
 }
 
-/// Memory for the results of so many copies, which they inherit.
-fn map(copies: usize) -> std::io::Result<(OwnedFd, Shared)> {
-    let bytes = Shared::bytes(copies);
+/// A mapping with a slot for the results of each thread, which the copies inherit.
+fn map(slots: usize) -> std::io::Result<(OwnedFd, Shared)> {
+    let bytes = Shared::bytes(slots);
     let memory = memfd_create("truebench-copies", MemfdFlags::empty())?;
     ftruncate(&memory, bytes as u64)?;
     // SAFETY: a fresh mapping, as large as the file.
     let base = unsafe {
         mmap(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &memory, 0)?
     };
-    // SAFETY: page-aligned, zeroed, never unmapped: a worker makes some hundreds of these.
+    // SAFETY: page-aligned and zeroed. It is never unmapped: a worker makes only some hundreds.
     let shared = unsafe {
         (*base.cast::<Head>()).parent.store(std::process::id(), Ordering::Relaxed);
-        (*base.cast::<Head>()).slots.store(copies as u32, Ordering::Release);
+        (*base.cast::<Head>()).slots.store(slots as u32, Ordering::Release);
         Shared::over(base.cast())
     };
     Ok((memory, shared))
 }
 
-fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &Said) -> std::io::Result<Child> {
-    let mut command = Command::new(cell);
+fn spawn(
+    helper: &Path,
+    ask: &Ask,
+    memory: i32,
+    slot: usize,
+    stderr: &StderrCapture,
+) -> std::io::Result<Child> {
+    let mut command = Command::new(helper);
     command
         .arg(ask.name)
         .args([memory.to_string(), slot.to_string(), ask.duration.as_millis().to_string()])
@@ -384,22 +395,22 @@ fn spawn(cell: &Path, ask: &Ask, memory: i32, slot: usize, said: &Said) -> std::
         .current_dir(&ask.directory)
         .stdin(Stdio::null())
         .stdout(File::options().write(true).open("/dev/null")?)
-        .stderr(said.stdio()?)
+        .stderr(stderr.stdio()?)
         .process_group(0);
     Ok(child::spawn(command, Some(&ask.cpus))?)
 }
 
-/// Waits so long at most for the word to change from `value`.
-fn wait(word: &std::sync::atomic::AtomicU32, value: u32, most: Duration) {
+/// Waits at most `timeout` for the word to change from `value`.
+fn wait(word: &std::sync::atomic::AtomicU32, value: u32, timeout: Duration) {
     let timeout = libc::timespec {
-        tv_sec: most.as_secs() as libc::time_t,
-        tv_nsec: libc::c_long::from(most.subsec_nanos() as i32),
+        tv_sec: timeout.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(timeout.subsec_nanos() as i32),
     };
-    // SAFETY: a word that lives, and a timeout.
+    // SAFETY: the word and the timeout outlive the call.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const timeout) };
 }
 
-/// Waits for a child's end; after `end` it is killed with what it started.
+/// Waits until a child ends. At `end` its process group is killed.
 fn await_end(child: &mut Child, end: Instant) -> Result<ExitStatus, String> {
     let pid = Pid::from_child(child);
     let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("waiting: {error}"))?;
@@ -423,11 +434,11 @@ mod unit {
     use super::*;
 
     #[test]
-    fn steps_are_told_apart() {
+    fn step_numbers_are_distinct() {
         let mut numbers: Vec<u32> = step::ALL.iter().map(|(number, _)| *number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), step::ALL.len());
-        assert!(numbers[0] > 0, "0 is nothing");
+        assert!(numbers[0] > 0, "0 means no failure");
     }
 }

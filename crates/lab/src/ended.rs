@@ -1,4 +1,4 @@
-//! How a process that truebench started ended, and which limit ended it: one place for all suites.
+//! Describes how a process that truebench started ended, and which limit ended it. Used by all suites.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -13,23 +13,23 @@ use signal_hook::low_level::{register, signal_name};
 
 use crate::thread_counters::children_cpu_time;
 
-/// Exit code of a shell that did not find a command, and what it adds to the number of the signal that ended one (POSIX, 2.8.2; bash, dash).
+/// Exit code of a shell that did not find a command (POSIX, 2.8.2).
 const NOT_FOUND: i32 = 127;
-const OF_SIGNAL: i32 = 128;
-/// The kernel compares CPU time in ticks of its clock with the limit, which may be more than the CPU time that it reports: of short
-/// processes by a quarter.
+/// A shell exits with this plus the number of the signal that ended its command (POSIX, 2.8.2; bash, dash).
+const SIGNAL_BASE: i32 = 128;
+/// The kernel compares the limit with CPU time in clock ticks. For short processes these exceed the CPU time
+/// that it reports by up to a quarter.
 const TICKS: f64 = 0.25;
-/// A stack below this is too small for more than the smallest programs.
+/// Bytes of stack below which most programs cannot run.
 const SMALL_STACK: u64 = 256 << 10;
 
-/// What the kernel had counted when the last process ended, or when this one began to look.
+/// Counters when the last process ended, or when [`watch`] was called.
 static BEFORE: LazyLock<Mutex<Counts>> = LazyLock::new(|| Mutex::new(Counts::now()));
 
-/// Counts at a moment.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     kills: Kills,
-    /// CPU seconds of the children that were waited for.
+    /// CPU seconds of children that were waited for.
     cpu: f64,
 }
 
@@ -42,11 +42,13 @@ impl Counts {
 /// The limits of this process, which its children inherit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limits {
-    /// Seconds of CPU time after which SIGXCPU comes, and SIGKILL.
+    /// Seconds of CPU time until SIGXCPU, and until SIGKILL.
     cpu: (Option<u64>, Option<u64>),
-    /// Bytes of a file, of all mappings, of the stack.
+    /// Bytes of a file.
     file: Option<u64>,
-    space: Option<u64>,
+    /// Bytes of all mappings.
+    address_space: Option<u64>,
+    /// Bytes of the stack.
     stack: Option<u64>,
 }
 
@@ -54,33 +56,40 @@ impl Limits {
     fn now() -> Limits {
         let soft = |resource| getrlimit(resource).current;
         let cpu = getrlimit(Resource::Cpu);
-        let (file, space, stack) = (soft(Resource::Fsize), soft(Resource::As), soft(Resource::Stack));
-        Limits { cpu: (cpu.current, cpu.maximum), file, space, stack }
+        Limits {
+            cpu: (cpu.current, cpu.maximum),
+            file: soft(Resource::Fsize),
+            address_space: soft(Resource::As),
+            stack: soft(Resource::Stack),
+        }
     }
 }
 
-/// Begins to look: what befell others before is no cause. To be called when a process that has children begins.
+/// Takes the first counters, so that earlier events are not taken for a cause. Call it when a process that
+/// starts children begins.
 pub fn watch() {
     LazyLock::force(&BEFORE);
 }
 
-/// Makes this process outlive the limit of a file's size: a write beyond it fails (EFBIG), and no SIGXFSZ ends the process. Programs
-/// that it executes are as before.
+/// Makes this process survive the file-size limit: a write beyond it fails with EFBIG instead of SIGXFSZ.
+/// Programs that it executes keep the default action.
 ///
 /// # Errors
-/// What the system answered.
+/// The system's error.
 pub fn outlive_file_limit() -> std::io::Result<()> {
-    // SAFETY: a handler that does nothing. Were the signal ignored, programs that are executed would ignore it too.
+    // SAFETY: the handler does nothing. An ignored signal would stay ignored in executed programs; a handler
+    // does not.
     unsafe { register(SIGXFSZ, || {}) }.map(drop)
 }
 
-/// How it ended, in words: `ended with exit code 3`, `was killed by SIGKILL: the memory limit of the control group …`.
+/// How a process ended, for the user: `ended with exit code 3`,
+/// `was killed by SIGKILL: the memory limit of the control group …`.
 pub fn words(status: ExitStatus) -> String {
     let (signal, prefix) = match (status.signal(), status.code().unwrap_or(-1)) {
         (Some(signal), _) => (signal, String::new()),
         (None, code @ NOT_FOUND) => return format!("ended with exit code {code}, a command was not found"),
-        (None, code) if signal_name(code - OF_SIGNAL).is_some() => {
-            (code - OF_SIGNAL, format!("ended with exit code {code}, as a shell does whose command "))
+        (None, code) if signal_name(code - SIGNAL_BASE).is_some() => {
+            (code - SIGNAL_BASE, format!("ended with exit code {code}, as a shell does whose command "))
         }
         (None, code) => return format!("ended with exit code {code}"),
     };
@@ -91,7 +100,7 @@ pub fn words(status: ExitStatus) -> String {
     prefix + &words
 }
 
-/// The limit that an error of the system comes from, in words to follow it; nothing for other errors.
+/// The resource limit that caused an error, to be appended to it; empty for other errors.
 pub fn limit_of(error: &std::io::Error) -> String {
     match (error.raw_os_error(), Limits::now().file) {
         (Some(libc::EFBIG), Some(most)) => {
@@ -101,21 +110,22 @@ pub fn limit_of(error: &std::io::Error) -> String {
     }
 }
 
-/// What a signal means. `memory` is what ran out of memory meanwhile, `cpu` the CPU seconds that children used meanwhile.
+/// What a signal means. `memory` is the cause of an OOM kill since the last call, `cpu` the CPU seconds that
+/// children used since then.
 fn killed(signal: i32, limits: &Limits, memory: Option<String>, cpu: f64) -> String {
-    let of_cpu = |limit: u64| format!("the limit of CPU time is {} (ulimit -t)", seconds(limit as f64));
+    let cpu_limit = |limit: u64| format!("the limit of CPU time is {} (ulimit -t)", seconds(limit as f64));
     let cause = match (signal, limits) {
-        (libc::SIGXCPU, Limits { cpu: (Some(limit), _), .. }) => Some(of_cpu(*limit)),
+        (libc::SIGXCPU, Limits { cpu: (Some(limit), _), .. }) => Some(cpu_limit(*limit)),
         (libc::SIGXFSZ, Limits { file: Some(limit), .. }) => {
             Some(format!("the limit of a file's size is {} (ulimit -f)", bytes(*limit as f64)))
         }
         (libc::SIGKILL, _) if memory.is_some() => memory,
         (libc::SIGKILL, Limits { cpu: (_, Some(limit)), .. }) if cpu >= *limit as f64 * (1.0 - TICKS) => {
-            Some(of_cpu(*limit))
+            Some(cpu_limit(*limit))
         }
         (libc::SIGSYS, _) => Some("a filter of system calls (seccomp) forbids one that it made".to_owned()),
         (libc::SIGKILL, _) => Some("by hand or by another program; no memory limit was met".to_owned()),
-        (libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS, Limits { space: Some(limit), .. }) => {
+        (libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS, Limits { address_space: Some(limit), .. }) => {
             Some(format!("perhaps as the address space is limited to {} (ulimit -v)", bytes(*limit as f64)))
         }
         (libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS, Limits { stack: Some(limit), .. })
@@ -139,8 +149,12 @@ mod unit {
     #[test]
     fn the_limit_is_named_and_no_other() {
         let none = Limits::default();
-        let all =
-            Limits { cpu: (Some(2), Some(3)), file: Some(8192), space: Some(1 << 30), stack: Some(64 << 10) };
+        let all = Limits {
+            cpu: (Some(2), Some(3)),
+            file: Some(8192),
+            address_space: Some(1 << 30),
+            stack: Some(64 << 10),
+        };
         let memory = || Some("the memory limit of the control group /a is 60 MiB".to_owned());
         for (signal, limits, memory, cpu, has, has_not) in [
             (libc::SIGKILL, all, memory(), 9.0, "60 MiB", "ulimit"),
@@ -150,7 +164,7 @@ mod unit {
             (libc::SIGXCPU, all, None, 2.0, "CPU time is 2.00 s", "memory"),
             (libc::SIGXFSZ, all, None, 0.0, "size is 8 KiB", "CPU"),
             (libc::SIGABRT, all, None, 0.0, "ulimit -v", "ulimit -s"),
-            (libc::SIGSEGV, Limits { space: None, ..all }, None, 0.0, "ulimit -s", "ulimit -v"),
+            (libc::SIGSEGV, Limits { address_space: None, ..all }, None, 0.0, "ulimit -s", "ulimit -v"),
             (libc::SIGSYS, all, None, 0.0, "seccomp", "ulimit"),
             (libc::SIGTERM, all, memory(), 9.0, "SIGTERM", ":"),
             (libc::SIGXCPU, none, None, 9.0, "SIGXCPU", ":"),
@@ -161,7 +175,7 @@ mod unit {
     }
 
     #[test]
-    fn ends_in_words() {
+    fn exit_codes_are_described() {
         assert_eq!(
             words(ExitStatus::from_raw(127 << 8)),
             "ended with exit code 127, a command was not found"

@@ -1,4 +1,4 @@
-//! The channel that events take from a measurement to whoever watches.
+//! The channel for events from a measurement to the live view.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use figure::Event;
 
-/// Events that may wait; a watcher that is slower loses the rest.
+/// Events that the channel holds. A slower receiver loses the rest.
 const DEPTH: usize = 256;
 
 /// The sending end. Sending never blocks: an event that finds the channel full is counted and dropped.
@@ -23,14 +23,14 @@ impl Events {
         (Events { sender, dropped: Arc::default() }, receiver)
     }
 
-    /// Sends, or drops.
+    /// Sends the event, or drops it if the channel is full.
     pub fn send(&self, event: Event) {
         if self.sender.try_send(event).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// How many events were dropped so far.
+    /// Number of dropped events so far.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_watcher_costs_events_and_nothing_else() {
+    fn a_slow_receiver_loses_events_and_blocks_nothing() {
         let (events, receiver) = Events::channel();
         for number in 0..DEPTH + 10 {
             events.send(Event::Note { text: number.to_string() });

@@ -1,10 +1,10 @@
 //! The guardian: a process between truebench and a worker, so that nothing outlives the run.
 //!
 //! PR_SET_PDEATHSIG alone follows the *thread* that forked and misses grandchildren. The guardian is a
-//! subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): whatever a worker leaves behind becomes its child. It holds
-//! the reading end of a pipe whose writing end only truebench has. When that closes, because truebench ended
-//! or was killed in whatever way, or when the worker itself ends, it kills all its descendants, reaps them, and
-//! exits with the worker's status.
+//! subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): orphans of a worker become its children. It holds the
+//! reading end of a pipe; only truebench has the writing end. When that closes, because truebench ended or
+//! was killed, or when the worker ends, the guardian kills and reaps all its descendants and exits with the
+//! worker's status.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -17,15 +17,15 @@ use rustix::process::{Pid, Signal, kill_process, set_child_subreaper, set_parent
 /// First argument of a guardian process.
 pub const MARKER: &str = "__guardian";
 
-/// The body of a guardian process: runs this program with `command`, and its own process id as last argument, until
-/// that ends or truebench does. `lifeline` is the number of the inherited descriptor. Never returns.
+/// The body of a guardian process. Runs this program with `command`, and the guardian's process id as last
+/// argument, until it or truebench ends. `lifeline` is the number of the inherited descriptor. Never returns.
 pub fn main(lifeline: i32, command: &[OsString]) -> ! {
-    // SAFETY: whoever starts a guardian hands it the pipe under this number, and nothing else here uses it.
+    // SAFETY: the parent passes the pipe under this number, and nothing else uses it.
     let lifeline = unsafe { OwnedFd::from_raw_fd(lifeline) };
     let _ = rustix::io::fcntl_setfd(&lifeline, rustix::io::FdFlags::CLOEXEC);
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
-    let own = rustix::process::getpid().as_raw_nonzero().to_string();
-    let worker = Command::new("/proc/self/exe").args(command).arg(own).spawn();
+    let guardian = rustix::process::getpid().as_raw_nonzero().to_string();
+    let worker = Command::new("/proc/self/exe").args(command).arg(guardian).spawn();
     let mut worker = match worker {
         Ok(worker) => worker,
         Err(error) => {
@@ -33,16 +33,16 @@ pub fn main(lifeline: i32, command: &[OsString]) -> ! {
             exit(126);
         }
     };
-    // Only the worker may hold the data pipes: truebench must see their end when the worker is gone.
+    // Only the worker may hold the data pipes, so that they close when it is gone.
     close_data_pipes();
-    let watching = std::thread::Builder::new().spawn(move || {
+    let watcher = std::thread::Builder::new().spawn(move || {
         let mut pipe = std::fs::File::from(lifeline);
-        // Nothing is ever written: read returns when the other end is closed.
+        // Nothing is written to it: read returns when the other end closes.
         let _ = pipe.read(&mut [0]);
         kill_descendants();
         exit(130);
     });
-    if let Err(error) = watching {
+    if let Err(error) = watcher {
         eprintln!("truebench: the guardian of the worker {command:?} has no thread: {error}");
         kill_descendants();
         exit(126);
@@ -52,17 +52,17 @@ pub fn main(lifeline: i32, command: &[OsString]) -> ! {
     exit(status.map_or(126, code));
 }
 
-/// Ends the process when its guardian dies, should the guardian itself be killed; at once if that has happened already.
+/// Makes the kernel kill this process when its guardian dies. Exits at once if the guardian is dead already.
 pub fn die_with(guardian: u32) {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // The signal comes for a death from now on: whoever has another parent by now was too late.
+    // The signal covers a death from now on. Another parent means that the guardian died before.
     let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
     if parent != Some(guardian) {
         exit(128 + Signal::KILL.as_raw());
     }
 }
 
-/// The worker's status by its guardian's.
+/// The worker's status from its guardian's.
 pub(crate) fn status(guardian: ExitStatus) -> ExitStatus {
     match guardian.code() {
         Some(code) if code > 128 => ExitStatus::from_raw(code - 128),
@@ -82,7 +82,8 @@ fn close_data_pipes() {
     }
 }
 
-/// Kills children until there are none: a killed child's own children become ours, being a subreaper.
+/// Kills children until none is left. The children of a killed child become children of the guardian, a
+/// subreaper.
 fn kill_descendants() {
     loop {
         for child in children() {
@@ -96,16 +97,16 @@ fn kill_descendants() {
     }
 }
 
-/// Processes whose parent we are, by /proc/PID/stat (the `children` file needs CONFIG_PROC_CHILDREN).
+/// The children of this process, by /proc/PID/stat (the `children` file needs CONFIG_PROC_CHILDREN).
 fn children() -> Vec<Pid> {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let guardian = rustix::process::getpid().as_raw_nonzero().get();
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let ours = pids.filter(|pid| {
+    let children = pids.filter(|pid| {
         let stat = crate::proc::text(format!("/proc/{pid}/stat")).unwrap_or_default();
-        parent(&stat) == Some(own)
+        parent(&stat) == Some(guardian)
     });
-    ours.filter_map(Pid::from_raw).collect()
+    children.filter_map(Pid::from_raw).collect()
 }
 
 /// Field 4 of /proc/PID/stat.
@@ -118,16 +119,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_with_parentheses_does_not_mislead() {
+    fn a_name_with_parentheses_is_parsed() {
         assert_eq!(parent("12 (a) b (c)) S 7 12 12 0"), Some(7));
         assert_eq!(parent(""), None);
     }
 
     #[test]
-    fn a_child_is_ours_whatever_it_is_called() {
+    fn a_child_with_a_strange_name_is_found() {
         let stranger = crate::proc::unit::Stranger::new();
-        let found = children();
-        assert!(found.contains(&Pid::from_child(&stranger.child)), "or it is waited for and never killed");
+        let children = children();
+        assert!(
+            children.contains(&Pid::from_child(&stranger.child)),
+            "or the guardian waits for it forever"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What a program's file says of it: size and linkage, whether anything can be preloaded into it, and whether it has an
-//! allocator of its own.
+//! The ELF image of a program: size, linkage, whether a library can be preloaded, and whether it has a
+//! built-in allocator.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -11,56 +11,57 @@ use object::elf::{DT_NEEDED, FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
 
-/// What allocators call their functions when they are built into a program beside the C library's.
+/// Names of malloc in allocators that are linked into a program in addition to the C library's.
 const BUILT_IN: &[&str] =
     &["_rjem_malloc", "je_malloc", "mi_malloc", "tc_malloc", "rpmalloc", "sn_malloc", "scudo_malloc"];
-/// The section that every Go program has.
+/// A section that every Go program has.
 const GO: &str = ".go.buildinfo";
-/// Bytes in which the first line of a script is looked for, as the kernel does (BINPRM_BUF_SIZE).
+/// Bytes that the kernel searches for the first line of a script (BINPRM_BUF_SIZE).
 const LINE: u64 = 256;
 
-/// What was found.
+/// Properties of a program's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Whether it asks for a dynamic linker.
+    /// Whether it requests a dynamic linker.
     pub is_dynamic: bool,
-    /// Libraries that it names as needed.
+    /// Libraries that it needs (DT_NEEDED).
     pub libraries: Vec<String>,
-    /// Whether it runs with another user's or group's rights: nothing is preloaded then (ld.so(8), secure execution).
+    /// Whether it is set-user-ID or set-group-ID: then nothing is preloaded (ld.so(8), secure-execution
+    /// mode).
     pub is_privileged: bool,
     /// Whether it is a Go program.
     pub is_go: bool,
-    /// A function of an allocator that is built in.
+    /// The malloc of a built-in allocator.
     pub built_in: Option<&'static str>,
 }
 
-/// Reads it, of this very file.
+/// Reads this file itself; a script is not resolved.
 ///
 /// # Errors
-/// Why it could not be read, or is no program.
+/// The path, and why it could not be read or is not an ELF file.
 pub fn read(path: &Path) -> Result<Image, String> {
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let mut file = File::open(path).map_err(|error| told(&error))?;
-    let mode = file.metadata().map_err(|error| told(&error))?.permissions().mode();
-    let bytes = file.seek(std::io::SeekFrom::End(0)).map_err(|error| told(&error))?;
-    let image = parse(&ReadCache::new(file)).map_err(|error| told(&error))?;
+    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let mut file = File::open(path).map_err(|error| describe(&error))?;
+    let mode = file.metadata().map_err(|error| describe(&error))?.permissions().mode();
+    let bytes = file.seek(std::io::SeekFrom::End(0)).map_err(|error| describe(&error))?;
+    let image = parse(&ReadCache::new(file)).map_err(|error| describe(&error))?;
     Ok(Image { bytes, is_privileged: mode & 0o6000 != 0, ..image })
 }
 
-/// The program that runs when this file is executed: of a script, its interpreter.
+/// The program that runs when this file is executed: the interpreter of a script, else the file.
 pub fn program(path: &Path) -> PathBuf {
     interpreter(path).unwrap_or_else(|| path.to_owned())
 }
 
 impl Image {
-    /// Of the program that runs when this file is executed: of a script, its interpreter's. `None` if it cannot be read.
+    /// The image of the program that runs when this file is executed. `None` if it cannot be read.
     pub fn of(path: &Path) -> Option<Image> {
         read(&program(path)).ok()
     }
 
-    /// Why nothing can be preloaded, if so.
+    /// Why nothing can be preloaded into it, if so.
     pub fn refuses(&self) -> Option<&'static str> {
         match self {
             Image { is_dynamic: false, is_go: true, .. } => Some(
@@ -74,7 +75,7 @@ impl Image {
         }
     }
 
-    /// The allocator that it has besides, if so.
+    /// Its built-in allocator, as a sentence, if it has one.
     pub fn own(&self) -> Option<String> {
         match self.built_in {
             _ if self.is_go => Some("a Go program has an allocator of its own".to_owned()),
@@ -84,7 +85,6 @@ impl Image {
     }
 }
 
-/// Whether a program asks for a dynamic linker.
 fn is_dynamic<'data, E, R>(file: &ElfFile<'data, E, R>) -> bool
 where
     E: FileHeader<Endian = Endianness>,
@@ -93,18 +93,18 @@ where
     file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP)
 }
 
-/// What the bytes of a file say, but for its size and rights.
+/// Parses the bytes of a file. Size and rights are not set.
 ///
 /// # Errors
-/// Why it is no program.
+/// The bytes are not an ELF file.
 pub fn parse<'data>(data: impl ReadRef<'data>) -> object::Result<Image> {
     match FileKind::parse(data)? {
-        FileKind::Elf32 => of::<FileHeader32<Endianness>, _>(data),
-        _ => of::<FileHeader64<Endianness>, _>(data),
+        FileKind::Elf32 => parse_elf::<FileHeader32<Endianness>, _>(data),
+        _ => parse_elf::<FileHeader64<Endianness>, _>(data),
     }
 }
 
-fn of<'data, E, R>(data: R) -> object::Result<Image>
+fn parse_elf<'data, E, R>(data: R) -> object::Result<Image>
 where
     E: FileHeader<Endian = Endianness>,
     R: ReadRef<'data>,
@@ -121,7 +121,7 @@ where
     let is_go = file.sections().any(|section| section.name().is_ok_and(|name| name == GO));
     let defined = file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition);
     let mut names = defined.filter_map(|symbol| symbol.name().ok());
-    let built_in = names.find_map(|name| BUILT_IN.iter().copied().find(|known| *known == name));
+    let built_in = names.find_map(|name| BUILT_IN.iter().copied().find(|function| *function == name));
     Ok(Image { bytes: 0, is_dynamic, libraries, is_privileged: false, is_go, built_in })
 }
 
@@ -139,16 +139,16 @@ mod unit {
     use super::*;
 
     #[test]
-    fn this_program_a_script_and_what_is_none() {
-        let own = std::env::current_exe().unwrap();
-        let image = read(&own).unwrap();
+    fn this_program_a_script_and_other_files() {
+        let program = std::env::current_exe().unwrap();
+        let image = read(&program).unwrap();
         assert_eq!(image.is_dynamic, !cfg!(target_feature = "crt-static"));
         assert_eq!(
             image.libraries.iter().any(|name| name.starts_with("libc.so")),
             image.is_dynamic,
             "{image:?}"
         );
-        assert_eq!(image.bytes, std::fs::metadata(&own).unwrap().len());
+        assert_eq!(image.bytes, std::fs::metadata(&program).unwrap().len());
         assert_eq!((image.is_privileged, image.is_go, image.built_in), (false, false, None));
         assert!(
             parse(&b"#!/bin/sh\n"[..]).is_err()
@@ -159,7 +159,7 @@ mod unit {
 
         let directory = tempfile::tempdir().unwrap();
         let script = directory.path().join("script");
-        std::fs::write(&script, format!("#! {} -x\necho\n", own.display())).unwrap();
+        std::fs::write(&script, format!("#! {} -x\necho\n", program.display())).unwrap();
         assert_eq!(Image::of(&script), Some(image));
         std::fs::write(&script, "echo\n").unwrap();
         assert_eq!(Image::of(&script), None);
@@ -167,7 +167,7 @@ mod unit {
     }
 
     #[test]
-    fn what_refuses_is_told() {
+    fn reasons_against_preloading_are_given() {
         let dynamic = Image { is_dynamic: true, ..Image::default() };
         assert_eq!((dynamic.refuses(), dynamic.own()), (None, None));
         assert!(Image::default().refuses().unwrap().starts_with("linked statically"));

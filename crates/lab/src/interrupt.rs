@@ -1,7 +1,7 @@
-//! Ctrl-C and kin: asked once, a run ends in order and keeps what it has; asked once more, it ends at once.
+//! Signals that end a run: the first ends it in order and keeps its results, a second one ends it at once.
 //!
-//! A user's program that shares the terminal gets what the terminal sends itself, and what it makes of Ctrl-C is its own: then only
-//! signals that were sent to this process alone are requests.
+//! A user's program that shares the terminal receives the terminal's signals itself and decides what Ctrl-C
+//! does. Then only signals that were sent to truebench alone are requests.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,54 +15,56 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::low_level;
 use signal_hook_registry::register_sigaction;
 
-/// Milliseconds within which further signals are the first one still: timeout(1) signals its child and then its whole group, a terminal
-/// that closes sends SIGHUP beside the shell's.
-const ONE_REQUEST: i64 = 300;
+/// Milliseconds within which further signals belong to the first request: timeout(1) signals its child and
+/// then the whole group, and a closing terminal sends a SIGHUP in addition to the shell's.
+const REQUEST_WINDOW: i64 = 300;
 
-/// Whether the user wants the run to end. A descriptor becomes readable with it, so that waiting needs no
-/// polling.
+/// Whether the user wants the run to end. A descriptor becomes readable at the same time, so that nothing
+/// needs to poll.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
-    /// Whether a program shares the terminal now.
-    is_beside: Arc<AtomicBool>,
+    /// Whether a user's program shares the terminal now.
+    is_terminal_shared: Arc<AtomicBool>,
     reader: Arc<OwnedFd>,
 }
 
 impl Interrupt {
-    /// Takes over SIGINT, SIGTERM and SIGHUP, but for those that this process was started to ignore (nohup, or
-    /// in the background of a shell without job control). A later one ends the process at once, with 128 + its
-    /// number. SIGXCPU, the limit of CPU time, is a request that is never repeated.
+    /// Handles SIGINT, SIGTERM and SIGHUP, except those that were ignored when this process started (nohup,
+    /// or the background of a shell without job control). A second request exits at once with 128 + the
+    /// signal's number. SIGXCPU, the limit of CPU time, counts once.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The system's error.
     pub fn install() -> io::Result<Interrupt> {
-        Interrupt::taken_over(false)
+        Interrupt::with_handlers(false)
     }
 
-    /// The same beside a program that shares the terminal: until [`alone`](Self::alone) is called, signals from there are left to it.
+    /// As [`install`](Self::install), for a run whose program shares the terminal. Until
+    /// [`alone`](Self::alone) is called, signals from the terminal are left to that program.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The system's error.
     pub fn beside_program() -> io::Result<Interrupt> {
-        Interrupt::taken_over(true)
+        Interrupt::with_handlers(true)
     }
 
     /// The program that shared the terminal has ended.
     pub fn alone(&self) {
-        self.is_beside.store(false, Ordering::Relaxed);
+        self.is_terminal_shared.store(false, Ordering::Relaxed);
     }
 
-    fn taken_over(is_beside: bool) -> io::Result<Interrupt> {
-        let is_beside = Arc::new(AtomicBool::new(is_beside));
+    fn with_handlers(is_terminal_shared: bool) -> io::Result<Interrupt> {
+        let is_terminal_shared = Arc::new(AtomicBool::new(is_terminal_shared));
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let signal = Arc::new(AtomicUsize::new(0));
         let first = Arc::new(AtomicI64::new(0));
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGXCPU].into_iter().filter(|&number| !ignored(number)) {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGXCPU].into_iter().filter(|&number| !is_ignored(number)) {
             let (signal, first, writer) = (signal.clone(), first.clone(), writer.try_clone()?);
-            let is_beside = is_beside.clone();
+            let is_terminal_shared = is_terminal_shared.clone();
             let action = move |info: &libc::siginfo_t| {
-                if number != SIGXCPU && is_beside.load(Ordering::Relaxed) && is_from_kernel(info) {
+                let is_left_to_program = is_terminal_shared.load(Ordering::Relaxed) && is_from_kernel(info);
+                if number != SIGXCPU && is_left_to_program {
                     return;
                 }
                 let now = milliseconds();
@@ -75,25 +77,29 @@ impl Interrupt {
                 }
                 let _ = rustix::io::write(&writer, &[0]);
             };
-            // SAFETY: atomics, clock_gettime, write and _exit, which are safe in a signal handler (signal-safety(7)); nothing is
-            // allocated, and the handler of the registry keeps errno.
+            // SAFETY: atomics, clock_gettime, write and _exit are safe in a signal handler
+            // (signal-safety(7)). Nothing is allocated, and the registry's handler preserves errno.
             unsafe { register_sigaction(number, action)? };
         }
-        Ok(Interrupt { signal, is_beside, reader: Arc::new(reader) })
+        Ok(Interrupt { signal, is_terminal_shared, reader: Arc::new(reader) })
     }
 
-    /// One that never comes: for what is to be finished whatever happens.
+    /// An interrupt that never comes, for work that must be finished.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The system's error.
     pub fn never() -> io::Result<Interrupt> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        // Its end closed, a pipe would be readable.
+        // A pipe whose writing end is closed would be readable.
         std::mem::forget(writer);
-        Ok(Interrupt { signal: Arc::default(), is_beside: Arc::default(), reader: Arc::new(reader) })
+        Ok(Interrupt {
+            signal: Arc::default(),
+            is_terminal_shared: Arc::default(),
+            reader: Arc::new(reader),
+        })
     }
 
-    /// The name of the signal that came, if one did.
+    /// The name of the signal that arrived, if any.
     pub fn requested(&self) -> Option<&'static str> {
         match self.signal.load(Ordering::Relaxed) as i32 {
             SIGINT => Some("Ctrl-C (SIGINT)"),
@@ -104,7 +110,7 @@ impl Interrupt {
         }
     }
 
-    /// The signal to pass on to a program that shares the terminal, if one came.
+    /// The signal to pass on to a program that shares the terminal, if one arrived.
     pub fn to_pass_on(&self) -> Option<Signal> {
         match self.signal.load(Ordering::Relaxed) as i32 {
             SIGINT => Some(Signal::INT),
@@ -114,30 +120,29 @@ impl Interrupt {
         }
     }
 
-    /// Readable once a signal came.
+    /// A descriptor that is readable once a signal arrived.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
 }
 
-/// Milliseconds of a clock that nobody sets; never 0.
+/// Milliseconds of CLOCK_MONOTONIC; never 0.
 fn milliseconds() -> i64 {
     let now = clock_gettime(ClockId::Monotonic);
     1 + now.tv_sec * 1000 + now.tv_nsec / 1_000_000
 }
 
-/// Whether the kernel sent a signal, as it does for keys of a terminal, and no process.
+/// Whether the kernel sent the signal, as it does for keys of a terminal, rather than a process.
 fn is_from_kernel(signal: &libc::siginfo_t) -> bool {
     signal.si_code == libc::SI_KERNEL
 }
 
-/// Whether a signal is a request of its own, after that of `first`, both in milliseconds.
+/// Whether a signal at `now` is another request than the one at `first`, in milliseconds.
 fn is_another(first: i64, now: i64) -> bool {
-    now - first > ONE_REQUEST
+    now - first > REQUEST_WINDOW
 }
 
-/// Whether a signal is ignored now.
-fn ignored(number: i32) -> bool {
+fn is_ignored(number: i32) -> bool {
     // SAFETY: all zeros is a valid sigaction; without a new action the call only writes the old one to it.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -150,8 +155,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_at_once_is_one_request() {
-        assert!(!is_another(1, 1) && !is_another(1, 1 + ONE_REQUEST) && is_another(1, 2 + ONE_REQUEST));
+    fn signals_at_the_same_time_are_one_request() {
+        assert!(!is_another(1, 1) && !is_another(1, 1 + REQUEST_WINDOW) && is_another(1, 2 + REQUEST_WINDOW));
         assert!(milliseconds() > 0);
     }
 }

@@ -1,26 +1,27 @@
-//! Controlled conditions: where threads run, on which clock, with what seen around them, in which order,
-//! how often, and in which process.
+//! Controlled conditions: CPUs, clock, evidence, order and number of rounds, and processes of a measurement.
 //!
-//! - [`placement`] decides which CPUs a thread may use; [`affinity`] sets that and reads it back; [`pairs`] classes
+//! - [`placement`] assigns CPUs to threads; [`affinity`] sets and reads affinity masks; [`pairs`] classifies
 //!   pairs of CPUs by what they share.
-//! - [`pool`] keeps pinned threads and starts them at a barrier; [`measure`](mod@measure) runs one round on
-//!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
-//!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
+//! - [`pool`] holds pinned threads and starts them at a [`barrier`]; [`measure`](mod@measure) runs one round
+//!   on them and writes the evidence: the [`canary`] before and after, the [`thread_counters`] with those of
+//!   the [`pmu`], and the counters of the machine. [`clock`] times the round.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
-//! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-cell`, several at the
-//!   same time; [`ours`] finds it.
-//! - [`start`] is one start of a program of the user's, from the cell, and what the kernel says that it used; [`tree`] looks at it while it
-//!   runs; [`preload`] proves that a library serves it, [`image`] tells what its file says.
-//! - [`trial`] runs a program of the user's under variants, interleaved, each with a proof that it took effect.
-//! - [`mode`] is what every suite's modes are: a plan, a worker, what follows from the figures.
-//! - [`mount`] is the file system on which a directory lies; [`proc`](mod@proc) reads files of /proc in which names
-//!   stand, [`maps`] what a process has mapped.
-//! - [`others`] notes which other processes used CPU time while rounds ran.
-//! - [`session`] drives a [`worker`] process through the schedule; a [`guardian`] stands between the two, so
-//!   that nothing outlives the run. A [`warden`] does the rest where truebench itself is killed: by the run's [`mark`] on its processes, and
-//!   by the names of its [`scratch`]. [`child`] starts children that end with their parent.
-//! - [`trust`] decides which files are run, preloaded or taken up: those that other users cannot change.
-//! - [`traffic`] reads what the memory controllers count, and tells which of their channels really are different.
+//! - [`program`] runs another program under the same conditions; [`copies`] runs several `truebench-cell`;
+//!   [`ours`] finds it.
+//! - [`start`] is one start of a user's program with the resources that it used; [`tree`] reads its processes
+//!   while it runs; [`preload`] proves that a library serves it; [`image`] reads its file; [`ended`]
+//!   describes its exit.
+//! - [`trial`] runs a user's program under variants, interleaved, each with a proof that it took effect.
+//! - [`mode`] describes a mode of a suite: plan, worker, derived figures.
+//! - [`mount`] is the file system of a directory; [`proc`](mod@proc) reads files of /proc that contain names;
+//!   [`maps`] reads the mappings of a process.
+//! - [`others`] records which other processes used CPU time during rounds.
+//! - [`session`] drives a [`worker`] process through the schedule and sends [`events`]. A [`guardian`] in
+//!   between kills all descendants of the worker. A [`warden`] cleans up if truebench itself is killed:
+//!   processes by the run's id ([`mark`]), files by the names of its [`scratch`]. [`child`] starts children
+//!   that end with their parent.
+//! - [`trust`] decides which files are run, preloaded or read back: those that other users cannot change.
+//! - [`traffic`] reads the counters of the memory controllers and finds their real channels.
 
 pub mod affinity;
 pub mod barrier;
@@ -59,7 +60,7 @@ pub mod trust;
 pub mod warden;
 pub mod worker;
 
-/// RFC 3339 in UTC with milliseconds, now.
+/// The current time in RFC 3339, UTC, with milliseconds.
 pub fn timestamp() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }

@@ -1,9 +1,9 @@
-//! What a process has mapped: /proc/PID/maps, smaps and smaps_rollup (proc(5)).
+//! The memory mappings of a process: /proc/PID/maps, smaps and smaps_rollup (proc(5)).
 //!
-//! procfs-core reads them, and takes names for what they are not: it cuts `/SYSVx` as if a key of shared
-//! memory followed, and panics; one name that is no UTF-8 costs it the whole list. Anybody may name a file
-//! so. It is therefore shown only names that are the kernel's own; each of the others is put back afterwards,
-//! as it was.
+//! procfs-core parses these files, but two kinds of file name break it. It expects a shared-memory key after
+//! `/SYSV` and panics on `/SYSVx`; one name that is not UTF-8 makes it reject the whole file. Any user can
+//! create such names. So procfs-core sees only names that the kernel itself generates, and the others are put
+//! back afterwards.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,26 +12,26 @@ use std::path::Path;
 use procfs_core::process::{MMapPath, MemoryMap, MemoryMaps};
 use procfs_core::{FromBufRead, ProcError};
 
-/// Reads such a file.
+/// Reads one of these files.
 ///
 /// # Errors
-/// The file, and what the system said or what is wrong in it, in words for the user.
+/// The path, and the system's error or what is wrong in the file.
 pub fn read(path: impl AsRef<Path>) -> Result<MemoryMaps, String> {
     let path = path.as_ref();
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = crate::proc::bytes(path).map_err(|error| told(&error))?;
-    parse(&text).map_err(|error| told(&error))
+    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = crate::proc::bytes(path).map_err(|error| describe(&error))?;
+    parse(&text).map_err(|error| describe(&error))
 }
 
-/// What such a file says.
+/// Parses one of these files.
 ///
 /// # Errors
-/// It is none.
+/// The text has another format.
 pub fn parse(text: &[u8]) -> Result<MemoryMaps, ProcError> {
     let (mut shown, mut names) = (String::with_capacity(text.len()), Vec::new());
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         if line.first().is_some_and(u8::is_ascii_uppercase) {
-            // A number that cannot be is left out: it is not known then, and the others are.
+            // A line with an impossible number is left out, so that the other lines can be read.
             shown.push_str(std::str::from_utf8(line).ok().filter(|line| is_sound(line)).unwrap_or_default());
         } else {
             let (rest, name) = split(line);
@@ -50,7 +50,7 @@ pub fn parse(text: &[u8]) -> Result<MemoryMaps, ProcError> {
     Ok(maps)
 }
 
-/// The file that is mapped, if one is; what stands before ` (deleted)` may lie there no more.
+/// The file that is mapped, if any. A path that ends with ` (deleted)` no longer exists.
 pub fn file(map: &MemoryMap) -> Option<&Path> {
     match &map.pathname {
         MMapPath::Path(path) => Some(path),
@@ -58,7 +58,7 @@ pub fn file(map: &MemoryMap) -> Option<&Path> {
     }
 }
 
-/// A mapping's line without what it is called, and that: the sixth field, after spaces.
+/// Splits the line of a mapping into its first five fields, and its name, the sixth.
 fn split(line: &[u8]) -> (&[u8], &[u8]) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let spaces = line.iter().enumerate().filter(|(_, byte)| **byte == b' ');
@@ -67,26 +67,26 @@ fn split(line: &[u8]) -> (&[u8], &[u8]) {
     (rest, name.trim_ascii_start())
 }
 
-/// A name that procfs-core is not to see; `None` of none, and of the kernel's own.
+/// A name that procfs-core must not see. `None` for no name, and for names that the kernel generates.
 fn foreign(name: &[u8]) -> Option<MMapPath> {
     if name.is_empty() || is_shared_memory(name) {
         return None;
     }
     match name.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")) {
-        Some(inner) if name.is_ascii() && is_known(inner) => None,
+        Some(inner) if name.is_ascii() && is_parsable(inner) => None,
         Some(inner) => Some(MMapPath::Other(String::from_utf8_lossy(inner).into_owned())),
         None => Some(MMapPath::Path(OsStr::from_bytes(name).into())),
     }
 }
 
-/// Whether procfs-core takes what stands in brackets: of a thread's stack it wants the number.
-fn is_known(inner: &[u8]) -> bool {
+/// Whether procfs-core parses a name in brackets. It requires a number after `stack:`.
+fn is_parsable(inner: &[u8]) -> bool {
     let thread = inner.strip_prefix(b"stack:").map(std::str::from_utf8);
     thread.is_none_or(|thread| thread.is_ok_and(|thread| thread.parse::<u32>().is_ok()))
 }
 
-/// Whether it is what the kernel calls a segment of System V shared memory (newseg, ipc/shm.c), and no file
-/// of a name like that.
+/// Whether the kernel gave this name to a System V shared memory segment (newseg, ipc/shm.c). A file may have
+/// a similar name.
 fn is_shared_memory(name: &[u8]) -> bool {
     let key = name.strip_prefix(b"/SYSV").and_then(<[u8]>::split_first_chunk::<8>);
     key.is_some_and(|(key, rest)| {
@@ -94,7 +94,7 @@ fn is_shared_memory(name: &[u8]) -> bool {
     })
 }
 
-/// Whether a line of smaps holds flags, or a number of which kibibytes can be counted in bytes.
+/// Whether a line of smaps holds flags, or a number of KiB that fits 64 bits as bytes.
 fn is_sound(line: &str) -> bool {
     let number = line.split_ascii_whitespace().nth(1).map(str::parse::<u64>);
     let is_number = || number.is_some_and(|number| number.is_ok_and(|number| number <= u64::MAX / 1024));
@@ -114,7 +114,7 @@ mod unit {
     }
 
     #[test]
-    fn no_name_keeps_the_others_from_being_read() {
+    fn no_name_makes_the_file_unreadable() {
         let text = b"\
 5500000000-5500010000 r-xp 00000000 fe:00 11                 /SYSVx
 5500010000-5500020000 r-xp 00000000 fe:00 12                 /SYSVnot-hexadecimal
@@ -160,14 +160,14 @@ Rss:                   8 kB
 VmFlags: rd ht
 ";
         let maps = parse(text).unwrap();
-        let of = |map: usize, name: &str| maps.0[map].extension.map.get(name).copied();
-        assert_eq!((of(0, "Size"), of(0, "Rss"), of(0, "Swap")), (Some(4 << 20), None, None));
-        assert_eq!((of(1, "Rss"), &maps.0[1].pathname), (Some(8 << 10), &MMapPath::Rollup));
+        let value = |map: usize, name: &str| maps.0[map].extension.map.get(name).copied();
+        assert_eq!((value(0, "Size"), value(0, "Rss"), value(0, "Swap")), (Some(4 << 20), None, None));
+        assert_eq!((value(1, "Rss"), &maps.0[1].pathname), (Some(8 << 10), &MMapPath::Rollup));
         assert!(maps.0[1].extension.vm_flags.contains(procfs_core::process::VmFlags::HT));
     }
 
     #[test]
-    fn what_is_no_such_file_is_told() {
+    fn another_format_is_an_error() {
         assert!(parse(b"").unwrap().0.is_empty());
         for text in [&b"x"[..], b"\n", b"Rss: 1 kB\n", b"1-2 r-xp 0 0:0\n", b"1-2 r-xp \xff 0:0 0 \n"] {
             assert!(parse(text).is_err(), "{text:?}");
@@ -176,7 +176,7 @@ VmFlags: rd ht
     }
 
     #[test]
-    fn a_program_by_a_path_that_is_no_text_is_seen() {
+    fn a_path_that_is_not_utf8_is_found() {
         let stranger = crate::proc::unit::Stranger::new();
         let process = stranger.process();
         let program = std::fs::read_link(format!("/proc/{process}/exe")).unwrap();

@@ -1,5 +1,6 @@
-//! The processes of a run, by a variable that they inherit from it. A guardian finds its descendants by their parents; where it was
-//! killed itself, the mark is what is left to find them by.
+//! Finds the processes of a run by an environment variable that they inherit. A guardian finds its
+//! descendants by their parent process ids. If the guardian itself was killed, this id is all that
+//! identifies them.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -8,34 +9,35 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::{guardian, proc};
 
-/// The variable.
+/// The environment variable that holds the id of the run.
 pub const VARIABLE: &str = "TRUEBENCH_RUN";
 
-/// How long processes may take to be gone, and how long guardians alone are left to do their work.
+/// How long killed processes may take to disappear, and how long guardians may take to end by themselves.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GUARDIANS: Duration = Duration::from_secs(2);
-/// Between two searches.
+/// Time between two searches.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// This process's mark: its number and when it started, in clock ticks since boot. No other process of this boot has both.
+/// The run id: process id and start time (clock ticks since boot) of truebench. The pair is unique until
+/// the next boot.
 pub static RUN: LazyLock<String> = LazyLock::new(|| {
     let stat = proc::text("/proc/self/stat").unwrap_or_default();
-    // Field 22, of which behind_name() leaves out two.
+    // Field 22; behind_name() skips the first two.
     let started = proc::behind_name(&stat).nth(19).unwrap_or("0");
     format!("{}-{started}", getpid().as_raw_nonzero())
 });
 
-/// Kills all processes with a mark, or with a part of it (`MARK.…`), and those that they start meanwhile, until none is left.
-/// Guardians, which end by themselves, are killed last.
-pub fn kill(mark: &str) {
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+/// Kills all processes with this id, or with an id below it (`ID.…`), until none is left. Guardians normally
+/// end by themselves; they are killed last.
+pub fn kill(id: &str) {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
         let (guardians, others): (Vec<Pid>, Vec<Pid>) =
-            marked(mark).into_iter().partition(|pid| is_guardian(*pid));
+            processes(id).into_iter().partition(|pid| is_guardian(*pid));
         if guardians.is_empty() && others.is_empty() {
             return;
         }
-        let is_late = begun.elapsed() > GUARDIANS;
+        let is_late = start.elapsed() > GUARDIANS;
         for process in others.into_iter().chain(guardians.into_iter().filter(|_| is_late)) {
             let _ = kill_process(process, Signal::KILL);
         }
@@ -43,22 +45,22 @@ pub fn kill(mark: &str) {
     }
 }
 
-/// Processes with the mark, this one left out. One that has ended and is not waited for has no environment.
-fn marked(mark: &str) -> Vec<Pid> {
+/// Processes with the id, except this one. A zombie has no environment, so it is not listed.
+fn processes(id: &str) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
     let has = |process: &Pid| {
         let environment = proc::bytes(format!("/proc/{}/environ", process.as_raw_nonzero()));
-        *process != getpid() && environment.is_ok_and(|environment| is_marked(&environment, mark))
+        *process != getpid() && environment.is_ok_and(|environment| has_id(&environment, id))
     };
     processes.filter(has).collect()
 }
 
-/// Whether variables hold the mark or a part of it.
-fn is_marked(environment: &[u8], mark: &str) -> bool {
+/// Whether an environment contains the id, or an id below it.
+fn has_id(environment: &[u8], id: &str) -> bool {
     let value = |variable: &'_ [u8]| {
         let value =
-            variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"=")?.strip_prefix(mark.as_bytes())?;
+            variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"=")?.strip_prefix(id.as_bytes())?;
         Some(value.is_empty() || value.starts_with(b"."))
     };
     environment.split(|byte| *byte == 0).any(|variable| value(variable) == Some(true))
@@ -76,34 +78,34 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_mark_is_the_whole_or_a_part_of_it() {
-        for (environment, is) in [
+    fn an_id_and_those_below_it_match() {
+        for (environment, expected) in [
             (&b"A=1\0TRUEBENCH_RUN=7-9\0B=2\0"[..], true),
             (b"TRUEBENCH_RUN=7-9.3\0", true),
             (b"TRUEBENCH_RUN=7-91\0", false),
             (b"XTRUEBENCH_RUN=7-9\0", false),
             (b"", false),
         ] {
-            assert_eq!(is_marked(environment, "7-9"), is, "{environment:?}");
+            assert_eq!(has_id(environment, "7-9"), expected, "{environment:?}");
         }
         assert_eq!(RUN.split('-').next(), Some(std::process::id().to_string().as_str()));
     }
 
-    /// The shell's child is an orphan by then, of a session of its own.
+    /// The shell's child is an orphan by then, in a session of its own.
     #[test]
     fn orphans_are_found_and_no_others() {
-        let mark = format!("{}.unit", *RUN);
-        let started = |script: &str, mark: &str| {
+        let id = format!("{}.unit", *RUN);
+        let start_orphan = |script: &str, id: &str| {
             let mut shell = Command::new("sh");
-            shell.args(["-c", script]).env(VARIABLE, mark).stdout(Stdio::piped());
+            shell.args(["-c", script]).env(VARIABLE, id).stdout(Stdio::piped());
             let output = shell.spawn().unwrap().wait_with_output().unwrap();
             String::from_utf8(output.stdout).unwrap().trim().parse::<u32>().unwrap()
         };
         let orphan = "setsid sleep 600 >/dev/null 2>&1 & echo $!";
-        let (other, own) = (started(orphan, "1-1"), started(orphan, &mark));
+        let (other, of_run) = (start_orphan(orphan, "1-1"), start_orphan(orphan, &id));
         let is_alive = |process| crate::tree::stat(process).is_some_and(|stat| stat.state != 'Z');
-        kill(&mark);
-        assert!(!is_alive(own) && is_alive(other));
+        kill(&id);
+        assert!(!is_alive(of_run) && is_alive(other));
         kill("1-1");
         assert!(!is_alive(other));
     }

@@ -1,4 +1,4 @@
-//! The mount on which a directory lies (/proc/self/mountinfo).
+//! The mount that holds a directory (/proc/self/mountinfo).
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -11,23 +11,23 @@ use procfs_core::process::{MountInfo, MountInfos};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 const MOUNTS: &str = "/proc/self/mountinfo";
-/// Characters that are kept of the options: an overlay's list of layers has thousands.
+/// Characters of the options that are recorded: an overlay's list of layers has thousands.
 const MOST_OPTIONS: usize = 300;
-/// The same of a device's name.
+/// Characters of the device name that are recorded.
 const MOST_DEVICE: usize = 100;
 
-/// What is recorded.
+/// One mounted file system, with untrusted names made plain and short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Type of the file system.
+    /// File system type, such as `ext4`.
     pub kind: String,
-    /// Options.
+    /// Mount options, then the file system's own.
     pub options: String,
-    /// `254:0 /dev/vda`.
+    /// Device numbers and source: `254:0 /dev/vda`.
     pub device: String,
 }
 
-/// The file system on which a directory is, as evidence.
+/// The file system that holds a directory, as evidence.
 pub fn evidence(directory: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     match of(directory) {
@@ -45,36 +45,38 @@ pub fn evidence(directory: &Path) -> Evidence {
     evidence
 }
 
-/// Of the directory.
+/// The mount that holds a directory.
 ///
 /// # Errors
-/// Why it is not known.
+/// The path, and why its mount is unknown.
 pub fn of(directory: &Path) -> Result<Mount, String> {
-    let told = |what: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", what.display());
-    let real = directory.canonicalize().map_err(|error| told(directory, &error))?;
-    let told_of_mounts = |error: &dyn std::fmt::Display| told(Path::new(MOUNTS), error);
-    let text = crate::proc::text(MOUNTS).map_err(|error| told_of_mounts(&error))?;
-    let mounts = MountInfos::from_read(text.as_bytes()).map_err(|error| told_of_mounts(&error))?;
-    // Told since Linux 5.8; before, a mount that another one covers may be taken for it.
+    let describe_error =
+        |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let real = directory.canonicalize().map_err(|error| describe_error(directory, &error))?;
+    let mounts_error = |error: &dyn std::fmt::Display| describe_error(Path::new(MOUNTS), error);
+    let text = crate::proc::text(MOUNTS).map_err(|error| mounts_error(&error))?;
+    let mounts = MountInfos::from_read(text.as_bytes()).map_err(|error| mounts_error(&error))?;
+    // Since Linux 5.8. Older kernels: by path, which may find a mount that another one covers.
     let id = statx(CWD, &real, AtFlags::empty(), StatxFlags::MNT_ID)
         .ok()
         .filter(|status| status.stx_mask & StatxFlags::MNT_ID.bits() != 0)
         .map(|status| status.stx_mnt_id);
-    let found = id.and_then(|id| mounts.0.iter().find(|mount| u64::try_from(mount.mnt_id) == Ok(id)));
-    let mount =
-        found.or_else(|| above(&mounts.0, &real)).ok_or_else(|| told(directory, &"no mount is above it"))?;
+    let by_id = id.and_then(|id| mounts.0.iter().find(|mount| u64::try_from(mount.mnt_id) == Ok(id)));
+    let mount = by_id
+        .or_else(|| longest_prefix(&mounts.0, &real))
+        .ok_or_else(|| describe_error(directory, &"no mount is above it"))?;
     Ok(describe(mount))
 }
 
-/// The mount whose point is the longest above a path; of several the last, which covers the others.
-fn above<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountInfo> {
-    let over = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
-    over.max_by_key(|mount| mount.mount_point.as_os_str().len())
+/// The mount whose mount point is the longest prefix of a path. The last of several covers the others.
+fn longest_prefix<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountInfo> {
+    let prefixes = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
+    prefixes.max_by_key(|mount| mount.mount_point.as_os_str().len())
 }
 
 fn describe(mount: &MountInfo) -> Mount {
-    let mut options = listed(&mount.mount_options);
-    options.extend(listed(&mount.super_options).into_iter().filter(|option| !mount_wide(mount, option)));
+    let mut options = sorted(&mount.mount_options);
+    options.extend(sorted(&mount.super_options).into_iter().filter(|option| !is_mount_option(mount, option)));
     let source = mount.mount_source.as_deref().unwrap_or("none");
     Mount {
         kind: plain_to(&mount.fs_type, MOST_DEVICE),
@@ -83,19 +85,19 @@ fn describe(mount: &MountInfo) -> Mount {
     }
 }
 
-/// Whether the mount has that option itself; it may be read-only where the file system is not.
-fn mount_wide(mount: &MountInfo, option: &str) -> bool {
+/// Whether the mount sets this option itself. A mount may be read-only although its file system is not.
+fn is_mount_option(mount: &MountInfo, option: &str) -> bool {
     mount.mount_options.contains_key(option) || matches!(option, "ro" | "rw")
 }
 
-/// In a fixed order.
-fn listed(options: &HashMap<String, Option<String>>) -> Vec<String> {
+/// The options by name, so that two records compare equal.
+fn sorted(options: &HashMap<String, Option<String>>) -> Vec<String> {
     let ordered: BTreeMap<_, _> = options.iter().collect();
-    let shown = |(name, value): (&String, &Option<String>)| match value {
+    let assignment = |(name, value): (&String, &Option<String>)| match value {
         Some(value) => format!("{name}={value}"),
         None => name.clone(),
     };
-    ordered.into_iter().map(shown).collect()
+    ordered.into_iter().map(assignment).collect()
 }
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod unit {
 
     fn on(path: &str) -> Mount {
         let mounts = MountInfos::from_read(TABLE.as_bytes()).unwrap();
-        describe(above(&mounts.0, Path::new(path)).unwrap())
+        describe(longest_prefix(&mounts.0, Path::new(path)).unwrap())
     }
 
     #[test]
@@ -122,8 +124,8 @@ mod unit {
             device: "254:0 /dev/vda".to_owned(),
         };
         assert_eq!(on("/home/a"), root);
-        let over = on("/tmp/x");
-        assert_eq!((over.kind.as_str(), over.options.as_str()), ("overlay", "relatime,ro,lowerdir=/a:/b"));
-        assert_eq!(on("/tmpfs").kind, "xfs", "not /tmp, of which it has the first letters");
+        let covering = on("/tmp/x");
+        assert_eq!((covering.kind.as_str(), covering.options.as_str()), ("overlay", "relatime,ro,lowerdir=/a:/b"));
+        assert_eq!(on("/tmpfs").kind, "xfs", "not /tmp, which is a prefix of its name only");
     }
 }

@@ -1,7 +1,7 @@
-//! Which other processes used CPU time while rounds ran, as evidence of these rounds.
+//! Other processes that used CPU time during rounds, as evidence of these rounds.
 //!
-//! All processes are read between rounds, never in one: before the first, and then about once a second. What they used in between is
-//! written to every round of that time. That costs the run some milliseconds a second, and no round anything.
+//! All processes are read between rounds: before the first, and then about once a second. Their CPU time in between is
+//! written to every round of that interval. This costs the run some milliseconds per second, but no round any time.
 
 use std::time::{Duration, Instant};
 
@@ -10,42 +10,44 @@ use figure::{CpuList, Evidence, Figure, Reading};
 use machine::Tree;
 use machine::processes::{self, Snapshot};
 
-/// Clock ticks resolve 1 % of a second.
+/// Shortest interval: clock ticks resolve 1 % of a second.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// An interval lasts at least so many times what reading the processes takes: at most 2 % of the time is spent on it.
-const SHARE: u32 = 50;
-/// A snapshot that is older than this is taken again before a round: preparing is no part of the rounds.
+/// An interval is at least this many times as long as reading the processes takes, which then costs at most 2 %.
+const COST_FACTOR: u32 = 50;
+/// An older snapshot is retaken before a round, so that the interval does not include preparing.
 const FRESH: Duration = Duration::from_millis(100);
-/// The most processes that are looked at for an interval, the most that are noted, and the least CPUs that they kept busy.
+/// Processes that are examined for an interval.
 const CANDIDATES: usize = 24;
-const MOST: usize = 8;
-const LEAST: f64 = 0.01;
+/// Processes that are recorded.
+const MAX_RECORDED: usize = 8;
+/// CPUs that a recorded process kept busy at least.
+const MIN_CPUS: f64 = 0.01;
 
-/// Watches the other processes for a run.
+/// Watches the other processes during a run.
 #[derive(Debug)]
 pub struct Others {
     tree: Tree,
-    /// Processes that belong to the run, with all below them.
-    own: Vec<u32>,
+    /// Processes of the run. Their descendants belong to it too.
+    excluded: Vec<u32>,
     last: Option<(Instant, Reading<Snapshot>)>,
-    /// What the last snapshot took.
+    /// Duration of the last snapshot.
     cost: Duration,
-    /// Rounds since then: the indices of their figures, and of themselves there.
+    /// Rounds since then: indices of the figure, and of the round in it.
     rounds: Vec<(usize, usize)>,
 }
 
 impl Others {
-    /// Watches the processes of `tree` that are neither `own` nor below these.
-    pub fn new(tree: Tree, own: Vec<u32>) -> Self {
-        Others { tree, own, last: None, cost: Duration::ZERO, rounds: Vec::new() }
+    /// Watches the processes of `tree`, except `excluded` and their descendants.
+    pub fn new(tree: Tree, excluded: Vec<u32>) -> Self {
+        Others { tree, excluded, last: None, cost: Duration::ZERO, rounds: Vec::new() }
     }
 
-    /// A process belongs to the run, though it is not below us: a server that runs already.
-    pub fn belongs(&mut self, process: u32) {
-        self.own.push(process);
+    /// Excludes a process of the run that is not a descendant of truebench, such as a server that was already running.
+    pub fn exclude(&mut self, process: u32) {
+        self.excluded.push(process);
     }
 
-    /// To be called before each round.
+    /// Call this before each round.
     pub fn before(&mut self) {
         let is_fresh = self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
         if self.rounds.is_empty() && !is_fresh {
@@ -53,24 +55,24 @@ impl Others {
         }
     }
 
-    /// To be called after each round: it is the last of the figure of this index.
+    /// Call this after each round. It is the last round of the figure with this index.
     pub fn after(&mut self, index: usize, figures: &mut [Figure]) {
         let Some(round) = figures.get(index).and_then(|figure| figure.rounds.len().checked_sub(1)) else {
             return;
         };
         self.rounds.push((index, round));
         let elapsed = self.last.as_ref().map_or(Duration::ZERO, |(at, _)| at.elapsed());
-        if elapsed >= INTERVAL.max(self.cost * SHARE) {
+        if elapsed >= INTERVAL.max(self.cost * COST_FACTOR) {
             self.write(figures);
         }
     }
 
-    /// Writes the evidence of the rounds that have none yet.
+    /// Writes the evidence of all rounds since the last call.
     pub fn write(&mut self, figures: &mut [Figure]) {
         let rounds = std::mem::take(&mut self.rounds);
-        let Some((begun, before)) = self.last.take().filter(|_| !rounds.is_empty()) else { return };
+        let Some((start, before)) = self.last.take().filter(|_| !rounds.is_empty()) else { return };
         let (now, after) = self.snapshot();
-        let seconds = now.duration_since(begun).as_secs_f64();
+        let seconds = now.duration_since(start).as_secs_f64();
         let change = self.change(&before, &after, seconds);
         self.last = Some((now, after));
         for (index, round) in rounds {
@@ -81,10 +83,10 @@ impl Others {
     }
 
     fn snapshot(&mut self) -> (Instant, Reading<Snapshot>) {
-        let begun = Instant::now();
+        let start = Instant::now();
         let snapshot = Snapshot::read(&self.tree);
-        self.cost = begun.elapsed();
-        (begun, snapshot)
+        self.cost = start.elapsed();
+        (start, snapshot)
     }
 
     fn change(&self, before: &Reading<Snapshot>, after: &Reading<Snapshot>, seconds: f64) -> Reading<Change> {
@@ -92,19 +94,19 @@ impl Others {
             (Reading::Value(before), Reading::Value(after)) => (before, after),
             (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => return Reading::unknown(reason),
         };
-        let busy = after.since(before, &self.own).into_iter().map(|used| Busy {
+        let busy = after.since(before, &self.excluded).into_iter().map(|used| Busy {
             cpus: used.seconds / seconds,
             name: used.name,
             pid: used.pid,
             allowed: processes::allowed(&self.tree, used.pid),
             last: last_cpu(&self.tree, used.pid),
         });
-        let busy = busy.filter(|busy| busy.cpus >= LEAST).take(CANDIDATES).collect();
+        let busy = busy.filter(|busy| busy.cpus >= MIN_CPUS).take(CANDIDATES).collect();
         Reading::Value(Change { busy, hidden: after.hidden().to_owned() })
     }
 }
 
-/// Who was busy in an interval.
+/// Processes that used CPU time in an interval.
 struct Change {
     busy: Vec<Busy>,
     hidden: String,
@@ -115,22 +117,22 @@ struct Busy {
     pid: u32,
     /// CPUs that it kept busy on average.
     cpus: f64,
-    /// CPUs that it may run on, if that is known.
+    /// CPUs that it may run on, if known.
     allowed: Option<CpuList>,
-    /// The CPU on which it ran last, if that is known.
+    /// The CPU on which it ran last, if known.
     last: Option<u32>,
 }
 
 impl Busy {
-    /// How many of these CPUs it kept busy: all that it used if it ran there last, or may run nowhere else; else its part, if it ran on all of
-    /// its CPUs alike.
-    fn of(&self, cpus: &CpuList) -> f64 {
-        let is_there = self.last.is_some_and(|last| cpus.contains(last));
-        let part = self.allowed.as_ref().filter(|allowed| !allowed.is_empty()).map_or(1.0, |allowed| {
+    /// How many of these CPUs it kept busy. All of its CPU time counts if it ran there last or may run nowhere else.
+    /// Otherwise it counts by the share of its allowed CPUs that are among these.
+    fn on(&self, cpus: &CpuList) -> f64 {
+        let ran_there = self.last.is_some_and(|last| cpus.contains(last));
+        let share = self.allowed.as_ref().filter(|allowed| !allowed.is_empty()).map_or(1.0, |allowed| {
             let common = allowed.iter().filter(|cpu| cpus.contains(*cpu)).count();
             common as f64 / allowed.len() as f64
         });
-        self.cpus * if cpus.is_empty() || (is_there && part > 0.0) { 1.0 } else { part }
+        self.cpus * if cpus.is_empty() || (ran_there && share > 0.0) { 1.0 } else { share }
     }
 }
 
@@ -140,21 +142,21 @@ fn last_cpu(tree: &Tree, process: u32) -> Option<u32> {
     stat.processor.and_then(|cpu| u32::try_from(cpu).ok())
 }
 
-/// The CPUs that a figure is measured on; empty where they are not pinned.
+/// The CPUs that a figure is measured on; empty if it is not pinned.
 fn cpus(figure: &Figure) -> CpuList {
     let keys = [CPUS, http::CLIENT_CPUS, http::SERVER_CPUS];
     let lists = keys.into_iter().filter_map(|key| figure.conditions.get(key));
     lists.flatten().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
 }
 
-/// Writes those that used most of these CPUs.
+/// Writes the processes that used most of these CPUs.
 fn write(evidence: &mut Evidence, change: &Reading<Change>, cpus: &CpuList) {
     match change {
         Reading::Value(change) => {
-            let used = change.busy.iter().map(|busy| (busy, busy.of(cpus)));
-            let mut used: Vec<(&Busy, f64)> = used.filter(|(_, used)| *used >= LEAST).collect();
+            let used = change.busy.iter().map(|busy| (busy, busy.on(cpus)));
+            let mut used: Vec<(&Busy, f64)> = used.filter(|(_, used)| *used >= MIN_CPUS).collect();
             used.sort_by(|a, b| b.1.total_cmp(&a.1));
-            used.truncate(MOST);
+            used.truncate(MAX_RECORDED);
             let names: Vec<&str> = used.iter().map(|(busy, _)| busy.name.as_str()).collect();
             evidence.put(OTHERS_NAMES, names.join("\n"));
             evidence.put(OTHERS_PIDS, used.iter().map(|(busy, _)| f64::from(busy.pid)).collect());
@@ -198,29 +200,29 @@ mod unit {
         figure.rounds.push(Round::new(crate::timestamp(), 0.1, vec![1.0], Evidence::default()));
     }
 
-    /// What is noted while a process of ours is busy for half a second, of a figure on these CPUs.
-    fn noted(own: Vec<u32>, child: &Child, cpus: Vec<f64>) -> Vec<f64> {
-        let mut others = Others::new(Tree::live(), own);
+    /// The processes recorded for a figure on these CPUs while `child` is busy for 0.2 s.
+    fn recorded(excluded: Vec<u32>, child: &Child, cpus: Vec<f64>) -> Vec<f64> {
+        let mut others = Others::new(Tree::live(), excluded);
         let mut figures = [figure(vec![]), figure(cpus)];
         others.before();
         add_round(&mut figures[1]);
         others.after(1, &mut figures);
-        let begun = crate::tree::stat(child.id()).expect("it runs").utime;
-        while crate::tree::stat(child.id()).expect("it runs").utime < begun + 20 {
+        let start = crate::tree::stat(child.id()).expect("it runs").utime;
+        while crate::tree::stat(child.id()).expect("it runs").utime < start + 20 {
             std::thread::yield_now();
         }
         add_round(&mut figures[1]);
         others.after(1, &mut figures);
         others.write(&mut figures);
-        let of = |round: &Round| round.evidence.get(OTHERS_PIDS).into_value().expect("noted");
+        let pids = |round: &Round| round.evidence.get(OTHERS_PIDS).into_value().expect("recorded");
         let [first, second] = figures[1].rounds.as_slice() else { panic!("two rounds") };
         assert!(figures[0].rounds.is_empty());
-        // Where the machine is slow each has its own second.
-        if of(first).is_empty() { of(second) } else { of(first) }
+        // On a slow machine each round has its own interval.
+        if pids(first).is_empty() { pids(second) } else { pids(first) }
     }
 
     #[test]
-    fn a_busy_process_is_noted_unless_it_is_our_own_or_elsewhere() {
+    fn a_busy_process_is_recorded_unless_it_is_excluded_or_elsewhere() {
         let allowed = crate::affinity::get().expect("an affinity mask");
         let first = allowed.iter().next().expect("a CPU");
         let mut shell = Command::new("taskset");
@@ -234,31 +236,32 @@ mod unit {
         while crate::tree::stat(busy.0.id()).is_none_or(|stat| stat.comm != "sh") {
             std::thread::yield_now();
         }
-        // On a machine that is busier than this process makes it, others come first.
-        let is_there = |pids: Vec<f64>| pids.contains(&pid) || pids.len() == MOST;
-        assert!(is_there(noted(vec![], &busy.0, vec![f64::from(first)])));
-        assert!(is_there(noted(vec![], &busy.0, vec![])), "not pinned");
-        assert!(!noted(vec![], &busy.0, vec![f64::from(first) + 4096.0]).contains(&pid), "on other CPUs");
-        assert!(!noted(vec![std::process::id()], &busy.0, vec![]).contains(&pid), "below us");
+        // On a busy machine other processes come first.
+        let is_there = |pids: Vec<f64>| pids.contains(&pid) || pids.len() == MAX_RECORDED;
+        assert!(is_there(recorded(vec![], &busy.0, vec![f64::from(first)])));
+        assert!(is_there(recorded(vec![], &busy.0, vec![])), "not pinned");
+        let elsewhere = recorded(vec![], &busy.0, vec![f64::from(first) + 4096.0]);
+        assert!(!elsewhere.contains(&pid), "on other CPUs");
+        assert!(!recorded(vec![std::process::id()], &busy.0, vec![]).contains(&pid), "a descendant");
     }
 
     #[test]
-    fn what_ran_on_our_cpus_counts_there() {
-        let of = |allowed: &str, last: u32, cpus: &str| {
+    fn cpu_time_counts_on_the_cpus_where_it_was_used() {
+        let cpus_used = |allowed: &str, last: u32, cpus: &str| {
             let (allowed, name) = (allowed.parse().ok(), String::new());
             let busy = super::Busy { name, pid: 1, cpus: 0.8, allowed, last: Some(last) };
-            busy.of(&cpus.parse().unwrap())
+            busy.on(&cpus.parse().unwrap())
         };
-        assert_eq!(of("0-3", 2, "0"), 0.2, "a quarter of its CPUs");
-        assert_eq!(of("0-3", 0, "0"), 0.8, "it ran there last");
-        assert_eq!(of("0", 0, "0-1"), 0.8, "it may run nowhere else");
-        assert_eq!(of("4-5", 4, "0-1"), 0.0);
-        assert_eq!(of("4-5", 0, "0-1"), 0.0, "it was moved away");
-        assert_eq!(of("0-3", 2, ""), 0.8, "not pinned");
+        assert_eq!(cpus_used("0-3", 2, "0"), 0.2, "a quarter of its CPUs");
+        assert_eq!(cpus_used("0-3", 0, "0"), 0.8, "it ran there last");
+        assert_eq!(cpus_used("0", 0, "0-1"), 0.8, "it may run nowhere else");
+        assert_eq!(cpus_used("4-5", 4, "0-1"), 0.0);
+        assert_eq!(cpus_used("4-5", 0, "0-1"), 0.0, "it was moved away");
+        assert_eq!(cpus_used("0-3", 2, ""), 0.8, "not pinned");
     }
 
     #[test]
-    fn without_processes_the_reason_is_noted() {
+    fn without_processes_the_reason_is_recorded() {
         let empty = tempfile::tempdir().unwrap();
         let mut others = Others::new(Tree::at(empty.path()), vec![]);
         let mut figures = [figure(vec![])];

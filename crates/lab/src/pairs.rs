@@ -1,16 +1,16 @@
-//! Pairs of CPUs, classed by what they share, and which of them are measured. Pure.
+//! Classifies pairs of CPUs by what they share, and chooses the pairs to measure. Pure.
 
 use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, format};
 use serde::{Deserialize, Serialize};
 
-/// How two CPUs belong together, nearest first.
+/// What two CPUs share, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Hardware threads of one core.
     Smt,
-    /// Cores that share an L2, or are of one cluster.
+    /// Cores that share an L2 or a cluster.
     Cluster,
     /// Cores of one node that share a last-level cache beyond L2.
     Llc,
@@ -20,11 +20,11 @@ pub enum Class {
     Node,
     /// Cores of different packages.
     Socket,
-    /// The machine does not show which CPUs are one core.
+    /// The machine does not expose which CPUs are one core.
     Unknown,
 }
 
-/// The classes that a machine can be asked for, nearest first.
+/// The classes of a machine whose topology is known, nearest first.
 pub const CLASSES: [Class; 6] =
     [Class::Smt, Class::Cluster, Class::Llc, Class::Package, Class::Node, Class::Socket];
 
@@ -42,7 +42,7 @@ impl Class {
         }
     }
 
-    /// Why there is no such pair, to follow "among the CPUs in question there are".
+    /// Why there is no such pair, to follow "there are".
     fn absence(self) -> &'static str {
         match self {
             Class::Smt => "no two hardware threads of one core",
@@ -56,107 +56,110 @@ impl Class {
     }
 }
 
-/// Two CPUs: who holds the lines, and who asks for them.
+/// A pair of CPUs for cache-line transfers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The CPU that holds the lines.
     pub owner: u32,
-    /// The CPU that asks for them.
+    /// The CPU that requests them.
     pub requester: u32,
-    /// How they belong together.
+    /// What they share.
     pub class: Class,
-    /// What of the topology says so.
+    /// The part of the topology that decides the class, for the user.
     pub basis: String,
 }
 
-/// One class on one machine.
+/// The pairs of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The class.
     pub class: Class,
-    /// Pairs that are measured; empty if there are none.
+    /// Pairs to measure; empty if there are none.
     pub pairs: Vec<Pair>,
-    /// How many there are to choose from.
+    /// Number of pairs of this class on the machine.
     pub there_are: usize,
-    /// Why there is none.
+    /// Why there is no pair, if so.
     pub absent: Option<String>,
 }
 
-/// A CPU with what decides its classes, looked up once.
-struct Seen<'a> {
+/// A CPU with its caches, looked up once.
+struct CpuCaches<'a> {
     cpu: &'a LogicalCpu,
-    second: Option<&'a Cache>,
-    last: Option<&'a Cache>,
+    l2: Option<&'a Cache>,
+    /// The last-level cache, if it is beyond L2.
+    last_level: Option<&'a Cache>,
 }
 
-/// The classes of all pairs among `cpus`, with at most `most` pairs of each: evenly spread over those there are,
-/// ordered by CPU number, the first always among them; pairs of one kind of core where there are any.
+/// The pairs among `cpus` by class, at most `most` of each. They are evenly spread over the pairs in order of
+/// CPU number and include the first. Pairs of equal kinds of core are preferred.
 pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
-    let seen: Vec<Seen> = cpus.iter().filter_map(|cpu| Seen::of(machine, machine.cpu(cpu)?)).collect();
+    let cpu_caches: Vec<CpuCaches> =
+        cpus.iter().filter_map(|cpu| CpuCaches::new(machine, machine.cpu(cpu)?)).collect();
     let classes = match machine.topology.unknown {
         Some(_) => vec![Class::Unknown],
         None => CLASSES.to_vec(),
     };
     let mut all: Vec<Vec<(usize, usize)>> = vec![Vec::new(); classes.len()];
-    for (i, a) in seen.iter().enumerate() {
-        for (j, b) in seen.iter().enumerate().skip(i + 1) {
-            let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.with(b) };
-            if let Some(at) = classes.iter().position(|known| *known == class) {
+    for (i, a) in cpu_caches.iter().enumerate() {
+        for (j, b) in cpu_caches.iter().enumerate().skip(i + 1) {
+            let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.class_with(b) };
+            if let Some(at) = classes.iter().position(|candidate| *candidate == class) {
                 all[at].push((i, j));
             }
         }
     }
-    let mut found: Vec<Found> = Vec::new();
+    let mut result: Vec<Found> = Vec::new();
     for (class, mut pairs) in classes.into_iter().zip(all) {
-        let alike = |(i, j): &(usize, usize)| seen[*i].cpu.kind == seen[*j].cpu.kind;
-        if pairs.iter().any(alike) {
-            pairs.retain(alike);
+        let is_same_kind =
+            |(i, j): &(usize, usize)| cpu_caches[*i].cpu.kind == cpu_caches[*j].cpu.kind;
+        if pairs.iter().any(is_same_kind) {
+            pairs.retain(is_same_kind);
         }
         let take = pairs.len().min(most);
         let chosen = (0..take).map(|k| pairs[k * pairs.len() / take]).map(|(i, j)| Pair {
-            owner: seen[i].cpu.cpu,
-            requester: seen[j].cpu.cpu,
+            owner: cpu_caches[i].cpu.cpu,
+            requester: cpu_caches[j].cpu.cpu,
             class,
-            basis: basis(machine, class, &seen[i], &seen[j]),
+            basis: basis(machine, class, &cpu_caches[i], &cpu_caches[j]),
         });
         let chosen: Vec<Pair> = chosen.collect();
         let absent = chosen.is_empty().then(|| absence(machine, cpus, class));
-        found.push(Found { class, there_are: pairs.len(), pairs: chosen, absent });
+        result.push(Found { class, there_are: pairs.len(), pairs: chosen, absent });
     }
-    found
+    result
 }
 
-/// The pair of these two CPUs; `None` if the machine does not show one of them.
+/// The pair of these two CPUs; `None` if the machine does not have one of them.
 pub fn of(machine: &Machine, owner: u32, requester: u32) -> Option<Pair> {
-    let seen = |cpu| Seen::of(machine, machine.cpu(cpu)?);
-    let (a, b) = (seen(owner)?, seen(requester)?);
-    let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.with(&b) };
+    let cpu_caches = |cpu| CpuCaches::new(machine, machine.cpu(cpu)?);
+    let (a, b) = (cpu_caches(owner)?, cpu_caches(requester)?);
+    let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.class_with(&b) };
     Some(Pair { owner, requester, class, basis: basis(machine, class, &a, &b) })
 }
 
-impl<'a> Seen<'a> {
-    fn of(machine: &'a Machine, cpu: &'a LogicalCpu) -> Option<Self> {
-        let second = machine.caches.instances.iter().find(|cache| {
+impl<'a> CpuCaches<'a> {
+    fn new(machine: &'a Machine, cpu: &'a LogicalCpu) -> Option<Self> {
+        let l2 = machine.caches.instances.iter().find(|cache| {
             cache.level == 2 && cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu.cpu)
         });
-        let last = machine.last_level_of(cpu.cpu).filter(|cache| cache.level > 2);
-        Some(Seen { cpu, second, last })
+        let last_level = machine.last_level_of(cpu.cpu).filter(|cache| cache.level > 2);
+        Some(CpuCaches { cpu, l2, last_level })
     }
 
-    /// The class of a pair, the nearest that holds.
-    fn with(&self, other: &Seen) -> Class {
+    /// The nearest class that applies to a pair.
+    fn class_with(&self, other: &CpuCaches) -> Class {
         let (a, b) = (self.cpu, other.cpu);
-        // The same instance, not an equal one; and there may be a million pairs.
+        // Compares by address: equal caches may be different instances, and there may be a million pairs.
         let shares = |x: Option<&Cache>, y: Option<&Cache>| x.zip(y).is_some_and(|(x, y)| std::ptr::eq(x, y));
         if a.core == b.core {
             Class::Smt
-        } else if shares(self.second, other.second) || (a.cluster.is_some() && a.cluster == b.cluster) {
+        } else if shares(self.l2, other.l2) || (a.cluster.is_some() && a.cluster == b.cluster) {
             Class::Cluster
         } else if a.package != b.package {
             Class::Socket
         } else if a.node != b.node {
             Class::Node
-        } else if shares(self.last, other.last) {
+        } else if shares(self.last_level, other.last_level) {
             Class::Llc
         } else {
             Class::Package
@@ -164,18 +167,18 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What of the topology puts a pair into its class, for people.
-fn basis(machine: &Machine, class: Class, a: &Seen, b: &Seen) -> String {
+/// The part of the topology that decides the class of a pair, for the user.
+fn basis(machine: &Machine, class: Class, a: &CpuCaches, b: &CpuCaches) -> String {
     let share = |cache: &Cache| format!("share an L{} of {}", cache.level, format::bytes(cache.size as f64));
     let node = |cpu: &LogicalCpu| cpu.node.map_or("?".to_owned(), |node| node.to_string());
-    let says = match class {
+    let text = match class {
         Class::Smt => "hardware threads of one core".to_owned(),
-        Class::Cluster => match a.second.filter(|cache| Some(*cache) == b.second) {
+        Class::Cluster => match a.l2.filter(|cache| Some(*cache) == b.l2) {
             Some(cache) => share(cache),
             None => "one cluster".to_owned(),
         },
-        Class::Llc => a.last.map_or_else(String::new, share),
-        Class::Package => match (a.last, b.last) {
+        Class::Llc => a.last_level.map_or_else(String::new, share),
+        Class::Package => match (a.last_level, b.last_level) {
             (Some(_), Some(_)) => "one package, each with a last-level cache of its own".to_owned(),
             _ => "one package; no cache is shown that they share".to_owned(),
         },
@@ -183,26 +186,26 @@ fn basis(machine: &Machine, class: Class, a: &Seen, b: &Seen) -> String {
         Class::Socket => format!("packages {} and {}", a.cpu.package, b.cpu.package),
         Class::Unknown => machine.topology.unknown.clone().unwrap_or_default(),
     };
-    if machine.virtualisation.is_guest() { format!("{says}, by what the hypervisor shows") } else { says }
+    if machine.virtualisation.is_guest() { format!("{text}, by what the hypervisor shows") } else { text }
 }
 
 fn absence(machine: &Machine, cpus: &CpuList, class: Class) -> String {
     if cpus.len() < 2 {
         return format!("it takes two CPUs, and only CPU {cpus} may be used");
     }
-    let narrowed = if *cpus == machine.topology.online {
+    let scope = if *cpus == machine.topology.online {
         String::new()
     } else {
         format!(" among the CPUs that may be used ({cpus})")
     };
-    let shown = if machine.virtualisation.is_guest() { ", by what the hypervisor shows" } else { "" };
+    let source = if machine.virtualisation.is_guest() { ", by what the hypervisor shows" } else { "" };
     let caches = match (class, &machine.caches.unknown) {
         (Class::Cluster | Class::Llc, Some(reason)) if machine.caches.instances.is_empty() => {
             format!(" ({reason})")
         }
         _ => String::new(),
     };
-    format!("there are {}{narrowed}{shown}{caches}", class.absence())
+    format!("there are {}{scope}{source}{caches}", class.absence())
 }
 
 #[cfg(test)]
@@ -211,18 +214,19 @@ mod tests {
     use machine::{Asked, Tree, synthetic};
     use std::collections::BTreeMap;
 
-    fn described(name: &str) -> Machine {
-        let (_, write) = synthetic::ALL.iter().find(|(known, _)| *known == name).expect("a known machine");
+    fn describe(name: &str) -> Machine {
+        let (_, write) =
+            synthetic::ALL.iter().find(|(machine, _)| *machine == name).expect("a synthetic machine");
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         machine::describe(&Tree::at(root.path()), &Asked { dimms: None })
     }
 
-    /// Every class that a machine has: how many pairs, and the CPUs of the first.
+    /// Every class that a machine has: the number of pairs, and the CPUs of the first pair.
     fn classes(machine: &Machine) -> BTreeMap<&'static str, (usize, u32, u32)> {
-        let found = find(machine, &machine.topology.online, 4);
+        let by_class = find(machine, &machine.topology.online, 4);
         let first = |f: &Found| f.pairs.first().map(|pair| (f.there_are, pair.owner, pair.requester));
-        found.iter().filter_map(|f| Some((f.class.word(), first(f)?))).collect()
+        by_class.iter().filter_map(|f| Some((f.class.word(), first(f)?))).collect()
     }
 
     #[test]
@@ -230,17 +234,17 @@ mod tests {
         // 2 x 24 cores x 2: 48 sibling pairs; pairs of cores of one socket x 4; of two sockets.
         let expected =
             [("llc", (2 * 24 * 23 / 2 * 4, 0, 1)), ("smt", (48, 0, 48)), ("socket", (48 * 48, 0, 24))];
-        assert_eq!(classes(&described("two_socket_smt_server")), BTreeMap::from(expected));
+        assert_eq!(classes(&describe("two_socket_smt_server")), BTreeMap::from(expected));
     }
 
     #[test]
     fn clusters_dies_and_nodes() {
-        let atom = classes(&described("atom_without_l3"));
+        let atom = classes(&describe("atom_without_l3"));
         assert_eq!(atom["cluster"].0, 4, "pairs share an L2");
         assert!(atom.contains_key("package") && !atom.contains_key("llc"));
-        let clusters = classes(&described("sub_numa_clusters"));
+        let clusters = classes(&describe("sub_numa_clusters"));
         assert!(clusters.contains_key("node") && clusters.contains_key("llc"), "{clusters:?}");
-        let arm = classes(&described("arm_server_with_clusters"));
+        let arm = classes(&describe("arm_server_with_clusters"));
         assert_eq!(arm["cluster"].0, 16 * 6, "16 clusters of four");
         assert!(!arm.contains_key("smt") && arm.contains_key("socket"));
     }
@@ -249,8 +253,8 @@ mod tests {
     fn a_pair_alone_is_as_it_is_among_all() {
         for name in ["two_socket_smt_server", "arm_server_with_clusters", "microvm_2cpu", "gvisor_no_caches"]
         {
-            let machine = described(name);
-            for pair in find(&machine, &machine.topology.online, 3).into_iter().flat_map(|found| found.pairs)
+            let machine = describe(name);
+            for pair in find(&machine, &machine.topology.online, 3).into_iter().flat_map(|class| class.pairs)
             {
                 assert_eq!(of(&machine, pair.owner, pair.requester), Some(pair));
             }
@@ -259,19 +263,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_says_why() {
-        let machine = described("microvm_2cpu");
-        let found = find(&machine, &machine.topology.online, 4);
-        let absent = |class| found.iter().find(|f| f.class == class).unwrap().absent.clone();
+    fn a_missing_class_has_a_reason() {
+        let machine = describe("microvm_2cpu");
+        let by_class = find(&machine, &machine.topology.online, 4);
+        let absent = |class| by_class.iter().find(|f| f.class == class).unwrap().absent.clone();
         assert_eq!(absent(Class::Llc), None);
         let smt = absent(Class::Smt).unwrap();
         assert_eq!(smt, "there are no two hardware threads of one core, by what the hypervisor shows");
-        let pair = &found.iter().find(|f| f.class == Class::Llc).unwrap().pairs[0];
+        let pair = &by_class.iter().find(|f| f.class == Class::Llc).unwrap().pairs[0];
         assert!(pair.basis.contains("share an L3 of") && pair.basis.contains("hypervisor"), "{}", pair.basis);
 
         let one = find(&machine, &"0".parse().unwrap(), 4);
         assert!(one.iter().all(|f| f.absent.as_deref().unwrap().contains("only CPU 0 may be used")));
-        let server = described("two_socket_smt_server");
+        let server = describe("two_socket_smt_server");
         let some = find(&server, &"0-3".parse().unwrap(), 4);
         let smt = some[0].absent.as_deref().unwrap();
         assert_eq!(
@@ -282,19 +286,19 @@ mod tests {
 
     #[test]
     fn a_hidden_topology_is_a_class_of_its_own() {
-        let machine = described("gvisor_no_caches");
-        let found = find(&machine, &machine.topology.online, 2);
-        assert_eq!(found.len(), 1);
-        assert_eq!((found[0].class, found[0].pairs.len()), (Class::Unknown, 2));
-        assert!(!found[0].pairs[0].basis.is_empty());
+        let machine = describe("gvisor_no_caches");
+        let by_class = find(&machine, &machine.topology.online, 2);
+        assert_eq!(by_class.len(), 1);
+        assert_eq!((by_class[0].class, by_class[0].pairs.len()), (Class::Unknown, 2));
+        assert!(!by_class[0].pairs[0].basis.is_empty());
     }
 
     #[test]
     fn few_pairs_of_many_evenly_spread_and_always_the_same() {
-        let machine = described("two_socket_smt_server");
-        let found = find(&machine, &machine.topology.online, 4);
-        assert_eq!(found, find(&machine, &machine.topology.online, 4));
-        let sockets = &found.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
+        let machine = describe("two_socket_smt_server");
+        let by_class = find(&machine, &machine.topology.online, 4);
+        assert_eq!(by_class, find(&machine, &machine.topology.online, 4));
+        let sockets = &by_class.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
         assert_eq!(sockets.len(), 4);
         let owners: std::collections::BTreeSet<u32> = sockets.iter().map(|pair| pair.owner).collect();
         assert_eq!(owners.len(), 4, "{sockets:?}");
@@ -302,10 +306,10 @@ mod tests {
 
     #[test]
     fn pairs_of_one_kind_of_core_are_preferred() {
-        let machine = described("hybrid_laptop");
+        let machine = describe("hybrid_laptop");
         let kind = |cpu| machine.cpu(cpu).unwrap().kind.clone();
-        for found in find(&machine, &machine.topology.online, 4) {
-            for pair in &found.pairs {
+        for by_class in find(&machine, &machine.topology.online, 4) {
+            for pair in &by_class.pairs {
                 assert_eq!(kind(pair.owner), kind(pair.requester), "{pair:?}");
             }
         }

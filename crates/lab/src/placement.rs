@@ -1,12 +1,12 @@
-//! Where threads run, in the words of OpenMP (specification 5.2, section 10.1.3 and OMP_PLACES): places are
-//! sets of CPUs, threads are bound to places. Pure.
+//! Where threads run, in OpenMP's terms (specification 5.2, section 10.1.3 and OMP_PLACES): places are sets
+//! of CPUs, and threads are bound to places. Pure.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use figure::{CpuList, Machine};
 
-/// What a place is.
+/// How the CPUs are divided into places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Places {
     /// Each hardware thread.
@@ -20,7 +20,7 @@ pub enum Places {
     NumaDomains,
     /// Each package.
     Sockets,
-    /// These, in this order.
+    /// These places, in this order.
     List(Vec<CpuList>),
 }
 
@@ -43,11 +43,11 @@ pub struct Placement {
     pub places: &'static str,
     /// OpenMP's word for the binding.
     pub bind: &'static str,
-    /// For each thread the CPUs of its place.
+    /// The place of each thread.
     pub threads: Vec<CpuList>,
 }
 
-/// A request that no placement meets. Each text says what, where, and what to do.
+/// A request that cannot be met.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
     /// Zero threads.
@@ -58,23 +58,23 @@ pub enum PlacementError {
         "--threads {asked}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
     )]
     TooManyThreads {
-        /// As asked.
+        /// Requested threads.
         asked: usize,
-        /// The bound.
+        /// The limit.
         most: usize,
         /// [`MOST_THREADS_PER_CPU`].
         per_cpu: usize,
-        /// CPUs that we may use.
+        /// Number of CPUs in the affinity mask.
         allowed: usize,
     },
-    /// A CPU of the list does not exist or must not be used.
+    /// A CPU of the list does not exist or may not be used.
     #[error("--places {list}: CPU {cpu} {problem}; CPUs that may be used: {allowed}")]
     ForbiddenCpu {
-        /// The places as asked, as [`told`] tells them.
+        /// The requested places, as [`told`] formats them.
         list: String,
         /// The first CPU that is wrong.
         cpu: u32,
-        /// Why.
+        /// What is wrong with it.
         problem: &'static str,
         /// The affinity mask.
         allowed: String,
@@ -92,7 +92,8 @@ pub enum PlacementError {
     NotBind(String),
 }
 
-/// More threads than CPUs run, and are judged; more than this many for each CPU only exhaust memory.
+/// Threads per CPU at most. More threads than CPUs are allowed and judged; beyond this they only exhaust
+/// memory.
 pub const MOST_THREADS_PER_CPU: usize = 64;
 
 impl FromStr for Places {
@@ -117,7 +118,7 @@ impl FromStr for Places {
                     let parts = inner.ok_or_else(error)?.split("},{");
                     Places::List(parts.map(parse).collect::<Result<_, _>>()?)
                 } else {
-                    // In the order given: 3,1 puts the first thread on CPU 3.
+                    // The order counts: 3,1 puts the first thread on CPU 3.
                     let parts = list.split(',').map(parse).collect::<Result<Vec<_>, _>>()?;
                     let single = |cpu| CpuList::from_iter([cpu]);
                     Places::List(parts.iter().flat_map(CpuList::iter).map(single).collect())
@@ -153,8 +154,8 @@ impl Places {
         }
     }
 
-    /// The places of a machine, narrowed to the CPUs that we may use, in order: core by core, the hardware
-    /// threads of one core side by side, as libgomp numbers them.
+    /// The places of a machine within the affinity mask. The order is that of libgomp: core by core, with the
+    /// hardware threads of a core next to one another.
     fn on(&self, machine: &Machine) -> Result<Vec<CpuList>, PlacementError> {
         let topology = &machine.topology;
         let allowed = machine.topology.usable();
@@ -171,7 +172,7 @@ impl Places {
             }
             return Ok(places.clone());
         }
-        // Group by the key of the place; the map's order is the places' order.
+        // Grouped by the key of the place. The order of the map is the order of the places.
         let mut groups: BTreeMap<(u32, u32, u32), CpuList> = BTreeMap::new();
         for logical in topology.cpus.iter().filter(|logical| allowed.contains(logical.cpu)) {
             let key = match self {
@@ -190,11 +191,11 @@ impl Places {
     }
 }
 
-/// Places threads on a machine. Without `threads`: one for each place of a list or of hardware threads, else
-/// one for each core that we may use.
+/// Places threads on a machine. Without `threads`: one thread for each place of a list or of hardware
+/// threads, else one for each usable core.
 ///
 /// # Errors
-/// When the request cannot be met; the message names the option.
+/// The request cannot be met; the message names the option.
 pub fn place(
     machine: &Machine,
     places: &Places,
@@ -225,8 +226,8 @@ pub fn place(
     let index = |thread: usize| match bind {
         Bind::Primary => 0,
         Bind::Close if count <= sets.len() => thread,
-        // Spread over sub-partitions; and for both, when threads outnumber places, runs of consecutive
-        // threads on each place.
+        // Spread uses sub-partitions. If threads outnumber places, both put consecutive threads on each
+        // place.
         Bind::Close | Bind::Spread => thread * sets.len() / count,
     };
     let bind = match bind {
@@ -238,29 +239,30 @@ pub fn place(
     Ok(Placement { places: places.word(), bind, threads })
 }
 
-/// Places for people, in OpenMP's braces: `{0},{1,3}`, `{0} to {63}` where each is the one before, a CPU on, and `4 x {0}` where it is the
-/// same.
+/// Formats places for the user in OpenMP's braces: `{0},{1,3}`. `{0} to {63}` are places one CPU apart,
+/// `4 x {0}` are equal places.
 pub fn told(places: &[CpuList]) -> String {
-    let mut text: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut rest = places;
     while let [first, ..] = rest {
-        let run = |next: &dyn Fn(&CpuList) -> CpuList| {
+        let run_length = |next: &dyn Fn(&CpuList) -> CpuList| {
             1 + rest.windows(2).take_while(|pair| next(&pair[0]) == pair[1]).count()
         };
-        let (same, rising) = (run(&CpuList::clone), run(&|cpus| cpus.iter().map(|cpu| cpu + 1).collect()));
-        let (part, length) = match (same, rising) {
-            (2.., _) => (format!("{same} x {{{first}}}"), same),
+        let equal = run_length(&CpuList::clone);
+        let rising = run_length(&|cpus| cpus.iter().map(|cpu| cpu + 1).collect());
+        let (part, length) = match (equal, rising) {
+            (2.., _) => (format!("{equal} x {{{first}}}"), equal),
             (_, 3..) => (format!("{{{first}}} to {{{}}}", rest[rising - 1]), rising),
             _ => (format!("{{{first}}}"), 1),
         };
-        text.push(part);
+        parts.push(part);
         rest = &rest[length..];
     }
-    text.join(",")
+    parts.join(",")
 }
 
 impl Placement {
-    /// All CPUs that some thread may use.
+    /// The CPUs of all threads.
     pub fn cpus(&self) -> CpuList {
         self.threads.iter().flat_map(CpuList::iter).collect()
     }
@@ -277,7 +279,8 @@ mod tests {
     use figure::host::LogicalCpu;
     use proptest::prelude::*;
 
-    /// `packages` x `cores` x 2 threads, numbered as Linux does on x86: siblings half the machine apart.
+    /// `packages` x `cores` x 2 hardware threads. As on x86, sibling CPU numbers differ by half the number of
+    /// CPUs.
     fn server(packages: u32, cores: u32) -> Machine {
         let mut machine = Machine::default();
         let half = packages * cores;
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_in_few_words() {
+    fn places_are_formatted_briefly() {
         let text = |list: &str| {
             told(match &list.parse() {
                 Ok(Places::List(places)) => places,
@@ -317,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_one_thread_for_each_core() {
+    fn the_default_is_one_thread_for_each_core() {
         let placement = place(&server(2, 2), &Places::Cores, Bind::Close, None).unwrap();
         assert_eq!(lists(&placement), ["0,4", "1,5", "2,6", "3,7"]);
     }
@@ -347,7 +350,7 @@ mod tests {
         let mut machine = server(1, 2);
         machine.topology.allowed = CpuList::from_iter([1]);
         let placement = place(&machine, &Places::Cores, Bind::Close, Some(2)).unwrap();
-        assert_eq!(lists(&placement), ["1", "1"], "more threads than CPUs run, and are judged");
+        assert_eq!(lists(&placement), ["1", "1"], "more threads than CPUs are allowed");
         assert_eq!(place(&machine, &Places::Cores, Bind::Close, None).unwrap().threads.len(), 1);
     }
 
@@ -376,7 +379,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_thread_gets_a_place_we_may_use(
+        fn every_thread_gets_a_usable_place(
             packages in 1..4u32, cores in 1..9u32, threads in 1..80usize, which in 0..5usize, bind in 0..3usize,
         ) {
             let machine = server(packages, cores);

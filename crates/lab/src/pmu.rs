@@ -1,8 +1,8 @@
-//! What a thread's cycles were spent on: instructions and cycles by the processor's own counters (perf_event_open(2)).
+//! Instructions and cycles of a thread, by hardware counters (perf_event_open(2)).
 //!
-//! A thread that waits at a barrier runs many cheap instructions, one that waits for memory few: in study 1 (step 9)
-//! 0.24 a cycle against 0.13. Guests often have no such counters, and perf_event_paranoid may forbid them; both are
-//! answered with the reason.
+//! A thread that spins at a barrier executes many cheap instructions, a thread that waits for memory few:
+//! 0.24 and 0.13 per cycle in study 1 (step 9). Guests often have no hardware counters, and
+//! perf_event_paranoid may forbid them. Then the reading is unknown, with the reason.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -14,23 +14,23 @@ use machine::perf::{OF_OURS, refusal};
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter, Group};
 
-/// Counters at one moment, or how far they went.
+/// A reading of the counters, or the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Instructions retired in user mode.
     pub instructions: u64,
-    /// Core cycles in user mode, not stopped ones.
+    /// Unhalted core cycles in user mode.
     pub cycles: u64,
-    /// Nanoseconds in which both were on the processor. They share it with whoever else counts.
+    /// Nanoseconds for which both counters ran. The kernel may multiplex them with others.
     pub running: u64,
 }
 
 /// The counters of one thread.
 pub trait Pmu: Debug {
-    /// Reads them; call it on the same thread.
+    /// Reads the counters of the calling thread, which must have opened them.
     ///
     /// # Errors
-    /// What the system answered.
+    /// The system's error.
     fn read(&mut self) -> io::Result<Counts>;
 }
 
@@ -50,7 +50,7 @@ impl Debug for Perf {
 impl Perf {
     fn of_this_thread() -> io::Result<Perf> {
         let mut group = Group::new()?;
-        // Kernel and hypervisor are left out by default, as perf_event_paranoid=2 demands.
+        // The builder excludes kernel and hypervisor by default, as perf_event_paranoid=2 requires.
         let cycles = group.add(&Builder::new(Hardware::CPU_CYCLES))?;
         let instructions = group.add(&Builder::new(Hardware::INSTRUCTIONS))?;
         group.enable()?;
@@ -80,7 +80,7 @@ impl Meter {
         Meter(opened.map(RefCell::new).map_err(|error| reason(&error)))
     }
 
-    /// Reads them; call it on the same thread.
+    /// Reads the counters; call it on the thread that opened them.
     pub fn read(&self) -> Reading<Counts> {
         match &self.0 {
             Ok(pmu) => match pmu.borrow_mut().read() {
@@ -92,7 +92,7 @@ impl Meter {
     }
 }
 
-/// How far the counters went since an earlier reading.
+/// The growth since an earlier reading.
 pub fn since(now: &Reading<Counts>, earlier: &Reading<Counts>) -> Reading<Counts> {
     match (now, earlier) {
         (Reading::Value(now), Reading::Value(then)) => {
@@ -106,8 +106,8 @@ pub fn since(now: &Reading<Counts>, earlier: &Reading<Counts>) -> Reading<Counts
     }
 }
 
-/// Instructions for each cycle. Both counters are in one group, so that it holds however small a part of the time
-/// they were on the processor; without any it is unknown.
+/// Instructions per cycle. Both counters are in one group, so the ratio holds even if they ran for a small
+/// part of the time. Unknown if they never ran.
 pub fn instructions_per_cycle(counts: &Reading<Counts>) -> Reading<f64> {
     match counts {
         Reading::Value(counts) if counts.running > 0 && counts.cycles > 0 => {
@@ -118,7 +118,7 @@ pub fn instructions_per_cycle(counts: &Reading<Counts>) -> Reading<f64> {
     }
 }
 
-/// Why there are no counters, in words for the user.
+/// Why there are no counters, for the user.
 fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
@@ -136,18 +136,18 @@ fn reason(error: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// Readings that are told, one after the other.
+    /// Returns prepared readings in order.
     #[derive(Debug)]
-    struct Told(Vec<io::Result<Counts>>);
+    struct ScriptedPmu(Vec<io::Result<Counts>>);
 
-    impl Pmu for Told {
+    impl Pmu for ScriptedPmu {
         fn read(&mut self) -> io::Result<Counts> {
             self.0.remove(0)
         }
     }
 
     fn between(readings: Vec<io::Result<Counts>>) -> Reading<f64> {
-        let meter = Meter::with(Ok(Box::new(Told(readings))));
+        let meter = Meter::with(Ok(Box::new(ScriptedPmu(readings))));
         let before = meter.read();
         instructions_per_cycle(&since(&meter.read(), &before))
     }
@@ -157,18 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn the_studys_threads_are_told_apart() {
+    fn the_ratio_of_the_study_is_computed() {
         assert_eq!(between(vec![counts(10, 100, 5), counts(34, 200, 9)]), Reading::Value(0.24));
         assert_eq!(between(vec![counts(0, 0, 0), counts(13, 100, 9)]), Reading::Value(0.13));
     }
 
     #[test]
-    fn what_did_not_count_is_unknown_and_never_zero() {
-        let why = |readings| between(readings).reason().map(str::to_owned).unwrap();
-        assert!(why(vec![counts(1, 1, 5), counts(1, 1, 5)]).contains("never scheduled"));
-        assert!(why(vec![counts(9, 9, 5), counts(1, 10, 6)]).contains("backwards"));
+    fn counters_that_did_not_count_are_unknown_not_zero() {
+        let reason = |readings| between(readings).reason().map(str::to_owned).unwrap();
+        assert!(reason(vec![counts(1, 1, 5), counts(1, 1, 5)]).contains("never scheduled"));
+        assert!(reason(vec![counts(9, 9, 5), counts(1, 10, 6)]).contains("backwards"));
         let failed = || Err(io::Error::from_raw_os_error(libc::EBADF));
-        assert!(why(vec![counts(1, 1, 1), failed()]).contains("perf_event_open"));
+        assert!(reason(vec![counts(1, 1, 1), failed()]).contains("perf_event_open"));
         let absent = Meter::with(Err(io::Error::from_raw_os_error(libc::ENOENT)));
         assert!(absent.read().reason().unwrap().contains("no hardware counters here"));
         let forbidden = Meter::with(Err(io::Error::from_raw_os_error(libc::EACCES)));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn here_they_count_or_say_why_not() {
+    fn counters_of_this_thread_count_or_have_a_reason() {
         let meter = Meter::of_this_thread();
         let before = meter.read();
         let sum: u64 = std::hint::black_box((0..1_000_000u64).collect::<Vec<_>>()).iter().sum();

@@ -1,7 +1,8 @@
 //! A persistent pool of pinned threads.
 //!
-//! Threads live as long as the pool, so that no timed region pays for starting them; between jobs they sleep.
-//! Affinity is set once and read back; while a job runs, [`Seat::glance`] samples where the thread really is.
+//! Threads live as long as the pool, so that no timed region includes their start. Between jobs they sleep.
+//! Affinity is set once and read back. While a job runs, [`Seat::glance`] samples the CPU that the thread
+//! runs on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,29 +18,30 @@ use crate::clock::Clock;
 use crate::placement::Placement;
 use crate::thread_counters::Source;
 
-/// Stack of a pool thread: kernels need next to none, and 256 threads should not map 2 GiB.
+/// Bytes of stack of a thread. Kernels need almost none, and 256 threads should not map 2 GiB.
 const STACK: usize = 256 << 10;
 
-/// What a job sees of the thread that it runs on.
+/// The pool thread that a job runs on.
 #[derive(Debug)]
 pub struct Seat {
-    /// Number of the thread, from 0.
+    /// Index of the thread, from 0.
     pub index: usize,
-    /// How many threads there are.
+    /// Number of threads in the pool.
     pub threads: usize,
-    /// The CPUs it is pinned to.
+    /// CPUs that the thread is pinned to.
     pub place: CpuList,
-    /// The clock.
+    /// The clock of the pool.
     pub clock: Arc<Clock>,
     /// The thread's own counters.
     pub counters: Source,
     barrier: Arc<Barrier>,
-    glances: Cell<u64>,
-    strayed: Cell<u64>,
+    cpu_samples: Cell<u64>,
+    /// CPU samples outside of `place`.
+    off_place: Cell<u64>,
 }
 
 impl Seat {
-    /// Waits for all threads of the pool. Every thread must call it equally often.
+    /// Waits for all threads of the pool. Every thread must call it the same number of times.
     ///
     /// # Errors
     /// [`Broken`] when another thread panicked.
@@ -47,18 +49,18 @@ impl Seat {
         self.barrier.wait()
     }
 
-    /// Looks where the thread runs, for the evidence; some tens of nanoseconds.
+    /// Samples the CPU that the thread runs on, for the evidence. Takes some tens of nanoseconds.
     #[inline]
     pub fn glance(&self) {
-        self.glances.set(self.glances.get() + 1);
+        self.cpu_samples.set(self.cpu_samples.get() + 1);
         if !self.place.contains(affinity::current_cpu()) {
-            self.strayed.set(self.strayed.get() + 1);
+            self.off_place.set(self.off_place.get() + 1);
         }
     }
 
-    /// Takes the glances since the last call: how many, and how many of them outside the place.
-    pub fn take_glances(&self) -> (u64, u64) {
-        (self.glances.take(), self.strayed.take())
+    /// The number of CPU samples since the last call, and how many of them were outside of `place`.
+    pub fn take_cpu_samples(&self) -> (u64, u64) {
+        (self.cpu_samples.take(), self.off_place.take())
     }
 }
 
@@ -70,51 +72,51 @@ pub enum PoolError {
         "thread {index} of {threads} could not be started: {source}; ask for fewer threads, or raise the limit (ulimit -u, pids cgroup)"
     )]
     Spawn {
-        /// Which thread.
+        /// Index of the thread.
         index: usize,
-        /// Of how many.
+        /// Threads in the pool.
         threads: usize,
-        /// What the system answered.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Pinning failed.
     #[error("thread {index} could not be pinned to CPUs {place}: {reason}")]
     Pin {
-        /// Which thread.
+        /// Index of the thread.
         index: usize,
-        /// Where to.
+        /// The CPUs.
         place: String,
-        /// What the system answered.
+        /// The system's error.
         reason: String,
     },
     /// A job panicked.
     #[error("thread {index} failed: {reason}")]
     Job {
-        /// Which thread.
+        /// Index of the thread.
         index: usize,
-        /// The panic's text.
+        /// The message of the panic.
         reason: String,
     },
 }
 
 type Job = Arc<dyn Fn(&Seat) + Send + Sync>;
-type Done = (usize, Result<(), String>);
+type JobResult = (usize, Result<(), String>);
 
 /// Pinned threads, waiting for jobs. Dropping the pool ends them.
 #[derive(Debug)]
 pub struct Pool {
     jobs: Vec<Sender<Job>>,
-    done: Receiver<Done>,
+    results: Receiver<JobResult>,
     threads: Vec<JoinHandle<()>>,
     barrier: Arc<Barrier>,
-    /// The clock that all threads use.
+    /// The clock of all threads.
     pub clock: Arc<Clock>,
     /// Whether every thread read back exactly the mask that was set.
     pub readback: bool,
 }
 
 impl Pool {
-    /// A thread on each of these CPUs: to look at them before and after what runs there in other processes.
+    /// A pool with one thread on each of these CPUs, to observe them before and after a program runs.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -130,13 +132,14 @@ impl Pool {
     pub fn new(placement: &Placement, clock: Clock) -> Result<Pool, PoolError> {
         let count = placement.threads.len();
         let (clock, barrier) = (Arc::new(clock), Arc::new(Barrier::new(count)));
-        let (done_sender, done) = channel();
+        let (result_sender, results) = channel();
         let (ready_sender, ready) = channel();
-        let mut pool = Pool { jobs: Vec::new(), done, threads: Vec::new(), barrier, clock, readback: true };
+        let mut pool =
+            Pool { jobs: Vec::new(), results, threads: Vec::new(), barrier, clock, readback: true };
         for (index, place) in placement.threads.iter().enumerate() {
             let (job_sender, jobs) = channel::<Job>();
             let (place, clock, barrier) = (place.clone(), pool.clock.clone(), pool.barrier.clone());
-            let (ready, done) = (ready_sender.clone(), done_sender.clone());
+            let (ready, results) = (ready_sender.clone(), result_sender.clone());
             let body = move || {
                 let pinned = affinity::set(&place).and_then(|()| affinity::get());
                 let failed = pinned.is_err();
@@ -144,17 +147,17 @@ impl Pool {
                 if failed {
                     return;
                 }
-                let seat = Seat {
+                let thread = Seat {
                     index,
                     threads: count,
                     place,
                     clock,
                     counters: Source::of_this_thread(),
                     barrier,
-                    glances: Cell::new(0),
-                    strayed: Cell::new(0),
+                    cpu_samples: Cell::new(0),
+                    off_place: Cell::new(0),
                 };
-                serve(&seat, &jobs, &done);
+                serve(&thread, &jobs, &results);
             };
             let builder = std::thread::Builder::new().name(format!("seat {index}")).stack_size(STACK);
             let handle =
@@ -174,15 +177,15 @@ impl Pool {
         Ok(pool)
     }
 
-    /// How many threads there are.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
 
-    /// Runs `job` on every thread and waits; results in thread order. The calling thread sleeps meanwhile.
+    /// Runs `job` on every thread; results in thread order. The calling thread sleeps until all are done.
     ///
     /// # Errors
-    /// [`PoolError::Job`] when a thread panics: the first that did. All threads are then idle again.
+    /// [`PoolError::Job`] for the first thread that panicked. All threads are idle again.
     pub fn run<T, F>(&self, job: F) -> Result<Vec<T>, PoolError>
     where
         T: Send + 'static,
@@ -191,19 +194,19 @@ impl Pool {
         let results: Arc<Mutex<Vec<Option<T>>>> =
             Arc::new(Mutex::new((0..self.threads()).map(|_| None).collect()));
         let shared = results.clone();
-        let job: Job = Arc::new(move |seat: &Seat| {
-            let result = job(seat);
-            shared.lock().unwrap_or_else(PoisonError::into_inner)[seat.index] = Some(result);
+        let job: Job = Arc::new(move |thread: &Seat| {
+            let result = job(thread);
+            shared.lock().unwrap_or_else(PoisonError::into_inner)[thread.index] = Some(result);
         });
         for sender in &self.jobs {
-            // A thread that is gone has said so, or will, by its missing answer below.
+            // A thread that is gone shows below: its result is missing.
             let _ = sender.send(job.clone());
         }
         drop(job);
         let mut failed = None;
-        // All answers are waited for: one left over would be taken for an answer of the next job.
+        // Waits for all results: a late one would count as a result of the next job.
         for _ in 0..self.threads() {
-            match self.done.recv() {
+            match self.results.recv() {
                 Ok((_, Ok(()))) => {}
                 Ok((index, Err(reason))) => {
                     failed.get_or_insert(PoolError::Job { index, reason });
@@ -231,15 +234,15 @@ impl Drop for Pool {
     }
 }
 
-fn serve(seat: &Seat, jobs: &Receiver<Job>, done: &Sender<Done>) {
+fn serve(thread: &Seat, jobs: &Receiver<Job>, results: &Sender<JobResult>) {
     for job in jobs {
-        let result = catch_unwind(AssertUnwindSafe(|| job(seat))).map_err(|panic| {
-            seat.barrier.break_it();
+        let result = catch_unwind(AssertUnwindSafe(|| job(thread))).map_err(|panic| {
+            thread.barrier.break_it();
             let text = panic.downcast_ref::<String>().map(String::as_str);
             text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned()
         });
         drop(job);
-        if done.send((seat.index, result)).is_err() {
+        if results.send((thread.index, result)).is_err() {
             return;
         }
     }
@@ -257,18 +260,18 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_where_they_were_put() {
+    fn threads_run_where_they_are_pinned() {
         let placement = everywhere(3);
         let pool = Pool::new(&placement, Clock::monotonic_raw()).unwrap();
         assert!(pool.readback);
-        let seen = pool.run(|seat| {
-            seat.wait().unwrap();
-            (0..1000).for_each(|_| seat.glance());
-            (seat.index, affinity::get().unwrap(), seat.take_glances())
+        let results = pool.run(|thread| {
+            thread.wait().unwrap();
+            (0..1000).for_each(|_| thread.glance());
+            (thread.index, affinity::get().unwrap(), thread.take_cpu_samples())
         });
-        for (index, mask, glances) in seen.unwrap() {
+        for (index, mask, samples) in results.unwrap() {
             assert_eq!(mask, placement.threads[index]);
-            assert_eq!(glances, (1000, 0));
+            assert_eq!(samples, (1000, 0));
         }
     }
 
@@ -276,17 +279,17 @@ mod tests {
     fn a_failing_job_is_an_error_and_no_hang() {
         let pool = Pool::new(&everywhere(3), Clock::monotonic_raw()).unwrap();
         let error = pool
-            .run(|seat| {
-                assert_ne!(seat.index, 1, "on purpose");
-                let _ = seat.wait();
+            .run(|thread| {
+                assert_ne!(thread.index, 1, "on purpose");
+                let _ = thread.wait();
             })
             .unwrap_err();
         assert!(matches!(error, PoolError::Job { index: 1, .. }), "{error}");
-        let seats = pool.run(|seat| seat.wait().map(|()| seat.index));
+        let indices = pool.run(|thread| thread.wait().map(|()| thread.index));
         assert_eq!(
-            seats.unwrap(),
+            indices.unwrap(),
             [Ok(0), Ok(1), Ok(2)],
-            "the next job finds all threads and a whole barrier"
+            "the next job has all threads and a mended barrier"
         );
     }
 

@@ -1,6 +1,6 @@
-//! Libraries that are preloaded into a program (ld.so(8), LD_PRELOAD), and the proof that they serve: what the dynamic linker says
-//! it bound ([`bindings`]), in a start of its own ([`prove`]), at which every process is looked at. One of them is our own: the
-//! [`recorder`].
+//! Libraries that are preloaded into a program (ld.so(8), LD_PRELOAD), and the proof that they are used: the
+//! dynamic linker reports its [`bindings`] in a separate start ([`prove`]), while every process is examined.
+//! One such library is truebench's own: the [`recorder`].
 
 pub mod bindings;
 mod proof;
@@ -14,13 +14,13 @@ pub use proof::{Proof, prove};
 
 use crate::start::assignment;
 
-/// The variable that makes a library serve, as NAME=VALUE. What is preloaded anyway stays so, behind it.
+/// The variable that preloads a library, as NAME=VALUE. Libraries that are preloaded already follow it.
 pub fn variable(library: &Path, preloaded: Option<OsString>) -> OsString {
-    assignment("LD_PRELOAD", &before(library, preloaded))
+    assignment("LD_PRELOAD", &preload_list(library, preloaded))
 }
 
-/// The value of that variable.
-fn before(library: &Path, preloaded: Option<OsString>) -> OsString {
+/// The value of LD_PRELOAD.
+fn preload_list(library: &Path, preloaded: Option<OsString>) -> OsString {
     let mut value = library.as_os_str().to_owned();
     if let Some(preloaded) = preloaded.filter(|preloaded| !preloaded.is_empty()) {
         value.push(":");
@@ -38,7 +38,7 @@ pub fn is_libc(path: &Path) -> bool {
         || name.starts_with("libc.musl")
 }
 
-/// Whether both are one file, however they are named.
+/// Whether both paths lead to the same file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
@@ -49,10 +49,10 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_library_comes_before_what_is_preloaded_anyway() {
-        let mine = Path::new("/x/libmine.so");
-        assert_eq!(variable(mine, None), "LD_PRELOAD=/x/libmine.so");
-        assert_eq!(variable(mine, Some("".into())), "LD_PRELOAD=/x/libmine.so");
-        assert_eq!(variable(mine, Some("/y.so".into())), "LD_PRELOAD=/x/libmine.so:/y.so");
+    fn a_library_precedes_those_that_are_preloaded_already() {
+        let library = Path::new("/x/libmine.so");
+        assert_eq!(variable(library, None), "LD_PRELOAD=/x/libmine.so");
+        assert_eq!(variable(library, Some("".into())), "LD_PRELOAD=/x/libmine.so");
+        assert_eq!(variable(library, Some("/y.so".into())), "LD_PRELOAD=/x/libmine.so:/y.so");
     }
 }

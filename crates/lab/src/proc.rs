@@ -1,30 +1,30 @@
-//! Files of /proc that hold what strangers named: processes, threads, files.
+//! Reads files of /proc that contain names of processes, threads and files.
 //!
-//! A name is any bytes: the kernel cuts that of a process after 15 of them, in the middle of a character too.
-//! So these files are read as bytes, and no name can make one unreadable.
+//! A name may be any bytes, and the kernel truncates a process name to 15 bytes, even within a character. So
+//! these files are read as bytes, and no name can make one unreadable.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The longest file that is read. The mappings of a process have about 100 bytes each, in smaps 700, and
-/// there are 65530 of them unless vm.max_map_count was raised.
-const MOST: u64 = 64 << 20;
+/// The longest file that is read. A mapping takes about 100 bytes in maps and 700 in smaps, and a process has
+/// at most 65530 of them by default (vm.max_map_count).
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A file's bytes.
 ///
 /// # Errors
-/// What the system said, or that it is too long.
+/// The system's error, or `FileTooLarge`.
 pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "more than 64 MiB"));
     }
     Ok(bytes)
 }
 
-/// The same as text; bytes that are no UTF-8 are replaced.
+/// A file's text; bytes that are not UTF-8 are replaced.
 ///
 /// # Errors
 /// As [`bytes`].
@@ -32,7 +32,7 @@ pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
     bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// An error of executing /proc/self/exe, which says so where there is no /proc.
+/// Makes an error of executing /proc/self/exe say that /proc is not mounted, if that is the cause.
 pub fn missing(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound if !Path::new("/proc/self").exists() => {
@@ -42,18 +42,18 @@ pub fn missing(error: io::Error) -> io::Error {
     }
 }
 
-/// A line of /proc/PID/status by its name. (The kernel writes the end of a line in a process's name as `\n`.)
+/// The value of a line of /proc/PID/status. (The kernel escapes a newline in a process name.)
 pub fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
-/// A line of it that is an amount of memory, in bytes.
+/// The value of a line of /proc/PID/status that is an amount of memory, in bytes.
 pub fn memory(status: &str, name: &str) -> Option<u64> {
     field(status, name)?.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The fields of /proc/PID/stat from the third, the state, on: the second, a name, may hold spaces and
-/// parentheses.
+/// The fields of /proc/PID/stat from the third, the state, on. The second, the process name, may contain
+/// spaces and parentheses.
 pub fn behind_name(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }
@@ -67,11 +67,11 @@ pub(crate) mod unit {
 
     use super::*;
 
-    /// What a process with [`Stranger`]'s name is called.
+    /// The name of a [`Stranger`] process as this module reads it.
     const NAME: &str = "ééééééé\u{fffd}";
 
-    /// A process whose name was cut within a character, and whose program lies by a path that is no UTF-8. It
-    /// sleeps until it is dropped.
+    /// A process whose name is truncated within a character, and whose program has a path that is not UTF-8.
+    /// It sleeps until it is dropped.
     pub(crate) struct Stranger {
         pub(crate) child: Child,
         _directory: tempfile::TempDir,
@@ -87,7 +87,7 @@ pub(crate) mod unit {
             let mut command = Command::new(&program);
             command.arg0("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null());
             let mut spawned = command.spawn();
-            // A test beside this one forked while the copy was open for writing.
+            // A concurrent test forked while the copy was open for writing.
             while spawned.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ExecutableFileBusy) {
                 std::thread::yield_now();
                 spawned = command.spawn();
@@ -100,7 +100,7 @@ pub(crate) mod unit {
             stranger
         }
 
-        /// It is there before it has its name, and that before its program is mapped.
+        /// A process exists before it has its name, and has its name before its program is mapped.
         fn is_loaded(&self) -> bool {
             let maps = std::fs::read(format!("/proc/{}/maps", self.child.id())).unwrap();
             maps.windows(4).any(|bytes| bytes == b"/\xff\xfe/")
@@ -119,24 +119,24 @@ pub(crate) mod unit {
     }
 
     #[test]
-    fn a_name_that_was_cut_within_a_character_is_read() {
+    fn a_name_that_is_truncated_within_a_character_is_read() {
         let stranger = Stranger::new();
-        let of = |name: &str| text(format!("/proc/{}/{name}", stranger.process())).unwrap();
-        let (comm, status, stat) = (of("comm"), of("status"), of("stat"));
+        let read = |name: &str| text(format!("/proc/{}/{name}", stranger.process())).unwrap();
+        let (comm, status, stat) = (read("comm"), read("status"), read("stat"));
         assert_eq!((comm.trim_end(), field(&status, "Name")), (NAME, Some(NAME)));
         assert!(memory(&status, "VmHWM").is_some_and(|peak| peak > 0), "{status}");
-        let own = std::process::id().to_string();
-        assert_eq!(behind_name(&stat).nth(1), Some(own.as_str()), "{stat}");
+        let parent = std::process::id().to_string();
+        assert_eq!(behind_name(&stat).nth(1), Some(parent.as_str()), "{stat}");
     }
 
     #[test]
-    fn what_is_too_long_or_not_there_is_an_error() {
+    fn a_file_that_is_too_long_or_missing_is_an_error() {
         assert_eq!(bytes("/dev/zero").unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(text("/proc/0/stat").unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
-    fn fields_are_told_apart() {
+    fn fields_are_found_by_their_whole_name() {
         let status = "Name:\ta: b\nVmHWM:\t    12 kB\nVmHWMX:\t1\nHuge:\t18446744073709551615 kB\n";
         assert_eq!((field(status, "Name"), field(status, "VmHWM")), (Some("a: b"), Some("12 kB")));
         assert_eq!((field(status, "Vm"), memory(status, "Huge")), (None, None));

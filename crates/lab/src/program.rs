@@ -1,9 +1,9 @@
-//! A program that is not ours, run on the same CPUs as our threads.
+//! Runs another program on the CPUs of the worker threads.
 //!
-//! It belongs below a worker, whose guardian kills what it may leave behind. It gets the affinity mask of the CPUs
-//! in use, nothing to read, a deadline after which it is killed with all of its group, and no say in how much of
-//! its output is kept: that text is untrusted. While it runs its threads are looked at, some ten times a second:
-//! where they are, where they may be, how long they waited for a CPU.
+//! Call it in a worker, whose guardian kills what the program leaves behind. The program gets the affinity
+//! mask of the CPUs in use, no input, and a deadline after which its process group is killed. Its output is
+//! untrusted and limited in size. While it runs, its threads are sampled about ten times a second: CPU,
+//! affinity mask and run delay.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -20,57 +20,57 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::child::{self, SpawnError};
 use crate::ended;
 use crate::thread_counters::{seconds, usage};
-use watched::Watched;
+use threads::ThreadSampler;
 
-mod watched;
+mod threads;
 
-/// Bytes of each of its two outputs that are kept; what comes after is read and dropped, so that it does not stop.
+/// Bytes of each output that are stored. The rest is read and dropped, so that the program does not block.
 pub const MOST_OUTPUT: usize = 64 << 10;
-/// Time between two looks at its threads.
-const LOOK: Duration = Duration::from_millis(100);
-/// The same for each thread besides: reading the three files of one takes some 40 us, so looking takes 1 % of a CPU.
-const LOOK_PER_THREAD: Duration = Duration::from_millis(4);
-/// How long outputs may stay open when the program itself has ended: a child of its own may hold them.
+/// Time between two scans of the threads.
+const SCAN_INTERVAL: Duration = Duration::from_millis(100);
+/// Added for each thread: reading its three files takes about 40 µs, so scanning takes 1 % of a CPU.
+const SCAN_INTERVAL_PER_THREAD: Duration = Duration::from_millis(4);
+/// How long outputs may stay open after the program has ended: one of its children may hold them.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// What to run.
+/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The file.
+    /// The executable file.
     pub path: PathBuf,
-    /// Its arguments.
+    /// Its arguments, without argv[0].
     pub arguments: Vec<String>,
-    /// Variables that are set besides those that we have.
+    /// Environment variables that are added.
     pub environment: Vec<(String, String)>,
-    /// Variables of ours that it must not see.
+    /// Environment variables that are removed, last.
     pub unset: Vec<String>,
-    /// Where it runs; `None`: where we do.
+    /// Working directory; `None`: that of this process.
     pub directory: Option<PathBuf>,
-    /// Places of its threads: together they are its affinity mask.
+    /// Places of its threads. Together they are its affinity mask.
     pub places: Vec<CpuList>,
-    /// When it is killed.
+    /// Time after which it is killed.
     pub deadline: Duration,
 }
 
-/// What came of it.
+/// The result of a program.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// Standard output, at most [`MOST_OUTPUT`] bytes of it.
     pub output: String,
-    /// Standard error, likewise.
+    /// Standard error, at most [`MOST_OUTPUT`] bytes of it.
     pub errors: String,
     /// How it ended.
     pub status: ExitStatus,
-    /// CPU seconds that it and its waited-for children used.
+    /// CPU seconds of the program and of the children that it waited for.
     pub cpu_seconds: f64,
-    /// What was seen of its threads: `place.samples`, `place.strayed`, `sched.run_delay` and its worst,
+    /// Evidence of its threads: `place.samples`, `place.strayed`, `sched.run_delay` and its worst,
     /// `sched.involuntary_switches`.
     pub evidence: Evidence,
-    /// Whether each place had a thread bound to it, once all threads were there.
+    /// Whether each place had a bound thread, once all threads existed.
     pub bound: Reading<bool>,
 }
 
-/// Why a program gave nothing.
+/// Why a program has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// It could not be started.
@@ -79,63 +79,63 @@ pub enum ProgramError {
     /// The CPUs could not be set.
     #[error("could not be put on CPUs {0}: {1}")]
     Cpus(String, std::io::Error),
-    /// It was too slow.
+    /// It missed its deadline.
     #[error("was not done after {0:.0} s and was killed")]
     Deadline(f64),
-    /// Something else of the system's.
+    /// Another error of the system.
     #[error("could not be waited for: {0}")]
     Wait(std::io::Error),
 }
 
-/// What ends the waiting.
-enum News {
+/// Events that the caller waits for.
+enum Progress {
     Ended(std::io::Result<ExitStatus>),
     Closed,
 }
 
-/// Runs it to its end.
+/// Runs a program to its end.
 ///
 /// # Errors
-/// [`ProgramError`]. A program that fails by its own account is no error here: see its status.
+/// [`ProgramError`]. A program that exits with a failure is not an error: see its status.
 pub fn run(program: &Program) -> Result<Ran, ProgramError> {
     let cpus: CpuList = program.places.iter().flat_map(CpuList::iter).collect();
-    let before = children();
+    let before = children_usage();
     let mut child = spawn(program, &cpus)?;
     let process = Pid::from_child(&child);
-    let (news, receiver) = channel();
+    let (progress, receiver) = channel();
     let outputs = [
-        child.stdout.take().map(|pipe| collect(pipe, news.clone())),
-        child.stderr.take().map(|pipe| collect(pipe, news.clone())),
+        child.stdout.take().map(|pipe| collect(pipe, progress.clone())),
+        child.stderr.take().map(|pipe| collect(pipe, progress.clone())),
     ];
-    let waiting = std::thread::Builder::new().spawn(move || {
-        let _ = news.send(News::Ended(child.wait()));
+    let waiter = std::thread::Builder::new().spawn(move || {
+        let _ = progress.send(Progress::Ended(child.wait()));
     });
-    if let Err(error) = waiting {
+    if let Err(error) = waiter {
         kill(process);
         return Err(ProgramError::Wait(error));
     }
 
     let end = Instant::now() + program.deadline;
-    let mut watched = Watched::default();
+    let mut sampler = ThreadSampler::default();
     let mut open = outputs.iter().flatten().count();
-    let look = LOOK + LOOK_PER_THREAD * program.places.len() as u32;
+    let interval = SCAN_INTERVAL + SCAN_INTERVAL_PER_THREAD * program.places.len() as u32;
     let status = loop {
         let left = end.saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left.min(look)) {
-            Ok(News::Ended(status)) => break status.map_err(ProgramError::Wait)?,
-            Ok(News::Closed) => open -= 1,
+        match receiver.recv_timeout(left.min(interval)) {
+            Ok(Progress::Ended(status)) => break status.map_err(ProgramError::Wait)?,
+            Ok(Progress::Closed) => open -= 1,
             Err(RecvTimeoutError::Timeout) if left.is_zero() => {
                 kill(process);
                 return Err(ProgramError::Deadline(program.deadline.as_secs_f64()));
             }
-            Err(RecvTimeoutError::Timeout) => watched.look(process, &program.places, &cpus),
+            Err(RecvTimeoutError::Timeout) => sampler.scan(process, &program.places, &cpus),
             Err(RecvTimeoutError::Disconnected) => {
                 kill(process);
                 return Err(ProgramError::Wait(std::io::Error::other("no news of it")));
             }
         }
     };
-    // What it may have left running must neither hold the pipes nor the CPUs.
+    // Processes that it left behind must not hold the pipes or use the CPUs.
     kill(process);
     let closing = Instant::now() + CLOSING;
     while open > 0 {
@@ -144,29 +144,29 @@ pub fn run(program: &Program) -> Result<Ran, ProgramError> {
             Err(_) => break,
         }
     }
-    let after = children();
-    let [output, errors] = outputs.map(|kept| kept.map_or_else(String::new, |kept| text(&kept)));
-    let mut evidence = watched.evidence();
+    let after = children_usage();
+    let [output, errors] = outputs.map(|output| output.map_or_else(String::new, |output| text(&output)));
+    let mut evidence = sampler.evidence();
     evidence.put(INVOLUNTARY_SWITCHES, after.switches - before.switches);
-    Ok(Ran { output, errors, status, cpu_seconds: after.cpu - before.cpu, evidence, bound: watched.bound() })
+    Ok(Ran { output, errors, status, cpu_seconds: after.cpu - before.cpu, evidence, bound: sampler.bound() })
 }
 
 impl Ran {
-    /// How it ended, if not well: `ended with exit code 3: LAST LINE`.
+    /// Why it failed, if it did: `ended with exit code 3: LAST LINE`.
     pub fn complaint(&self) -> Option<String> {
         if self.status.success() {
             return None;
         }
-        let how = ended::words(self.status);
+        let end = ended::words(self.status);
         let last = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
         Some(match last(&self.errors).or_else(|| last(&self.output)) {
-            Some(line) => format!("{how}: {}", figure::format::plain_to(&line, 160)),
-            None => how,
+            Some(line) => format!("{end}: {}", figure::format::plain_to(&line, 160)),
+            None => end,
         })
     }
 }
 
-/// Starts it on these CPUs.
+/// Starts a program on these CPUs.
 fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, ProgramError> {
     let mut command = Command::new(&program.path);
     for name in &program.unset {
@@ -188,44 +188,44 @@ fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, Progr
     })
 }
 
-type Kept = Arc<Mutex<Vec<u8>>>;
+type Output = Arc<Mutex<Vec<u8>>>;
 
-/// Reads a pipe to its end on a thread of its own, and keeps the first bytes.
-fn collect(mut pipe: impl Read + Send + 'static, news: Sender<News>) -> Kept {
-    let kept = Kept::default();
-    let shared = kept.clone();
-    let reading = std::thread::Builder::new().spawn(move || {
+/// Reads a pipe to its end on a new thread, and stores the first bytes.
+fn collect(mut pipe: impl Read + Send + 'static, progress: Sender<Progress>) -> Output {
+    let output = Output::default();
+    let shared = output.clone();
+    let reader = std::thread::Builder::new().spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = pipe.read(&mut buffer) {
-            let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = MOST_OUTPUT - kept.len();
-            kept.extend_from_slice(&buffer[..length.min(room)]);
+            let mut output = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let room = MOST_OUTPUT - output.len();
+            output.extend_from_slice(&buffer[..length.min(room)]);
         }
-        let _ = news.send(News::Closed);
+        let _ = progress.send(Progress::Closed);
     });
-    // Without a thread the pipe is closed, and the program will hear of it.
-    drop(reading);
-    kept
+    // Without a thread the pipe is closed, and the program gets SIGPIPE.
+    drop(reader);
+    output
 }
 
-fn text(kept: &Kept) -> String {
-    String::from_utf8_lossy(&kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
 }
 
-/// Kills it and whatever it started.
+/// Kills the process group of a program.
 fn kill(process: Pid) {
     let _ = kill_process_group(process, Signal::KILL);
 }
 
-/// What all waited-for children used so far.
-struct Children {
+/// Usage of all children that were waited for.
+struct ChildrenUsage {
     cpu: f64,
     switches: f64,
 }
 
-fn children() -> Children {
+fn children_usage() -> ChildrenUsage {
     let usage = usage(libc::RUSAGE_CHILDREN);
-    Children { cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), switches: usage.ru_nivcsw as f64 }
+    ChildrenUsage { cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), switches: usage.ru_nivcsw as f64 }
 }
 
 #[cfg(test)]
@@ -253,12 +253,12 @@ mod tests {
         assert_eq!(shell("pwd", 60.0).unwrap().output, "/dev\n");
         let ran = shell("grep Cpus_allowed_list /proc/self/status", 60.0).unwrap();
         let first = affinity::get().unwrap().first().unwrap();
-        assert_eq!(watched::allowed(&ran.output), Some(CpuList::from_iter([first])));
+        assert_eq!(threads::allowed(&ran.output), Some(CpuList::from_iter([first])));
         assert_eq!(ran.complaint(), None);
     }
 
     #[test]
-    fn endless_output_is_read_and_not_kept() {
+    fn excess_output_is_read_and_dropped() {
         let ran = shell(
             "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done",
             60.0,
@@ -268,20 +268,20 @@ mod tests {
 
     #[test]
     fn the_deadline_ends_it_with_its_children() {
-        let begun = Instant::now();
+        let start = Instant::now();
         let error = shell("sleep 600 & sleep 600", 0.3).unwrap_err();
         assert!(matches!(error, ProgramError::Deadline(_)), "{error}");
-        assert!(begun.elapsed() < Duration::from_secs(60));
+        assert!(start.elapsed() < Duration::from_secs(60));
     }
 
     #[test]
-    fn a_child_that_keeps_the_pipe_does_not_keep_us() {
+    fn a_child_that_holds_the_pipe_does_not_block() {
         let ran = shell("echo done; sleep 600 & exit 0", 500.0).unwrap();
         assert_eq!(ran.output, "done\n");
     }
 
     #[test]
-    fn its_threads_are_looked_at() {
+    fn its_threads_are_sampled() {
         let ran = shell("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", 60.0).unwrap();
         let get = |key| ran.evidence.get(key).into_value();
         if get(PLACE_SAMPLES).unwrap() > 0.0 {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
+    fn a_missing_program_or_cpu_is_an_error() {
         let mut program = Program {
             path: "/nonexistent/stream".into(),
             arguments: vec![],

@@ -1,23 +1,23 @@
-//! In which order rounds are measured, and when there are enough. Pure.
+//! The order of rounds, and when there are enough. Pure.
 //!
-//! Rounds are interleaved over the figures: a cycle visits every figure that still needs a round once, every
-//! other cycle in reverse, so that a disturbance or a drift meets all figures alike and no figure always
-//! follows the same one (nanobench's and hyperfine's issues on interleaving are the reasons).
+//! Rounds are interleaved over the figures: a cycle visits once every figure that needs a round. Every other cycle
+//! runs in reverse. So a disturbance or a drift affects all figures alike, and no figure always follows the same one
+//! (see the issues of nanobench and hyperfine on interleaving).
 
 use figure::stats;
 
-/// How long to measure.
+/// When to stop measuring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
-    /// Rounds that every figure gets, time permitting.
+    /// Rounds that every figure gets, if the time allows.
     pub least: usize,
-    /// Rounds after which a figure gets no more.
+    /// Rounds that a figure gets at most.
     pub most: usize,
-    /// Half-width of the 95 % interval, as a share of the value, at which a figure is good enough.
+    /// Half-width of the 95 % interval, as a share of the value, at which a figure is finished.
     pub target: f64,
     /// Seconds for the whole suite.
     pub max_time: f64,
-    /// How many disturbed rounds of a figure may be repeated.
+    /// Disturbed rounds that may be repeated, for each figure.
     pub repeats: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct Rules {
 pub enum Stop {
     /// Its interval is narrow enough.
     Target,
-    /// It has the most rounds that were allowed.
+    /// It has the maximum number of rounds.
     Rounds,
     /// The time is spent.
     Time,
@@ -46,15 +46,15 @@ impl Stop {
     }
 }
 
-/// What the schedule remembers of a figure.
+/// The progress of one figure.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     values: Vec<f64>,
     repeated: usize,
-    /// How long the latest round took, in seconds: the first one has more to do.
+    /// Seconds of the latest round. The first round takes longer.
     latest: f64,
-    /// Exactly so many rounds, whatever the rules say.
-    only: Option<usize>,
+    /// An exact number of rounds that overrides the rules.
+    exact_rounds: Option<usize>,
     stopped: Option<Stop>,
 }
 
@@ -64,7 +64,7 @@ pub struct Schedule {
     rules: Rules,
     figures: Vec<Progress>,
     cycle: usize,
-    /// Figures still to visit in this cycle, next one last.
+    /// Figures still to visit in this cycle; the next one is last.
     pending: Vec<usize>,
 }
 
@@ -74,8 +74,8 @@ impl Schedule {
         Schedule { rules, figures: vec![Progress::default(); figures], cycle: 0, pending: Vec::new() }
     }
 
-    /// The figure to measure next, `elapsed` seconds into the suite, or `None` when all is done or the time is
-    /// spent. A round is not begun that would, by its figure's latest, end after the time.
+    /// The figure to measure next, `elapsed` seconds into the suite. `None` when all is done or the time is over. A round
+    /// starts only if it would end in time, by the duration of the figure's latest round.
     pub fn next(&mut self, elapsed: f64) -> Option<usize> {
         loop {
             while let Some(index) = self.pending.pop() {
@@ -93,7 +93,7 @@ impl Schedule {
             if self.pending.is_empty() {
                 return None;
             }
-            // Popped from the end: even cycles go forward.
+            // Popped from the end, so even cycles run forward.
             if self.cycle.is_multiple_of(2) {
                 self.pending.reverse();
             }
@@ -101,31 +101,31 @@ impl Schedule {
         }
     }
 
-    /// The turn that goes on, from 1: in each all figures that need a round get one.
-    pub fn turn(&self) -> usize {
+    /// The current cycle, from 1. In each cycle all figures that need a round get one.
+    pub fn cycle(&self) -> usize {
         self.cycle
     }
 
-    /// Whether one more disturbed round of this figure may be repeated, `elapsed` seconds into the suite; counts it
-    /// if so. Not when the time is spent: a disturbed round says more than none.
+    /// Whether a disturbed round of this figure may be repeated, `elapsed` seconds into the suite. Counts the repetition.
+    /// `false` when the time is over: a disturbed round is better than none.
     pub fn may_repeat(&mut self, index: usize, elapsed: f64) -> bool {
         let figure = &mut self.figures[index];
         let may = figure.repeated < self.rules.repeats && elapsed + figure.latest <= self.rules.max_time;
         if may {
             figure.repeated += 1;
-            // At once, so that pairs of figures stay near one another.
+            // The repetition comes next, so that pairs of figures stay close in time.
             self.pending.push(index);
         }
         may
     }
 
-    /// Notes a round that was kept.
-    pub fn kept(&mut self, index: usize, value: f64) {
+    /// Adds the value of a round that counts.
+    pub fn add_value(&mut self, index: usize, value: f64) {
         let (rules, figure) = (self.rules, &mut self.figures[index]);
         figure.values.push(value);
         let rounds = figure.values.len();
-        if let Some(only) = figure.only {
-            figure.stopped = (rounds >= only).then_some(Stop::Rounds);
+        if let Some(exact) = figure.exact_rounds {
+            figure.stopped = (rounds >= exact).then_some(Stop::Rounds);
             return;
         }
         if rounds < rules.least {
@@ -141,37 +141,37 @@ impl Schedule {
         }
     }
 
-    /// Gives a figure exactly so many rounds, time permitting.
-    pub fn only(&mut self, index: usize, rounds: usize) {
-        self.figures[index].only = Some(rounds);
+    /// Gives a figure an exact number of rounds, if the time allows.
+    pub fn exactly(&mut self, index: usize, rounds: usize) {
+        self.figures[index].exact_rounds = Some(rounds);
     }
 
-    /// Notes how long a round took, kept or not.
-    pub fn took(&mut self, index: usize, seconds: f64) {
+    /// Adds the seconds of a round, whether it counts or not.
+    pub fn add_duration(&mut self, index: usize, seconds: f64) {
         let figure = &mut self.figures[index];
         figure.latest = seconds;
     }
 
-    /// Notes that the time is spent.
+    /// Stops all figures because the time is over.
     pub fn expire(&mut self) {
         for figure in self.figures.iter_mut().filter(|figure| figure.stopped.is_none()) {
             figure.stopped = Some(Stop::Time);
         }
     }
 
-    /// Takes a figure out.
+    /// Stops a figure that failed.
     pub fn fail(&mut self, index: usize) {
         self.figures[index].stopped = Some(Stop::Failed);
     }
 
-    /// Why a figure got no further rounds; `None` while it may.
+    /// Why a figure gets no further rounds; `None` while it may.
     pub fn stopped(&self, index: usize) -> Option<Stop> {
         self.figures[index].stopped
     }
 
-    /// Share of the least work that is done, 0 to 1, and seconds that it will still take by the rounds so far.
+    /// The share of the least work that is done, 0 to 1, and the seconds left, estimated from the rounds so far.
     pub fn progress(&self, elapsed: f64) -> (f64, f64) {
-        let least = |figure: &Progress| figure.only.unwrap_or(self.rules.least).max(1);
+        let least = |figure: &Progress| figure.exact_rounds.unwrap_or(self.rules.least).max(1);
         let whole = self.figures.iter().map(least).sum::<usize>() as f64;
         let (mut done, mut seconds) = (0.0, 0.0);
         for figure in &self.figures {
@@ -180,14 +180,14 @@ impl Schedule {
             done += rounds as f64;
             seconds += figure.latest * (least - rounds) as f64;
         }
-        // Past the least rounds only the time bounds what is left.
+        // After the least rounds only the time limit is known.
         let left = if done >= whole { self.rules.max_time - elapsed } else { seconds };
         (if whole > 0.0 { done / whole } else { 1.0 }, left.max(0.0).min(self.rules.max_time))
     }
 }
 
 impl Rules {
-    /// Exactly this many rounds, whatever the interval.
+    /// An exact number of rounds, whatever the interval.
     pub fn exactly(rounds: usize, max_time: f64) -> Rules {
         Rules { least: rounds, most: rounds, target: 0.0, max_time, repeats: 0 }
     }
@@ -205,8 +205,8 @@ mod tests {
         let mut schedule = Schedule::new(rules, figures);
         let (mut order, mut rounds) = (Vec::new(), vec![0; figures]);
         while let Some(index) = schedule.next(order.len() as f64 * 0.1) {
-            schedule.took(index, 0.1);
-            schedule.kept(index, value(index, rounds[index]));
+            schedule.add_duration(index, 0.1);
+            schedule.add_value(index, value(index, rounds[index]));
             rounds[index] += 1;
             order.push(index);
         }
@@ -235,10 +235,10 @@ mod tests {
     #[test]
     fn a_figure_may_have_a_number_of_its_own() {
         let mut schedule = Schedule::new(Rules::exactly(10, 100.0), 2);
-        schedule.only(1, 3);
+        schedule.exactly(1, 3);
         let mut rounds = [0, 0];
         while let Some(index) = schedule.next(0.0) {
-            schedule.kept(index, 1.0);
+            schedule.add_value(index, 1.0);
             rounds[index] += 1;
         }
         assert_eq!(rounds, [10, 3]);

@@ -1,5 +1,6 @@
-//! Files and directories that a run makes for itself alone. Their names begin with `truebench-PID-`, PID being truebench's own, and who
-//! made one holds a lock on it as long as he lives: so what a run that was killed left is known, and removed.
+//! Private files and directories of a run. Their names begin with `truebench-PID-`, where PID is truebench's
+//! process id. The creator holds a lock on each as long as it lives, so the remains of a killed run can be
+//! found and removed.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -11,15 +12,16 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use tempfile::{NamedTempFile, TempDir};
 
-/// How all names begin; a number follows.
+/// Prefix of all names; the process id follows.
 const PREFIX: &str = "truebench-";
-/// What is younger than this may not be locked yet.
+/// A younger entry may not be locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
-/// How long killed processes may take to end, and how soon it is looked again.
+/// How long killed processes may take to end.
 const ENDING: Duration = Duration::from_secs(2);
-const AGAIN: Duration = Duration::from_millis(10);
+/// Time between two attempts to remove their files.
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A directory, and a lock on it.
+/// A locked temporary directory. Dropping it removes it.
 #[derive(Debug)]
 pub struct Directory {
     directory: TempDir,
@@ -27,87 +29,88 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes one below `below`, for the run of the truebench with this process number.
+    /// Creates a directory in `parent`. `session` is the process id of truebench.
     ///
     /// # Errors
-    /// What the system answered.
-    pub fn new(below: &Path, session: u32) -> io::Result<Directory> {
-        let directory = tempfile::Builder::new().prefix(&prefix(session)).tempdir_in(below)?;
+    /// The system's error.
+    pub fn new(parent: &Path, session: u32) -> io::Result<Directory> {
+        let directory = tempfile::Builder::new().prefix(&prefix(session)).tempdir_in(parent)?;
         let lock = File::open(directory.path())?;
-        // Where there are no locks nobody can tell either that it was abandoned.
+        // On a file system without locks, the entry cannot be recognised as abandoned either.
         let _ = flock(&lock, FlockOperation::NonBlockingLockShared);
         Ok(Directory { directory, _lock: lock })
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 }
 
-/// A file in `below` that is to take another's place. Its mode is what the umask leaves of rw-rw-rw-.
+/// Creates a hidden file in `parent` that is to replace another. Its mode is rw-rw-rw- without the umask.
 ///
 /// # Errors
-/// What the system answered.
-pub fn file(below: &Path, session: u32) -> io::Result<NamedTempFile> {
+/// The system's error.
+pub fn file(parent: &Path, session: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let prefix = format!(".{}", prefix(session));
-    let file = builder.prefix(&prefix).permissions(Permissions::from_mode(0o666)).tempfile_in(below)?;
+    let file = builder.prefix(&prefix).permissions(Permissions::from_mode(0o666)).tempfile_in(parent)?;
     let _ = flock(file.as_file(), FlockOperation::NonBlockingLockShared);
     Ok(file)
 }
 
-/// How the names of a run begin.
+/// The prefix of a run's names.
 fn prefix(session: u32) -> String {
     format!("{PREFIX}{session}-")
 }
 
-/// Removes what a run left below `below` and nobody holds a lock on: who made it was killed. Processes that are being killed may still
-/// write there and hold locks: it looks again for [`ENDING`].
-pub fn sweep(below: &Path, session: u32) {
-    let until = Instant::now() + ENDING;
-    while remove_free(below, session) > 0 && Instant::now() < until {
-        std::thread::sleep(AGAIN);
+/// Removes the unlocked entries of a killed run from `parent`. Processes that are being killed may still
+/// write there and hold locks, so this retries for [`ENDING`].
+pub fn sweep(parent: &Path, session: u32) {
+    let end = Instant::now() + ENDING;
+    while remove_unlocked(parent, session) > 0 && Instant::now() < end {
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 
-/// Removes what nobody holds a lock on; how many entries of the run there were, which may be there again.
-fn remove_free(below: &Path, session: u32) -> usize {
+/// Removes unlocked entries of a run. Returns how many entries of the run it found; processes may create them
+/// again.
+fn remove_unlocked(parent: &Path, session: u32) -> usize {
     let prefix = prefix(session);
-    let mut found = 0;
-    for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_of_run =
             name.to_str().is_some_and(|name| name.strip_prefix('.').unwrap_or(name).starts_with(&prefix));
         if is_of_run {
-            found += 1;
-            if is_free(&entry.path()) != Some(false) {
+            count += 1;
+            if is_unlocked(&entry.path()) != Some(false) {
                 remove(&entry.path());
             }
         }
     }
-    found
+    count
 }
 
-/// Removes what runs left that were killed with all their processes: directories below `below` that nobody holds a lock on.
-/// Process numbers would not tell: a directory may be shared with other containers.
-pub fn sweep_abandoned(below: &Path) {
-    for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+/// Removes old unlocked directories of killed runs from `parent`. Process ids cannot be checked instead,
+/// because `parent` may be shared with other containers.
+pub fn sweep_abandoned(parent: &Path) {
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-        if number.is_none_or(|(session, _)| session.parse::<u32>().is_err()) {
+        let parts = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
+        if parts.is_none_or(|(session, _)| session.parse::<u32>().is_err()) {
             continue;
         }
         let modified = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
         let is_old = modified.and_then(|then| then.elapsed().ok()).is_some_and(|age| age > YOUNG);
-        if is_old && is_free(&entry.path()) == Some(true) {
+        if is_old && is_unlocked(&entry.path()) == Some(true) {
             remove(&entry.path());
         }
     }
 }
 
-/// Whether nobody holds a lock on it; `None`: the file system cannot tell.
-fn is_free(path: &Path) -> Option<bool> {
+/// Whether no process holds a lock on an entry; `None` if it is not known.
+fn is_unlocked(path: &Path) -> Option<bool> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -117,10 +120,10 @@ fn is_free(path: &Path) -> Option<bool> {
     }
 }
 
-/// Somebody else's is not ours to remove, nor is it worth a word.
+/// Ignores errors: an entry of another user cannot be removed and is not worth a message.
 fn remove(path: &Path) {
     let _ = match path.symlink_metadata() {
-        Ok(there) if there.is_dir() => std::fs::remove_dir_all(path),
+        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
         _ => std::fs::remove_file(path),
     };
 }
@@ -130,40 +133,42 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_run_that_was_killed_leaves_nothing_and_another_keeps_its_own() {
-        let below = tempfile::tempdir().unwrap();
+    fn only_the_entries_of_the_killed_run_are_removed() {
+        let parent = tempfile::tempdir().unwrap();
         let names = || {
-            let entries = std::fs::read_dir(&below).unwrap();
+            let entries = std::fs::read_dir(&parent).unwrap();
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
         };
-        let made = |session| Directory::new(below.path(), session).unwrap();
-        let (kept, held) = (made(7), file(below.path(), 7).unwrap());
-        let held_file = held.path().file_name().unwrap().to_str().unwrap().to_owned();
-        // As who was killed leaves it: without its lock.
-        for dead in [made(7).directory.keep(), made(70).directory.keep()] {
-            std::fs::write(dead.join("file"), "").unwrap();
+        let create = |session| Directory::new(parent.path(), session).unwrap();
+        let (locked_directory, locked_file) = (create(7), file(parent.path(), 7).unwrap());
+        let file_name = locked_file.path().file_name().unwrap().to_str().unwrap().to_owned();
+        // As a killed process leaves them: without a lock.
+        for abandoned in [create(7).directory.keep(), create(70).directory.keep()] {
+            std::fs::write(abandoned.join("file"), "").unwrap();
         }
-        let (_, lost) = file(below.path(), 7).unwrap().keep().unwrap();
-        std::fs::write(below.path().join("truebench-7"), "a user's").unwrap();
-        sweep(below.path(), 7);
+        let (_, abandoned) = file(parent.path(), 7).unwrap().keep().unwrap();
+        std::fs::write(parent.path().join("truebench-7"), "a user's").unwrap();
+        sweep(parent.path(), 7);
         let mut left = names();
         left.sort();
-        assert!(!lost.exists());
+        assert!(!abandoned.exists());
         assert_eq!(left.len(), 4, "{left:?}");
         assert!(
-            kept.path().exists() && left.contains(&held_file) && left.contains(&"truebench-7".to_owned())
+            locked_directory.path().exists()
+                && left.contains(&file_name)
+                && left.contains(&"truebench-7".to_owned())
         );
-        drop((kept, held));
-        sweep(below.path(), 70);
+        drop((locked_directory, locked_file));
+        sweep(parent.path(), 70);
         assert_eq!(names(), ["truebench-7"]);
     }
 
     #[test]
-    fn what_nobody_holds_is_abandoned_when_it_is_old() {
-        let below = tempfile::tempdir().unwrap();
-        let used = Directory::new(below.path(), 8).unwrap();
+    fn an_old_unlocked_directory_is_abandoned() {
+        let parent = tempfile::tempdir().unwrap();
+        let used = Directory::new(parent.path(), 8).unwrap();
         let make = |name: &str| {
-            let path = below.path().join(name);
+            let path = parent.path().join(name);
             std::fs::create_dir(&path).unwrap();
             std::fs::write(path.join("file"), "left").unwrap();
             path
@@ -174,7 +179,7 @@ mod unit {
         for path in [left.as_path(), used.path(), other.as_path()] {
             File::open(path).unwrap().set_modified(long_ago).unwrap();
         }
-        sweep_abandoned(below.path());
+        sweep_abandoned(parent.path());
         assert_eq!(
             [left.as_path(), used.path(), &young, &other].map(Path::exists),
             [false, true, true, true]

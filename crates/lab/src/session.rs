@@ -1,4 +1,4 @@
-//! Driving a suite's worker through its schedule: rounds in, figures out.
+//! Runs a suite: drives its worker through the schedule, and turns rounds into figures.
 
 use std::time::{Duration, Instant};
 
@@ -12,37 +12,36 @@ use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
 use crate::worker::{Facts, Reply, Request, Trouble, Worker};
 
-/// Workers that may be started again after one died: a figure that kills its worker is taken out, so more
-/// deaths mean that it is not the figure.
+/// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another cause.
 const RESTARTS: usize = 2;
-/// The share of the time that is kept back for finishing.
+/// Share of the time that is reserved for finishing.
 pub const FINISHING_SHARE: f64 = 0.05;
 
-/// The time, in seconds, of which so many are left when finishing has its share.
+/// The time in seconds that must be allowed so that `seconds` are left without the share for finishing.
 pub fn needed(seconds: f64) -> f64 {
     seconds / (1.0 - FINISHING_SHARE)
 }
 
-/// A pure judgement on one round while the run goes on: a reason to repeat it, if there is one.
+/// Judges one round during the run: the reason to repeat it, if there is one. Pure.
 pub type Gate = fn(&Round) -> Option<String>;
 
-/// A suite, resolved: what to measure and how long.
+/// The plan of a suite: what to measure, and for how long.
 #[derive(Clone, Debug)]
 pub struct SuitePlan {
     /// The suite's name.
     pub suite: &'static str,
     /// The name of its worker.
     pub worker: &'static str,
-    /// The suite's own plan, for its worker.
+    /// The setup for the worker, in the suite's own format.
     pub setup: serde_json::Value,
-    /// Figures before their first round. Those that are not available stay as they are.
+    /// Figures before their first round. Figures that are not available stay as they are.
     pub figures: Vec<Figure>,
-    /// When there are enough rounds.
+    /// Number of rounds and time.
     pub rules: Rules,
-    /// Seconds that preparing takes with what at least must follow, by a cautious estimate: with less time there is no figure. 0 where
-    /// that is next to nothing, or not known.
+    /// Seconds for preparing and the least that must follow, by a cautious estimate: with less time there is no figure. 0
+    /// if negligible or unknown.
     pub least_seconds: f64,
-    /// What preparing is, in words.
+    /// What preparing does, for the user.
     pub preparing: String,
     /// Seconds after which preparing counts as hung.
     pub prepare_deadline: f64,
@@ -50,12 +49,12 @@ pub struct SuitePlan {
     pub round_deadline: f64,
 }
 
-/// What a suite gave.
+/// The result of a suite.
 #[derive(Debug)]
 pub struct Outcome {
-    /// All figures of the plan, measured as far as it went.
+    /// All figures of the plan, as far as they were measured.
     pub figures: Vec<Figure>,
-    /// Why it ended early, if it did.
+    /// Why the run ended early, if it did.
     pub interrupted: Option<String>,
 }
 
@@ -64,30 +63,30 @@ struct Session<'a> {
     plan: &'a SuitePlan,
     figures: Vec<Figure>,
     schedule: Schedule,
-    begun: Instant,
+    start: Instant,
     events: &'a Events,
     interrupt: &'a Interrupt,
     worker: Option<Worker>,
-    /// The only turn of this worker, where it wants to be replaced after each ([`Facts::anew`]).
-    only: Option<usize>,
+    /// The only cycle that this worker serves, if it must be restarted after each ([`Facts::anew`]).
+    worker_cycle: Option<usize>,
     restarts: usize,
     others: Others,
-    /// Seconds that preparing took, restarts included.
-    prepared: f64,
+    /// Seconds of preparing, with restarts.
+    prepare_seconds: f64,
 }
 
-/// Measures a suite. Never fails as a whole: what could not be measured says why in its figure.
+/// Measures a suite. It never fails as a whole: a figure that could not be measured holds the reason.
 pub fn run(plan: &SuitePlan, gate: Gate, events: &Events, interrupt: &Interrupt) -> Outcome {
     run_watched(plan, gate, events, interrupt, &mut |_| {})
 }
 
-/// The same; `look` is shown all figures of the plan after each round, before the next begins.
+/// As [`run`], and calls `after_round` with all figures between two rounds.
 pub fn run_watched(
     plan: &SuitePlan,
     gate: Gate,
     events: &Events,
     interrupt: &Interrupt,
-    look: &mut dyn FnMut(&[Figure]),
+    after_round: &mut dyn FnMut(&[Figure]),
 ) -> Outcome {
     let rules = Rules { max_time: plan.rules.max_time * (1.0 - FINISHING_SHARE), ..plan.rules };
     let mut schedule = Schedule::new(rules, plan.figures.len());
@@ -96,28 +95,28 @@ pub fn run_watched(
             schedule.fail(index);
         }
         if let Some(passes) = figure.conditions.get(PASSES) {
-            schedule.only(index, passes as usize);
+            schedule.exactly(index, passes as usize);
         }
     }
     let mut session = Session {
         plan,
         figures: plan.figures.clone(),
         schedule,
-        begun: Instant::now(),
+        start: Instant::now(),
         events,
         interrupt,
         worker: None,
-        only: None,
+        worker_cycle: None,
         restarts: 0,
         others: Others::new(machine::Tree::live(), vec![std::process::id()]),
-        prepared: 0.0,
+        prepare_seconds: 0.0,
     };
     events.send(Event::SuiteStarted {
         suite: plan.worker.to_owned(),
         figures: plan.figures.len(),
         seconds: Some(plan.rules.max_time).filter(|seconds| *seconds < f64::MAX),
     });
-    session.rounds(gate, look);
+    session.rounds(gate, after_round);
     session.finish();
     events.send(Event::SuiteFinished { suite: plan.worker.to_owned() });
     let interrupted = interrupt
@@ -127,10 +126,10 @@ pub fn run_watched(
 }
 
 impl Session<'_> {
-    fn rounds(&mut self, gate: Gate, look: &mut dyn FnMut(&[Figure])) {
+    fn rounds(&mut self, gate: Gate, after_round: &mut dyn FnMut(&[Figure])) {
         while self.interrupt.requested().is_none() {
             let Some(index) = self.schedule.next(self.elapsed()) else { return };
-            if self.only.is_some_and(|turn| turn != self.schedule.turn()) {
+            if self.worker_cycle.is_some_and(|cycle| cycle != self.schedule.cycle()) {
                 self.worker = None;
             }
             if self.worker.is_none() && !self.prepare() {
@@ -140,11 +139,11 @@ impl Session<'_> {
             let number = self.figures[index].kept().count() + 1;
             self.events.send(Event::RoundStarted { figure: id.clone(), round: number });
             self.others.before();
-            let begun = Instant::now();
-            let answer = self.ask(&Request::Round(id), self.plan.round_deadline);
-            self.schedule.took(index, begun.elapsed().as_secs_f64());
-            match answer {
-                Ok(Reply::Round(round)) => self.take(index, *round, gate),
+            let start = Instant::now();
+            let reply = self.ask(&Request::Round(id), self.plan.round_deadline);
+            self.schedule.add_duration(index, start.elapsed().as_secs_f64());
+            match reply {
+                Ok(Reply::Round(round)) => self.accept(index, *round, gate),
                 Ok(other) => self.fail(index, &format!("the worker answered out of turn: {other:?}")),
                 Err(Trouble::Interrupted) => return,
                 Err(trouble @ Trouble::Refused(_)) => self.fail(index, &trouble.to_string()),
@@ -154,30 +153,29 @@ impl Session<'_> {
                     self.fail(index, &trouble.to_string());
                 }
             }
-            look(&self.figures);
+            after_round(&self.figures);
         }
     }
 
-    /// Starts a worker and lets it prepare; `false` if the suite cannot go on.
+    /// Starts and prepares a worker; `false` if the suite cannot go on.
     fn prepare(&mut self) -> bool {
         if self.restarts > RESTARTS {
             self.fail_all("its worker died too often");
             return false;
         }
-        if self.only.is_none() {
+        if self.worker_cycle.is_none() {
             self.events.send(Event::Preparing { what: self.plan.preparing.clone() });
         }
         self.others.write(&mut self.figures);
-        let begun = Instant::now();
-        let answer = match Worker::spawn(self.plan.worker) {
+        let start = Instant::now();
+        let reply = match Worker::spawn(self.plan.worker) {
             Ok(worker) => {
                 self.worker = Some(worker);
                 let left = (self.plan.rules.max_time - self.elapsed()).max(0.0);
                 let patience = self.plan.prepare_deadline.min(left);
-                let answer = self.ask(&Request::Prepare(self.plan.setup.clone()), patience);
-                match answer {
+                match self.ask(&Request::Prepare(self.plan.setup.clone()), patience) {
                     Err(Trouble::Deadline(_))
-                        if patience < self.plan.prepare_deadline && self.only.is_some() =>
+                        if patience < self.plan.prepare_deadline && self.worker_cycle.is_some() =>
                     {
                         self.schedule.expire();
                         self.worker = None;
@@ -190,16 +188,16 @@ impl Session<'_> {
                             seconds(patience)
                         )))
                     }
-                    answer => answer,
+                    reply => reply,
                 }
             }
             Err(error) => Err(Trouble::Died(format!("the worker could not be started: {error}"))),
         };
-        self.prepared += begun.elapsed().as_secs_f64();
-        match answer {
+        self.prepare_seconds += start.elapsed().as_secs_f64();
+        match reply {
             Ok(Reply::Ready(facts)) => {
-                self.only = facts.anew.then(|| self.schedule.turn());
-                self.learn(facts);
+                self.worker_cycle = facts.anew.then(|| self.schedule.cycle());
+                self.merge(facts);
                 true
             }
             Ok(other) => {
@@ -214,7 +212,7 @@ impl Session<'_> {
         }
     }
 
-    fn take(&mut self, index: usize, mut round: Round, gate: Gate) {
+    fn accept(&mut self, index: usize, mut round: Round, gate: Gate) {
         let value = round.value();
         if !round.kept {
             let reason = round.reason.clone().unwrap_or_default();
@@ -225,18 +223,18 @@ impl Session<'_> {
             return;
         }
         if value.is_none() {
-            // Never counted, it would be measured again for ever.
+            // It counts as no round, so it would be measured again without end.
             self.fail(index, "a round gave no sample");
             return;
         }
         if let Some(reason) = gate(&round)
-            && self.schedule.may_repeat(index, self.begun.elapsed().as_secs_f64())
+            && self.schedule.may_repeat(index, self.elapsed())
         {
             round.kept = false;
             round.reason = Some(reason);
         }
         if let (true, Some(value)) = (round.kept, value) {
-            self.schedule.kept(index, value);
+            self.schedule.add_value(index, value);
         }
         self.record(index, round);
     }
@@ -245,7 +243,7 @@ impl Session<'_> {
         let (value, kept) = (round.value(), round.kept);
         let figure = &mut self.figures[index];
         figure.rounds.push(round);
-        let (done, seconds_left) = self.schedule.progress(self.begun.elapsed().as_secs_f64());
+        let (done, seconds_left) = self.schedule.progress(self.start.elapsed().as_secs_f64());
         self.events.send(Event::RoundFinished {
             figure: figure.id.clone(),
             value,
@@ -262,13 +260,13 @@ impl Session<'_> {
         if self.worker.is_some() && self.interrupt.requested().is_none() {
             self.events.send(Event::Preparing { what: "checking the results".to_owned() });
             match self.ask(&Request::Finish, self.plan.prepare_deadline) {
-                Ok(Reply::Finished(facts)) => self.learn(facts),
+                Ok(Reply::Finished(facts)) => self.merge(facts),
                 Ok(other) => self.unfinished(&format!("the worker answered out of turn: {other:?}")),
                 Err(trouble) => self.unfinished(&trouble.to_string()),
             }
         }
         self.worker = None;
-        // What was found stands behind what was planned, and is whole.
+        // Discovered figures follow the planned ones, and are complete.
         for (index, figure) in self.figures.iter_mut().enumerate().take(self.plan.figures.len()) {
             let stop = self.schedule.stopped(index).map_or("interrupted", Stop::word);
             if figure.status != Status::NotAvailable {
@@ -276,19 +274,19 @@ impl Session<'_> {
                 figure.evidence.put(TARGET, self.plan.rules.target);
             }
             figure.summarise();
-            let found_nothing = figure.rounds.last().and_then(|round| round.reason.clone());
-            if let (None, "time", Some(reason)) = (figure.value, stop, &found_nothing) {
+            let last_reason = figure.rounds.last().and_then(|round| round.reason.clone());
+            if let (None, "time", Some(reason)) = (figure.value, stop, &last_reason) {
                 (figure.status, figure.reason) = (Status::Failed, Some(reason.clone()));
             } else if figure.value.is_none() && stop == "time" {
                 figure.reason = Some(format!(
                     "the time was spent before its first round (preparing took {}): raise --max-time",
-                    seconds(self.prepared)
+                    seconds(self.prepare_seconds)
                 ));
             }
         }
     }
 
-    /// Says in every figure why its results could not be checked.
+    /// Writes to every figure why its results could not be checked.
     fn unfinished(&mut self, reason: &str) {
         for figure in &mut self.figures {
             if figure.evidence.iter().any(|(name, _)| name == VERIFIED.name) {
@@ -299,7 +297,7 @@ impl Session<'_> {
 
     fn ask(&mut self, request: &Request, deadline: f64) -> Result<Reply, Trouble> {
         let events = self.events;
-        let mut event = |happened| events.send(happened);
+        let mut event = |event| events.send(event);
         match &mut self.worker {
             Some(worker) => {
                 worker.ask(request, Duration::from_secs_f64(deadline), self.interrupt, &mut event)
@@ -308,8 +306,8 @@ impl Session<'_> {
         }
     }
 
-    fn learn(&mut self, facts: Facts) {
-        facts.processes.iter().for_each(|process| self.others.belongs(*process));
+    fn merge(&mut self, facts: Facts) {
+        facts.processes.iter().for_each(|process| self.others.exclude(*process));
         for figure in self.figures.iter_mut().filter(|figure| figure.status != Status::NotAvailable) {
             figure.evidence.merge(facts.evidence.clone());
             figure.conditions.merge(facts.conditions.clone());
@@ -340,6 +338,6 @@ impl Session<'_> {
     }
 
     fn elapsed(&self) -> f64 {
-        self.begun.elapsed().as_secs_f64()
+        self.start.elapsed().as_secs_f64()
     }
 }

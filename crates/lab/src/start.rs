@@ -1,4 +1,4 @@
-//! One start of a program of the user's: from fork to its end, and what the kernel says that it used.
+//! One start of a user's program: from fork to its end, with the resources that the kernel reports.
 
 mod programs;
 
@@ -21,15 +21,15 @@ use serde::{Deserialize, Serialize};
 use crate::copies::{Ask, Copies};
 use crate::tree;
 
-/// How long the cell may take to get ready.
+/// How long the helper may take to become ready.
 const STARTING: Duration = Duration::from_secs(20);
 
-/// How often a program that is to be ended is looked at, at least.
-const OFTEN: Duration = Duration::from_millis(100);
-/// How long a program that was told to end may take for it.
+/// Interval in which a program that is to be ended is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a program may take to end after SIGTERM.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// Where the cell notes the calls for memory, in the order of [`figure::levers::CALLS`].
+/// The notes in which the helper counts memory calls, in the order of [`figure::levers::CALLS`].
 const CALLS: [usize; figure::levers::CALLS.len()] = [
     note::MAPPED,
     note::UNMAPPED,
@@ -43,14 +43,14 @@ const CALLS: [usize; figure::levers::CALLS.len()] = [
 /// The user's program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// Its file.
+    /// The executable file.
     pub file: PathBuf,
-    /// Its arguments, from its own name on.
+    /// Its arguments, beginning with argv[0].
     pub arguments: Vec<OsString>,
 }
 
 impl Program {
-    /// What it is called: the last part of its name; untrusted.
+    /// The file name; untrusted.
     pub fn name(&self) -> String {
         let name = self.file.file_name().unwrap_or(self.file.as_os_str());
         figure::format::plain_to(&name.to_string_lossy(), 60)
@@ -64,33 +64,33 @@ impl Program {
     }
 }
 
-/// What every start has in common.
+/// Everything that all starts of a program have in common.
 #[derive(Clone, Debug)]
 pub struct Stage<'a> {
-    /// `truebench-cell`, which starts the program: what a process has in memory at most is inherited from the one that
-    /// started it, and this one is tiny.
+    /// `truebench-cell`, which starts the program. It is tiny, because a process inherits the peak RSS of its
+    /// parent.
     pub cell: &'a Path,
-    /// What is started.
+    /// The program to start.
     pub program: &'a Program,
-    /// The limit of open files that it gets.
+    /// Its limit of open files.
     pub files: u64,
     /// The CPUs that it may use.
     pub allowed: &'a CpuList,
-    /// How long it may take.
+    /// Time after which it is stopped.
     pub patience: Duration,
 }
 
-/// The program, about to be started.
+/// A program that is ready to be started.
 #[derive(Debug)]
 pub struct Start {
     copies: Copies,
     patience: Duration,
 }
 
-/// What a start used: the program, and the processes that it started and waited for.
+/// Resources of a start: the program and the children that it waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// Its process.
+    /// Its process id.
     pub process: u32,
     /// Seconds from fork to end.
     pub wall: f64,
@@ -98,33 +98,34 @@ pub struct Ended {
     pub user: f64,
     /// CPU seconds in the kernel.
     pub system: f64,
-    /// The most that one of the processes had in memory, in bytes.
+    /// Largest peak RSS of one of the processes, in bytes.
     pub peak: f64,
-    /// Minor and major faults.
+    /// Minor and major page faults.
     pub faults: (f64, f64),
-    /// Voluntary and involuntary switches.
+    /// Voluntary and involuntary context switches.
     pub switches: (f64, f64),
-    /// How often it asked the kernel for memory or gave it back, as [`figure::levers::CALLS`] has it; unknown where that was not counted.
+    /// Memory-related system calls by [`figure::levers::CALLS`]; unknown if they were not counted.
     pub calls: Reading<Vec<f64>>,
-    /// The first line that it said on standard error; untrusted.
+    /// The first line on standard error; untrusted.
     pub words: Option<String>,
-    /// Why nothing follows from this start, if it did not end well.
+    /// Why the start is not usable, if it failed.
     pub failure: Option<String>,
 }
 
 impl Start {
-    /// Gets the cell ready. The program gets these variables (NAME=VALUE) besides those that we have.
+    /// Prepares a start. `environment` (NAME=VALUE) is added to the program's environment.
     ///
     /// # Errors
-    /// Why it could not, in words for the user.
+    /// Why the helper could not be started, for the user.
     pub fn begin(stage: &Stage, environment: Vec<OsString>) -> Result<Start, String> {
         Start::prepare(stage, environment, false)
     }
 
-    /// The same for a start in which calls for memory are counted. It takes longer, and no set-user-ID program gets its rights.
+    /// As [`begin`](Self::begin), and counts the program's memory calls. It is slower, and a set-user-ID
+    /// program gets no rights.
     ///
     /// # Errors
-    /// Why it could not, in words for the user.
+    /// As [`begin`](Self::begin).
     pub fn counted(stage: &Stage, environment: Vec<OsString>) -> Result<Start, String> {
         Start::prepare(stage, environment, true)
     }
@@ -152,22 +153,23 @@ impl Start {
         Ok(Start { copies, patience: stage.patience })
     }
 
-    /// Starts it and waits for its end, looked after by `look`, which is told the cell: the process below which it runs.
+    /// Starts the program and waits for its end. `check` is called now and then with the process id of its
+    /// parent.
     ///
     /// # Errors
-    /// What `look` said, or why it could not be started or did not end, in words for the user.
-    pub fn run(mut self, mut look: impl FnMut(u32) -> Result<(), String>) -> Result<Ended, String> {
-        let begun = Instant::now();
+    /// The error of `check`, or why the program could not be started or did not end, for the user.
+    pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), String>) -> Result<Ended, String> {
+        let start = Instant::now();
         let patience = self.patience;
         self.copies.let_go();
         self.copies.ready(1, patience + STARTING, |children| {
-            if begun.elapsed() > patience {
+            if start.elapsed() > patience {
                 return Err(format!(
                     "was not done after {} and was stopped; --max-time allows more",
                     figure::format::seconds(patience.as_secs_f64())
                 ));
             }
-            children.first().map_or(Ok(()), |cell| look(cell.id()))
+            children.first().map_or(Ok(()), |helper| check(helper.id()))
         })?;
         let ended = self.ended()?;
         self.copies.let_go();
@@ -175,36 +177,38 @@ impl Start {
         Ok(ended)
     }
 
-    /// Starts it, and lets it run until `look` says that it was enough: then it is told to end (SIGTERM), and killed with all that
-    /// it started if it does not. `look` is told the cell too, once in a while no longer than `every`.
+    /// Starts the program and runs it until `is_done` returns true. Then it gets SIGTERM, and later SIGKILL
+    /// with its descendants. `is_done` is called at least every `interval` with the process id of the
+    /// program's parent.
     ///
     /// # Errors
-    /// What `look` said, that the program ended before, or why it could not be started, in words for the user.
+    /// The error of `is_done`, or why the program could not be started, for the user.
     pub fn run_until(
         mut self,
-        every: Duration,
-        mut look: impl FnMut(u32) -> Result<bool, String>,
+        interval: Duration,
+        mut is_done: impl FnMut(u32) -> Result<bool, String>,
     ) -> Result<Ended, String> {
         self.copies.let_go();
-        let (slot, mut told) = (self.copies.slots().next().ok_or("no results")?, None::<Instant>);
+        let slot = self.copies.slots().next().ok_or("no results")?;
+        let mut terminated = None::<Instant>;
         let program = || slot.note(note::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
-        self.copies.ready_looked(1, Duration::MAX, every, |children| {
-            let Some(cell) = children.first().map(std::process::Child::id) else { return Ok(()) };
-            match told {
-                None if look(cell)? => {
-                    told = Some(Instant::now());
+        self.copies.ready_looked(1, Duration::MAX, interval, |children| {
+            let Some(helper) = children.first().map(std::process::Child::id) else { return Ok(()) };
+            match terminated {
+                None if is_done(helper)? => {
+                    terminated = Some(Instant::now());
                     if let Some(program) = Pid::from_raw(program()) {
                         let _ = kill_process(program, Signal::TERM);
                     }
                 }
-                Some(since) if since.elapsed() > ENDING => tree::kill_below(cell),
+                Some(since) if since.elapsed() > ENDING => tree::kill_below(helper),
                 _ => {}
             }
             Ok(())
         })?;
         let mut ended = self.ended()?;
-        ended.failure = match told {
-            // However it ends, it was told to.
+        ended.failure = match terminated {
+            // Any end after SIGTERM is as intended.
             Some(_) => None,
             None => Some(match ended.failure {
                 Some(failure) => failure,
@@ -217,27 +221,27 @@ impl Start {
         Ok(ended)
     }
 
-    /// Starts it, looks after it as [`run`](Self::run) does, and tells it to end after so long a time.
+    /// As [`run`](Self::run), and ends the program after `time`.
     ///
     /// # Errors
     /// As [`run_until`](Self::run_until).
     pub fn run_for(
         self,
         time: Duration,
-        mut look: impl FnMut(u32) -> Result<(), String>,
+        mut check: impl FnMut(u32) -> Result<(), String>,
     ) -> Result<Ended, String> {
-        let begun = Instant::now();
-        self.run_until(OFTEN, |cell| look(cell).map(|()| begun.elapsed() >= time))
+        let start = Instant::now();
+        self.run_until(CHECK_INTERVAL, |helper| check(helper).map(|()| start.elapsed() >= time))
     }
 
     fn ended(&self) -> Result<Ended, String> {
         let slot = self.copies.slots().next().ok_or("no results")?;
-        let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
-        let note = |index: usize| slot.note(index).map_or(0.0, of);
+        let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
+        let note = |index: usize| slot.note(index).map_or(0.0, load);
         let status = ExitStatus::from_raw(note(note::STATUS) as i32);
         let failure = if !status.success() {
-            let how = crate::ended::words(status);
-            Some(self.copies.last_words().map_or(how.clone(), |words| format!("{how}; it said: {words}")))
+            let end = crate::ended::words(status);
+            Some(self.copies.last_words().map_or(end.clone(), |line| format!("{end}; it said: {line}")))
         } else {
             (note(note::LEFT) > 0.0).then(|| {
                 "it ended while processes that it had started were still there: what they use nobody can tell"
@@ -255,12 +259,12 @@ impl Start {
         Ok(Ended {
             calls,
             process: note(note::PROCESS) as u32,
-            wall: (of(&slot.ended) - of(&slot.started)) * 1e-9,
-            user: of(&slot.user) * 1e-6,
-            system: of(&slot.system) * 1e-6,
+            wall: (load(&slot.ended) - load(&slot.started)) * 1e-9,
+            user: load(&slot.user) * 1e-6,
+            system: load(&slot.system) * 1e-6,
             peak: note(note::PEAK) * 1024.0,
             faults: (note(note::MINOR), note(note::MAJOR)),
-            switches: (of(&slot.voluntary), of(&slot.involuntary)),
+            switches: (load(&slot.voluntary), load(&slot.involuntary)),
             words: self.copies.first_words(),
             failure,
         })
@@ -268,12 +272,12 @@ impl Start {
 }
 
 impl Ended {
-    /// CPU seconds.
+    /// CPU seconds in user code and in the kernel.
     pub fn cpu(&self) -> f64 {
         self.user + self.system
     }
 
-    /// Writes what a round saw.
+    /// Writes the evidence of a round.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(PROGRAM_WALL, self.wall);
         evidence.put(PROGRAM_PEAK, self.peak);
@@ -294,7 +298,8 @@ pub fn assignment(name: &str, value: &OsStr) -> OsString {
     text
 }
 
-/// The limit of open files that we were started with; a worker raises its own, and its parent does not.
+/// The limit of open files with which truebench was started. A worker raises its own limit, its parent does
+/// not.
 pub fn open_files() -> u64 {
     let parent = std::os::unix::process::parent_id();
     let limits = std::fs::File::open(format!("/proc/{parent}/limits")).ok();

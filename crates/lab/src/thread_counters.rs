@@ -1,4 +1,5 @@
-//! What a thread can know of itself: CPU time, switches, faults, time on the run queue, migrations.
+//! Counters of a thread: CPU time, context switches, page faults, run delay, migrations, instructions and
+//! cycles.
 
 use std::fs::File;
 use std::io;
@@ -9,20 +10,20 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::pmu::{self, Meter};
 
-/// The counters of one thread at one moment.
+/// A reading of one thread's counters, or the difference of two.
 #[derive(Clone, Debug)]
 pub struct Counters {
     /// User and system CPU time, in seconds.
     pub cpu_time: f64,
-    /// Context switches that the thread asked for (ru_nvcsw).
+    /// Voluntary context switches (ru_nvcsw).
     pub voluntary_switches: f64,
-    /// Context switches forced on it (ru_nivcsw).
+    /// Involuntary context switches (ru_nivcsw).
     pub involuntary_switches: f64,
     /// Minor page faults.
     pub minor_faults: f64,
     /// Major page faults.
     pub major_faults: f64,
-    /// Seconds spent runnable without a CPU.
+    /// Seconds on a run queue without a CPU.
     pub run_delay: Reading<f64>,
     /// Moves from one CPU to another.
     pub migrations: Reading<f64>,
@@ -30,16 +31,16 @@ pub struct Counters {
     pub pmu: Reading<pmu::Counts>,
 }
 
-/// What the scheduler gave a thread so far.
+/// A thread's run-queue statistics so far (/proc/PID/schedstat).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turns {
-    /// Nanoseconds spent runnable without a CPU.
-    pub waited: u64,
-    /// Time slices: how often it was put on a CPU.
+pub struct SchedStat {
+    /// Nanoseconds on a run queue without a CPU.
+    pub run_delay: u64,
+    /// Number of time slices.
     pub slices: u64,
 }
 
-/// The open files of the thread's own counters. Make it on the thread itself.
+/// The open counter files of a thread. Create it on that thread.
 #[derive(Debug)]
 pub struct Source {
     schedstat: Result<File, String>,
@@ -57,7 +58,7 @@ impl Source {
         Source { schedstat: open("schedstat"), sched: open("sched"), meter: Meter::of_this_thread() }
     }
 
-    /// Reads the counters; call it on the same thread.
+    /// Reads the counters; call it on the thread that created this.
     pub fn read(&self) -> Counters {
         let usage = usage(libc::RUSAGE_THREAD);
         Counters {
@@ -74,17 +75,17 @@ impl Source {
 }
 
 impl Source {
-    /// What the scheduler gave this thread so far; `None` where the kernel does not tell (CONFIG_SCHED_INFO). One system
+    /// Reads only the run-queue statistics; `None` if the kernel has none (CONFIG_SCHED_INFO). One system
     /// call of about a microsecond, without allocation.
-    pub fn turns(&self) -> Option<Turns> {
+    pub fn sched_stat(&self) -> Option<SchedStat> {
         let mut text = [0; 96];
         let length = self.schedstat.as_ref().ok()?.read_at(&mut text, 0).ok()?;
-        turns(&text[..length])
+        sched_stat(&text[..length])
     }
 }
 
 impl Counters {
-    /// The change since an earlier reading. Counters only grow, so a step back is unknown.
+    /// The growth since an earlier reading. A counter that fell is unknown.
     pub fn since(&self, earlier: &Counters) -> Counters {
         let grown = |now: &Reading<f64>, then: &Reading<f64>| match (now, then) {
             (Reading::Value(now), Reading::Value(then)) if now >= then => Reading::Value(now - then),
@@ -109,25 +110,25 @@ pub fn process_cpu_time() -> f64 {
     cpu_time(ClockId::ProcessCPUTime)
 }
 
-/// These clocks are exact, where getrusage may round to ticks, and lags by up to one for a thread that runs.
+/// CPU seconds by a clock. getrusage may round to clock ticks, and lags up to one tick for a running thread.
 fn cpu_time(clock: ClockId) -> f64 {
     let now = clock_gettime(clock);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-/// CPU seconds (user and system) of the children that the process has waited for so far.
+/// CPU seconds (user and system) of the children that this process has waited for.
 pub fn children_cpu_time() -> f64 {
     let usage = usage(libc::RUSAGE_CHILDREN);
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-/// How often the tasks of the children of this process that were waited for left their CPU.
+/// Context switches of the children that this process has waited for.
 pub fn children_switches() -> f64 {
     let usage = usage(libc::RUSAGE_CHILDREN);
     (usage.ru_nvcsw + usage.ru_nivcsw) as f64
 }
 
-/// What this process, thread or its children used so far (getrusage(2)).
+/// Resource usage of the process, the thread or the children (getrusage(2)).
 pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.
     unsafe {
@@ -137,7 +138,7 @@ pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     }
 }
 
-/// A time of a rusage in seconds.
+/// Seconds of a `timeval`.
 pub(crate) fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
@@ -158,18 +159,18 @@ fn read(file: &Result<File, String>, parse: fn(&str) -> Option<f64>) -> Reading<
 }
 
 /// Fields 2 and 3 of schedstat.
-fn turns(text: &[u8]) -> Option<Turns> {
+fn sched_stat(text: &[u8]) -> Option<SchedStat> {
     let mut fields = text
         .split(|byte| byte.is_ascii_whitespace())
         .filter(|field| !field.is_empty())
         .map(|field| std::str::from_utf8(field).ok()?.parse::<u64>().ok());
-    let (_, waited, slices) = (fields.next()??, fields.next()??, fields.next()??);
-    // A thread that reads this has been put on a CPU: 0 is a kernel that does not count.
-    (slices > 0).then_some(Turns { waited, slices })
+    let (_, run_delay, slices) = (fields.next()??, fields.next()??, fields.next()??);
+    // The reading thread had at least one slice: 0 means that the kernel does not count.
+    (slices > 0).then_some(SchedStat { run_delay, slices })
 }
 
 /// Field 2 of schedstat, in nanoseconds (Documentation/scheduler/sched-stats.rst). Kernels without
-/// CONFIG_SCHED_INFO show three zeros.
+/// CONFIG_SCHED_INFO print three zeros.
 fn run_delay(text: &str) -> Option<f64> {
     let mut fields = text.split_whitespace().map(str::parse::<f64>);
     let mut next = || fields.next()?.ok();
@@ -192,8 +193,8 @@ mod tests {
         assert_eq!(run_delay("1000 2500000000 3\n"), Some(2.5));
         assert_eq!(run_delay("0 0 0\n"), None, "a kernel that does not count");
         assert_eq!(run_delay("x"), None);
-        assert_eq!(turns(b"1000 2500 3\n"), Some(Turns { waited: 2500, slices: 3 }));
-        assert_eq!((turns(b"0 0 0\n"), turns(b"12 x 3\n"), turns(b"12 5\n")), (None, None, None));
+        assert_eq!(sched_stat(b"1000 2500 3\n"), Some(SchedStat { run_delay: 2500, slices: 3 }));
+        assert_eq!([&b"0 0 0\n"[..], b"12 x 3\n", b"12 5\n"].map(sched_stat), [None; 3]);
         assert_eq!(migrations("se.vruntime : 1.0\nse.nr_migrations      :     17\n"), Some(17.0));
         assert_eq!(migrations(""), None);
     }
@@ -204,7 +205,7 @@ mod tests {
         for _ in 0..20 {
             let (start, before) = (cpu_time(ClockId::ThreadCPUTime), source.read());
             while cpu_time(ClockId::ThreadCPUTime) - start < 0.001 {}
-            assert!(source.read().since(&before).cpu_time > 0.0005, "less than a tick is seen");
+            assert!(source.read().since(&before).cpu_time > 0.0005, "resolves less than a tick");
         }
     }
 
@@ -212,7 +213,7 @@ mod tests {
     fn faults_of_this_thread_are_counted() {
         let source = Source::of_this_thread();
         let before = source.read();
-        // More than malloc ever keeps (32 MiB): a mapping of its own, whose pages nobody has touched.
+        // Larger than malloc's heap threshold (32 MiB): a new mapping with untouched pages.
         let touched = vec![1u8; 40 << 20];
         let change = source.read().since(&before);
         assert!(change.minor_faults > 0.0 && change.cpu_time >= 0.0, "{touched:.0?}", touched = change);

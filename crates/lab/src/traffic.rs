@@ -1,8 +1,8 @@
-//! What memory moves, by the memory controllers' own counters (uncore PMUs).
+//! Memory traffic as counted by the memory controllers (uncore PMUs).
 //!
-//! They count for the whole machine, whoever causes the traffic. A [`TrafficReader`] reads them all at one moment;
-//! the difference of two readings is [`Traffic`]. [`distinct`] tells which channels are real: a channel that is
-//! shown and not populated counts nothing, and one that is shown twice would be summed twice.
+//! They count the traffic of the whole machine, whatever its source. A [`TrafficReader`] reads all counters
+//! at one moment; the difference of two readings is [`Traffic`]. [`distinct`] finds the real channels: an
+//! unpopulated channel counts nothing, and a channel that is exposed twice would be summed twice.
 
 mod channels;
 mod perf;
@@ -12,18 +12,18 @@ use figure::host::{Direction, UncoreChannel};
 pub use channels::{Distinct, distinct};
 pub use perf::PerfReader;
 
-/// One counter at one moment.
+/// The reading of one counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Events counted since it was opened.
+    /// Events since the counter was opened.
     pub value: u64,
-    /// Nanoseconds that it was to count.
+    /// Nanoseconds for which the counter was enabled.
     pub enabled: u64,
-    /// Nanoseconds that it did: fewer where more counters are asked for than there are (multiplexing).
+    /// Nanoseconds for which it ran: fewer if the kernel multiplexes more counters than the hardware has.
     pub running: u64,
 }
 
-/// All counters at one moment: of each channel, of each of its events.
+/// Readings by channel, then by event.
 pub type Counts = Vec<Vec<Count>>;
 
 /// Reads the counters of some channels.
@@ -31,7 +31,7 @@ pub trait TrafficReader {
     /// Reads them now, in the order of the channels and of their events.
     ///
     /// # Errors
-    /// What could not be read, and what the system answered.
+    /// The counter that could not be read, and the system's error.
     fn read(&mut self) -> Result<Counts, String>;
 }
 
@@ -42,12 +42,12 @@ pub struct Moved {
     pub read: f64,
     /// Written to memory.
     pub write: f64,
-    /// Either way, where the counter does not tell.
+    /// Read or written, where one counter counts both.
     pub both: f64,
 }
 
 impl Moved {
-    /// All of it.
+    /// Bytes in both directions.
     pub fn total(&self) -> f64 {
         self.read + self.write + self.both
     }
@@ -61,22 +61,22 @@ impl std::ops::Add for Moved {
     }
 }
 
-/// What went on between two readings.
+/// Memory traffic between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
-    /// Bytes of each channel, scaled up where a counter did not run all the time.
+    /// Bytes of each channel, extrapolated where a counter was multiplexed.
     pub channels: Vec<Moved>,
-    /// Counts of each channel's events as they were read, unscaled.
+    /// Raw event counts by channel, not extrapolated.
     pub counts: Vec<Vec<f64>>,
-    /// The least share of the time that any counter ran: 1 without multiplexing.
+    /// The smallest share of the time that any counter ran, 0 to 1. 1 without multiplexing.
     pub running: f64,
 }
 
 impl Traffic {
-    /// Compares two readings.
+    /// The traffic between two readings.
     ///
     /// # Errors
-    /// When a counter ran backwards, or not at all.
+    /// A counter ran backwards, or did not run.
     pub fn between(channels: &[UncoreChannel], before: &Counts, after: &Counts) -> Result<Traffic, String> {
         let mut traffic = Traffic { channels: Vec::new(), counts: Vec::new(), running: 1.0 };
         for (channel, (before, after)) in channels.iter().zip(before.iter().zip(after)) {
@@ -99,7 +99,7 @@ impl Traffic {
         Ok(traffic)
     }
 
-    /// Bytes of these channels together.
+    /// Bytes of these channels, summed.
     pub fn sum(&self, channels: &[usize]) -> Moved {
         channels.iter().filter_map(|&at| self.channels.get(at).copied()).fold(Moved::default(), |a, b| a + b)
     }
@@ -107,9 +107,10 @@ impl Traffic {
 
 /// Events between two readings, and the share of the time that the counter ran.
 fn growth(before: &Count, after: &Count) -> Result<(f64, f64), &'static str> {
-    let part = |of: fn(&Count) -> u64| of(after).checked_sub(of(before)).ok_or("the counter ran backwards");
-    let (count, enabled, running) =
-        (part(|count| count.value)?, part(|count| count.enabled)?, part(|count| count.running)?);
+    let grown = |before: u64, after: u64| after.checked_sub(before).ok_or("the counter ran backwards");
+    let count = grown(before.value, after.value)?;
+    let enabled = grown(before.enabled, after.enabled)?;
+    let running = grown(before.running, after.running)?;
     match (enabled, running) {
         // Two readings within the clock's granularity.
         (0, _) => Ok((count as f64, 1.0)),
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_run_all_the_time_is_scaled_and_said() {
+    fn multiplexed_counters_are_extrapolated() {
         let channels = [channel(&[(Direction::Read, 64.0), (Direction::Write, 64.0)])];
         let before = vec![vec![count(0, 100, 100), count(0, 100, 50)]];
         let after = vec![vec![count(10, 200, 200), count(10, 200, 75)]];
@@ -163,16 +164,16 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_stood_or_ran_backwards_is_an_error() {
+    fn a_counter_that_stopped_or_ran_backwards_is_an_error() {
         let channels = [channel(&[(Direction::Read, 64.0)])];
-        let at = |value, enabled, running| vec![vec![count(value, enabled, running)]];
-        let stood = Traffic::between(&channels, &at(5, 100, 0), &at(5, 200, 0)).unwrap_err();
+        let reading = |value, enabled, running| vec![vec![count(value, enabled, running)]];
+        let stopped = Traffic::between(&channels, &reading(5, 100, 0), &reading(5, 200, 0)).unwrap_err();
         assert!(
-            stood.contains("Read of imc_0 (CPU 3)") && stood.contains("someone else holds it"),
-            "{stood}"
+            stopped.contains("Read of imc_0 (CPU 3)") && stopped.contains("someone else holds it"),
+            "{stopped}"
         );
-        let back = Traffic::between(&channels, &at(5, 100, 100), &at(4, 200, 200)).unwrap_err();
-        assert!(back.contains("ran backwards"), "{back}");
-        assert!(Traffic::between(&channels, &at(5, 100, 100), &at(5, 100, 100)).is_ok());
+        let fell = Traffic::between(&channels, &reading(5, 100, 100), &reading(4, 200, 200)).unwrap_err();
+        assert!(fell.contains("ran backwards"), "{fell}");
+        assert!(Traffic::between(&channels, &reading(5, 100, 100), &reading(5, 100, 100)).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The processes below one: who they are, and what they used so far.
+//! The descendants of a process, and the CPU time, faults and memory that they used so far.
 
 use std::collections::BTreeMap;
 
@@ -14,37 +14,38 @@ pub use account::{Account, Identity, identity};
 
 mod account;
 
-/// What processes together used so far. Those that have ended count, where somebody below waited for them.
+/// Resources that processes used so far, as a sum. Processes that have ended count if a descendant waited for
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
-    /// CPU seconds in user code, in steps of the clock's tick.
+    /// CPU seconds in user code, in clock ticks.
     pub user: f64,
-    /// The same in the kernel.
+    /// CPU seconds in the kernel, in clock ticks.
     pub system: f64,
-    /// Minor faults.
+    /// Minor page faults.
     pub minor: f64,
-    /// Major faults.
+    /// Major page faults.
     pub major: f64,
-    /// Bytes that they have in memory now, pages that they share counted for each.
+    /// Bytes of RSS now. A shared page counts once for each process.
     pub resident: f64,
 }
 
 impl Used {
-    /// What a process used, and its children that it waited for.
-    pub fn of(stat: &Stat) -> Used {
+    /// Usage of a process and of the children that it waited for.
+    pub fn of_process(stat: &Stat) -> Used {
         let tick = clock_ticks_per_second() as f64;
-        let own = Used {
+        let process = Used {
             user: stat.utime as f64 / tick,
             system: stat.stime as f64 / tick,
             minor: stat.minflt as f64,
             major: stat.majflt as f64,
             resident: stat.rss as f64 * page_size() as f64,
         };
-        own.plus(&Used::of_waited(stat))
+        process.plus(&Used::of_waited_children(stat))
     }
 
-    /// What the children of a process used that it waited for; nothing is in memory of them.
-    pub fn of_waited(stat: &Stat) -> Used {
+    /// Usage of the children that a process waited for. Their RSS is 0.
+    pub fn of_waited_children(stat: &Stat) -> Used {
         let tick = clock_ticks_per_second() as f64;
         Used {
             user: stat.cutime.max(0) as f64 / tick,
@@ -59,7 +60,7 @@ impl Used {
         Used { resident: 0.0, ..self }
     }
 
-    /// What all children of this process used that it has waited for; nothing is in memory of them.
+    /// Usage of the children that this process waited for. Their RSS is 0.
     pub fn of_children() -> Used {
         let usage = usage(libc::RUSAGE_CHILDREN);
         Used {
@@ -71,23 +72,23 @@ impl Used {
         }
     }
 
-    /// CPU seconds.
+    /// CPU seconds in user code and in the kernel.
     pub fn cpu(&self) -> f64 {
         self.user + self.system
     }
 
-    /// Both together.
+    /// The sum of both.
     pub fn plus(&self, other: &Used) -> Used {
-        self.with(other, |own, other| own + other, self.resident + other.resident)
+        self.with(other, |a, b| a + b, self.resident + other.resident)
     }
 
-    /// How far it went since an earlier look; what seems to have run backwards stood: a child that ends is for a moment in
-    /// nobody's books. In memory is what is there now.
+    /// The growth since an earlier reading, but the RSS of now. A counter that fell counts as unchanged: a
+    /// child that ends is missing from both its own and its parent's counters for a moment.
     pub fn since(&self, before: &Used) -> Used {
         self.with(before, |now, then| (now - then).max(0.0), self.resident)
     }
 
-    /// The larger of each. In memory is what is there now.
+    /// The larger of each counter, but the RSS of now.
     pub fn at_least(&self, before: &Used) -> Used {
         self.with(before, f64::max, self.resident)
     }
@@ -103,62 +104,62 @@ impl Used {
     }
 }
 
-/// The books of a process (/proc/PID/stat); `None` of one that is gone.
+/// /proc/PID/stat; `None` if the process is gone.
 pub fn stat(process: u32) -> Option<Stat> {
     Stat::from_read(std::fs::File::open(format!("/proc/{process}/stat")).ok()?).ok()
 }
 
-/// How often each task of a process that is there left its CPU (/proc/PID/task/TID/status); none of one that is gone.
+/// Context switches of each task of a process (/proc/PID/task/TID/status); empty if the process is gone.
 pub fn switches(process: u32) -> BTreeMap<Identity, f64> {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
-    let of = |task: std::fs::DirEntry| {
+    let read_task = |task: std::fs::DirEntry| {
         let stat = Stat::from_read(std::fs::File::open(task.path().join("stat")).ok()?).ok()?;
         let status = text(task.path().join("status")).ok()?;
         let count = |name: &str| field(&status, name)?.parse::<f64>().ok();
         Some((identity(&stat), count("voluntary_ctxt_switches")? + count("nonvoluntary_ctxt_switches")?))
     };
-    tasks.filter_map(of).collect()
+    tasks.filter_map(read_task).collect()
 }
 
-/// What all processes below `root` used since the account was opened, itself left out.
+/// Usage of all descendants of `root` since the account was opened.
 pub fn used(root: u32, account: &mut Account) -> Reading<Used> {
-    let below = below(root);
-    if below.is_empty() {
+    let stats = descendants(root);
+    if stats.is_empty() {
         return Reading::unknown("no process is there");
     }
-    Reading::Value(account.take(&below))
+    Reading::Value(account.take(&stats))
 }
 
-/// Kills all processes below `root`, and not itself.
+/// Kills all descendants of `root`, but not `root`.
 pub fn kill_below(root: u32) {
-    for stat in below(root) {
+    for stat in descendants(root) {
         if let Some(process) = Pid::from_raw(stat.pid) {
             let _ = kill_process(process, Signal::KILL);
         }
     }
 }
 
-/// The numbers of all processes below `root`.
+/// The ids of all descendants of `root`.
 pub fn processes_below(root: u32) -> Vec<u32> {
-    below(root).into_iter().filter_map(|stat| u32::try_from(stat.pid).ok()).collect()
+    descendants(root).into_iter().filter_map(|stat| u32::try_from(stat.pid).ok()).collect()
 }
 
-fn below(root: u32) -> Vec<Stat> {
+fn descendants(root: u32) -> Vec<Stat> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let stats = numbers.filter_map(stat);
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let stats = pids.filter_map(stat);
     let mut children: BTreeMap<i32, Vec<Stat>> = BTreeMap::new();
     for stat in stats {
         children.entry(stat.ppid).or_default().push(stat);
     }
-    let mut found = Vec::new();
+    let mut descendants = Vec::new();
     let mut parents = vec![root as i32];
     while let Some(parent) = parents.pop() {
-        let own = children.remove(&parent).unwrap_or_default();
-        parents.extend(own.iter().map(|stat| stat.pid));
-        found.extend(own);
+        let children = children.remove(&parent).unwrap_or_default();
+        parents.extend(children.iter().map(|stat| stat.pid));
+        descendants.extend(children);
     }
-    found
+    descendants
 }
 
 #[cfg(test)]
@@ -168,15 +169,15 @@ mod unit {
     use super::*;
 
     #[test]
-    fn what_is_called_strangely_counts() {
+    fn a_process_with_a_strange_name_counts() {
         let stranger = crate::proc::unit::Stranger::new();
         let (switches, below) = (switches(stranger.process()), processes_below(std::process::id()));
-        assert_eq!(switches.len(), 1, "of its only task");
+        assert_eq!(switches.len(), 1, "it has one task");
         assert!(below.contains(&stranger.process()));
     }
 
     #[test]
-    fn what_is_below_is_found_counted_and_killed() {
+    fn descendants_are_found_counted_and_killed() {
         let mut shell = Command::new("sh")
             .args(["-c", "sleep 600 & echo; wait"])
             .stdout(Stdio::piped())
@@ -184,13 +185,13 @@ mod unit {
             .expect("a shell");
         let mut line = [0; 1];
         std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut line).unwrap();
-        let own = std::process::id();
-        assert!(processes_below(own).contains(&shell.id()));
+        let this = std::process::id();
+        assert!(processes_below(this).contains(&shell.id()));
         assert_eq!(processes_below(shell.id()).len(), 1);
-        let used = used(own, &mut Account::default()).into_value().unwrap();
+        let used = used(this, &mut Account::default()).into_value().unwrap();
         assert!(used.minor > 0.0 && used.resident > 0.0, "{used:?}");
         kill_below(shell.id());
-        // It ends because its child did.
+        // The shell ends because its child did.
         assert!(shell.wait().unwrap().code().is_some());
         let none = super::used(shell.id(), &mut Account::default());
         assert_eq!(none.reason(), Some("no process is there"));

@@ -1,8 +1,9 @@
-//! Which files truebench runs, preloads or takes up: those that nobody but root and the user can change.
+//! Decides which files truebench runs, preloads or reads back: those that only root and the user can change.
 //!
-//! Who can change a path can change the file, or any directory on the way to it: its owner, and whoever its mode lets write. In a
-//! directory with the sticky bit (`/tmp`) only the owner of an entry can replace it. The way is walked from `/` on, through symbolic links:
-//! what was checked is only changed by the trusted, so that the file which is opened afterwards is the one that was checked.
+//! A user can change a path by changing the file or any directory on the way to it. These are the owner, and
+//! everyone whom the mode permits to write. In a sticky directory (`/tmp`) only the owner of an entry can
+//! replace it. The check walks from `/` through symbolic links. Only trusted users can change checked parts,
+//! so the file that is opened later is the checked one.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -14,17 +15,17 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-/// As the kernel follows (MAXSYMLINKS, include/linux/namei.h).
+/// Symbolic links that the kernel follows (MAXSYMLINKS, include/linux/namei.h).
 const MAX_LINKS: usize = 40;
-/// The owner that the kernel shows for one without a number in this user namespace (/proc/sys/kernel/overflowuid).
-const OVERFLOW: u32 = 65534;
+/// The uid that the kernel reports for owners outside of this user namespace (/proc/sys/kernel/overflowuid).
+const OVERFLOW_UID: u32 = 65534;
 
-/// Who can write.
+/// Users who can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// A user, by number.
+    /// A user, by uid.
     User(u32),
-    /// A group that has members, by number.
+    /// A group with members, by gid.
     Group(u32),
     /// All users.
     Others,
@@ -40,7 +41,7 @@ impl std::fmt::Display for Writer {
     }
 }
 
-/// Why a path is not used.
+/// Why a path is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum Untrusted {
     /// Another user can change it.
@@ -50,48 +51,49 @@ pub enum Untrusted {
         path: PathBuf,
         /// Who can change it.
         writer: Writer,
-        /// The part of the way that this writer can change.
+        /// The part of the path that this writer can change.
         at: PathBuf,
     },
-    /// It is no regular file.
+    /// It is not a regular file.
     #[error("{} is not used: it is no regular file", .0.display())]
     Irregular(PathBuf),
-    /// It cannot be looked at.
+    /// Its metadata cannot be read.
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
 }
 
-/// A directory on the way, or the file: who can write it.
+/// A writer of the file or of a directory on the way to it.
 struct Step {
     writer: Writer,
     at: PathBuf,
 }
 
-/// Whether only root and the effective user can change a file.
+/// Checks that only root and the effective user can change a file.
 ///
 /// # Errors
-/// Who else can, and where.
+/// Another user can, and where.
 pub fn file(path: &Path) -> Result<(), Untrusted> {
     regular(path)?;
     check(path, &owners())
 }
 
-/// The same of a directory.
+/// Checks that only root and the effective user can change a directory.
 ///
 /// # Errors
-/// Who else can, and where.
+/// Another user can, and where.
 pub fn directory(path: &Path) -> Result<(), Untrusted> {
     check(path, &owners())
 }
 
-/// Whether only root, the effective user, and those who can change truebench's own binary can change a file: the last gain nothing by it.
+/// Checks that only root, the effective user, and users who can change truebench's own binary can change a
+/// file. The last gain nothing by it.
 ///
 /// # Errors
-/// Who else can, and where.
+/// Another user can, and where.
 pub fn own_file(path: &Path) -> Result<(), Untrusted> {
     regular(path)?;
     let mut trusted = owners();
-    // The link of /proc leads to the binary that runs, also where another has taken its place.
+    // /proc/self/exe leads to the running binary, even if its path has been replaced.
     if let (Ok(binary), Ok(metadata)) = (std::env::current_exe(), std::fs::metadata("/proc/self/exe")) {
         let mut steps = writers(binary.parent().unwrap_or(&binary)).unwrap_or_default();
         add(&mut steps, &binary, &metadata, false);
@@ -100,11 +102,12 @@ pub fn own_file(path: &Path) -> Result<(), Untrusted> {
     check(path, &trusted)
 }
 
-/// Opens a file that truebench wrote, to take it up again: it belongs to root or the effective user, and not every user can write it. It may lie
-/// in a directory of other users, who can put another file there, but none of this owner.
+/// Opens a file that truebench wrote. It must belong to root or the effective user, and must not be
+/// world-writable. Its directory may belong to other users: they can replace the file, but not by one of this
+/// owner.
 ///
 /// # Errors
-/// It is no such file, or cannot be opened.
+/// The file is not trusted, or cannot be opened.
 pub fn open_saved(path: &Path) -> Result<File, Untrusted> {
     let system = |error| Untrusted::System(path.to_owned(), error);
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
@@ -121,40 +124,40 @@ pub fn open_saved(path: &Path) -> Result<File, Untrusted> {
     }
 }
 
-/// Makes a directory that only the effective user can use, with those above it that are missing, unless there is one that [`directory`]
-/// accepts.
+/// Creates a directory and its missing parents for the effective user alone. An existing one must pass
+/// [`directory`].
 ///
 /// # Errors
-/// It cannot be made, or another user can change it.
+/// It cannot be created, or another user can change it.
 pub fn make_directory(path: &Path) -> Result<(), Untrusted> {
-    let there = path.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(path);
-    directory(there)?;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|error| Untrusted::System(path.to_owned(), error))?;
+    let existing = path.ancestors().find(|parent| parent.symlink_metadata().is_ok()).unwrap_or(path);
+    directory(existing)?;
+    let result = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    result.map_err(|error| Untrusted::System(path.to_owned(), error))?;
     directory(path)
 }
 
 /// A program on PATH.
 #[derive(Debug, Default)]
 pub struct OnPath {
-    /// The first that can be used.
+    /// The first trusted file.
     pub file: Option<PathBuf>,
-    /// Those before it that cannot, and why.
+    /// Untrusted files before it, and why.
     pub skipped: Vec<Untrusted>,
 }
 
 impl OnPath {
-    /// Why there is none, after "not on PATH", where one was skipped; else empty.
+    /// Why files were skipped, to follow "not on PATH"; empty if none was.
     pub fn reason(&self) -> String {
         self.skipped.iter().map(|why| format!("; {why}")).collect()
     }
 }
 
-/// The first of these names that is an executable file in a directory of `path`, as a shell looks for it: all names in one directory
-/// before the next. Directories that are not absolute are left out. PATH is the user's own choice, but for what every user can change; root runs
-/// nothing that [`file`] refuses.
+/// The first executable file with one of these names in the directories of `path`. All names are tried in one
+/// directory before the next. Relative directories are skipped. PATH is the user's choice, so only
+/// world-writable paths are refused; for root, all that [`file`] refuses.
 pub fn on_path(names: &[&str], path: &OsStr) -> OnPath {
-    let mut found = OnPath::default();
+    let mut result = OnPath::default();
     let directories = std::env::split_paths(path).filter(|directory| directory.is_absolute());
     for file in directories.flat_map(|directory| names.iter().map(move |name| directory.join(name))) {
         let is_program =
@@ -164,24 +167,24 @@ pub fn on_path(names: &[&str], path: &OsStr) -> OnPath {
         }
         match regular(&file).and_then(|()| by_user(&file)) {
             Ok(()) => {
-                found.file = Some(file);
+                result.file = Some(file);
                 break;
             }
-            Err(why) => found.skipped.push(why),
+            Err(why) => result.skipped.push(why),
         }
     }
-    found
+    result
 }
 
-/// PATH without the directories in which [`on_path`] takes no file, for scripts of truebench's own.
+/// PATH without the directories that [`on_path`] refuses, for truebench's own scripts.
 pub fn search_path(path: &OsStr) -> OsString {
-    let kept =
+    let trusted =
         std::env::split_paths(path).filter(|directory| directory.is_absolute() && by_user(directory).is_ok());
-    // They were split at the sign that joins them.
-    std::env::join_paths(kept).unwrap_or_default()
+    // Cannot fail: no part contains the separator at which it was split.
+    std::env::join_paths(trusted).unwrap_or_default()
 }
 
-/// Whether a path that the user's environment names is used.
+/// Checks a path from the user's environment.
 fn by_user(path: &Path) -> Result<(), Untrusted> {
     match directory(path) {
         Err(Untrusted::Writable { writer: Writer::User(_) | Writer::Group(_), .. })
@@ -197,7 +200,7 @@ fn by_user(path: &Path) -> Result<(), Untrusted> {
     }
 }
 
-/// Whether this program has the rights of another user or group than the one who started it (set-user-ID, set-group-ID).
+/// Whether this process has the rights of another user or group than its caller (set-user-ID, set-group-ID).
 pub fn runs_for_another() -> bool {
     use rustix::process::{getegid, getgid, getuid};
     getuid() != geteuid() || getgid() != getegid()
@@ -224,7 +227,7 @@ fn check(path: &Path, trusted: &[Writer]) -> Result<(), Untrusted> {
     }
 }
 
-/// All who can change what a path leads to.
+/// All users who can change the file that a path leads to.
 fn writers(path: &Path) -> io::Result<Vec<Step>> {
     let mut left: VecDeque<OsString> = names(&std::path::absolute(path)?);
     let (mut at, mut links, mut steps) = (PathBuf::from("/"), 0, Vec::new());
@@ -270,14 +273,15 @@ fn is_sticky(metadata: &Metadata) -> bool {
 
 fn add(steps: &mut Vec<Step>, at: &Path, metadata: &Metadata, is_in_sticky: bool) {
     let mut put = |writer| steps.push(Step { writer, at: at.to_owned() });
-    // Root of the machine has no number in a user namespace, and neither has any other user: where all can make files it may be any.
-    if metadata.uid() != OVERFLOW || is_in_sticky || is_mapped(OVERFLOW) {
+    // In a user namespace both the machine's root and any other unmapped user appear as OVERFLOW_UID. In a
+    // sticky directory the owner may be any user.
+    if metadata.uid() != OVERFLOW_UID || is_in_sticky || is_mapped(OVERFLOW_UID) {
         put(Writer::User(metadata.uid()));
     }
     if metadata.is_symlink() || is_sticky(metadata) {
         return;
     }
-    if metadata.mode() & 0o020 != 0 && (has_members(metadata.gid()) || has_list(at)) {
+    if metadata.mode() & 0o020 != 0 && (has_members(metadata.gid()) || has_acl(at)) {
         put(Writer::Group(metadata.gid()));
     }
     if metadata.mode() & 0o002 != 0 {
@@ -285,7 +289,7 @@ fn add(steps: &mut Vec<Step>, at: &Path, metadata: &Metadata, is_in_sticky: bool
     }
 }
 
-/// Whether a user has a number in this user namespace (user_namespaces(7)).
+/// Whether a uid is mapped in this user namespace (user_namespaces(7)).
 fn is_mapped(uid: u32) -> bool {
     let Ok(map) = std::fs::read_to_string("/proc/self/uid_map") else { return true };
     map.lines().any(|line| {
@@ -295,7 +299,7 @@ fn is_mapped(uid: u32) -> bool {
     })
 }
 
-/// Whether a group has a member who is not trusted anyway. Many systems give every user a group of its own, and umask 002.
+/// Whether a group has an untrusted member. Many systems give every user a private group and umask 002.
 fn has_members(gid: u32) -> bool {
     let read = |path| std::fs::read_to_string(path).ok();
     match (read("/etc/passwd"), read("/etc/group")) {
@@ -304,7 +308,8 @@ fn has_members(gid: u32) -> bool {
     }
 }
 
-/// Whether users besides root and `uid` are of a group, by passwd(5) and group(5). A group that is not listed is shared.
+/// Whether users other than root and `uid` are in a group, by passwd(5) and group(5). An unlisted group
+/// counts as shared.
 fn is_shared(gid: u32, uid: u32, users: &str, groups: &str) -> bool {
     let is_trusted = |number: &str| number == "0" || number == uid.to_string();
     let users: Vec<Vec<&str>> = users.lines().map(|line| line.split(':').collect()).collect();
@@ -322,11 +327,11 @@ fn is_shared(gid: u32, uid: u32, users: &str, groups: &str) -> bool {
     !is_listed || primary || member
 }
 
-/// Whether a list (acl(5)) may let others write than the mode shows.
-fn has_list(path: &Path) -> bool {
+/// Whether the path has an access control list (acl(5)), which may permit more than the mode shows.
+fn has_acl(path: &Path) -> bool {
     use rustix::io::Errno;
-    let list = rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0u8; 0][..]);
-    !matches!(list, Err(Errno::NODATA | Errno::NOTSUP))
+    let acl = rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0u8; 0][..]);
+    !matches!(acl, Err(Errno::NODATA | Errno::NOTSUP))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use std::os::unix::fs::{chown, symlink};
 
 use super::*;
 
-/// A user who is neither root nor the one who runs the tests.
+/// A uid other than root and the user who runs the tests.
 const STRANGER: u32 = 4242;
 
 fn mode(path: &Path, mode: u32) {
@@ -38,7 +38,7 @@ fn modes_of_the_file_and_of_every_directory_count() {
     mode(&top, 0o777);
     assert_eq!(writer(file(&program)), Some((Writer::Others, top.clone())));
     assert_eq!(writer(directory_of(&program)), Some((Writer::Others, top.clone())));
-    // Others can make files there, and replace none of ours.
+    // Others can create files there, but cannot replace existing ones.
     mode(&top, 0o1777);
     assert_eq!(writer(file(&program)), None);
     let below = top.join("below");
@@ -86,7 +86,7 @@ fn owners_count() {
     chown(&program, Some(0), None).unwrap();
     chown(&top, Some(STRANGER), None).unwrap();
     assert_eq!(writer(file(&program)), Some((stranger, top.clone())));
-    // A link that a stranger put where all can.
+    // A link of a stranger in a sticky directory.
     chown(&top, Some(0), None).unwrap();
     mode(&top, 0o1777);
     let link = top.join("link");
@@ -99,16 +99,16 @@ fn owners_count() {
 
 #[test]
 fn a_directory_is_made_for_the_user_alone() {
-    let below = tempfile::tempdir().unwrap();
-    let made = below.path().join("a/b");
+    let parent = tempfile::tempdir().unwrap();
+    let made = parent.path().join("a/b");
     make_directory(&made).unwrap();
     assert_eq!(fs::metadata(&made).unwrap().mode() & 0o777, 0o700);
-    assert_eq!(fs::metadata(below.path().join("a")).unwrap().mode() & 0o777, 0o700);
+    assert_eq!(fs::metadata(parent.path().join("a")).unwrap().mode() & 0o777, 0o700);
     make_directory(&made).unwrap();
-    mode(below.path(), 0o777);
+    mode(parent.path(), 0o777);
     assert!(make_directory(&made).is_err());
-    assert!(make_directory(&below.path().join("new")).is_err());
-    assert!(!below.path().join("new").exists());
+    assert!(make_directory(&parent.path().join("new")).is_err());
+    assert!(!parent.path().join("new").exists());
 }
 
 #[test]
@@ -125,14 +125,14 @@ fn an_executable_file_in_the_first_directory_that_has_one() {
     let path = std::env::join_paths([first.path(), second.path()]).unwrap();
     let names = ["stream", "stream_c.exe", "stream.exe"];
     assert_eq!(on_path(&names, &path).file, None, "no executable, and a directory");
-    let there = put(&second, "stream_c.exe", 0o755);
-    assert_eq!(on_path(&names, &path).file, Some(there.clone()));
+    let executable = put(&second, "stream_c.exe", 0o755);
+    assert_eq!(on_path(&names, &path).file, Some(executable.clone()));
     assert_eq!(on_path(&names, OsStr::new("::.")).file, None);
-    // One that every user can change is passed over, and named.
+    // A file that every user can change is skipped and named.
     put(&first, "stream_c.exe", 0o777);
-    let found = on_path(&names, &path);
-    assert_eq!((found.file.as_ref(), found.skipped.len()), (Some(&there), 1));
-    assert!(found.reason().contains("every user"), "{}", found.reason());
+    let result = on_path(&names, &path);
+    assert_eq!((result.file.as_ref(), result.skipped.len()), (Some(&executable), 1));
+    assert!(result.reason().contains("every user"), "{}", result.reason());
     assert_eq!(search_path(&path), path);
     mode(first.path(), 0o777);
     assert_eq!(search_path(&path), second.path().as_os_str());
@@ -144,14 +144,14 @@ fn groups_are_shared_by_their_members() {
     let groups = "root:x:0:\nann:x:1000:\nbob:x:1001:\nstaff:x:50:\nwork:x:60:ann,bob\nowned:x:70:ann,root\n";
     let shared = |gid| is_shared(gid, 1000, users, groups);
     assert_eq!([1000, 50, 70, 0].map(shared), [false; 4]);
-    assert_eq!([1001, 60, 99].map(shared), [true; 3], "another's own, with another, unknown");
-    assert!(is_shared(80, 1000, users, "gone:x:80:carl\n"), "a member who is no user");
+    assert_eq!([1001, 60, 99].map(shared), [true; 3], "another user's, shared, unknown");
+    assert!(is_shared(80, 1000, users, "gone:x:80:carl\n"), "a member without a user");
 }
 
 #[test]
-fn what_was_saved_is_opened_if_it_is_ones_own() {
+fn a_saved_file_is_opened_if_it_is_the_users() {
     let (directory, program) = place();
-    // Others can put files there, but none of this owner.
+    // Others can create files there, but not with this owner.
     mode(directory.path(), 0o777);
     assert!(open_saved(&program).is_ok());
     let link = directory.path().join("link");

@@ -1,9 +1,10 @@
-//! The warden: a process beside truebench, in a session of its own, for the case that truebench is killed.
+//! The warden: a process in its own session that cleans up if truebench is killed.
 //!
-//! A guardian ends what is below a worker. Not below one are a program that shares truebench's terminal, and what is left where the
-//! guardian was killed too. The warden holds an end of a socket whose other end only truebench has. When that closes before truebench
-//! has dismissed it, it kills every process that has the run's [`mark`](crate::mark), and removes the run's [`scratch`](crate::scratch).
-//! It is no child of truebench, so that nobody takes it for a part of what is measured.
+//! A guardian kills the descendants of a worker. It misses a program that shares truebench's terminal, and
+//! everything if it is killed itself. The warden holds one end of a socket; only truebench has the other. If
+//! that end closes before truebench dismisses the warden, it kills every process with the run's
+//! [id](crate::mark) and removes the run's [`scratch`](crate::scratch) files. The warden is not a child
+//! of truebench, so it is not counted as part of the load.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -18,21 +19,21 @@ use crate::{mark, proc, scratch};
 
 /// First argument of a warden process.
 pub const MARKER: &str = "__warden";
-/// What truebench says last if it ends by itself.
+/// The last bytes that truebench sends if it ends by itself.
 const DISMISSED: &[u8] = b"\0";
 
-/// This process's side.
-struct Own {
-    /// The way to the warden, once there is one.
+/// The connection of this process to its warden.
+struct Connection {
+    /// `None` until the warden runs.
     socket: Option<UnixStream>,
-    /// Directories in which this run makes scratch.
+    /// Directories in which this run creates scratch files.
     directories: Vec<PathBuf>,
 }
 
-static OWN: Mutex<Own> = Mutex::new(Own { socket: None, directories: Vec::new() });
+static CONNECTION: Mutex<Connection> = Mutex::new(Connection { socket: None, directories: Vec::new() });
 
-fn own() -> MutexGuard<'static, Own> {
-    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+fn connection() -> MutexGuard<'static, Connection> {
+    CONNECTION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts this process's warden, unless it has one.
@@ -40,77 +41,79 @@ fn own() -> MutexGuard<'static, Own> {
 /// # Errors
 /// What the system answered.
 pub fn start() -> std::io::Result<()> {
-    let mut own = own();
-    if own.socket.is_some() {
+    let mut connection = connection();
+    if connection.socket.is_some() {
         return Ok(());
     }
     let (mut socket, other) = UnixStream::pair()?;
     rustix::io::fcntl_setfd(&other, rustix::io::FdFlags::empty())?;
-    let started = Command::new("/proc/self/exe")
+    let status = Command::new("/proc/self/exe")
         .args([MARKER, &other.as_raw_fd().to_string(), &mark::RUN])
         .env_remove(mark::VARIABLE)
         .current_dir("/")
-        // Nothing of what truebench has: a pipe's reader waits for its last writer. /dev/null may be missing.
+        // The warden must not hold truebench's own pipes: a reader waits until the last writer closes.
+        // /dev/null may be missing.
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .and_then(|mut warden| warden.wait())
         .map_err(proc::missing)?;
-    if !started.success() {
-        return Err(std::io::Error::other(format!("the warden: {started}")));
+    if !status.success() {
+        return Err(std::io::Error::other(format!("the warden: {status}")));
     }
-    own.directories.iter().try_for_each(|directory| name(&mut socket, directory))?;
-    own.socket = Some(socket);
+    connection.directories.iter().try_for_each(|directory| send(&mut socket, directory))?;
+    connection.socket = Some(socket);
     Ok(())
 }
 
-/// Has the warden remove what this run makes in a directory, should it be killed.
+/// Makes the warden remove this run's scratch files in a directory if truebench is killed.
 pub fn tell(directory: &Path) {
     let Ok(directory) = std::path::absolute(directory) else { return };
-    let mut own = own();
-    if own.directories.contains(&directory) {
+    let mut connection = connection();
+    if connection.directories.contains(&directory) {
         return;
     }
-    if let Some(socket) = &mut own.socket {
-        // A warden that was killed has nothing to be told.
-        let _ = name(socket, &directory);
+    if let Some(socket) = &mut connection.socket {
+        // Fails if the warden was killed, which costs only the cleanup.
+        let _ = send(socket, &directory);
     }
-    own.directories.push(directory);
+    connection.directories.push(directory);
 }
 
-fn name(socket: &mut UnixStream, directory: &Path) -> std::io::Result<()> {
+fn send(socket: &mut UnixStream, directory: &Path) -> std::io::Result<()> {
     socket.write_all(&[directory.as_os_str().as_bytes(), b"\0"].concat())
 }
 
-/// Ends the warden: this process ends by itself, and what a user's program left running goes on.
+/// Ends the warden because this process ends normally. Processes that a user's program left behind keep
+/// running.
 pub fn dismiss() {
-    if let Some(mut socket) = own().socket.take() {
+    if let Some(mut socket) = connection().socket.take() {
         let _ = socket.write_all(DISMISSED);
         let _ = socket.shutdown(Shutdown::Write);
-        // Until it is gone.
+        // Returns when the warden is gone.
         let _ = socket.read(&mut [0]);
     }
 }
 
 /// The body of a warden process. `socket` is the number of the inherited descriptor. Never returns.
-pub fn main(socket: i32, mark: &str) -> ! {
-    // SAFETY: who starts a warden hands it the socket under this number, and nothing else uses it.
+pub fn main(socket: i32, run_id: &str) -> ! {
+    // SAFETY: the parent passes the socket under this number, and nothing else uses it.
     let mut socket = UnixStream::from(unsafe { OwnedFd::from_raw_fd(socket) });
     let _ = rustix::process::setsid();
-    // SAFETY: one thread so far. The parent ends, so that the child is not below truebench.
+    // SAFETY: there is one thread so far. The parent exits, so that the child is no descendant of truebench.
     match unsafe { libc::fork() } {
         0 => {}
         process => exit(i32::from(process < 0)),
     }
-    let mut told = Vec::new();
-    let _ = socket.read_to_end(&mut told);
+    let mut received = Vec::new();
+    let _ = socket.read_to_end(&mut received);
     // A directory's name is never empty: two zeros in a row, or one alone, are the dismissal.
-    let is_dismissed = told == DISMISSED || told.ends_with(&[DISMISSED, DISMISSED].concat());
+    let is_dismissed = received == DISMISSED || received.ends_with(&[DISMISSED, DISMISSED].concat());
     if !is_dismissed {
-        mark::kill(mark);
-        let session = mark.split('-').next().and_then(|process| process.parse().ok()).unwrap_or(0);
-        for directory in told.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        mark::kill(run_id);
+        let session = run_id.split('-').next().and_then(|process| process.parse().ok()).unwrap_or(0);
+        for directory in received.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             scratch::sweep(Path::new(std::ffi::OsStr::from_bytes(directory)), session);
         }
     }

@@ -1,8 +1,8 @@
-//! A worker: this binary, executed again, that measures for one suite.
+//! A worker: this binary executed again, to measure for one suite.
 //!
-//! What can crash, hang or be killed for want of memory does so there. Requests and replies are lines of JSON
-//! over the worker's standard input and output; every request has a deadline. A [`guardian`](crate::guardian)
-//! stands between and cleans up.
+//! A crash, a hang or an OOM kill happens there and costs one figure. Requests and replies are lines of JSON
+//! on the worker's standard input and output. Every request has a deadline. A [`guardian`](crate::guardian)
+//! process in between cleans up.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Write};
@@ -22,96 +22,99 @@ use crate::{ended, guardian, mark, proc};
 
 /// First argument of a worker process; the second is the worker's name, the third its guardian's process id.
 pub const MARKER: &str = "__worker";
-/// Longest line that a worker may send: a round of 256 threads has some 100 KB.
-const MOST_BYTES: usize = 64 << 20;
+/// Longest line that a worker may send. A round of 256 threads has about 100 KB.
+const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// How long a worker that closed its pipe may take to be gone.
-const LEAVE: Duration = Duration::from_secs(10);
+/// How long a worker that closed its pipe may take to exit.
+const EXIT_TIME: Duration = Duration::from_secs(10);
 
-/// What truebench asks of a worker.
+/// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Get ready; the value is the suite's own plan.
+    /// Prepare; the value is the suite's setup.
     Prepare(serde_json::Value),
     /// Measure one round of this figure.
     Round(String),
-    /// Do what is left to do, such as verifying results.
+    /// Finish, for example verify results.
     Finish,
 }
 
-/// What a worker answers. Events may come before the answer proper.
+/// A reply of a worker. Events may precede the reply to a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// For whoever watches.
+    /// Progress.
     Event(Event),
-    /// Ready.
+    /// Prepared.
     Ready(Facts),
-    /// A round.
+    /// One measured round.
     Round(Box<Round>),
-    /// Finished: facts for all figures and for single ones.
+    /// Finished.
     Finished(Facts),
-    /// The request could not be met; the worker goes on.
+    /// The request failed, and why; the worker goes on.
     Failed(String),
 }
 
-/// Facts that a worker found out about figures.
+/// What a worker reports about its figures besides rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// True of every figure of the suite.
+    /// Evidence of all figures of the suite.
     pub evidence: Evidence,
-    /// Conditions obtained, of every figure of the suite.
+    /// Obtained conditions of all figures of the suite.
     pub conditions: Conditions,
-    /// Of single figures, by id.
+    /// Evidence of single figures, by id.
     pub figures: Vec<(String, Evidence)>,
-    /// Figures that nobody could plan: what there is to find shows only in the end.
+    /// Figures that were not planned, because the worker discovered their subject while it measured.
     #[serde(default)]
     pub found: Vec<Figure>,
-    /// Of a worker that is ready: each turn of rounds is to have a process of its own, as what is measured depends on where things lie in
-    /// its address space, which is elsewhere in each. Only the last of them is asked to finish.
+    /// Restart the worker after each cycle of rounds, because results depend on the address-space layout,
+    /// which differs between processes. Only the last worker gets [`Request::Finish`]. Set in
+    /// [`Reply::Ready`].
     #[serde(default)]
     pub anew: bool,
-    /// Processes that are measured, though the run did not start them: they and their children are no other processes.
+    /// Measured processes that the run did not start. They and their children do not count as other
+    /// processes.
     #[serde(default)]
     pub processes: Vec<u32>,
 }
 
-/// A suite's side of the pipe.
+/// The body of a suite's worker.
 pub trait Bench {
-    /// Measures one round of the figure. One that is not kept, and says why, showed something and has no value: it is repeated as often as a
-    /// disturbed one may be, and then its reason is the figure's.
+    /// Measures one round of a figure. A round with `kept` false has a reason and no value. It is repeated as
+    /// often as a disturbed round; if none succeeds, the figure fails with its reason.
     ///
     /// # Errors
-    /// Why it could not; other figures may still work.
+    /// Why this figure could not be measured; others may still work.
     fn round(&mut self, figure: &str) -> Result<Round, String>;
 
-    /// What the last round showed besides its value, in a few words for who watches: asked once after each round.
+    /// A short note on the last round for the live view. Called once after each round.
     fn seen(&mut self) -> Option<String> {
         None
     }
 
-    /// What is left to do when all rounds are measured.
+    /// Finishes after the last round.
     ///
     /// # Errors
-    /// Why it could not.
+    /// Why the results could not be checked.
     fn finish(&mut self) -> Result<Facts, String>;
 }
 
-/// Gets a suite ready from its plan: returns the bench and what was found on the way. Events go through the
-/// function given.
+/// Prepares a suite from its setup. Returns the worker body and the first facts. The function takes progress
+/// events.
 pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String>;
 
-/// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third argument.
+/// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third
+/// argument.
 ///
 /// # Errors
-/// When the pipes break or a line is no request.
+/// The pipes broke, or a line is not a request.
 pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
     ended::outlive_file_limit()?;
     ended::watch();
-    // Should memory run out, the worker is to be killed, and not truebench or the user's programs (proc(5)).
+    // If memory runs out, the kernel shall kill the worker, not truebench or the user's programs (proc(5)).
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let mut input = std::io::stdin().lock().lines();
     let mut output = std::io::stdout().lock();
@@ -150,42 +153,43 @@ pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Every pool thread keeps two files of its own counters open, so 512 threads exceed the usual soft limit of 1024.
-/// The soft limit is for select(2), which nobody here uses; a process may raise it to the hard one.
+/// Raises the soft limit of open files to the hard limit. Each pool thread keeps two files of counters open,
+/// so 512 threads exceed the usual soft limit of 1024. That limit protects select(2), which truebench does
+/// not use.
 pub fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Why a request got no good answer.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    /// The worker said no, and goes on.
+    /// The worker refused, and goes on.
     #[error("{0}")]
     Refused(String),
     /// The worker is gone.
     #[error("{0}")]
     Died(String),
-    /// The worker was too slow and is gone now.
+    /// The worker missed its deadline and was ended.
     #[error("no answer within {0:.0} s: stopped")]
     Deadline(f64),
-    /// The user asked for the end.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// How long truebench waits.
-struct Limit<'a> {
+/// How long truebench waits for a worker.
+struct Wait<'a> {
     end: Instant,
-    /// The whole wait in seconds, for the message.
+    /// The whole time in seconds, for the message.
     seconds: f64,
     interrupt: &'a Interrupt,
 }
 
-impl Limit<'_> {
-    /// Sleeps until the pipe is ready, the time is over, or the user asks for the end.
-    fn wait(&self, pipe: &PollFd) -> Result<(), Trouble> {
+impl Wait<'_> {
+    /// Sleeps until the pipe is ready, the time is over, or the user interrupts.
+    fn for_pipe(&self, pipe: &PollFd) -> Result<(), Trouble> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
@@ -207,37 +211,37 @@ impl Limit<'_> {
     }
 }
 
-/// truebench's side of the pipe. Dropping it ends the worker and all its descendants.
+/// truebench's handle of a worker. Dropping it ends the worker and all its descendants.
 #[derive(Debug)]
 pub struct Worker {
     guardian: Child,
-    /// What the guardian and all below it are marked with.
-    mark: String,
+    /// The run id of the guardian and of all its descendants.
+    run_id: String,
     requests: Option<ChildStdin>,
     replies: ChildStdout,
-    /// The writing end; its close is the order to end.
+    /// The writing end; closing it makes the guardian end everything.
     lifeline: Option<OwnedFd>,
     received: VecDeque<u8>,
 }
 
 impl Worker {
-    /// Starts the worker of this name below a guardian of its own.
+    /// Starts the worker of this name below its own guardian.
     ///
     /// # Errors
-    /// What the system answered, or that there is no /proc.
+    /// The system's error, or that /proc is not mounted.
     pub fn spawn(name: &str) -> std::io::Result<Worker> {
         ended::watch();
         static WORKERS: AtomicUsize = AtomicUsize::new(0);
-        let mark = format!("{}.{}", *mark::RUN, WORKERS.fetch_add(1, Ordering::Relaxed));
+        let run_id = format!("{}.{}", *mark::RUN, WORKERS.fetch_add(1, Ordering::Relaxed));
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
-        // This one end is for the guardian to inherit.
+        // The guardian inherits this end.
         rustix::io::fcntl_setfd(&read_end, rustix::io::FdFlags::empty())?;
         let mut guardian = Command::new("/proc/self/exe")
             .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), MARKER, name])
-            .env(mark::VARIABLE, &mark)
+            .env(mark::VARIABLE, &run_id)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // A group of its own: Ctrl-C at the terminal is for truebench, which then ends us in order.
+            // Its own process group: Ctrl-C goes to truebench alone, which then ends the worker in order.
             .process_group(0)
             .spawn()
             .map_err(proc::missing)?;
@@ -245,11 +249,11 @@ impl Worker {
         let (Some(requests), Some(replies)) = (requests, replies) else {
             return Err(std::io::Error::other("no pipe to the worker"));
         };
-        // So that a worker that does not read cannot hold us up: see `send`.
+        // So that a worker that does not read cannot block `send`.
         rustix::io::ioctl_fionbio(&requests, true)?;
         Ok(Worker {
             guardian,
-            mark,
+            run_id,
             requests: Some(requests),
             replies,
             lifeline: Some(write_end),
@@ -257,11 +261,11 @@ impl Worker {
         })
     }
 
-    /// Sends a request and waits for its answer; events on the way go to `event`. The calling thread sleeps
-    /// meanwhile.
+    /// Sends a request and waits for the reply. Events before the reply go to `event`. The calling thread
+    /// sleeps.
     ///
     /// # Errors
-    /// [`Trouble`]; after anything but `Refused` the worker is gone.
+    /// [`Trouble`]. After anything but `Refused` the worker is gone.
     pub fn ask(
         &mut self,
         request: &Request,
@@ -271,12 +275,12 @@ impl Worker {
     ) -> Result<Reply, Trouble> {
         let mut line = serde_json::to_vec(request).map_err(|error| Trouble::Died(error.to_string()))?;
         line.push(b'\n');
-        let limit = Limit { end: Instant::now() + deadline, seconds: deadline.as_secs_f64(), interrupt };
-        self.send(&line, &limit)?;
+        let wait = Wait { end: Instant::now() + deadline, seconds: deadline.as_secs_f64(), interrupt };
+        self.send(&line, &wait)?;
         loop {
-            let line = self.line(&limit)?;
+            let line = self.line(&wait)?;
             match serde_json::from_slice(&line) {
-                Ok(Reply::Event(happened)) => event(happened),
+                Ok(Reply::Event(progress)) => event(progress),
                 Ok(Reply::Failed(reason)) => return Err(Trouble::Refused(reason)),
                 Ok(reply) => return Ok(reply),
                 Err(error) => {
@@ -287,15 +291,15 @@ impl Worker {
         }
     }
 
-    /// Writes a request, as fast as the worker takes it.
-    fn send(&mut self, mut line: &[u8], limit: &Limit) -> Result<(), Trouble> {
+    /// Writes a request as fast as the worker reads it.
+    fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), Trouble> {
         while !line.is_empty() {
             let Some(pipe) = &mut self.requests else { return Err(self.died()) };
             match pipe.write(line) {
                 Ok(length) => line = &line[length..],
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                    let ready = limit.wait(&PollFd::new(pipe, PollFlags::OUT));
-                    self.go_on(ready)?;
+                    let ready = wait.for_pipe(&PollFd::new(pipe, PollFlags::OUT));
+                    self.end_on_trouble(ready)?;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(_) => return Err(self.died()),
@@ -304,19 +308,19 @@ impl Worker {
         Ok(())
     }
 
-    /// The next whole line from the worker. What it has sent is read before the deadline counts: a process that was
-    /// frozen past it loses nothing that it had finished.
-    fn line(&mut self, limit: &Limit) -> Result<Vec<u8>, Trouble> {
+    /// The next whole line from the worker. Sent data is read before the deadline applies: if truebench
+    /// itself was frozen past the deadline, no finished work is lost.
+    fn line(&mut self, wait: &Wait) -> Result<Vec<u8>, Trouble> {
         loop {
             if let Some(newline) = self.received.iter().position(|&byte| byte == b'\n') {
                 return Ok(self.received.drain(..=newline).collect());
             }
-            if self.received.len() > MOST_BYTES {
+            if self.received.len() > MAX_LINE_BYTES {
                 self.end();
                 return Err(Trouble::Died("the worker sent a line without end".to_owned()));
             }
-            let ready = limit.wait(&PollFd::new(&self.replies, PollFlags::IN));
-            self.go_on(ready)?;
+            let ready = wait.for_pipe(&PollFd::new(&self.replies, PollFlags::IN));
+            self.end_on_trouble(ready)?;
             let mut buffer = [0; 1 << 16];
             match self.replies.read(&mut buffer) {
                 Ok(0) | Err(_) => return Err(self.died()),
@@ -325,21 +329,21 @@ impl Worker {
         }
     }
 
-    /// Ends the worker if waiting for it ended in trouble.
-    fn go_on(&mut self, ready: Result<(), Trouble>) -> Result<(), Trouble> {
+    /// Ends the worker if waiting for it failed.
+    fn end_on_trouble(&mut self, ready: Result<(), Trouble>) -> Result<(), Trouble> {
         if ready.is_err() {
             self.end();
         }
         ready
     }
 
-    /// What became of a worker whose pipe broke.
+    /// Why the pipe of the worker broke.
     fn died(&mut self) -> Trouble {
         self.requests = None;
-        // The guardian ends with the worker's status. A worker that closed its pipe and lives is ended.
-        let begun = Instant::now();
+        // The guardian exits with the worker's status. A worker that closed its pipe and still runs is ended.
+        let start = Instant::now();
         let mut status = self.guardian.try_wait();
-        while matches!(status, Ok(None)) && begun.elapsed() < LEAVE {
+        while matches!(status, Ok(None)) && start.elapsed() < EXIT_TIME {
             std::thread::sleep(Duration::from_millis(5));
             status = self.guardian.try_wait();
         }
@@ -347,7 +351,7 @@ impl Worker {
             self.end();
             return Trouble::Died("the worker closed its pipe, and was ended".to_owned());
         }
-        // Ended all the same: what a guardian that was killed could not end.
+        // Ends what a guardian that was killed could not end.
         self.end();
         Trouble::Died(match status.ok().flatten() {
             Some(status) if status.code().is_some() => {
@@ -362,9 +366,9 @@ impl Worker {
     fn end(&mut self) {
         self.requests = None;
         self.lifeline = None;
-        // One that was killed has killed nobody.
+        // A guardian that was killed has not killed its descendants.
         if self.guardian.wait().map_or(true, |status| status.code().is_none()) {
-            mark::kill(&self.mark);
+            mark::kill(&self.run_id);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! A session with a real worker behind a real guardian: this program executes itself as both, so it has no
-//! test harness. Figures are named after what their round does.
+//! A session with a real worker and guardian: this program executes itself as both, so it has no test
+//! harness. The name of a figure selects the behaviour of its rounds.
 //!
-//! Not under qemu-user: there the second execution fails with ENOEXEC unless binfmt_misc knows the architecture, so
-//! `make test-long` leaves this program out for aarch64, and says so.
+//! Under qemu-user the second execution fails with ENOEXEC unless binfmt_misc knows the architecture. So
+//! `make test-long` skips this program for aarch64, and says so.
 
 use std::time::{Duration, Instant};
 
@@ -19,23 +19,23 @@ use lab::{guardian, worker};
 type Test = fn(&Interrupt);
 
 const TESTS: &[(&str, Test)] = &[
-    ("a crash costs the figure in hand and no more", a_crash),
+    ("a crash costs one figure", a_crash),
     ("a hang is ended at its deadline", a_hang),
-    ("nonsense from a worker is no answer", nonsense),
+    ("nonsense from a worker is an error", nonsense),
     ("a refused round leaves the worker alive", a_refusal),
-    ("what a worker leaves behind is killed", an_orphan),
+    ("orphans of a worker are killed", an_orphan),
     ("a worker that cannot prepare fails all figures", no_preparation),
     ("a worker that always dies is given up", death_after_death),
-    ("preparing takes no more than all the time there is", slow_preparation),
-    ("a worker that does not read holds nothing up", a_deaf_worker),
+    ("preparing is stopped when the time is over", slow_preparation),
+    ("a worker that does not read blocks nothing", a_deaf_worker),
     ("a disturbed round is repeated and kept in the record", a_disturbance),
     (
-        "a round that found nothing is repeated, kept in the record, and ends its figure at last",
-        nothing_found,
+        "a round without a value is repeated, kept in the record, and finally fails its figure",
+        empty_rounds,
     ),
     ("rounds are interleaved and events sent", interleaving),
-    ("a worker that wants it is replaced after each turn", replacement),
-    ("one that cannot be replaced in time costs the rounds to come alone", no_time_for_another),
+    ("a worker is restarted after each cycle on request", replacement),
+    ("a restart that takes too long costs only later rounds", no_time_for_restart),
 ];
 
 fn main() {
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-/// Rounds by the figure's name.
+/// A worker whose rounds do what the figure's name says.
 struct Actor {
     rounds: u32,
 }
@@ -73,7 +73,7 @@ fn prepare(plan: serde_json::Value, event: &mut dyn FnMut(Event)) -> Result<(Box
         Some("sleep") => loop {
             std::thread::park();
         },
-        // The first to make this file measures, and all others sleep.
+        // The worker that creates this file measures; all others sleep.
         Some(file) if file.starts_with('/') => {
             while std::fs::File::create_new(file).is_err() {
                 std::thread::park();
@@ -96,16 +96,16 @@ impl Bench for Actor {
             "nonsense" => println!("this is no JSON"),
             "refuse" => return Err("this figure cannot be".to_owned()),
             "orphan" => {
-                // In a session of its own and with its parent gone, so that only a subreaper can find it.
+                // In its own session and without a parent, so that only a subreaper finds it.
                 std::process::Command::new("setsid").args(["-f", "sleep", "987654"]).status().unwrap();
             }
             _ => {}
         }
         if figure == "empty" || figure == "empty at first" && self.rounds <= 2 {
             let reason = Some(format!("nothing held, {}", self.rounds));
-            return Ok(Round { samples: Vec::new(), kept: false, reason, ..nothing() });
+            return Ok(Round { samples: Vec::new(), kept: false, reason, ..empty_round() });
         }
-        Ok(Round { samples: vec![f64::from(self.rounds)], ..nothing() })
+        Ok(Round { samples: vec![f64::from(self.rounds)], ..empty_round() })
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
@@ -113,9 +113,10 @@ impl Bench for Actor {
     }
 }
 
-fn nothing() -> Round {
+fn empty_round() -> Round {
     Round::new(lab::timestamp(), 0.0, Vec::new(), Evidence::default())
 }
+
 fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
     SuitePlan {
         suite: "actor",
@@ -141,8 +142,8 @@ fn measure(plan: &SuitePlan, interrupt: &Interrupt) -> Outcome {
     run(plan, keep_all, &Events::channel().0, interrupt)
 }
 
-/// Asserts that `good` has all its rounds and `bad` failed for a reason that holds `part`.
-fn holds(outcome: &Outcome, good: &[&str], bad: &str, part: &str) {
+/// Asserts that `good` have all rounds, and that `bad` failed with a reason that contains `part`.
+fn assert_failed(outcome: &Outcome, good: &[&str], bad: &str, part: &str) {
     for figure in &outcome.figures {
         if good.contains(&figure.id.as_str()) {
             assert_eq!((figure.status, figure.kept().count()), (Status::Measured, 6), "{}", figure.id);
@@ -156,32 +157,33 @@ fn holds(outcome: &Outcome, good: &[&str], bad: &str, part: &str) {
 
 fn a_crash(interrupt: &Interrupt) {
     let outcome = measure(&plan("", &["a", "crash", "b"]), interrupt);
-    holds(&outcome, &["a", "b"], "crash", "SIGABRT");
+    assert_failed(&outcome, &["a", "b"], "crash", "SIGABRT");
 }
 
 fn a_hang(interrupt: &Interrupt) {
-    let begun = Instant::now();
+    let start = Instant::now();
     let outcome = measure(&SuitePlan { round_deadline: 1.0, ..plan("", &["a", "hang", "b"]) }, interrupt);
-    holds(&outcome, &["a", "b"], "hang", "no answer within");
-    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert_failed(&outcome, &["a", "b"], "hang", "no answer within");
+    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 fn nonsense(interrupt: &Interrupt) {
-    holds(&measure(&plan("", &["a", "nonsense", "b"]), interrupt), &["a", "b"], "nonsense", "no answer");
+    let outcome = measure(&plan("", &["a", "nonsense", "b"]), interrupt);
+    assert_failed(&outcome, &["a", "b"], "nonsense", "no answer");
 }
 
 fn a_refusal(interrupt: &Interrupt) {
     let outcome = measure(&plan("", &["a", "refuse", "b"]), interrupt);
-    holds(&outcome, &["a", "b"], "refuse", "this figure cannot be");
-    // The worker counts its rounds over all figures: it was never started again.
+    assert_failed(&outcome, &["a", "b"], "refuse", "this figure cannot be");
+    // The worker counts its rounds over all figures, so it was not restarted.
     let last = outcome.figures.iter().flat_map(|figure| figure.kept_values()).fold(0.0, f64::max);
     assert_eq!(last, 13.0);
 }
 
 fn an_orphan(interrupt: &Interrupt) {
     let outcome = measure(&plan("", &["orphan"]), interrupt);
-    holds(&outcome, &["orphan"], "", "");
-    assert!(!sleeper_runs(), "what the worker started outlived it");
+    assert_failed(&outcome, &["orphan"], "", "");
+    assert!(!sleeper_runs(), "a child of the worker outlived it");
 }
 
 fn sleeper_runs() -> bool {
@@ -205,16 +207,16 @@ fn death_after_death(interrupt: &Interrupt) {
     assert!(outcome.figures.iter().all(|figure| figure.status == Status::Failed));
     let crashing = measure(&plan("", &["crash", "hang", "nonsense", "a"]).with_deadline(0.5), interrupt);
     assert!(crashing.figures.iter().all(|figure| figure.status == Status::Failed));
-    let given_up = crashing.figures[3].reason.as_deref().unwrap();
-    assert!(given_up.contains("died too often"), "{given_up}");
+    let reason = crashing.figures[3].reason.as_deref().unwrap();
+    assert!(reason.contains("died too often"), "{reason}");
 }
 
 fn slow_preparation(interrupt: &Interrupt) {
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut plan = plan("sleep", &["a", "b"]);
     plan.rules.max_time = 0.5;
     let outcome = measure(&plan, interrupt);
-    assert!(begun.elapsed() < Duration::from_secs(30), "the deadline of preparing is 60 s");
+    assert!(start.elapsed() < Duration::from_secs(30), "the deadline of preparing is 60 s");
     for figure in &outcome.figures {
         assert_eq!(figure.status, Status::Failed);
         let reason = figure.reason.as_deref().unwrap();
@@ -223,13 +225,13 @@ fn slow_preparation(interrupt: &Interrupt) {
 }
 
 fn a_deaf_worker(interrupt: &Interrupt) {
-    // It reads nothing, and a pipe holds 64 KiB.
+    // The worker reads nothing, and a pipe holds 64 KiB.
     let mut worker = Worker::spawn("deaf").unwrap();
     let (request, mut ignore) = (Request::Round("x".repeat(1 << 20)), |_: Event| {});
-    let begun = Instant::now();
-    let answer = worker.ask(&request, Duration::from_millis(300), interrupt, &mut ignore);
-    assert!(matches!(answer, Err(Trouble::Deadline(_))), "{answer:?}");
-    assert!(begun.elapsed() < Duration::from_secs(30));
+    let start = Instant::now();
+    let reply = worker.ask(&request, Duration::from_millis(300), interrupt, &mut ignore);
+    assert!(matches!(reply, Err(Trouble::Deadline(_))), "{reply:?}");
+    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 trait WithDeadline {
@@ -243,7 +245,7 @@ impl WithDeadline for SuitePlan {
 }
 
 fn a_disturbance(interrupt: &Interrupt) {
-    // The first two rounds of the worker are called disturbed, and both may be repeated.
+    // The first two rounds count as disturbed, and both may be repeated.
     let gate = |round: &Round| (round.value() < Some(3.0)).then(|| "noise".to_owned());
     let outcome = run(&plan("", &["a"]), gate, &Events::channel().0, interrupt);
     let figure = &outcome.figures[0];
@@ -253,7 +255,7 @@ fn a_disturbance(interrupt: &Interrupt) {
     assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("rounds"));
 }
 
-fn nothing_found(interrupt: &Interrupt) {
+fn empty_rounds(interrupt: &Interrupt) {
     let outcome = measure(&plan("", &["empty at first"]), interrupt);
     let figure = &outcome.figures[0];
     assert_eq!((figure.status, &figure.reason), (Status::Measured, &None));
@@ -283,15 +285,15 @@ fn interleaving(interrupt: &Interrupt) {
 fn replacement(interrupt: &Interrupt) {
     let (events, receiver) = Events::channel();
     let outcome = run(&plan("anew", &["a", "b"]), keep_all, &events, interrupt);
-    // Each counts its own rounds: forward, back, forward, …
+    // Each worker counts its rounds: forward, back, forward, …
     assert_eq!(outcome.figures[0].kept_values(), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
     assert_eq!(outcome.figures[1].kept_values(), [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]);
     drop(events);
-    let told = receiver.iter().filter(|event| *event == Event::Preparing { what: "nothing".to_owned() });
-    assert_eq!(told.count(), 1, "the user is told of the first");
+    let preparing = receiver.iter().filter(|event| *event == Event::Preparing { what: "nothing".to_owned() });
+    assert_eq!(preparing.count(), 1, "only for the first worker");
 }
 
-fn no_time_for_another(interrupt: &Interrupt) {
+fn no_time_for_restart(interrupt: &Interrupt) {
     let directory = tempfile::tempdir().unwrap();
     let mut plan = plan(directory.path().join("first").to_str().unwrap(), &["a", "b"]);
     plan.rules.max_time = 1.0;

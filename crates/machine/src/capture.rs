@@ -1,8 +1,7 @@
-//! A machine in a file: the /proc and /sys files that describe it, so that a user can attach it to a bug report
-//! and a test can be made of it.
+//! Saves the /proc and /sys files that describe a machine, for bug reports and tests.
 //!
-//! The file is a tar archive of regular files, compressed with zstd. Serial numbers, boot parameters of unknown
-//! meaning, host names, mounts and all that is a process's own stay behind; see [`FILES`].
+//! The file is a tar archive of regular files, compressed with zstd. It contains no serial numbers, host
+//! names, mounts, unknown boot parameters, or data of single processes; see [`FILES`].
 
 mod files;
 mod pack;
@@ -15,13 +14,13 @@ pub use files::{FILES, Keep, Pattern};
 pub use pack::capture;
 pub use unpack::unpack;
 
-/// The most files of one archive: some 50 are kept for each CPU, and the largest machines have some 4000 CPUs.
+/// Files of an archive at most: about 50 per CPU, and the largest machines have about 4000 CPUs.
 pub const MAX_FILES: usize = 250_000;
-/// The most bytes of one archive's tar stream: 1 KiB for each such file. It is held in memory while it is packed,
-/// and so much an archive from elsewhere may make us read.
+/// Bytes of an archive's tar stream at most: 1 KiB per file. The stream is held in memory while it is packed,
+/// and this is also the most that is read from an untrusted archive.
 pub const MAX_BYTES: u64 = 256 << 20;
 
-/// What was captured.
+/// The contents of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Files in the archive.
@@ -30,7 +29,7 @@ pub struct Summary {
     pub bytes: u64,
     /// Bytes of the archive.
     pub archive_bytes: u64,
-    /// Files that are there and could not be read, with the reason: as another user they may be.
+    /// Files that exist but could not be read, with the reason. Another user may be able to.
     pub unreadable: Vec<String>,
 }
 
@@ -42,18 +41,18 @@ pub enum CaptureError {
     Io {
         /// `read`, `write`, `create`.
         what: &'static str,
-        /// On what.
+        /// The file.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's error.
         source: io::Error,
     },
-    /// The tree has nothing that describes a machine.
+    /// The tree has none of the files.
     #[error("{path} holds none of the files that describe a machine; it should have proc and sys in it", path = .0.display())]
     Empty(PathBuf),
     /// More than an archive may hold.
     #[error("too large: more than {MAX_FILES} files and directories, or {} MiB", MAX_BYTES >> 20)]
     TooLarge,
-    /// Not an archive of ours.
+    /// Not a captured machine.
     #[error("{path} is no captured machine: {reason}", path = path.display())]
     Foreign {
         /// The archive.

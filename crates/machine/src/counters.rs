@@ -1,14 +1,12 @@
-//! Counters whose change around a round is evidence.
+//! Kernel counters whose change during a round is evidence: steal time, foreign load, throttling, reclaim.
 //!
-//! What a benchmark does not see of itself (time stolen, strangers on its CPUs, throttling, reclaim) the kernel
-//! counts. A [`Watch`] knows which counters concern the CPUs in use; a [`Snapshot`] reads them all at one
-//! moment; the difference of two is [`Evidence`]. A source that is absent, and a counter that ran backwards,
-//! become unknown with the reason, never 0: "not observed" must not look like "nothing happened".
+//! A [`Watch`] selects the counters of the CPUs in use. A [`Snapshot`] reads them. The difference of two
+//! snapshots is [`Evidence`]. A missing source or a counter that ran backwards gives an unknown value with
+//! its reason, never 0: "not observed" must not look like "nothing happened".
 //!
-//! A snapshot brackets every round, so it opens few files and keeps only the numbers that are compared. The
-//! parsers are line readers of our own: those of procfs-core build maps of all 1500 numbers of
-//! /proc/vmstat, refuse the one-line /proc/pressure/cpu of Linux 5.2 to 5.12, and index a damaged line out of
-//! its bounds.
+//! Every round takes two snapshots, so a snapshot opens few files and stores only numbers that are compared.
+//! The parsers here replace those of procfs-core, which build maps of all 1500 numbers of /proc/vmstat,
+//! reject the one-line /proc/pressure/cpu of Linux 5.2 to 5.12, and panic on a damaged line.
 
 pub mod each;
 pub mod groups;
@@ -29,7 +27,7 @@ use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::Tree;
 
-/// Names of the evidence keys that [`Watch::delta`] writes: all of them, at every call.
+/// Names of the evidence keys that [`Watch::delta`] writes at every call.
 pub const WRITES: &[&str] = &[
     key::CPU_STEAL.name,
     key::CPU_FOREIGN_RESOLUTION.name,
@@ -59,20 +57,19 @@ pub const WRITES: &[&str] = &[
 pub struct Watch {
     tree: Tree,
     cpus: CpuList,
-    /// SMT siblings of `cpus` outside `cpus`, or why they are not known.
+    /// SMT siblings of `cpus` that are not in `cpus`, or why they are unknown.
     siblings: Reading<CpuList>,
-    /// Those and `cpus` together: the lines of /proc/stat to keep.
+    /// `cpus` and `siblings`: the lines of /proc/stat to read.
     lines: CpuList,
     thermal: sum::Files,
     edac: sum::Files,
     groups: groups::Groups,
-    /// Whether each CPU is looked at by itself too.
+    /// Whether evidence for each single CPU is written, too.
     by_cpu: bool,
-    /// Whether the processor is emulated.
     emulated: bool,
 }
 
-/// All counters at one moment.
+/// A reading of all counters.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     times: Reading<stat::Times>,
@@ -86,7 +83,7 @@ pub struct Snapshot {
 }
 
 impl Watch {
-    /// Prepares to watch a measurement on `cpus`.
+    /// Selects the counters for a measurement on `cpus`.
     pub fn new(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Self {
         let siblings = idle_siblings(machine, cpus);
         let lines = cpus.iter().chain(siblings.value().into_iter().flat_map(CpuList::iter)).collect();
@@ -103,22 +100,23 @@ impl Watch {
         }
     }
 
-    /// The same, with what befell each CPU apart ([`each::WRITES`]).
+    /// As `self`, with evidence for each single CPU ([`each::WRITES`]).
     pub fn by_cpu(self) -> Self {
         Watch { by_cpu: true, ..self }
     }
 
-    /// Whether the CPUs are an emulator's: these have no clock whose frequency could change.
+    /// Whether the CPUs are emulated. These have no clock frequency that could change.
     pub fn is_emulated(&self) -> bool {
         self.emulated
     }
 
-    /// The CPUs that are watched.
+    /// The CPUs in use.
     pub fn cpus(&self) -> &CpuList {
         &self.cpus
     }
 
-    /// Reads all counters now. Costs about 0.2 ms on a small machine, more where /proc/interrupts is wide.
+    /// Reads all counters. Takes about 0.2 ms on a small machine, longer if /proc/interrupts has many
+    /// columns.
     pub fn snapshot(&self) -> Snapshot {
         let tree = &self.tree;
         Snapshot {
@@ -133,8 +131,7 @@ impl Watch {
         }
     }
 
-    /// The change between two snapshots of this watch, as evidence: every key of [`WRITES`], each with a value
-    /// or a reason.
+    /// The change between two snapshots of this watch: every key of [`WRITES`], with a value or a reason.
     pub fn delta(&self, before: &Snapshot, after: &Snapshot) -> Evidence {
         let mut evidence = Evidence::default();
         let spent = |columns: &[stat::Column]| self.spent(before, after, &self.cpus, columns);
@@ -142,7 +139,7 @@ impl Watch {
         evidence.put_reading(key::SOFTIRQ_TIME, spent(&[stat::Column::Irq, stat::Column::Softirq]));
         evidence.put(key::CPU_FOREIGN_RESOLUTION, self.resolution());
         let sibling = match &self.siblings {
-            // No sibling is left over: none can have been busy.
+            // All siblings are in use, so none was busy with other work.
             Reading::Value(siblings) if siblings.is_empty() => Reading::Value(0.0),
             Reading::Value(siblings) => self.spent(before, after, siblings, stat::BUSY),
             Reading::Unknown(reason) => Reading::unknown(reason),
@@ -167,13 +164,13 @@ impl Watch {
         evidence
     }
 
-    /// Busy seconds of the CPUs in use between two snapshots, whoever kept them busy: user, nice, system, irq
-    /// and softirq, guests once. Less our own CPU time this is `cpu.foreign`.
+    /// Busy seconds of the CPUs in use between two snapshots, of all processes: user, nice, system, irq and
+    /// softirq. Minus the CPU time of truebench this is `cpu.foreign`.
     pub fn busy(&self, before: &Snapshot, after: &Snapshot) -> Reading<f64> {
         self.spent(before, after, &self.cpus, stat::BUSY)
     }
 
-    /// What [`busy`](Watch::busy) can resolve, in seconds: one tick for each CPU in use.
+    /// The resolution of [`busy`](Watch::busy) in seconds: one tick per CPU in use.
     pub fn resolution(&self) -> f64 {
         self.cpus.len() as f64 / stat::USER_HZ
     }
@@ -189,7 +186,7 @@ impl Watch {
     }
 }
 
-/// SMT siblings of the CPUs in use that are not in use themselves.
+/// SMT siblings of the CPUs in use that are not in use.
 fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
     if let Some(reason) = &machine.topology.unknown {
         return Reading::unknown(reason);
@@ -201,16 +198,16 @@ fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
             None => return Reading::Unknown(format!("CPU {cpu} is not online: its siblings are not known")),
         }
     }
-    let shown = machine.topology.cpus.iter().any(|logical| logical.siblings.len() > 1);
-    let bare = machine.virtualisation.hypervisor.value().is_some_and(|name| name == "none");
-    if shown || bare {
+    let has_siblings = machine.topology.cpus.iter().any(|logical| logical.siblings.len() > 1);
+    let is_bare_metal = machine.virtualisation.hypervisor.value().is_some_and(|name| name == "none");
+    if has_siblings || is_bare_metal {
         Reading::Value(siblings.difference(cpus))
     } else {
         Reading::unknown("no SMT siblings are shown, but a hypervisor may hide them")
     }
 }
 
-/// Compares two readings, or says why one of them is missing.
+/// Compares two readings, or returns the reason why one is unknown.
 fn both<T, U>(
     before: &Reading<T>,
     after: &Reading<T>,
@@ -222,8 +219,8 @@ fn both<T, U>(
     }
 }
 
-/// How far a counter that only grows has grown. One that ran backwards was reset (a driver was reloaded, a
-/// counter cleared, a CPU switched off, the guest moved to another host): its change is not known.
+/// The growth of a monotonic counter. Unknown if it fell, because then it was reset: a driver was reloaded, a
+/// counter cleared, a CPU switched off, or a guest moved to another host.
 pub fn grown<T>(what: &str, before: T, after: T) -> Reading<T>
 where
     T: Copy + Display + PartialOrd + Sub<Output = T>,

@@ -1,4 +1,4 @@
-//! The description of a machine from its tree: one module for each part of [`Machine`].
+//! Describes a machine from its tree: one module for each part of [`Machine`].
 
 mod caches;
 pub(crate) mod cgroup;
@@ -22,18 +22,19 @@ use figure::host::Kernel;
 use crate::Tree;
 use crate::dimms::Dimms;
 
-pub(crate) use settings::telling_parameters;
+pub(crate) use settings::recorded_parameters;
 
-/// What the user says of the machine because it does not show it.
+/// What the user states about the machine because its files do not.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// `--dimms 12x2666`.
     pub dimms: Option<Dimms>,
 }
 
-/// Describes the machine in `tree`. Never fails: what could not be seen is unknown with its reason.
+/// Describes the machine in `tree`. Never fails: missing information is unknown with its reason.
 ///
-/// Opens some 20 files for each CPU: a few milliseconds on small machines, some hundred for 1500 CPUs.
+/// Opens about 20 files per CPU. This takes a few milliseconds on small machines, some hundred with 1500
+/// CPUs.
 pub fn describe(tree: &Tree, asked: &Asked) -> Machine {
     let cpuinfo = cpuinfo::Cpuinfo::read(tree);
     let virtualisation = virtualisation::describe(tree, &cpuinfo);

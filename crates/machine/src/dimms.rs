@@ -1,19 +1,19 @@
-//! `--dimms`: what the user says of memory modules that the machine does not show.
+//! `--dimms`: memory modules as the user states them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use figure::host::Peak;
 
-/// Bytes that one 64-bit channel moves with each transfer.
+/// Bytes per transfer of a 64-bit channel.
 const BYTES_PER_TRANSFER: f64 = 8.0;
-/// More channels than any one machine has (16 sockets x 12 = 192): beyond this it is a typing error.
+/// Above the channels of any machine (16 sockets x 12 = 192): more are a typing error.
 const MAX_CHANNELS: u32 = 256;
 /// The slowest SDRAM (PC66).
 const MIN_SPEED: u32 = 66;
 /// Well above today's fastest modules (LPDDR5X: 10 700 MT/s).
 const MAX_SPEED: u32 = 20_000;
-/// Names that may stand before the speed, with what they are printed as.
+/// Module types that may precede the speed.
 const KINDS: [&str; 10] =
     ["DDR", "DDR2", "DDR3", "DDR4", "DDR5", "LPDDR3", "LPDDR4", "LPDDR4X", "LPDDR5", "LPDDR5X"];
 
@@ -24,7 +24,7 @@ pub struct Dimms {
     pub channels: u32,
     /// MT/s.
     pub mt_per_s: u32,
-    /// `DDR4`, `DDR5`, …, where stated. It names the basis and changes no number.
+    /// `DDR4`, `DDR5`, …, if stated. It appears in the basis and changes no number.
     pub kind: Option<&'static str>,
 }
 
@@ -50,10 +50,10 @@ impl fmt::Display for Dimms {
     }
 }
 
-/// Why a text states no memory modules.
+/// Why a text is not a description of memory modules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDimms {
-    /// Not of the form.
+    /// Another form.
     #[error("'{0}' is not CHANNELSxSPEED; write for example 12x2666 or 8xDDR5-4800")]
     Form(String),
     /// A count of channels that no machine has.

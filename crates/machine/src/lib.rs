@@ -1,13 +1,14 @@
-//! What this machine is, and the counters whose changes are evidence.
+//! Describes a machine, and reads the counters whose changes are evidence.
 //!
-//! Everything reads `/proc` and `/sys` below the root of a [`Tree`], so that a captured or a synthetic machine
-//! is a test case. Whatever is missing or damaged becomes unknown with its reason; nothing here panics.
+//! All modules read `/proc` and `/sys` below the root of a [`Tree`], so that a captured or a synthetic
+//! machine can be a test case. A missing or damaged file gives an unknown value with its reason, never a
+//! panic.
 
 pub mod capture;
 pub mod counters;
 mod describe;
 pub mod dimms;
-mod mislead;
+mod hazards;
 pub mod oom;
 pub mod perf;
 pub mod processes;
@@ -16,5 +17,5 @@ pub mod synthetic;
 mod tree;
 
 pub use describe::{Asked, channels, describe, smbios, udev};
-pub use mislead::notes;
+pub use hazards::notes;
 pub use tree::Tree;

@@ -1,4 +1,4 @@
-//! How many processes the kernel killed as memory ran out: in our control groups, and in all.
+//! OOM kills by the kernel: in this process's control groups, and on the whole machine.
 
 use figure::CpuList;
 use figure::format::bytes;
@@ -6,10 +6,11 @@ use figure::format::bytes;
 use crate::Tree;
 use crate::describe::cgroup;
 
-/// Counts at a moment. Groups that cannot be read are left out.
+/// Counters of OOM kills. Groups that cannot be read are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kills {
-    /// In our group and those above, the innermost first: `oom_kill` of memory.events (v2) or memory.oom_control (v1).
+    /// The process's group and its ancestors, innermost first: `oom_kill` of memory.events (v2) or
+    /// memory.oom_control (v1).
     groups: Vec<Group>,
     /// On the whole machine: `oom_kill` of /proc/vmstat, since Linux 4.13.
     machine: Option<u64>,
@@ -23,13 +24,13 @@ struct Group {
 }
 
 impl Kills {
-    /// Counts them now.
+    /// Reads the counters.
     pub fn read(tree: &Tree) -> Kills {
         let count = |path: &str| {
             let text = tree.text(path).into_value()?;
             text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse::<u64>().ok())
         };
-        let levels = cgroup::of(tree, "self", &CpuList::default()).levels;
+        let levels = cgroup::of_process(tree, "self", &CpuList::default()).levels;
         let groups = levels.into_iter().filter_map(|level| {
             let file = if level.version == 1 { "memory.oom_control" } else { "memory.events" };
             let kills = count(&format!("{}/{file}", level.directory))?;
@@ -38,7 +39,8 @@ impl Kills {
         Kills { groups: groups.collect(), machine: count("/proc/vmstat") }
     }
 
-    /// What had no memory left since an earlier count, in words, or that this cannot be known; `None`: nobody was killed for that.
+    /// What ran out of memory since an earlier reading, for the user, or that this is unknown. `None`: there
+    /// was no OOM kill.
     pub fn cause_since(&self, before: &Kills) -> Option<String> {
         let then = |group: &Group| before.groups.iter().find(|then| then.directory == group.directory);
         let grown = |group: &&Group| then(group).is_some_and(|then| group.kills > then.kills);
@@ -64,7 +66,7 @@ impl Kills {
 mod unit {
     use super::*;
 
-    fn kills(version: u8, group: u64, above: u64, machine: u64) -> Kills {
+    fn kills(version: u8, group: u64, parent: u64, machine: u64) -> Kills {
         let root = tempfile::tempdir().unwrap();
         let (controller, cgroup, kind, file, limit) = match version {
             1 => (
@@ -83,7 +85,7 @@ mod unit {
             ("proc/self/mountinfo".to_owned(), format!("36 31 0:32 / /{mount} rw - {kind}")),
             ("proc/vmstat".to_owned(), format!("pgfault 1\noom_kill {machine}\n")),
             (format!("{mount}/job/7/{file}"), count(group)),
-            (format!("{mount}/job/{file}"), count(above)),
+            (format!("{mount}/job/{file}"), count(parent)),
             (format!("{mount}/job/{limit}"), "209715200".to_owned()),
         ] {
             let path = root.path().join(path);
@@ -94,7 +96,7 @@ mod unit {
     }
 
     #[test]
-    fn the_group_whose_limit_it_was_is_named() {
+    fn the_group_with_the_limit_is_named() {
         for version in [1, 2] {
             let before = kills(version, 1, 1, 5);
             assert_eq!(before.cause_since(&before), None);

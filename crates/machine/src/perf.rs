@@ -1,33 +1,34 @@
-//! Who may count and sample with perf_event_open(2), and why it is refused.
+//! Permissions of perf_event_open(2), and why it is refused.
 
 use figure::Reading;
 
 use crate::tree::Tree;
 
 const LEVEL: &str = "/proc/sys/kernel/perf_event_paranoid";
-/// Capabilities that let a process count what others do (include/uapi/linux/capability.h).
+/// Capabilities that permit counting other processes (include/uapi/linux/capability.h).
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
-/// The mode in which a filter decides on system calls (proc_pid_status(5), Seccomp).
+/// The seccomp mode with a filter (proc_pid_status(5)).
 const FILTERED: &str = "2";
 
-/// The highest perf_event_paranoid that lets who has no rights look at his own programs, outside the kernel.
+/// The highest perf_event_paranoid at which an unprivileged user may count user code of own processes.
 pub const OF_OURS: i64 = 2;
-/// The highest that lets everyone count what all CPUs do.
+/// The highest perf_event_paranoid at which an unprivileged user may count whole CPUs.
 pub const OF_ALL: i64 = 0;
 
-/// Why the kernel would refuse, by its rule: perf_event_paranoid above `allowed` and no CAP_PERFMON
-/// (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse besides.
+/// Why the kernel would refuse: perf_event_paranoid is above `allowed`, and there is no CAP_PERFMON
+/// (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse, too.
 pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
     let level = match tree.number::<i64>(LEVEL) {
         Reading::Value(level) => level,
         Reading::Unknown(reason) => return Some(format!("this kernel has no performance events ({reason})")),
     };
-    (level > allowed && !capable(tree))
+    (level > allowed && !is_capable(tree))
         .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid={allowed}"))
 }
 
-/// Why perf_event_open(2) answered this process EACCES or EPERM, and what to do; `allowed` as in [`OF_OURS`].
+/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed` is [`OF_OURS`] or
+/// [`OF_ALL`].
 pub fn refusal(tree: &Tree, allowed: i64) -> String {
     let cause = if is_filtered(tree) {
         "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON \
@@ -38,17 +39,17 @@ pub fn refusal(tree: &Tree, allowed: i64) -> String {
     closed(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
 }
 
-/// Whether a filter decides on this process's system calls.
+/// Whether a seccomp filter is set for this process.
 pub fn is_filtered(tree: &Tree) -> bool {
     status(tree, "Seccomp:").as_deref() == Some(FILTERED)
 }
 
-fn capable(tree: &Tree) -> bool {
+fn is_capable(tree: &Tree) -> bool {
     let set = status(tree, "CapEff:").and_then(|set| u64::from_str_radix(&set, 16).ok()).unwrap_or(0);
     [CAP_SYS_ADMIN, CAP_PERFMON].iter().any(|capability| set >> capability & 1 == 1)
 }
 
-/// What our status says after this word.
+/// The rest of the line of /proc/self/status that begins with `word`.
 fn status(tree: &Tree, word: &str) -> Option<String> {
     let text = tree.text("/proc/self/status").into_value()?;
     text.lines().find_map(|line| line.strip_prefix(word)).map(|rest| rest.trim().to_owned())
@@ -69,23 +70,23 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_named_that_is_one() {
+    fn the_true_cause_is_named() {
         const NONE: &str = "CapEff:\t0000000000000000\nSeccomp:\t0\n";
         const FILTER: &str = "CapEff:\t0000000000000000\nSeccomp:\t2\n";
         const ROOT: &str = "CapEff:\t000001ffffffffff\nSeccomp:\t2\n";
         assert!(refused("3\n", NONE, 2).ends_with("sudo sysctl kernel.perf_event_paranoid=2"));
         assert!(
             refused("2\n", FILTER, 0).ends_with("kernel.perf_event_paranoid=0"),
-            "it would not do without"
+            "the level comes first"
         );
         assert!(refused("2\n", FILTER, 2).contains("seccomp"));
-        assert!(refused("4\n", ROOT, 0).contains("seccomp"), "the level is not for root");
+        assert!(refused("4\n", ROOT, 0).contains("seccomp"), "the level does not apply to root");
         let other = refused("2\n", NONE, 2);
         assert!(other.contains("security module") && !other.contains("sysctl"), "{other}");
     }
 
     #[test]
-    fn a_kernel_without_is_told() {
+    fn a_kernel_without_perf_events_is_named() {
         let root = tempfile::tempdir().unwrap();
         assert!(refusal(&Tree::at(root.path()), 2).starts_with("this kernel has no performance events ("));
     }

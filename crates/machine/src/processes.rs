@@ -1,4 +1,4 @@
-//! Which processes used CPU time between two moments: `/proc/PID/stat` of all that can be seen.
+//! Processes that used CPU time between two snapshots of `/proc/PID/stat`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,27 @@ use figure::{CpuList, Reading};
 use crate::Tree;
 use crate::tree::printable;
 
-/// Ticks a second of the times in /proc: see [`crate::counters`].
+/// Ticks per second of times in /proc: see [`crate::counters`].
 const USER_HZ: f64 = 100.0;
-/// The most processes that are read: the largest machines have some ten thousand kernel threads.
-const MOST: usize = 1 << 15;
-/// The longest name of a process: 15 bytes, of a kernel worker 63 (fs/proc/array.c, proc_task_name).
+/// Processes that are read at most. The largest machines have about ten thousand kernel threads.
+const MAX_PROCESSES: usize = 1 << 15;
+/// The longest name of a process: 15 bytes, or 63 for a kernel worker (fs/proc/array.c, proc_task_name).
 const MAX_NAME: usize = 63;
 /// PF_KTHREAD of `flags` (include/linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
 /// The number of the initial PID namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO).
 const INITIAL_NAMESPACE: &str = "pid:[4026531836]";
 
-/// A process by its ID and its start in ticks since boot, as IDs are used again.
+/// A process by its id and its start in ticks since boot, because ids are reused.
 type Identity = (u32, u64);
 
-/// The processes at one moment.
+/// All processes at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     processes: BTreeMap<Identity, Process>,
     /// Ticks since boot.
     now: Option<u64>,
-    /// Why some processes may be missing; empty if none is.
+    /// Why some processes may be missing; empty if all are visible.
     hidden: String,
 }
 
@@ -42,16 +42,16 @@ struct Process {
 /// A process that used CPU time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Used {
-    /// Its name; of a kernel thread in brackets, as ps(1) prints it. Untrusted, without control characters.
+    /// Its name, in brackets for a kernel thread as in ps(1). Untrusted, without control characters.
     pub name: String,
-    /// Its process ID.
+    /// Its process id.
     pub pid: u32,
-    /// CPU time, in seconds, of all its threads on all CPUs.
+    /// CPU seconds of all its threads on all CPUs.
     pub seconds: f64,
 }
 
 impl Snapshot {
-    /// Reads all processes, 32768 at most. Costs about 20 us for each.
+    /// Reads all processes, at most 32768. Takes about 20 µs per process.
     ///
     /// # Errors
     /// Unknown where no process can be read.
@@ -61,11 +61,11 @@ impl Snapshot {
         let now = uptime.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
         let pids = tree.numbered("/proc", "");
         let mut processes = BTreeMap::new();
-        if pids.len() > MOST {
-            hidden = format!("{MOST} of {} processes were read", pids.len());
+        if pids.len() > MAX_PROCESSES {
+            hidden = format!("{MAX_PROCESSES} of {} processes were read", pids.len());
         }
-        for pid in pids.iter().take(MOST) {
-            // One that ended meanwhile.
+        for pid in pids.iter().take(MAX_PROCESSES) {
+            // The process has ended.
             let Reading::Value(bytes) = tree.bytes(format!("/proc/{pid}/stat")) else { continue };
             if let Some((started, process)) = parse(&String::from_utf8_lossy(&bytes)) {
                 processes.insert((*pid, started), process);
@@ -78,20 +78,20 @@ impl Snapshot {
         Reading::Value(Snapshot { processes, now, hidden })
     }
 
-    /// Why /proc may not show all processes; empty if it shows all.
+    /// Why /proc may hide processes; empty if it shows all.
     pub fn hidden(&self) -> &str {
         &self.hidden
     }
 
-    /// The processes that used CPU time since an earlier snapshot, those that used most first; without those below `roots`, and
-    /// these themselves. What a process used that ended in between is not known.
+    /// The processes that used CPU time since an earlier snapshot, largest first, except `roots` and their
+    /// descendants. Processes that ended in between are missing.
     pub fn since(&self, earlier: &Snapshot, roots: &[u32]) -> Vec<Used> {
-        let below = self.below(roots);
-        let used = self.processes.iter().filter(|((pid, _), _)| !below.contains(pid)).filter_map(
+        let excluded = self.with_descendants(roots);
+        let used = self.processes.iter().filter(|((pid, _), _)| !excluded.contains(pid)).filter_map(
             |(identity, now)| {
                 let before = match earlier.processes.get(identity) {
                     Some(before) => before.ticks,
-                    // One that was there before and was not read: how much of its time is new is not known.
+                    // It existed before but was not read, so the growth is unknown.
                     None if earlier.now.is_none_or(|then| identity.1 < then) => return None,
                     None => 0,
                 };
@@ -104,42 +104,42 @@ impl Snapshot {
         used
     }
 
-    /// The processes of these IDs and all below them.
-    fn below(&self, roots: &[u32]) -> BTreeSet<u32> {
+    /// These processes and all their descendants.
+    fn with_descendants(&self, roots: &[u32]) -> BTreeSet<u32> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for ((pid, _), process) in &self.processes {
             children.entry(process.parent).or_default().push(*pid);
         }
-        let (mut below, mut next) = (BTreeSet::new(), roots.to_vec());
+        let (mut descendants, mut next) = (BTreeSet::new(), roots.to_vec());
         while let Some(pid) = next.pop() {
-            if below.insert(pid) {
+            if descendants.insert(pid) {
                 next.extend(children.get(&pid).into_iter().flatten());
             }
         }
-        below
+        descendants
     }
 }
 
-/// The CPUs that the main thread of a process may run on; `None` where that cannot be read.
+/// The CPUs that the main thread of a process may run on; `None` if it cannot be read.
 pub fn allowed(tree: &Tree, pid: u32) -> Option<CpuList> {
     let status = tree.text(format!("/proc/{pid}/status")).into_value()?;
     status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().parse().ok()
 }
 
-/// The start and the rest of a line of /proc/PID/stat (proc_pid_stat(5)).
+/// The start time and the process of a line of /proc/PID/stat (proc_pid_stat(5)).
 fn parse(stat: &str) -> Option<(u64, Process)> {
-    // A name may hold parentheses and spaces.
+    // A name may contain parentheses and spaces.
     let (head, rest) = stat.rsplit_once(')')?;
     let name = printable(head.split_once('(')?.1, MAX_NAME);
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // The first is the third of the manual: the state.
+    // The first is field 3 of the manual, the state.
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     let name = if number(9)? & KERNEL_THREAD != 0 { format!("[{name}]") } else { name };
     let ticks = number(14)?.saturating_add(number(15)?);
     Some((number(22)?, Process { name, parent: u32::try_from(number(4)?).ok()?, ticks }))
 }
 
-/// Why processes may be hidden from us (proc(5), hidepid; pid_namespaces(7)); empty if none is.
+/// Why processes may be hidden (proc(5), hidepid; pid_namespaces(7)); empty if none is.
 fn hidden(tree: &Tree) -> String {
     let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
     let is_root = status
@@ -151,12 +151,12 @@ fn hidden(tree: &Tree) -> String {
         let mut words = line.split(' ').skip(1);
         (words.next() == Some("/proc")).then(|| words.nth(1)).flatten()
     });
-    let hides = options
+    let hidepid = options
         .into_iter()
         .flat_map(|options| options.split(','))
         .filter_map(|option| option.strip_prefix("hidepid="))
         .find(|value| !["0", "off"].contains(value));
-    if let (Some(value), false) = (hides, is_root) {
+    if let (Some(value), false) = (hidepid, is_root) {
         return format!("/proc is mounted with hidepid={}", printable(value, MAX_NAME));
     }
     match std::fs::read_link(tree.path("/proc/self/ns/pid")) {
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// A /proc of the processes that are added to it.
+    /// A synthetic /proc.
     struct Machine(tempfile::TempDir);
 
     impl Machine {
@@ -197,7 +197,7 @@ mod tests {
             std::os::unix::fs::symlink(Path::new(target), link).unwrap();
         }
 
-        /// A process of this ID, parent, name, flags, CPU time and start, both in ticks.
+        /// Adds a process. CPU time and start are in ticks.
         fn process(&self, pid: u32, parent: u32, name: &str, flags: u64, ticks: u64, started: u64) {
             let stat = format!(
                 "{pid} ({name}) S {parent} 1 1 0 -1 {flags} 0 0 0 0 {} {} 7 7 20 0 1 0 {started} 0 0",
@@ -217,12 +217,12 @@ mod tests {
         }
     }
 
-    fn named(used: &[Used]) -> Vec<(&str, u32, f64)> {
+    fn tuples(used: &[Used]) -> Vec<(&str, u32, f64)> {
         used.iter().map(|used| (used.name.as_str(), used.pid, used.seconds)).collect()
     }
 
     #[test]
-    fn who_used_most_is_first() {
+    fn the_largest_user_is_first() {
         let machine = Machine::new();
         machine.process(1, 0, "init", 0, 500, 0);
         machine.process(9, 2, "kworker/0:1", KERNEL_THREAD, 10, 5);
@@ -234,11 +234,11 @@ mod tests {
         let used = machine.at(101.0).since(&before, &[]);
         let expected =
             [("a) S 1 (b", 40, 0.9), ("new\u{fffd}[2J\u{fffd}x", 50, 0.5), ("[kworker/0:1]", 9, 0.2)];
-        assert_eq!(named(&used), expected);
+        assert_eq!(tuples(&used), expected);
     }
 
     #[test]
-    fn what_is_below_us_is_not_another() {
+    fn descendants_are_excluded() {
         let machine = Machine::new();
         machine.process(10, 1, "truebench", 0, 0, 10);
         machine.process(11, 10, "guardian", 0, 0, 11);
@@ -252,20 +252,20 @@ mod tests {
         {
             machine.process(pid, parent, "x", 0, 10, started);
         }
-        assert_eq!(named(&machine.at(2.0).since(&before, &[10, 20])), [("x", 30, 0.1)]);
+        assert_eq!(tuples(&machine.at(2.0).since(&before, &[10, 20])), [("x", 30, 0.1)]);
     }
 
     #[test]
-    fn an_id_that_is_used_again_is_another_process() {
+    fn a_reused_id_is_another_process() {
         let machine = Machine::new();
         machine.process(40, 1, "old", 0, 5000, 700);
         let before = machine.at(100.0);
         machine.process(40, 1, "young", 0, 20, 10_050);
-        assert_eq!(named(&machine.at(101.0).since(&before, &[])), [("young", 40, 0.2)]);
+        assert_eq!(tuples(&machine.at(101.0).since(&before, &[])), [("young", 40, 0.2)]);
     }
 
     #[test]
-    fn nothing_is_said_of_what_ended_or_was_not_read_before() {
+    fn processes_that_ended_or_were_not_read_are_missing() {
         let machine = Machine::new();
         machine.process(1, 0, "init", 0, 0, 0);
         machine.process(40, 1, "ends", 0, 100, 700);
@@ -273,11 +273,11 @@ mod tests {
         machine.gone(40);
         machine.process(60, 1, "was there", 0, 90_000, 800);
         machine.file("70/stat", "70 (damaged");
-        assert_eq!(named(&machine.at(101.0).since(&before, &[])), []);
+        assert_eq!(tuples(&machine.at(101.0).since(&before, &[])), []);
     }
 
     #[test]
-    fn what_hides_processes_is_named() {
+    fn the_reason_for_hidden_processes_is_named() {
         let machine = Machine::new();
         machine.process(1, 0, "init", 0, 0, 0);
         assert_eq!(machine.at(1.0).hidden(), "");
@@ -307,15 +307,15 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_found_and_left_out() {
+    fn this_process_is_found_unless_excluded() {
         let live = || Snapshot::read(&Tree::live()).into_value().unwrap();
         let before = live();
-        let own = std::process::id();
-        let is_among = |used: Vec<Used>| used.iter().any(|used| used.pid == own);
+        let this = std::process::id();
+        let is_among = |used: Vec<Used>| used.iter().any(|used| used.pid == this);
         let mut after = live();
         while !is_among(after.since(&before, &[])) {
             after = live();
         }
-        assert!(!is_among(after.since(&before, &[own])));
+        assert!(!is_among(after.since(&before, &[this])));
     }
 }

@@ -1,7 +1,7 @@
-//! Trees of machines that are not here, written file by file as their kernels would: known answers for the
-//! tests of this and other crates.
+//! Trees of synthetic machines, written file by file as their kernels would: known answers for the tests of
+//! this and other crates.
 //!
-//! Only the files that matter are written; what a tree does not hold is as missing as on a real machine.
+//! Only files that matter are written. Others are missing, as they may be on a real machine.
 
 mod builder;
 mod controllers;
@@ -15,7 +15,7 @@ pub use builder::{Builder, CacheShape, Place};
 pub use firmware::{Device, table};
 pub use machines::*;
 
-/// A machine by its name and the function that writes its tree into a directory.
+/// The name of a machine, and the function that writes its tree to a directory.
 pub type Machine = (&'static str, fn(&Path) -> io::Result<()>);
 
 /// Every machine.

@@ -1,4 +1,4 @@
-//! Reading below a root: the machine itself (`/`), a captured machine, or a synthetic one.
+//! Reads files below a root: the machine itself (`/`), a captured machine, or a synthetic one.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -8,18 +8,19 @@ use std::path::{Component, Path, PathBuf};
 use figure::format::system_error;
 use figure::{CpuList, Reading};
 
-/// The most that is read of one file. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
-/// hold anything.
+/// Bytes that are read of a file at most. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
+/// contain anything.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
-/// A directory that holds `proc` and `sys`. All reading goes through it, so that a fixture is a machine.
+/// A directory that contains `proc` and `sys`. All files are read through it, so that a fixture can be a
+/// machine.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: PathBuf,
 }
 
 impl Tree {
-    /// The machine that we run on.
+    /// The running machine.
     pub fn live() -> Self {
         Tree::at("/")
     }
@@ -29,24 +30,24 @@ impl Tree {
         Tree { root: root.into() }
     }
 
-    /// Whether this is the machine that we run on, so that system calls and CPUID speak of it too.
+    /// Whether this is the running machine, which system calls and CPUID describe, too.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
 
-    /// The root.
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a file of the tree is: `path` is as on the machine, with or without the leading slash. `..` is
-    /// dropped, so that a name read from a foreign file cannot lead out of the tree.
+    /// The real path of a file. `path` is as on the machine, with or without the leading slash. `..` is
+    /// dropped, so that a name from an untrusted file cannot lead out of the tree.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let inner = path.as_ref().components().filter(|part| matches!(part, Component::Normal(_)));
         self.root.join(inner.collect::<PathBuf>())
     }
 
-    /// Whether the file or directory is there.
+    /// Whether the file or directory exists.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.path(path).exists()
     }
@@ -54,53 +55,53 @@ impl Tree {
     /// A file's bytes, at most 16 MiB.
     ///
     /// # Errors
-    /// Unknown, with the path and what the system answered.
+    /// Unknown, with the path and the system's error.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Reading<Vec<u8>> {
         let path = path.as_ref();
-        // Nearly all files of /proc and /sys come in one read.
+        // Enough for nearly all files of /proc and /sys in one read.
         let mut bytes = Vec::with_capacity(8192);
         let read = open(&self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
         match read {
             Ok(_) => Reading::Value(bytes),
-            Err(error) => Reading::Unknown(format!("{}: {}", shown(path), system_error(&error))),
+            Err(error) => Reading::Unknown(format!("{}: {}", machine_path(path), system_error(&error))),
         }
     }
 
-    /// A file's text without surrounding white space; bytes that are no UTF-8 are replaced.
+    /// A file's text without surrounding white space; bytes that are not UTF-8 are replaced.
     pub fn text(&self, path: impl AsRef<Path>) -> Reading<String> {
         self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
-    /// A file's first line as a person may see it: see [`printable`].
+    /// A file's first line, made [`printable`].
     pub fn line(&self, path: impl AsRef<Path>) -> Reading<String> {
         self.text(path).map(|text| printable(text.lines().next().unwrap_or_default(), MAX_LINE))
     }
 
-    /// A file that holds one number.
+    /// The number in a file.
     pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Reading<T> {
         let path = path.as_ref();
         match self.text(path) {
             Reading::Value(text) => match text.parse() {
                 Ok(number) => Reading::Value(number),
-                Err(_) => Reading::Unknown(format!("{}: not a number", shown(path))),
+                Err(_) => Reading::Unknown(format!("{}: not a number", machine_path(path))),
             },
             Reading::Unknown(reason) => Reading::Unknown(reason),
         }
     }
 
-    /// A file that holds a CPU or node list.
+    /// The CPU or node list in a file.
     pub fn list(&self, path: impl AsRef<Path>) -> Reading<CpuList> {
         let path = path.as_ref();
         match self.text(path) {
             Reading::Value(text) => match text.parse() {
                 Ok(list) => Reading::Value(list),
-                Err(error) => Reading::Unknown(format!("{}: {error}", shown(path))),
+                Err(error) => Reading::Unknown(format!("{}: {error}", machine_path(path))),
             },
             Reading::Unknown(reason) => Reading::Unknown(reason),
         }
     }
 
-    /// Names in a directory, sorted; empty if there is none.
+    /// Names in a directory, sorted; empty if it does not exist.
     pub fn names(&self, directory: impl AsRef<Path>) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path(directory)) else { return Vec::new() };
         let mut names: Vec<String> =
@@ -119,22 +120,22 @@ impl Tree {
     }
 }
 
-/// The longest name, model or value that is shown. Real ones have up to 100 characters.
+/// Characters of a name, model or value at most. Real ones have up to 100.
 pub(crate) const MAX_LINE: usize = 256;
 
-/// Text of a foreign file as it may stand in a record: no control characters (a terminal would obey them), no
-/// more than `most` characters.
+/// Makes untrusted text safe for a record: no control characters, which a terminal would interpret, and at
+/// most `most` characters.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     text.trim().chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// Opens for reading, and does not wait: a foreign tree may hold a FIFO that nobody writes to.
+/// Opens a file without blocking: an untrusted tree may contain a FIFO without a writer.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
-/// A path as on the machine, whatever the root.
-fn shown(path: &Path) -> String {
+/// A path as on the machine, independent of the root.
+fn machine_path(path: &Path) -> String {
     format!("/{}", path.strip_prefix("/").unwrap_or(path).display())
 }
 
@@ -143,14 +144,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_unknown_with_its_path() {
+    fn a_missing_file_is_unknown_with_its_path() {
         let tree = Tree::at("/nonexistent");
         let reason = tree.number::<u64>("/sys/x").reason().unwrap().to_owned();
         assert_eq!(reason, "/sys/x: no such file or directory");
     }
 
     #[test]
-    fn what_a_file_says_is_bounded_and_harmless() {
+    fn text_of_a_file_is_bounded_and_harmless() {
         assert_eq!(printable(" Xeon \u{1b}[2J\n", 80), "Xeon \u{fffd}[2J");
         assert_eq!(printable(&"x".repeat(1 << 20), MAX_LINE).len(), MAX_LINE);
     }
@@ -158,8 +159,9 @@ mod tests {
     #[test]
     fn a_fifo_does_not_hang() {
         let directory = tempfile::tempdir().unwrap();
-        let made = std::process::Command::new("mkfifo").arg(directory.path().join("stat")).status().unwrap();
-        assert!(made.success());
+        let fifo = directory.path().join("stat");
+        let status = std::process::Command::new("mkfifo").arg(fifo).status().unwrap();
+        assert!(status.success());
         assert_eq!(Tree::at(directory.path()).text("stat"), Reading::Value(String::new()));
     }
 

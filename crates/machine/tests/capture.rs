@@ -1,4 +1,5 @@
-//! Capturing and unpacking: what is described stays the same, secrets stay behind, hostile archives do no harm.
+//! Capturing and unpacking: the description stays the same, secrets are not captured, hostile archives do no
+//! harm.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,8 @@ fn every_synthetic_machine_survives_exactly() {
     }
 }
 
-/// The description as JSON without what changes by itself, what only CPUID knows, what capture leaves behind,
-/// and the wording of reasons.
+/// The description as JSON without changing values, values of CPUID, values that are not captured, and
+/// reasons.
 fn lasting(tree: &Tree) -> Value {
     let mut json = serde_json::to_value(describe(tree, &Asked::default())).unwrap();
     for path in ["/hostname", "/memory/available", "/virtualisation", "/caches/unknown"] {
@@ -93,11 +94,11 @@ fn secrets_stay_behind() {
         "9 1 0:9 / /home/HUSH rw - nfs server:/HUSH rw\n30 23 0:26 / /sys/fs/cgroup rw - cgroup2 c rw\n",
     );
     let again = there_and_back(&Tree::at(&root), directory.path());
-    let mut kept = Vec::new();
-    read_all(&again, &mut kept);
+    let mut captured = Vec::new();
+    read_all(&again, &mut captured);
     for secret in ["HUSH", "SERIAL", "ASSET-TAG"] {
-        let found = kept.windows(secret.len()).any(|window| window == secret.as_bytes());
-        assert!(!found, "{secret} was captured");
+        let is_captured = captured.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!is_captured, "{secret} was captured");
     }
     let machine = describe(&Tree::at(again), &Asked::default());
     assert_eq!(machine.kernel.command_line.value().unwrap(), "nosmt");
@@ -114,12 +115,12 @@ fn read_all(directory: &Path, into: &mut Vec<u8>) {
     }
 }
 
-/// A hostile archive of these entries: (name as it stands in the header, type, content).
+/// A hostile archive of these entries: (name in the header, type, content).
 fn hostile(entries: &[(&[u8], tar::EntryType, &[u8])]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     for (name, kind, content) in entries {
         let mut header = tar::Header::new_gnu();
-        // Past set_path, which refuses what we want to write.
+        // Bypasses set_path, which refuses such names.
         header.as_old_mut().name[..name.len()].copy_from_slice(name);
         header.set_entry_type(*kind);
         header.set_size(content.len() as u64);

@@ -1,7 +1,7 @@
-//! Machines that are not synthetic: trees below the directory in TRUEBENCH_TREES, each a subdirectory or a `.tar.gz`
-//! with proc and sys in it, such as the dumps that util-linux keeps for lscpu. The Makefile says how to get them.
+//! Captured machines: trees below the directory in TRUEBENCH_TREES, each a subdirectory or a `.tar.gz` with
+//! proc and sys in it, such as the dumps that util-linux keeps for lscpu. The Makefile says how to get them.
 //!
-//! Beside a tree NAME may lie `NAME.txt`, lscpu's own output for it: then CPUs, cores and sockets are compared.
+//! If `NAME.txt` next to a tree NAME contains lscpu's output for it, CPUs, cores and sockets are compared.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -61,8 +61,8 @@ fn root(directory: &Path) -> Option<PathBuf> {
     fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).find(|path| path.join("sys").is_dir())
 }
 
-fn distinct(machine: &Machine, of: fn(&figure::host::LogicalCpu) -> u32) -> usize {
-    machine.topology.cpus.iter().map(of).collect::<BTreeSet<_>>().len()
+fn distinct(machine: &Machine, key: fn(&figure::host::LogicalCpu) -> u32) -> usize {
+    machine.topology.cpus.iter().map(key).collect::<BTreeSet<_>>().len()
 }
 
 fn summary(machine: &Machine) -> String {
@@ -101,8 +101,8 @@ fn consistent(name: &str, machine: &Machine) {
     assert!(!notes(machine).is_empty(), "{name}");
 }
 
-/// Against what lscpu prints. Where it prints several models (unequal cores) its counts are for each; those are
-/// added up.
+/// Compares with lscpu's output. If lscpu prints several models (unequal cores), its counts are per model and
+/// are summed.
 fn compare(name: &str, machine: &Machine, lscpu: &str) {
     let lines = |field: &str| -> Vec<String> {
         let value = |line: &str| Some(line.trim().strip_prefix(field)?.strip_prefix(':')?.trim().to_owned());
@@ -114,7 +114,8 @@ fn compare(name: &str, machine: &Machine, lscpu: &str) {
     if let Some(online) = online {
         assert_eq!(machine.topology.online, online, "{name}: online CPUs");
     }
-    // s390 counts sockets by book and drawer; lscpu multiplies maxima there, which is no count of what is there.
+    // On s390 lscpu multiplies the maxima of books and drawers, so its sockets are not a count of existing
+    // ones.
     let (cores, sockets) = (numbers("Core(s) per socket"), numbers("Socket(s)"));
     let one_model = cores.len() == 1 && sockets.len() == 1;
     if one_model {
@@ -127,7 +128,7 @@ fn compare(name: &str, machine: &Machine, lscpu: &str) {
     if let [nodes] = numbers("NUMA node(s)")[..] {
         assert_eq!(machine.numa.nodes.len(), nodes, "{name}: nodes");
     }
-    // sparc64 shows sizes beside cpuN/cache, which we do not read; then it must be said that none is known.
+    // sparc64 has sizes outside of cpuN/cache, which are not read. Then the caches must be unknown.
     if machine.caches.instances.is_empty() {
         assert!(machine.caches.unknown.is_some(), "{name}: caches are neither known nor unknown");
         return;
@@ -135,9 +136,9 @@ fn compare(name: &str, machine: &Machine, lscpu: &str) {
     for (level, field) in [(2, "L2 cache"), (3, "L3 cache")] {
         let instances =
             lines(field).first().and_then(|line| line.split(['(', ' ']).nth(3)?.parse::<usize>().ok());
-        let ours = machine.caches.instances.iter().filter(|cache| cache.level == level).count();
+        let described = machine.caches.instances.iter().filter(|cache| cache.level == level).count();
         if let Some(instances) = instances {
-            assert_eq!(ours, instances, "{name}: {field}");
+            assert_eq!(described, instances, "{name}: {field}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! No tree, also no damaged one, makes the description panic, hang or grow without bound.
+//! A damaged tree must not make the description panic, hang or grow without bound.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::common;
 
-/// Files of the CPUs are many and alike; the damage shall hit the others as often.
+/// Machines with few CPUs, so that damage hits other files as often.
 const MACHINES: [&str; 7] = [
     "atom_without_l3",
     "vm_hidden_l3",
@@ -23,7 +23,7 @@ const MACHINES: [&str; 7] = [
     "memory_only_node",
 ];
 
-/// What happens to a file.
+/// Damage to a file.
 #[derive(Clone, Debug)]
 enum Damage {
     Gone,
@@ -86,7 +86,7 @@ fn list(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Puts a file back when the case is over, also when it failed: proptest goes on with the same tree.
+/// Restores a file after each case, also a failed one, because proptest continues with the same tree.
 struct Restore {
     path: PathBuf,
     content: Vec<u8>,
@@ -134,7 +134,7 @@ fn renumbered(content: &[u8], number: &str) -> String {
     out
 }
 
-/// What holds of every description, whatever the tree.
+/// Invariants of every description.
 fn check(tree: &Tree) -> Result<(), TestCaseError> {
     let machine = describe(tree, &Asked::default());
     let topology = &machine.topology;
@@ -159,7 +159,7 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
         prop_assert!(peak.bytes_per_s.is_finite() && peak.bytes_per_s > 0.0);
     }
     let _ = notes(&machine);
-    // A record must hold it: no number that JSON cannot.
+    // All numbers must be valid in JSON.
     let json = serde_json::to_string(&machine).unwrap();
     prop_assert!(json.len() < 64 << 20);
     prop_assert_eq!(serde_json::from_str::<figure::Machine>(&json).unwrap(), machine);
@@ -219,7 +219,7 @@ fn an_empty_tree_is_a_machine_of_which_nothing_is_known() {
 
 #[test]
 fn every_cpu_claiming_every_other_stays_small() {
-    // The worst for lists: each of 1024 CPUs says that it shares everything with all there could be.
+    // The worst case for lists: each of 1024 CPUs shares everything with all possible CPUs.
     let directory = common::directory();
     let mut tree = synthetic::Builder::new(directory.path()).file("sys/devices/system/cpu/online", "0-65535");
     for cpu in 0..1024 {
@@ -231,6 +231,6 @@ fn every_cpu_claiming_every_other_stays_small() {
     let machine = describe(&Tree::at(directory.path()), &Asked::default());
     assert_eq!(machine.topology.cpus.len(), 1024);
     assert!(machine.topology.cpus.iter().all(|cpu| cpu.siblings.len() == 1));
-    // Far above what it takes, far below a hang.
+    // Far above the expected time, far below a hang.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }

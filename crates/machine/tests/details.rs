@@ -1,4 +1,4 @@
-//! Single sources in their variants: old kernels, odd mounts, other hypervisors.
+//! Variants of single sources: old kernels, odd mounts, other hypervisors.
 
 use figure::Machine;
 use machine::synthetic::Builder;
@@ -23,12 +23,12 @@ fn note(machine: &Machine, about: &str) -> figure::host::HostNote {
 
 #[test]
 fn hypervisors_by_their_signs() {
-    let by = |files: &[(&str, &str)]| {
+    let hypervisor = |files: &[(&str, &str)]| {
         described(&[&[X86], files].concat()).virtualisation.hypervisor.into_value().unwrap()
     };
-    assert_eq!(by(&[]), "none");
+    assert_eq!(hypervisor(&[]), "none");
     let dmi = |vendor, product| {
-        by(&[("sys/class/dmi/id/sys_vendor", vendor), ("sys/class/dmi/id/product_name", product)])
+        hypervisor(&[("sys/class/dmi/id/sys_vendor", vendor), ("sys/class/dmi/id/product_name", product)])
     };
     assert_eq!(dmi("VMware, Inc.", "VMware7,1"), "vmware");
     assert_eq!(dmi("Microsoft Corporation", "Virtual Machine"), "microsoft");
@@ -38,7 +38,7 @@ fn hypervisors_by_their_signs() {
     assert_eq!(dmi("Google", "Google Compute Engine"), "kvm");
     assert_eq!(dmi("innotek GmbH", "VirtualBox"), "virtualbox");
     assert_eq!(dmi("Dell Inc.", "PowerEdge R750"), "none");
-    assert_eq!(by(&[("sys/hypervisor/type", "xen")]), "xen");
+    assert_eq!(hypervisor(&[("sys/hypervisor/type", "xen")]), "xen");
     let flag = "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu hypervisor\n";
     assert_eq!(
         described(&[("proc/cpuinfo", flag)]).virtualisation.hypervisor.into_value().unwrap(),
@@ -47,15 +47,15 @@ fn hypervisors_by_their_signs() {
 }
 
 #[test]
-fn an_emulator_is_told_from_qemu_with_an_accelerator() {
+fn an_emulator_is_distinguished_from_qemu_with_an_accelerator() {
     let qemu = ("sys/class/dmi/id/sys_vendor", "QEMU");
-    let by = |model: &str| {
+    let qemu_guest = |model: &str| {
         let cpuinfo = format!(
             "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: {model}\nflags\t\t: fpu hypervisor\n"
         );
         described(&[("proc/cpuinfo", cpuinfo.as_str()), qemu])
     };
-    let emulated = by("QEMU TCG CPU version 2.5+");
+    let emulated = qemu_guest("QEMU TCG CPU version 2.5+");
     assert_eq!(emulated.virtualisation.hypervisor.value().unwrap(), "tcg");
     assert!(emulated.virtualisation.is_emulated() && emulated.virtualisation.is_guest());
     assert!(emulated.virtualisation.evidence[0].contains("QEMU TCG CPU"), "{:?}", emulated.virtualisation);
@@ -64,7 +64,7 @@ fn an_emulator_is_told_from_qemu_with_an_accelerator() {
     );
     // The name of qemu64 and kvm64 is the same with an accelerator and without.
     for model in ["QEMU Virtual CPU version 2.5+", "Intel Xeon Processor (Skylake)"] {
-        let guest = by(model);
+        let guest = qemu_guest(model);
         assert_eq!(guest.virtualisation.hypervisor.value().unwrap(), "qemu", "{model}");
         assert!(!guest.virtualisation.is_emulated(), "{model}");
         assert!(notes(&guest).iter().all(|note| note.about != "emulated"), "{model}");
@@ -90,16 +90,17 @@ fn on_arm_silence_proves_nothing() {
 
 #[test]
 fn containers_by_their_signs() {
-    let by = |files: &[(&str, &str)]| described(files).virtualisation.container;
-    assert_eq!(by(&[("proc/self/cgroup", "0::/system.slice/docker-0a1b.scope")]).as_deref(), Some("docker"));
-    assert_eq!(by(&[("proc/self/cgroup", "0::/system.slice/docker.service")]), None);
-    assert_eq!(by(&[("proc/self/cgroup", "0::/"), (".dockerenv", "")]).as_deref(), Some("docker"));
-    // A micro-VM made from a container's image.
+    let container = |files: &[(&str, &str)]| described(files).virtualisation.container;
+    let scope = "0::/system.slice/docker-0a1b.scope";
+    assert_eq!(container(&[("proc/self/cgroup", scope)]).as_deref(), Some("docker"));
+    assert_eq!(container(&[("proc/self/cgroup", "0::/system.slice/docker.service")]), None);
+    assert_eq!(container(&[("proc/self/cgroup", "0::/"), (".dockerenv", "")]).as_deref(), Some("docker"));
+    // A micro-VM made from a container image.
     let disk = "27 1 254:0 / / rw - ext4 /dev/vda rw";
-    assert_eq!(by(&[("proc/self/mountinfo", disk), (".dockerenv", "")]), None);
-    assert_eq!(by(&[("run/systemd/container", "systemd-nspawn")]).as_deref(), Some("systemd-nspawn"));
+    assert_eq!(container(&[("proc/self/mountinfo", disk), (".dockerenv", "")]), None);
+    assert_eq!(container(&[("run/systemd/container", "systemd-nspawn")]).as_deref(), Some("systemd-nspawn"));
     let wsl = "Linux version 5.15.90.1-microsoft-standard-WSL2 (gcc) #1 SMP";
-    assert_eq!(by(&[("proc/version", wsl)]).as_deref(), Some("wsl"));
+    assert_eq!(container(&[("proc/version", wsl)]).as_deref(), Some("wsl"));
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn unequal_arm_cores_differ_in_capacity() {
     let machine = described(&files);
     assert_eq!(machine.cpu(0).unwrap().kind.as_deref(), Some("capacity 440"));
     assert_eq!(note(&machine, "unequal cores").command.unwrap(), "truebench memory --places 2-3");
-    // Equal capacities, as guests show them, are one sort.
+    // Equal capacities, as in guests, are one kind.
     let equal: Vec<(&str, &str)> =
         files.iter().map(|(path, text)| (*path, if *text == "440" { "1024" } else { text })).collect();
     assert_eq!(described(&equal).cpu(0).unwrap().kind, None);

@@ -18,8 +18,8 @@ fn described(write: fn(&Path) -> io::Result<()>) -> Machine {
 
 /// CPUs, cores, packages, nodes.
 fn counts(machine: &Machine) -> [usize; 4] {
-    let distinct = |of: fn(&figure::host::LogicalCpu) -> u32| {
-        machine.topology.cpus.iter().map(of).collect::<BTreeSet<_>>().len()
+    let distinct = |key: fn(&figure::host::LogicalCpu) -> u32| {
+        machine.topology.cpus.iter().map(key).collect::<BTreeSet<_>>().len()
     };
     [
         machine.topology.cpus.len(),
@@ -121,7 +121,7 @@ fn atom_without_l3() {
         ["0-1", "2-3", "4-5", "6-7"]
     );
     assert_eq!(caches(&machine, 3), []);
-    // On hardware this is the truth, and nothing is odd about it.
+    // On hardware this is correct.
     assert_eq!(machine.caches.unknown, None);
     assert_eq!(machine.last_level_of(5).unwrap().cpus.to_string(), "4-5");
     assert!(machine.memory.peak.reason().unwrap().contains("--dimms"));
@@ -198,7 +198,7 @@ fn microvm_2cpu() {
         machine.caches.unknown.as_deref(),
         Some("L3 of 480 MiB for 2 CPUs in a guest: probably the host's whole cache, shared with others")
     );
-    // v1: the huge number is no limit, and page cache that goes first is not used.
+    // v1: the huge number means no limit, and inactive page cache does not count as used.
     let (room, level) = machine.cgroup.memory_room().unwrap();
     assert_eq!(level.directory, "/sys/fs/cgroup/memory/job/7");
     assert_eq!((level.version, level.memory_limit), (1, Some(2 << 30)));
@@ -230,10 +230,10 @@ fn container_quota() {
     assert_eq!(machine.numa.memory_allowed.value().unwrap().to_string(), "0");
     let (quota, level) = machine.cgroup.quota_cpus().unwrap();
     assert_eq!((quota, level.directory.as_str()), (1.5, "/sys/fs/cgroup/pod7"));
-    let ours = &machine.cgroup.levels[0];
-    assert_eq!(ours.cpuset.as_ref().unwrap().to_string(), "0-3");
+    let group = &machine.cgroup.levels[0];
+    assert_eq!(group.cpuset.as_ref().unwrap().to_string(), "0-3");
     // memory.high throttles before memory.max kills.
-    assert_eq!((ours.memory_limit, ours.memory_used), (Some(1536 << 20), Some(256 << 20)));
+    assert_eq!((group.memory_limit, group.memory_used), (Some(1536 << 20), Some(256 << 20)));
     assert_eq!(machine.virtualisation.container.as_deref(), Some("kubernetes"));
     assert!(machine.cgroup.unknown.as_ref().unwrap().contains("hidden from this container"));
     assert_eq!(
@@ -272,7 +272,7 @@ fn offline_cpus() {
     let machine = described(synthetic::offline_cpus);
     assert_eq!(counts(&machine), [9, 9, 1, 1]);
     assert_eq!(machine.topology.online.to_string(), "0-1,3-9");
-    // Those that could be plugged in are possible, not offline.
+    // CPUs that could be plugged in are possible, not offline.
     assert_eq!(machine.topology.offline.to_string(), "2,10-15");
     assert_eq!(machine.topology.possible.value().unwrap().to_string(), "0-31");
     assert_eq!(caches(&machine, 3)[0].1, "0-1,3-9");
@@ -298,7 +298,7 @@ fn memory_only_node() {
 
 #[test]
 fn the_list_is_whole() {
-    // One test above for each: a machine that is added must be added here too.
+    // Each machine has a test above. Add a new machine here, too.
     assert_eq!(synthetic::ALL.len(), 12);
     let names: BTreeSet<&str> = synthetic::ALL.iter().map(|machine| machine.0).collect();
     assert_eq!(names.len(), synthetic::ALL.len());

@@ -1,4 +1,4 @@
-//! The machine that the tests run on.
+//! The machine that runs the tests.
 
 use machine::{Asked, Tree, describe, notes};
 
@@ -9,7 +9,7 @@ fn this_machine_is_described() {
     assert!(machine.topology.allowed.is_subset(&machine.topology.online));
     assert_eq!(machine.topology.cpus.len(), machine.topology.online.len());
     assert!(*machine.memory.total.value().unwrap() > 0);
-    // A CPU that runs tests has a cache, or the description says why it shows none.
+    // Every CPU has a cache, or the description has a reason.
     assert!(!machine.caches.instances.is_empty() || machine.caches.unknown.is_some());
     for note in notes(&machine) {
         assert!(!note.about.is_empty() && note.reason.len() > 20, "{note:?}");

@@ -1,4 +1,4 @@
-//! Counters of memory controllers: what trees of machines that are not here show of them.
+//! Counters of memory controllers in trees of synthetic machines.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn uncore(write: impl FnOnce(&Path) -> std::io::Result<()>) -> Uncore {
     describe(&Tree::at(directory.path()), &Asked::default()).uncore
 }
 
-/// A tree of nothing but these PMUs, all of one form.
+/// A tree with only these PMUs, all of one form.
 fn pmus(names: &[&str], format: &[(&str, &str)], events: &[(&str, &str)], cpuinfo: &str) -> Uncore {
     uncore(|root| {
         let tree = Builder::new(root)
@@ -182,8 +182,8 @@ fn where_there_is_none_it_says_what_was_looked_for() {
 }
 
 #[test]
-fn who_may_open_them() {
-    let with = |level: &str, status: &str| {
+fn opening_needs_permission() {
+    let refused = |level: &str, status: &str| {
         uncore(|root| {
             Builder::new(root)
                 .lines(&[("proc/sys/kernel/perf_event_paranoid", level), ("proc/self/status", status)])
@@ -192,14 +192,14 @@ fn who_may_open_them() {
         })
         .refused
     };
-    let nobody = "CapEff:\t0000000000000000";
-    assert!(with("2", nobody).unwrap().starts_with("perf_event_paranoid is 2"));
-    assert!(with("2", "Name:\tx").is_some(), "capabilities that are not shown are none");
-    assert_eq!(with("0", nobody), None);
-    assert_eq!(with("-1", nobody), None);
-    assert_eq!(with("3", "CapEff:\t0000004000000000"), None, "CAP_PERFMON");
-    assert_eq!(with("3", "CapEff:\t000001ffffffffff"), None, "root");
-    assert!(with("x", nobody).unwrap().contains("no performance events"));
+    let unprivileged = "CapEff:\t0000000000000000";
+    assert!(refused("2", unprivileged).unwrap().starts_with("perf_event_paranoid is 2"));
+    assert!(refused("2", "Name:\tx").is_some(), "missing capabilities are none");
+    assert_eq!(refused("0", unprivileged), None);
+    assert_eq!(refused("-1", unprivileged), None);
+    assert_eq!(refused("3", "CapEff:\t0000004000000000"), None, "CAP_PERFMON");
+    assert_eq!(refused("3", "CapEff:\t000001ffffffffff"), None, "root");
+    assert!(refused("x", unprivileged).unwrap().contains("no performance events"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The synthetic SMBIOS tables, read by an independent parser: what we write and read ourselves could be wrong
-//! the same way twice.
+//! Reads the synthetic SMBIOS tables with an independent parser: writer and reader of this crate could share
+//! an error.
 
 use dmidecode::{EntryPoint, Structure};
 use machine::synthetic::{Device, table};
@@ -15,7 +15,7 @@ fn entry_point(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn another_parser_finds_what_was_put_in() {
+fn another_parser_reads_the_same_devices() {
     let device = |mib| Device {
         locator: "P1-DIMMA1".into(),
         bank: "P0_Node0_Channel0_Dimm0".into(),

@@ -1,13 +1,13 @@
-//! The tests by name and group, as UnixBench's command line has them.
+//! Finds tests by the names and groups of UnixBench's command line.
 
 use cell::test::Test;
 use cell::tests::TESTS;
 
 use crate::mode::PlanError;
 
-/// The group of the tests that make the index: all twelve.
+/// The group of all twelve tests, which make the index.
 const INDEX: &str = "index";
-/// … by another of its names.
+/// Another name of that group.
 const ALL: &str = "all";
 
 /// Names of the tests, in the order in which they run.
@@ -26,17 +26,23 @@ pub fn groups() -> Vec<&'static str> {
     groups
 }
 
-/// The tests that these names and groups mean, each once, in the order in which they run; all for no name.
+/// The tests with these names or groups, each once, in the order in which they run. All tests if there are no
+/// words.
 ///
 /// # Errors
 /// [`PlanError::NoSuchTest`].
 pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
-    let known = groups();
-    let is_known = |word: &&String| known.contains(&word.as_str()) || find(word).is_some();
-    if let Some(word) = words.iter().find(|word| !is_known(word)) {
-        return Err(PlanError::NoSuchTest(figure::format::plain_to(word, 60)));
+    let groups = groups();
+    let exists = |word: &&String| groups.contains(&word.as_str()) || find(word).is_some();
+    if let Some(word) = words.iter().find(|word| !exists(word)) {
+        return Err(PlanError::NoSuchTest {
+            word: figure::format::plain_to(word, 60),
+            tests: names().join(", "),
+            groups: groups.join(", "),
+            modes: crate::MODES.iter().skip(1).map(|mode| mode.name).collect::<Vec<_>>().join(", "),
+        });
     }
-    let means = |test: &&&Test| {
+    let is_selected = |test: &&&Test| {
         words.is_empty()
             || words.iter().any(|word| {
                 word == test.name
@@ -44,7 +50,7 @@ pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
                     || test.groups.contains(&word.as_str())
             })
     };
-    Ok(TESTS.iter().filter(means).copied().collect())
+    Ok(TESTS.iter().filter(is_selected).copied().collect())
 }
 
 /// The test of this name.

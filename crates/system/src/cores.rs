@@ -1,8 +1,9 @@
-//! The topology as it is measured: what one cache line takes from one CPU to another, for every pair of CPUs, beside what
-//! the machine, or a hypervisor, says that the two share.
+//! The measured topology: the time of a cache-line transfer between every two CPUs, next to what the machine,
+//! or a hypervisor, reports that they share.
 //!
-//! - [`choose`] says which pairs, where there is no time for all; [`plan`] makes figures of them.
-//! - [`line`] is what goes to and fro; [`bench`] is the worker; [`classes`] sums up the pairs of each class.
+//! - [`choose`] selects the pairs if there is no time for all; [`plan`] makes figures of them.
+//! - [`line`] is the transferred cache line; [`bench`] is the worker; [`classes`] summarises the pairs of
+//!   each class.
 
 pub mod bench;
 pub mod choose;
@@ -12,7 +13,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The series of pairs, and the beginning of all ids.
+/// The series of pairs, and the prefix of all ids.
 pub const SERIES: &str = "system.cores";
 /// `kernel` of the pairs.
 pub const KERNEL: &str = "ping-pong";

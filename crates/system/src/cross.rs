@@ -1,10 +1,10 @@
-//! A second instrument: UnixBench's own programs, run in turn with ours.
+//! Cross-check with a second instrument: UnixBench's own programs, alternating with truebench's tests.
 //!
-//! A test that bears UnixBench's name must give what UnixBench gives, on this machine too. The user's own build of it runs here
-//! by the same schedule, for the same time, on the same CPUs and file system, and each test's ratio stands with its interval.
+//! A test with UnixBench's name must give UnixBench's result on every machine. The user's build of UnixBench
+//! runs with the same schedule, duration, CPUs and file system. Each test gets a ratio with its interval.
 //!
-//! - [`unixbench`] knows its programs: how they are called, what they say. Pure.
-//! - [`plan`] makes pairs of figures and, afterwards, their ratios; [`bench`] is the worker that runs both.
+//! - [`unixbench`] holds the command lines and the output format of its programs. Pure.
+//! - [`plan`] makes pairs of figures and their ratios; [`bench`] is the worker that runs both.
 
 mod bench;
 mod plan;
@@ -16,7 +16,8 @@ use crate::mode::Mode;
 pub const MODE: Mode = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",
-    // Twelve free and five on one CPU, some 105 s a round: UnixBench's file copies alone rest for 15 s each time.
+    // Twelve free tests and five on one CPU take about 105 s a round. UnixBench's file copies alone sleep for
+    // 15 s each.
     seconds: 1500.0,
     plan: plan::plan,
     prepare: bench::prepare,

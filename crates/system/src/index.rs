@@ -1,11 +1,12 @@
-//! The tests of UnixBench's index, as short passes of their own process, repeated until the interval is narrow.
+//! The tests of UnixBench's index. Each pass is short and runs in its own process. Passes are repeated until
+//! the interval is narrow.
 
 pub mod bench;
 pub mod complete;
 pub mod pass;
-pub mod place;
 pub mod plan;
 pub mod scripts;
+pub mod workdir;
 
 use crate::mode::Mode;
 

@@ -1,24 +1,25 @@
-//! The system suite: UnixBench's twelve tests, comparable and repaired, and what explains them. Each way of measuring is
-//! a [`Mode`](mode::Mode) with a plan and a worker of its own.
+//! The system suite: UnixBench's twelve tests, comparable and corrected, and the measurements that explain
+//! them. Each [`Mode`](mode::Mode) has its own plan and worker.
 //!
-//! - [`catalogue`] resolves names of tests and groups; the tests themselves, self-described, are in the crate `cell`.
+//! - [`catalogue`] resolves names of tests and groups. The tests describe themselves in the crate `cell`.
 //! - [`index`] is the mode of the twelve tests.
-//! - [`switch`] is the mode of what a switch from task to task costs, by placement.
-//! - [`scaling`] is the mode of the tests by number of copies.
-//! - [`cross`] is the mode that runs UnixBench's own programs in turn with ours.
-//! - [`noise`] is the mode of how quiet the CPUs are for any benchmark.
-//! - [`cores`] is the mode of one line between every two CPUs: the topology as it is measured.
-//! - [`multiple`] makes figures that are multiples of others.
+//! - [`switch`] measures the cost of a context switch by placement.
+//! - [`scaling`] measures the tests by number of copies.
+//! - [`cross`] runs UnixBench's own programs alternately with truebench's tests.
+//! - [`noise`] measures the time that CPUs lose to other work.
+//! - [`cores`] measures cache-line transfers between every two CPUs, which shows the real topology.
+//! - [`ratio`] computes figures that are ratios of others.
 //! - [`score`] is UnixBench's arithmetic. Pure.
-//! - [`surroundings`] is what moves the figures besides the machine: libraries, file systems, shell and tools, locale.
+//! - [`surroundings`] records what affects the figures besides the machine: libraries, file systems, shell,
+//!   tools, locale.
 
 pub mod catalogue;
 pub mod cores;
 pub mod cross;
 pub mod index;
 pub mod mode;
-pub mod multiple;
 pub mod noise;
+pub mod ratio;
 pub mod scaling;
 pub mod score;
 pub mod surroundings;
@@ -29,7 +30,7 @@ use mode::Mode;
 /// The suite's name.
 pub const SUITE: &str = "system";
 
-/// The modes, in the order in which they run and are shown.
+/// The modes, in the order in which they run and are reported.
 pub static MODES: &[&Mode] =
     &[&index::MODE, &switch::MODE, &cores::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
 

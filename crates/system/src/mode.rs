@@ -1,40 +1,40 @@
-//! What the modes of this suite have in common: options, and what can be wrong with them.
+//! Options of the modes of this suite, and errors in them.
 
 use std::path::PathBuf;
 
 pub use lab::mode::Planned;
 use lab::schedule::Rules;
 
-/// One way of measuring the operating system. A new one is a file, and a line in [`MODES`](crate::MODES).
+/// One way of measuring the operating system. To add one, add a file and a line in [`MODES`](crate::MODES).
 pub type Mode = lab::mode::Mode<Options, PlanError>;
 
-/// What the user asked for. A mode takes what concerns it.
+/// The user's options. Each mode uses those that apply to it.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Tests and groups, by UnixBench's names; empty for the twelve of its index.
+    /// Tests and groups by UnixBench's names; empty for all twelve.
     pub tests: Vec<String>,
-    /// Numbers of copies, each a set of figures; empty for one and as many as there are CPUs.
+    /// Numbers of copies; empty for one, and one per CPU.
     pub copies: Vec<u32>,
-    /// UnixBench's own durations and passes, and its score.
+    /// Use UnixBench's durations and passes, for its score.
     pub unixbench: bool,
-    /// Passes of a long test, as UnixBench's `-i`.
+    /// Passes of a long test, as in UnixBench's `-i`.
     pub passes: Option<u32>,
     /// Seconds of one pass.
     pub duration: Option<f64>,
-    /// Where files are copied and scripts work; `None` for the system's directory for temporary files.
+    /// Directory for files and scripts of the tests; `None` for the system's temporary directory.
     pub directory: Option<PathBuf>,
     /// The directory of a UnixBench to compare with.
     pub with: Option<PathBuf>,
-    /// Names the directories that this run makes there, so that they can be told from others': truebench's process id.
+    /// truebench's process id, which identifies the directories that this run creates there.
     pub session: u32,
-    /// When there are enough rounds.
+    /// Number of rounds and time.
     pub rules: Rules,
 }
 
 #[cfg(test)]
 impl Options {
-    /// Nothing asked for, under these rules.
-    pub fn nothing_but(rules: Rules) -> Options {
+    /// Default options with these rules.
+    pub fn with_rules(rules: Rules) -> Options {
         Options {
             tests: Vec::new(),
             copies: Vec::new(),
@@ -52,12 +52,19 @@ impl Options {
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No such test.
-    #[error("'{0}': there are the tests {tests}, the groups {groups}, and besides {modes}",
-        tests = crate::catalogue::names().join(", "), groups = crate::catalogue::groups().join(", "),
-        modes = crate::MODES.iter().skip(1).map(|mode| mode.name).collect::<Vec<_>>().join(", "))]
-    NoSuchTest(String),
-    /// What a mode has to say about its own options: what, where, what to do.
+    /// There is no test or group of this name.
+    #[error("'{word}': there are the tests {tests}, the groups {groups}, and besides {modes}")]
+    NoSuchTest {
+        /// The word; untrusted, without control characters.
+        word: String,
+        /// Names of the tests.
+        tests: String,
+        /// Names of the groups.
+        groups: String,
+        /// Names of the other modes.
+        modes: String,
+    },
+    /// An error in the options of a mode: the option, the problem, and what to do.
     #[error("{0}")]
     Wrong(String),
 }

@@ -1,8 +1,8 @@
-//! How quiet the machine is for any benchmark: a heartbeat on every CPU at once, the gaps in it, and what made them.
+//! Noise: a heartbeat loop on every CPU at the same time, the gaps in it, and their causes.
 //!
-//! - [`gaps`] sums up the gaps of one heartbeat: how many, how long, whose. Pure.
-//! - [`heartbeat`] is the loop that reads the clock; [`bench`] is the worker; [`plan`] makes the figures;
-//!   [`complete`] adds those of each CPU.
+//! - [`gaps`] sums the gaps of one heartbeat by number, length and cause. Pure.
+//! - [`heartbeat`] is the loop that reads the clock; [`bench`] is the worker; [`plan`] makes the figure of
+//!   all CPUs; [`complete`] adds the figures of each CPU.
 
 pub mod bench;
 pub mod complete;

@@ -1,6 +1,6 @@
-//! What moves the figures besides the machine: the C library, the program that is executed, the file system, the shell and
-//! its tools, the locale. What is true of the kernel as a whole (mitigations, sched_ext, autogroup) is among the machine's
-//! settings.
+//! Records what affects the figures besides the machine: the C library, the helper program, the file system,
+//! shell and tools, and the locale. Settings of the kernel (mitigations, sched_ext, autogroup) are in the
+//! machine's description.
 
 mod locale;
 pub mod tools;
@@ -11,11 +11,11 @@ use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 
 /// The C library, and the program that runs the tests.
-pub fn of_cell(cell: &Path) -> Evidence {
+pub fn of_helper(helper: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     evidence.put(LIBC, libc());
     evidence.put_reading(LIBC_STRCMP, strcmp());
-    match lab::image::read(cell) {
+    match lab::image::read(helper) {
         Ok(image) => {
             evidence.put(CELL_BYTES, image.bytes as f64);
             evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());
@@ -31,7 +31,7 @@ pub fn of_cell(cell: &Path) -> Evidence {
     evidence
 }
 
-/// The shell, the programs that the scripts use, and the locale that they get with this LANG.
+/// The shell, the programs of the scripts, and their effective locale with this LANG.
 pub fn of_shell(cpus: &CpuList, language: &str) -> Evidence {
     let mut evidence = Evidence::default();
     evidence.put_reading(SHELL, tools::shell(cpus));
@@ -45,7 +45,7 @@ pub fn of_shell(cpus: &CpuList, language: &str) -> Evidence {
     evidence
 }
 
-/// `glibc 2.36`, or `musl`, which does not tell its version. The cell is built for the same one.
+/// `glibc 2.36`, or `musl`, which does not report its version. The helper is built for the same one.
 fn libc() -> String {
     #[cfg(target_env = "gnu")]
     {
@@ -59,18 +59,19 @@ fn libc() -> String {
     }
 }
 
-/// The strcmp that the dynamic linker chose for this CPU, in this process as in the cell: `libc.so.6+0x15a3c0`.
+/// The strcmp that the dynamic linker chose for this CPU, in this process and in the helper:
+/// `libc.so.6+0x15a3c0`.
 fn strcmp() -> Reading<String> {
-    // The address of the name is that of the program's own table; dlsym gives what was chosen.
+    // `strcmp as usize` would be an entry of this program's table. dlsym returns the chosen function.
     // SAFETY: a constant name.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"strcmp".as_ptr()) };
     // SAFETY: all fields may be zero.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: `info` is this function's own.
+    // SAFETY: `info` is a local variable.
     if address.is_null() || unsafe { libc::dladdr(address, &raw mut info) } == 0 || info.dli_fname.is_null() {
         return Reading::unknown("dladdr does not know strcmp");
     }
-    // SAFETY: a string of the dynamic linker's, which lives as long as the library is loaded.
+    // SAFETY: a string of the dynamic linker, which is valid while the library is loaded.
     let file = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) }.to_string_lossy();
     let offset = (address as usize).wrapping_sub(info.dli_fbase as usize);
     Reading::Value(format!("{}+{offset:#x}", file.rsplit('/').next().unwrap_or_default()))
@@ -81,19 +82,19 @@ mod unit {
     use super::*;
 
     #[test]
-    fn all_that_can_be_seen_here_is_seen() {
+    fn this_machine_is_described() {
         let program = std::env::current_exe().unwrap();
-        let cell = of_cell(&program);
-        assert!(cell.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
-        assert!(cell.get(LIBC_STRCMP).into_value().is_none_or(|at| at.contains("+0x")), "{cell:?}");
+        let helper = of_helper(&program);
+        assert!(helper.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
+        assert!(helper.get(LIBC_STRCMP).into_value().is_none_or(|at| at.contains("+0x")), "{helper:?}");
         assert_eq!(
-            cell.get(CELL_BYTES).into_value(),
+            helper.get(CELL_BYTES).into_value(),
             Some(std::fs::metadata(&program).unwrap().len() as f64)
         );
         let place = lab::mount::evidence(Path::new("/proc"));
         assert_eq!(place.get(FS_TYPE).into_value().as_deref(), Some("proc"));
-        let nothing = lab::mount::evidence(Path::new("/nonexistent"));
-        assert!(nothing.get(FS_TYPE).reason().is_some_and(|reason| reason.contains("/nonexistent")));
+        let missing = lab::mount::evidence(Path::new("/nonexistent"));
+        assert!(missing.get(FS_TYPE).reason().is_some_and(|reason| reason.contains("/nonexistent")));
         let shell = of_shell(&lab::affinity::get().unwrap(), "C");
         assert!(shell.get(SHELL).into_value().is_some_and(|shell| shell.starts_with('/')));
         assert!(shell.get(SHELL_TOOLS).into_value().is_some_and(|tools| tools.contains("sort")));

@@ -1,16 +1,16 @@
-//! What a switch from task to task costs, by where the two tasks are: where the scheduler likes, both on one CPU, and on two
-//! CPUs of each sort that there is; and how late a woken task runs.
+//! The cost of a context switch by the placement of the two tasks: free, both on one CPU, and on two CPUs of
+//! each class; and the wake-up latency.
 //!
-//! UnixBench's test leaves the placement to the scheduler, and so measures that. The free figure stands here beside the
-//! pinned ones that explain it.
+//! UnixBench's test does not pin its tasks, so it measures the scheduler's placement. Here the pinned figures
+//! explain the free one.
 //!
-//! - [`plan`] makes figures of placements and ways; [`bench`] is the worker; [`seen`] writes what the two tasks
-//!   saw; [`spread`] makes one distribution of all rounds' latencies.
+//! - [`plan`] makes figures of placements and transports; [`bench`] is the worker; [`task_evidence`] writes
+//!   what the two tasks recorded; [`latency`] makes one distribution of the wake-up latencies of all rounds.
 
 pub mod bench;
+pub mod latency;
 pub mod plan;
-pub mod seen;
-pub mod spread;
+pub mod task_evidence;
 
 use crate::mode::Mode;
 
@@ -21,5 +21,5 @@ pub const MODE: Mode = Mode {
     seconds: 150.0,
     plan: plan::plan,
     prepare: bench::prepare,
-    complete: |figures, _| spread::complete(figures),
+    complete: |figures, _| latency::complete(figures),
 };

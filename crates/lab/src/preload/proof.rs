@@ -1,7 +1,7 @@
-//! The start that proves who serves.
+//! Proves in an untimed start which library serves a program's allocations.
 //!
-//! The dynamic linker binds everything at the start (LD_BIND_NOW) and writes down what it bound, for each process a file:
-//! the program's own, those of what it executes, and of what they load later. It is not timed.
+//! The dynamic linker binds all symbols at the start (LD_BIND_NOW) and writes its bindings to a file for each
+//! process: the program, the programs that it executes, and libraries that they load later.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,37 +15,38 @@ use super::watch::Watch;
 use crate::image::Image;
 use crate::start::{Ended, Stage, Start, assignment};
 
-/// What the dynamic linker may write before the start is stopped: a program that starts ten thousand others comes to that.
+/// Bytes that the dynamic linker may write. A program that starts ten thousand others writes about as much.
 const MOST_BYTES: u64 = 2 << 30;
-/// Looks between two looks at how much that is.
-const SELDOM: u32 = 25;
-/// The beginning of the names of its files; the process comes after a point.
+/// Checks between two checks of that size.
+const SIZE_CHECK_INTERVAL: u32 = 25;
+/// Prefix of its file names; a dot and the process id follow.
 const PREFIX: &str = "bound";
 
-/// What the start proved.
+/// The result of the start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proof {
-    /// Who served was who was asked for, in so many processes.
+    /// The requested library served, in this number of processes.
     Served(usize),
-    /// Nobody can tell, or not for all that ran; the reason.
+    /// It is not known which library served all processes, and why.
     Unknown(String),
-    /// It was another; the cause.
+    /// Another library served, and why.
     Other(String),
-    /// The program failed; how.
+    /// The program failed, and how.
     Failed(String),
 }
 
-/// Makes the proof for a library that `environment` preloads, or for the C library's own malloc. `directory` is an empty one for
-/// what the dynamic linker tells. A program that does not end by itself is told to after `enough`.
+/// Proves that a library that `environment` preloads serves, or the C library if `library` is `None`.
+/// `directory` is empty and takes the files of the dynamic linker. `time` ends a program that does not end by
+/// itself.
 ///
 /// # Errors
-/// Why the program could not be started, in words for the user.
+/// Why the program could not be started, for the user.
 pub fn prove(
     stage: &Stage,
-    asked: Option<&Path>,
+    library: Option<&Path>,
     environment: &[OsString],
     directory: &Path,
-    enough: Option<Duration>,
+    time: Option<Duration>,
 ) -> Result<Proof, String> {
     let mut prefix = OsString::from(directory);
     prefix.push("/");
@@ -57,25 +58,25 @@ pub fn prove(
         assignment("LD_BIND_NOW", "1".as_ref()),
     ]);
     let mut watch = Watch::default();
-    let mut looks = 0u32;
+    let mut checks = 0u32;
     let start = Start::begin(stage, environment)?;
-    let look = |cell| {
-        watch.look(cell, asked);
-        looks += 1;
-        if looks.is_multiple_of(SELDOM) && written(directory) > MOST_BYTES {
+    let check = |helper| {
+        watch.scan(helper, library);
+        checks += 1;
+        if checks.is_multiple_of(SIZE_CHECK_INTERVAL) && total_bytes(directory) > MOST_BYTES {
             return Err(
                 "it starts so many programs that the proof of who serves them takes too much room".to_owned()
             );
         }
         Ok(())
     };
-    let ended = match enough {
-        Some(enough) => start.run_for(enough, look),
-        None => start.run(look),
+    let ended = match time {
+        Some(time) => start.run_for(time, check),
+        None => start.run(check),
     };
-    let told = files(directory);
-    let proof = ended.and_then(|ended| judge(stage, asked, &ended, &told, &watch));
-    for file in told {
+    let files = linker_files(directory);
+    let proof = ended.and_then(|ended| judge(stage, library, &ended, &files, &watch));
+    for file in files {
         let _ = std::fs::remove_file(file);
     }
     proof
@@ -83,13 +84,13 @@ pub fn prove(
 
 fn judge(
     stage: &Stage,
-    asked: Option<&Path>,
+    library: Option<&Path>,
     ended: &Ended,
-    told: &[PathBuf],
+    files: &[PathBuf],
     watch: &Watch,
 ) -> Result<Proof, String> {
-    let said = |cause: String| match &ended.words {
-        Some(words) if words.contains("ld.so") => format!("{cause}; it said: {words}"),
+    let with_linker_error = |cause: String| match &ended.words {
+        Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
         _ => cause,
     };
     if let Some(failure) = &ended.failure {
@@ -97,8 +98,7 @@ fn judge(
     }
     let image = Image::of(&stage.program.file);
     let name = stage.program.name();
-    let of_program = directory_entry(told, ended.process);
-    if of_program.is_none() {
+    if !has_file_of(files, ended.process) {
         return Ok(match image.as_ref().and_then(Image::refuses) {
             Some(reason) => Proof::Other(format!("{name} is {reason}")),
             None => {
@@ -106,41 +106,40 @@ fn judge(
             }
         });
     }
-    for file in told {
-        let served = read(file)?;
-        if let Err(cause) = bindings::served(asked, &served) {
-            return Ok(Proof::Other(said(cause)));
+    for file in files {
+        if let Err(cause) = bindings::served(library, &read(file)?) {
+            return Ok(Proof::Other(with_linker_error(cause)));
         }
     }
     Ok(match (image.and_then(|image| image.own()), watch.uncovered()) {
-        (Some(own), _) => {
-            Proof::Unknown(format!("{name}: {own}, which may serve in place of what is preloaded"))
+        (Some(built_in), _) => {
+            Proof::Unknown(format!("{name}: {built_in}, which may serve in place of what is preloaded"))
         }
         (None, Some(program)) => Proof::Unknown(format!("not all that ran was served by it: {program}")),
-        (None, None) => Proof::Served(told.len()),
+        (None, None) => Proof::Served(files.len()),
     })
 }
 
 fn read(file: &Path) -> Result<BTreeSet<Binding>, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", file.display());
-    bindings::read(BufReader::new(File::open(file).map_err(told)?)).map_err(told)
+    let describe = |error: std::io::Error| format!("{}: {error}", file.display());
+    bindings::read(BufReader::new(File::open(file).map_err(describe)?)).map_err(describe)
 }
 
-/// The file of a process.
-fn directory_entry(told: &[PathBuf], process: u32) -> Option<&PathBuf> {
+/// Whether the dynamic linker of a process wrote a file.
+fn has_file_of(files: &[PathBuf], process: u32) -> bool {
     let name = format!("{PREFIX}.{process}");
-    told.iter().find(|file| file.file_name().is_some_and(|own| own == name.as_str()))
+    files.iter().any(|file| file.file_name().is_some_and(|file| file == name.as_str()))
 }
 
-/// What the dynamic linkers of all processes wrote.
-fn files(directory: &Path) -> Vec<PathBuf> {
+/// The files that the dynamic linkers of all processes wrote.
+fn linker_files(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
     files
 }
 
-fn written(directory: &Path) -> u64 {
+fn total_bytes(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

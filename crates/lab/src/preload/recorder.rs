@@ -1,4 +1,5 @@
-//! The library of ours that is preloaded into a program to record its allocations, and the memory in which it tells them.
+//! truebench's library that is preloaded to record a program's allocations, and the memory that it writes
+//! them to.
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,12 +15,12 @@ const PRELOAD: &str = "LD_PRELOAD";
 /// Why nothing can be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
-    /// The recorder is not there.
+    /// The recorder is not installed.
     #[error(
         "{0}; make install puts it in place, where cargo install puts programs alone; TRUEBENCH_LIB names another directory"
     )]
     None(String),
-    /// The dynamic linker cannot be told where it is.
+    /// LD_PRELOAD cannot hold its path.
     #[error(
         "{} cannot be preloaded, as there is a space or a colon in its path: copy it elsewhere and name the directory \
          in TRUEBENCH_LIB", .0.display()
@@ -38,7 +39,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// With shared memory of so many bytes, all zero: what is to be recorded is said in it.
+    /// Creates a recorder with `bytes` of zeroed shared memory. The caller writes there what to record.
     ///
     /// # Errors
     /// [`RecorderError`].
@@ -51,26 +52,26 @@ impl Recorder {
         Ok(Recorder { library, memory })
     }
 
-    /// The memory.
+    /// The shared memory.
     pub fn memory(&self) -> &OwnedFd {
         &self.memory
     }
 
-    /// A path to the memory, below our own process: nothing is left behind, and no program holds a descriptor that it does not
-    /// know of.
+    /// A path to the memory in /proc of this process. So no file is left behind, and the program inherits no
+    /// descriptor.
     pub fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.memory.as_raw_fd()).into()
     }
 
-    /// What the program is to have in its environment. What is preloaded anyway stays so, behind the recorder.
+    /// The environment for the program. Libraries that are preloaded already follow the recorder.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        let preload = super::before(&self.library, std::env::var_os(PRELOAD));
+        let preload = super::preload_list(&self.library, std::env::var_os(PRELOAD));
         vec![(PRELOAD.into(), preload), (VARIABLE.into(), self.path().into_os_string())]
     }
 }
 
-/// Memory whose size stays: we read it, and would be killed (SIGBUS) if the program, which can open it, made it
-/// shorter. Where the kernel knows no seals it has none.
+/// Memory of a fixed size. The program can open it; if it made it shorter, reading it would kill truebench
+/// (SIGBUS). Kernels without seals do not prevent this.
 fn sealed(bytes: u64) -> rustix::io::Result<OwnedFd> {
     let memory = memfd_create("truebench-recording", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     ftruncate(&memory, bytes)?;
@@ -83,7 +84,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn whoever_opens_the_memory_cannot_make_it_shorter() {
+    fn the_size_of_the_memory_cannot_change() {
         let memory = sealed(8192).unwrap();
         let path = format!("/proc/self/fd/{}", memory.as_raw_fd());
         let opened = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();

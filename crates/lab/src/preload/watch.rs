@@ -1,6 +1,6 @@
-//! Which programs are at work while the proof is made: those into which nothing is preloaded would otherwise never be heard of.
+//! Examines the programs that run during the proof, to find those into which nothing is preloaded.
 //!
-//! Looked at some fifty times a second, what lives longer than that is seen. What does not, uses nothing to speak of.
+//! They are scanned about fifty times a second. Shorter processes use negligible resources.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,49 +9,49 @@ use super::{is_libc, is_same};
 use crate::image::Image;
 use crate::start::Programs;
 
-/// Programs that were seen, with what is wrong with them.
+/// Programs that were examined, and their problems.
 #[derive(Debug, Default)]
 pub struct Watch {
     programs: Programs,
-    uncovered: BTreeSet<String>,
+    problems: BTreeSet<String>,
 }
 
 impl Watch {
-    /// Looks at all programs below the cell that started them.
-    pub fn look(&mut self, cell: u32, asked: Option<&Path>) {
-        let told = self.programs.look(cell, |process, program| wrong(process, program, asked));
-        self.uncovered.extend(told.into_iter().flatten());
+    /// Examines all programs below the helper that started them.
+    pub fn scan(&mut self, helper: u32, library: Option<&Path>) {
+        let problems = self.programs.look(helper, |process, program| problem(process, program, library));
+        self.problems.extend(problems.into_iter().flatten());
     }
 
-    /// The first that is not served by what was asked for.
+    /// The first program that the requested library does not serve, and why.
     pub fn uncovered(&self) -> Option<&str> {
-        self.uncovered.first().map(String::as_str)
+        self.problems.first().map(String::as_str)
     }
 }
 
-/// What is wrong with a process's program; `None` while nobody can tell.
-fn wrong(process: u32, program: &Path, asked: Option<&Path>) -> Option<Option<String>> {
-    // Through /proc: the file itself, whatever has become of its name.
+/// Why the library does not serve a process; the outer `None` while this is not known.
+fn problem(process: u32, program: &Path, library: Option<&Path>) -> Option<Option<String>> {
+    // By /proc, which leads to the file even if it was renamed or deleted.
     let image = Image::of(Path::new(&format!("/proc/{process}/exe")));
-    let told = figure::format::plain_to(&program.to_string_lossy(), 120);
+    let name = figure::format::plain_to(&program.to_string_lossy(), 120);
     let refuses = image.as_ref().filter(|image| !image.is_dynamic).and_then(Image::refuses);
     if let Some(reason) = refuses {
-        return Some(Some(format!("{told} is {reason}")));
+        return Some(Some(format!("{name} is {reason}")));
     }
-    if let Some(own) = image.as_ref().and_then(Image::own) {
-        return Some(Some(format!("{told}: {own}")));
+    if let Some(built_in) = image.as_ref().and_then(Image::own) {
+        return Some(Some(format!("{name}: {built_in}")));
     }
-    let is_served = is_loaded(Path::new(&format!("/proc/{process}/maps")), asked)?;
-    let lost = || format!("{told} runs without the library: was its environment cleared?");
-    Some((!is_served).then(lost))
+    let is_served = is_loaded(Path::new(&format!("/proc/{process}/maps")), library)?;
+    let missing = || format!("{name} runs without the library: was its environment cleared?");
+    Some((!is_served).then(missing))
 }
 
-/// Whether a library is loaded; `None` before the C library is, which comes after all that is preloaded.
-fn is_loaded(maps: &Path, asked: Option<&Path>) -> Option<bool> {
-    let Some(asked) = asked else { return Some(true) };
+/// Whether a library is loaded; `None` until the C library is loaded, which comes after all preloaded ones.
+fn is_loaded(maps: &Path, library: Option<&Path>) -> Option<bool> {
+    let Some(library) = library else { return Some(true) };
     let maps = crate::maps::read(maps).ok()?;
     let files: BTreeSet<&Path> = maps.0.iter().filter_map(crate::maps::file).collect();
-    files.iter().any(|file| is_libc(file)).then(|| files.iter().any(|file| is_same(file, asked)))
+    files.iter().any(|file| is_libc(file)).then(|| files.iter().any(|file| is_same(file, library)))
 }
 
 #[cfg(test)]
@@ -60,26 +60,26 @@ mod unit {
 
     #[test]
     fn a_library_is_loaded_or_not() {
-        let own = Path::new("/proc/self/maps");
+        let maps = Path::new("/proc/self/maps");
         if cfg!(target_feature = "crt-static") {
             return;
         }
-        assert_eq!(is_loaded(own, None), Some(true));
-        assert_eq!(is_loaded(own, Some(Path::new("/opt/libmine.so"))), Some(false));
-        assert_eq!(is_loaded(own, Some(&std::env::current_exe().unwrap())), Some(true));
+        assert_eq!(is_loaded(maps, None), Some(true));
+        assert_eq!(is_loaded(maps, Some(Path::new("/opt/libmine.so"))), Some(false));
+        assert_eq!(is_loaded(maps, Some(&std::env::current_exe().unwrap())), Some(true));
         assert_eq!(is_loaded(Path::new("/nonexistent"), Some(Path::new("/x"))), None);
     }
 
     #[test]
-    fn what_runs_without_the_library_is_told() {
+    fn a_program_without_the_library_is_named() {
         let stranger = crate::proc::unit::Stranger::new();
-        let told = |asked| loop {
-            if let Some(told) = wrong(stranger.process(), Path::new("/bin/mine"), asked) {
-                return told;
+        let await_problem = |library| loop {
+            if let Some(problem) = problem(stranger.process(), Path::new("/bin/mine"), library) {
+                return problem;
             }
         };
-        assert_eq!(told(None), None);
-        let lost = told(Some(Path::new("/opt/libmine.so"))).unwrap();
-        assert!(lost.starts_with("/bin/mine runs without the library"), "{lost}");
+        assert_eq!(await_problem(None), None);
+        let missing = await_problem(Some(Path::new("/opt/libmine.so"))).unwrap();
+        assert!(missing.starts_with("/bin/mine runs without the library"), "{missing}");
     }
 }

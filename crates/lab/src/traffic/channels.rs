@@ -1,49 +1,48 @@
-//! Which channels are really different.
+//! Finds phantom and duplicate memory channels.
 //!
-//! likwid summed memory channels that no slot belongs to (RRZE-HPC/likwid #262). A channel that counts nothing while
-//! memory is under load is such a phantom. One that counts exactly what another counts, time and again, is the same
-//! one shown twice.
+//! likwid summed memory channels that have no slot (RRZE-HPC/likwid #262). A channel that counts nothing
+//! under memory load is such a phantom. Two channels that repeatedly count the same are one channel that is
+//! exposed twice.
 
-/// Counts by which two readings of one and the same counter may differ: they are read one after the other, and a
-/// quiet machine moves a line now and then in between. Two real channels that share the load differ by the chance of
-/// which of them other traffic falls on, some hundred lines in a tenth of a second.
+/// Counts by which two readings of the same counter may differ. The readings are sequential, and even a quiet
+/// machine transfers a line now and then in between. Two real channels that share a load differ by some
+/// hundred lines in 0.1 s.
 const SKEW: f64 = 2.0;
-/// Counts below which nothing can be told of two channels: both may simply be idle.
-const TELLING: f64 = 10_000.0;
+/// Counts below which two channels cannot be compared: both may be idle.
+const COMPARABLE: f64 = 10_000.0;
 
-/// The channels, by their place in the list.
+/// Channels by kind, as indices into the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distinct {
-    /// Those to be summed.
+    /// Channels to be summed.
     pub kept: Vec<usize>,
-    /// Those that never counted.
+    /// Channels that never counted.
     pub silent: Vec<usize>,
-    /// Those that count what another one counts: itself, and the other.
+    /// Duplicates: the channel, and the channel that it duplicates.
     pub twins: Vec<(usize, usize)>,
 }
 
-/// Tells channels apart by what they counted in several intervals under load: of each interval, of each channel,
-/// of each of its events.
+/// Compares channels by their counts in several intervals under load. Counts are by interval, channel, event.
 pub fn distinct(intervals: &[Vec<Vec<f64>>]) -> Distinct {
-    let mut found = Distinct::default();
+    let mut result = Distinct::default();
     let channels = intervals.iter().map(Vec::len).min().unwrap_or(0);
-    let of = |channel: usize| intervals.iter().flat_map(move |counts| counts[channel].iter().copied());
+    let counts = |channel: usize| intervals.iter().flat_map(move |counts| counts[channel].iter().copied());
     for channel in 0..channels {
-        let all: f64 = of(channel).sum();
-        if all == 0.0 {
-            found.silent.push(channel);
+        let total: f64 = counts(channel).sum();
+        if total == 0.0 {
+            result.silent.push(channel);
             continue;
         }
         let same = |&other: &usize| {
-            of(other).count() == of(channel).count()
-                && of(other).zip(of(channel)).all(|(a, b)| (a - b).abs() <= SKEW)
+            counts(other).count() == counts(channel).count()
+                && counts(other).zip(counts(channel)).all(|(a, b)| (a - b).abs() <= SKEW)
         };
-        match found.kept.iter().copied().find(same).filter(|_| all >= TELLING) {
-            Some(other) => found.twins.push((channel, other)),
-            None => found.kept.push(channel),
+        match result.kept.iter().copied().find(same).filter(|_| total >= COMPARABLE) {
+            Some(other) => result.twins.push((channel, other)),
+            None => result.kept.push(channel),
         }
     }
-    found
+    result
 }
 
 #[cfg(test)]
@@ -64,14 +63,14 @@ mod tests {
     fn phantoms_and_doubles_are_not_summed() {
         let mut skewed = REAL;
         skewed[1].0 += 1.0;
-        let found = distinct(&intervals(&[REAL, NONE, OTHER, REAL, NONE, skewed]));
-        assert_eq!(found.kept, [0, 2]);
-        assert_eq!(found.silent, [1, 4]);
-        assert_eq!(found.twins, [(3, 0), (5, 0)]);
+        let result = distinct(&intervals(&[REAL, NONE, OTHER, REAL, NONE, skewed]));
+        assert_eq!(result.kept, [0, 2]);
+        assert_eq!(result.silent, [1, 4]);
+        assert_eq!(result.twins, [(3, 0), (5, 0)]);
     }
 
     #[test]
-    fn once_equal_is_chance() {
+    fn one_equal_interval_is_chance() {
         let mut once = OTHER;
         once[2] = REAL[2];
         assert_eq!(distinct(&intervals(&[REAL, once])).kept, [0, 1]);
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn of_idle_channels_nothing_is_told() {
+    fn idle_channels_are_not_duplicates() {
         let idle = [(3.0, 1.0), (2.0, 0.0), (4.0, 1.0)];
         assert_eq!(distinct(&intervals(&[REAL, idle, idle])).kept, [0, 1, 2]);
     }
@@ -97,12 +96,14 @@ mod tests {
                 .map(|c| [0, 2, 4].map(|at| (f64::from(c[at]), f64::from(c[at + 1]))))
                 .collect();
             channels.extend(copies.iter().filter_map(|&at| channels.get(at).copied()).collect::<Vec<_>>());
-            let found = distinct(&intervals(&channels));
-            let mut all: Vec<usize> = found.kept.iter().chain(&found.silent).copied().collect();
-            all.extend(found.twins.iter().map(|(twin, _)| *twin));
+            let result = distinct(&intervals(&channels));
+            let mut all: Vec<usize> = result.kept.iter().chain(&result.silent).copied().collect();
+            all.extend(result.twins.iter().map(|(twin, _)| *twin));
             all.sort_unstable();
             prop_assert_eq!(all, (0..channels.len()).collect::<Vec<_>>());
-            prop_assert!(found.twins.iter().all(|(twin, other)| twin > other && found.kept.contains(other)));
+            let is_sound =
+                |(twin, other): &(usize, usize)| twin > other && result.kept.contains(other);
+            prop_assert!(result.twins.iter().all(is_sound));
         }
     }
 }

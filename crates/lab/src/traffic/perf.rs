@@ -1,4 +1,4 @@
-//! The real counters, by perf_event_open(2).
+//! Reads the counters with perf_event_open(2).
 
 use std::io;
 
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::{Count, Counts, TrafficReader};
 
-/// The opened counters of some channels. They count from the moment they are opened.
+/// Open counters of some channels. They count from the moment they are opened.
 pub struct PerfReader {
     channels: Vec<Vec<Counter>>,
 }
@@ -20,18 +20,18 @@ impl PerfReader {
     /// Opens the counters of all these channels and starts them.
     ///
     /// # Errors
-    /// Which one could not be opened, why, and what to do.
+    /// The counter that could not be opened, why, and what to do.
     pub fn open(channels: &[UncoreChannel]) -> Result<PerfReader, String> {
-        let of_channel = |channel: &UncoreChannel| {
+        let open_channel = |channel: &UncoreChannel| {
             channel
                 .events
                 .iter()
                 .map(|event| {
-                    open(channel, event).map_err(|error| told(&error, &event.name, &channel.label()))
+                    open(channel, event).map_err(|error| describe(&error, &event.name, &channel.label()))
                 })
                 .collect::<Result<Vec<Counter>, String>>()
         };
-        Ok(PerfReader { channels: channels.iter().map(of_channel).collect::<Result<_, _>>()? })
+        Ok(PerfReader { channels: channels.iter().map(open_channel).collect::<Result<_, _>>()? })
     }
 }
 
@@ -40,14 +40,14 @@ fn open(channel: &UncoreChannel, event: &UncoreEvent) -> io::Result<Counter> {
     let mut builder = Builder::new(Raw::new(config).config1(config1).config2(config2));
     builder.attrs_mut().type_ = channel.pmu;
     let builder = builder.any_pid().one_cpu(channel.cpu as usize);
-    // Uncore PMUs cannot tell who caused an event, and refuse to leave anything out (PERF_PMU_CAP_NO_EXCLUDE).
+    // Uncore PMUs cannot attribute events, so they refuse any exclusion (PERF_PMU_CAP_NO_EXCLUDE).
     let mut counter = builder.exclude_kernel(false).exclude_hv(false).build()?;
     counter.enable()?;
     Ok(counter)
 }
 
-/// Why a counter could not be opened, in words for the user.
-fn told(error: &io::Error, event: &str, channel: &str) -> String {
+/// Why a counter could not be opened, and what to do.
+fn describe(error: &io::Error, event: &str, channel: &str) -> String {
     let answer = match Errno::from_io_error(error) {
         Some(Errno::ACCESS | Errno::PERM) => refusal(&Tree::live(), OF_ALL),
         Some(Errno::MFILE) => "too many open files: raise ulimit -n".to_owned(),
@@ -75,7 +75,7 @@ mod tests {
     use crate::traffic::Traffic;
     use figure::host::Direction;
 
-    /// The kernel's own PMU (PERF_TYPE_SOFTWARE), which every machine has, counting a CPU's clock in nanoseconds.
+    /// The software PMU (PERF_TYPE_SOFTWARE), which every machine has, counting CPU clock in nanoseconds.
     fn cpu_clock(cpu: u32, config: u64) -> UncoreChannel {
         let event = UncoreEvent {
             name: "cpu-clock".into(),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_said_by_name() {
+    fn a_missing_pmu_is_named() {
         let cpu = crate::affinity::get().unwrap().first().unwrap();
         let missing = UncoreChannel { pmu: 4711, ..cpu_clock(cpu, 0) };
         let refusal = PerfReader::open(&[missing]).err().expect("there is no PMU of this number");
@@ -116,10 +116,10 @@ mod tests {
 
     #[test]
     fn every_refusal_says_what_to_do() {
-        let of = |errno: Errno| told(&io::Error::from(errno), "cas_count_read", "imc_0 (CPU 0)");
-        assert!(of(Errno::MFILE).contains("ulimit -n"));
-        assert!(of(Errno::BUSY).starts_with("cas_count_read of imc_0 (CPU 0): someone else"));
-        let refused = of(Errno::ACCESS);
+        let message = |errno: Errno| describe(&io::Error::from(errno), "cas_count_read", "imc_0 (CPU 0)");
+        assert!(message(Errno::MFILE).contains("ulimit -n"));
+        assert!(message(Errno::BUSY).starts_with("cas_count_read of imc_0 (CPU 0): someone else"));
+        let refused = message(Errno::ACCESS);
         assert!(refused.contains("perf_event_paranoid"), "{refused}");
     }
 }

@@ -1,7 +1,8 @@
-//! What processes used in all, from look to look at the counters of each. Pure.
+//! Sums the usage of processes over successive readings of their counters. Pure.
 //!
-//! A counter belongs to a process, and that is its number and when it started: numbers are given again. What a process has used goes to its
-//! parent when that waits for it. Where nobody does (SIGCHLD is ignored), or the parent is not among those that are looked at, it is kept here.
+//! A process is identified by its id and start time, because ids are reused. When a parent waits for a
+//! process, the kernel adds its usage to the parent's. If nobody waits (SIGCHLD is ignored), or the parent is
+//! not read, the usage is kept here.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +10,34 @@ use procfs_core::process::Stat;
 
 use super::Used;
 
-/// A process: its number, and when it started (ticks since boot).
+/// A process: its id and its start time in clock ticks since boot.
 pub type Identity = (i32, u64);
 
-/// The process whose counters these are.
+/// The identity of the process that these counters belong to.
 pub fn identity(stat: &Stat) -> Identity {
     (stat.pid, stat.starttime)
 }
 
-/// The sums of some processes.
+/// Usage of a changing set of processes.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
-    /// Of each process of the last look: with those that it waited for, and of these alone.
+    /// Usage of each process at the last reading: with the children that it waited for, and of these children
+    /// alone.
     live: BTreeMap<Identity, (Used, Used)>,
-    /// Of processes that had gone at the last look: a parent whose counters were read before may have waited for them.
+    /// Usage of processes that were gone at the last reading. A parent that was read earlier may since have
+    /// waited for them.
     pending: Used,
-    /// Of processes that nobody waited for.
+    /// Usage of processes that nobody waited for.
     lost: Used,
     total: Used,
 }
 
 impl Account {
-    /// Takes the counters of all that are there now; what was used so far. It never falls, but for the memory, which is what is there
-    /// now.
+    /// Takes the counters of all processes that exist now. Returns the usage so far, which never falls, and
+    /// the RSS of now.
     pub fn take(&mut self, stats: &[Stat]) -> Used {
-        let of = |stat: &Stat| (identity(stat), (Used::of(stat), Used::of_waited(stat)));
-        let now: BTreeMap<Identity, (Used, Used)> = stats.iter().map(of).collect();
+        let entry = |stat: &Stat| (identity(stat), (Used::of_process(stat), Used::of_waited_children(stat)));
+        let now: BTreeMap<Identity, (Used, Used)> = stats.iter().map(entry).collect();
         let waited = now.iter().fold(Used::default(), |sum, (process, (_, waited))| {
             let before = self.live.get(process).map_or_else(Used::default, |(_, before)| *before);
             sum.plus(&waited.since(&before))
@@ -43,8 +46,8 @@ impl Account {
         let gone = gone.fold(Used::default(), |sum, (_, (used, _))| sum.plus(&used.without_memory()));
         self.lost = self.lost.plus(&self.pending.since(&waited));
         self.pending = gone.since(&waited.since(&self.pending));
-        let there = now.values().fold(Used::default(), |sum, (used, _)| sum.plus(used));
-        self.total = there.plus(&self.lost).plus(&self.pending).at_least(&self.total);
+        let present = now.values().fold(Used::default(), |sum, (used, _)| sum.plus(used));
+        self.total = present.plus(&self.lost).plus(&self.pending).at_least(&self.total);
         self.live = now;
         self.total
     }
@@ -59,16 +62,16 @@ mod unit {
 
     use super::*;
 
-    /// With so many minor faults of its own, and of children that it waited for.
-    fn stat(pid: i32, start: u64, own: u64, waited: u64) -> Stat {
+    /// A process with minor faults of itself, and of the children that it waited for.
+    fn stat(pid: i32, start: u64, faults: u64, waited: u64) -> Stat {
         let text = format!(
-            "{pid} (a b) S 1 1 1 0 -1 0 {own} {waited} 0 0 0 0 0 0 20 0 1 0 {start} 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0"
+            "{pid} (a b) S 1 1 1 0 -1 0 {faults} {waited} 0 0 0 0 0 0 20 0 1 0 {start} 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0"
         );
         Stat::from_read(Cursor::new(text)).unwrap()
     }
 
     #[test]
-    fn a_number_that_is_given_again_is_another_process() {
+    fn a_reused_id_is_another_process() {
         let mut account = Account::default();
         assert_eq!(account.take(&[stat(1, 5, 10, 0), stat(2, 6, 1000, 0)]).minor, 1010.0);
         // Nobody waited for it.
@@ -80,15 +83,15 @@ mod unit {
     fn what_a_parent_waited_for_counts_once() {
         let mut account = Account::default();
         account.take(&[stat(1, 5, 10, 0), stat(2, 6, 1000, 0)]);
-        // The parent was read before it waited, the child after that.
+        // The parent was read before it waited for the child, the child afterwards.
         assert_eq!(account.take(&[stat(1, 5, 10, 0)]).minor, 1010.0);
         assert_eq!(account.take(&[stat(1, 5, 10, 1003)]).minor, 1013.0);
         assert_eq!(account.take(&[stat(1, 5, 11, 1003)]).minor, 1014.0);
     }
 
     proptest! {
-        /// Children come and go, waited for or not: nothing is counted twice, and no more is missing than what they used after the
-        /// last look.
+        /// Children come and go, waited for or not. Nothing is counted twice, and only usage after the last
+        /// reading is missing.
         #[test]
         fn nothing_is_lost_and_nothing_counted_twice(steps in prop::collection::vec((0..3u8, 0..4usize, 0..500u64), 1..60)) {
             let (mut account, mut waited, mut ignored, mut next) = (Account::default(), 0, 0, 0);
@@ -96,7 +99,7 @@ mod unit {
             for (what, which, faults) in steps {
                 match what {
                     0 if children.len() < 4 => {
-                        // Numbers are given again.
+                        // Ids are reused.
                         let number = (2..).find(|number| children.iter().all(|child| child.0 != *number)).unwrap();
                         next += 1;
                         children.push((number, next, faults));

@@ -1,26 +1,26 @@
-//! Which files make a machine: the one list that capture goes by. What `describe` or the counters read must stand
-//! here; the round trip of every synthetic machine is the test of that.
+//! The list of captured files. It must contain every file that `describe` or the counters read. The round
+//! trip of every synthetic machine tests this.
 
 use crate::Tree;
-use crate::describe::{smbios, telling_parameters, udev, virtualisation};
+use crate::describe::{smbios, recorded_parameters, udev, virtualisation};
 
-/// How much of a file is kept.
+/// How much of a file is captured.
 #[derive(Clone, Copy, Debug)]
 pub enum Keep {
     /// All of it.
     All,
-    /// Only that it is there.
+    /// Only that the file exists.
     Presence,
-    /// What this makes of it.
+    /// The result of this function.
     Part(fn(&[u8]) -> Vec<u8>),
 }
 
-/// Files by a path whose parts may hold `*` for any characters.
+/// Files by a path pattern, in which `*` stands for any characters of one part.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// From the root, without the leading slash.
+    /// The path without the leading slash.
     pub path: &'static str,
-    /// How much of each.
+    /// How much of each file is captured.
     pub keep: Keep,
 }
 
@@ -36,7 +36,7 @@ const fn presence(path: &'static str) -> Pattern {
     Pattern { path, keep: Keep::Presence }
 }
 
-/// The files, apart from those of our control groups, whose place the tree tells (see `pack`).
+/// All files except those of control groups and of memory controllers, which `pack` finds in the tree.
 pub const FILES: &[Pattern] = &[
     // The kernel and the processor.
     all("proc/cpuinfo"),
@@ -54,7 +54,7 @@ pub const FILES: &[Pattern] = &[
     all("proc/sys/vm/overcommit_memory"),
     all("proc/sys/vm/swappiness"),
     all("proc/sys/vm/zone_reclaim_mode"),
-    // Ourselves: masks, capabilities and groups.
+    // This process: masks, capabilities and groups.
     part("proc/self/status", masks),
     part("proc/self/limits", address_space),
     all("proc/self/cgroup"),
@@ -117,7 +117,7 @@ pub const FILES: &[Pattern] = &[
     all("sys/class/power_supply/*/type"),
     all("sys/class/power_supply/*/online"),
     all("sys/class/power_supply/*/scope"),
-    // Virtualisation. Of DMI no serial number, no UUID, no asset tag.
+    // Virtualisation. No serial numbers, UUIDs or asset tags of DMI.
     all("sys/class/dmi/id/sys_vendor"),
     all("sys/class/dmi/id/product_name"),
     all("sys/class/dmi/id/bios_vendor"),
@@ -131,9 +131,9 @@ pub const FILES: &[Pattern] = &[
     presence("run/.containerenv"),
     presence("var/run/secrets/kubernetes.io"),
     all("run/systemd/container"),
-    // Performance counters: which there are; what those of memory controllers count, `pack` adds.
+    // Performance counters. `pack` adds the events of memory controllers.
     all("sys/bus/event_source/devices/*/type"),
-    // Counters: their values mean nothing elsewhere, but which there are does.
+    // Counters. Only their names matter on another machine.
     all("proc/stat"),
     all("proc/vmstat"),
     all("proc/interrupts"),
@@ -161,12 +161,12 @@ pub const GROUP_FILES: &[&str] = &[
     "memory.failcnt",
 ];
 
-/// The paths in `tree` that fit a pattern, in order.
+/// The paths in `tree` that match a pattern, in order.
 pub fn expand(tree: &Tree, pattern: &str) -> Vec<String> {
-    let mut found = vec![String::new()];
+    let mut paths = vec![String::new()];
     for part in pattern.split('/') {
         let mut next = Vec::new();
-        for directory in found {
+        for directory in paths {
             let join = |name: &str| {
                 if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
             };
@@ -178,14 +178,14 @@ pub fn expand(tree: &Tree, pattern: &str) -> Vec<String> {
                 next.push(join(part));
             }
         }
-        found = next;
+        paths = next;
     }
-    found.retain(|path| tree.exists(path));
-    found
+    paths.retain(|path| tree.exists(path));
+    paths
 }
 
-/// Whether a name fits a part of a pattern with one `*`. A `*` behind a word stands for a number (`cpu*` is
-/// not `cpufreq`), save where a unit follows it in the name.
+/// Whether a name matches a part of a pattern with at most one `*`. A `*` at the end of a word stands for a
+/// number: `cpu*` does not match `cpufreq`.
 fn fits(name: &str, part: &str) -> bool {
     let Some((before, after)) = part.split_once('*') else { return name == part };
     let Some(middle) = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) else {
@@ -202,8 +202,8 @@ fn lines(content: &[u8], keep: impl Fn(&str) -> bool) -> Vec<u8> {
 
 fn masks(status: &[u8]) -> Vec<u8> {
     lines(status, |line| {
-        let kept = ["Cpus_allowed", "Mems_allowed", "CapEff", "THP", "VmSize:"];
-        kept.iter().any(|field| line.starts_with(field))
+        let fields = ["Cpus_allowed", "Mems_allowed", "CapEff", "THP", "VmSize:"];
+        fields.iter().any(|field| line.starts_with(field))
     })
 }
 
@@ -217,7 +217,7 @@ fn group_mounts(mountinfo: &[u8]) -> Vec<u8> {
 }
 
 fn command_line(line: &[u8]) -> Vec<u8> {
-    (telling_parameters(&String::from_utf8_lossy(line)) + "\n").into_bytes()
+    (recorded_parameters(&String::from_utf8_lossy(line)) + "\n").into_bytes()
 }
 
 fn memory_devices(database: &[u8]) -> Vec<u8> {
@@ -233,16 +233,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_behind_a_word_is_a_number() {
+    fn a_star_after_a_word_is_a_number() {
         assert!(fits("cpu12", "cpu*") && !fits("cpufreq", "cpu*") && !fits("cpu", "cpu*"));
         assert!(fits("core_cpus_list", "*_list") && !fits("core_cpus", "*_list"));
         assert!(fits("BAT0", "*") && fits("hugepages-2048kB", "hugepages-*"));
     }
 
     #[test]
-    fn nothing_of_a_process_but_our_masks() {
-        let kept = masks(b"Name:\ttruebench\nPid:\t7\nGroups:\t4 24\nCpus_allowed_list:\t0-3\n");
-        assert_eq!(kept, b"Cpus_allowed_list:\t0-3\n");
+    fn only_masks_of_a_process_are_captured() {
+        let captured = masks(b"Name:\ttruebench\nPid:\t7\nGroups:\t4 24\nCpus_allowed_list:\t0-3\n");
+        assert_eq!(captured, b"Cpus_allowed_list:\t0-3\n");
         for pattern in FILES {
             assert!(
                 !pattern.path.contains("environ") && !pattern.path.contains("serial"),

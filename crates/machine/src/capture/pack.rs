@@ -1,4 +1,4 @@
-//! Capturing: the files of the list, read through the tree and put into an archive.
+//! Packs the captured files of a tree into an archive.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,21 +13,21 @@ use super::{CaptureError, MAX_BYTES, MAX_FILES, Summary};
 use crate::describe::uncore;
 use crate::{Asked, Tree, describe};
 
-/// A tar header, and the most that padding adds.
+/// Bytes of a tar header and the largest padding.
 const TAR_OVERHEAD: u64 = 1024;
 
 /// Saves the machine of `tree` in the archive `out` (`.tar.zst`).
 ///
 /// # Errors
-/// If `out` cannot be written, or the tree holds no machine, or one that is too large.
+/// `out` cannot be written, or the tree contains no machine or too many files.
 pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
     let mut archive = tar::Builder::new(Vec::new());
     let mut summary = Summary::default();
-    let mut taken = 0;
+    let mut archive_bytes = 0;
     for (path, keep) in wanted(tree) {
         let content = match keep {
             Keep::Presence => Vec::new(),
-            // Sizes in /sys are a page whatever the file holds: read first, then write what was there.
+            // The reported size of a file in /sys is always a page, so the content is read first.
             Keep::All | Keep::Part(_) => match tree.bytes(&path) {
                 Reading::Value(content) => content,
                 Reading::Unknown(reason) => {
@@ -39,8 +39,8 @@ pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
         let content = if let Keep::Part(part) = keep { part(&content) } else { content };
         summary.files += 1;
         summary.bytes += content.len() as u64;
-        taken += content.len() as u64 + TAR_OVERHEAD;
-        if summary.files > MAX_FILES || taken > MAX_BYTES {
+        archive_bytes += content.len() as u64 + TAR_OVERHEAD;
+        if summary.files > MAX_FILES || archive_bytes > MAX_BYTES {
             return Err(CaptureError::TooLarge);
         }
         let mut header = tar::Header::new_gnu();
@@ -52,7 +52,7 @@ pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
     if summary.files == 0 {
         return Err(CaptureError::Empty(tree.root().to_owned()));
     }
-    // The compressor panics on a reader or writer that fails; memory does not.
+    // The compressor panics if a reader or writer fails. Memory cannot fail.
     let plain = archive.into_inner().map_err(|source| CaptureError::Io {
         what: "write",
         path: out.to_owned(),
@@ -71,29 +71,28 @@ pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
     }
 }
 
-/// Every path to keep, once. Directories that fit a pattern are not files and drop out, save where presence
-/// is all that counts.
+/// Every path to capture, once. Directories that match a pattern are skipped, unless only presence matters.
 fn wanted(tree: &Tree) -> Vec<(String, Keep)> {
-    let mut seen = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     let mut wanted = Vec::new();
     for pattern in FILES {
         for path in expand(tree, pattern.path) {
             let file = matches!(pattern.keep, Keep::Presence) || tree.path(&path).is_file();
-            if file && seen.insert(path.clone()) {
+            if file && paths.insert(path.clone()) {
                 wanted.push((path, pattern.keep));
             }
         }
     }
     for path in uncore::files(tree) {
-        if tree.path(&path).is_file() && seen.insert(path.clone()) {
+        if tree.path(&path).is_file() && paths.insert(path.clone()) {
             wanted.push((path, Keep::All));
         }
     }
-    // Where our groups are, the description knows.
+    // The description names the directories of this process's control groups.
     for level in describe(tree, &Asked::default()).cgroup.levels {
         for name in GROUP_FILES {
             let path = format!("{}/{name}", level.directory.trim_start_matches('/'));
-            if tree.path(&path).is_file() && seen.insert(path.clone()) {
+            if tree.path(&path).is_file() && paths.insert(path.clone()) {
                 wanted.push((path, Keep::All));
             }
         }

@@ -1,4 +1,4 @@
-//! Unpacking an archive that somebody sent: it may be anything.
+//! Unpacks an untrusted archive.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read};
@@ -9,18 +9,17 @@ use ruzstd::decoding::StreamingDecoder;
 use super::{CaptureError, MAX_BYTES, MAX_FILES};
 use crate::tree::MAX_FILE;
 
-/// The window that the decompressor may be asked to keep. Ours is 128 KiB; zstd's highest ordinary level has
-/// 8 MiB.
+/// The largest window of the decompressor. `capture` uses 128 KiB, zstd's highest ordinary level 8 MiB.
 const MAX_WINDOW: u64 = 8 << 20;
 
-/// Unpacks `archive` into the new or empty directory `into`, and returns how many files there are. `into` is
-/// then the root of a [`Tree`](crate::Tree).
+/// Unpacks `archive` into the new or empty directory `into`, and returns the number of files. `into` is then
+/// the root of a [`Tree`](crate::Tree).
 ///
-/// Only regular files with plain relative names are accepted, so nothing is written outside of `into`; entries,
-/// the size of each and the size of all are limited.
+/// Only regular files with plain relative names are accepted, so nothing is written outside of `into`. The
+/// number of entries, their sizes and the total size are limited.
 ///
 /// # Errors
-/// At the first entry that is not as it should be; what was unpacked before stays in `into`.
+/// The first invalid entry. Files that were unpacked before stay in `into`.
 pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
     let io = |what, path: &Path| {
         let path = path.to_owned();
@@ -36,18 +35,18 @@ pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
     let file = File::open(archive).map_err(io("read", archive))?;
     let decoder = StreamingDecoder::new_with_max_window_size(BufReader::new(file), MAX_WINDOW)
         .map_err(|error| foreign(error.to_string()))?;
-    // Not the limit of ours: that of an error, so that a cut archive is not taken for a whole one.
+    // Reading beyond the limit is an error, so that a truncated archive does not count as complete.
     let mut tar = tar::Archive::new(Limited { inner: decoder, left: MAX_BYTES });
     let (mut files, mut directories) = (0, 0);
     for entry in tar.entries().map_err(|error| foreign(error.to_string()))? {
         let mut entry = entry.map_err(|error| foreign(error.to_string()))?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let shown: String = name.chars().take(100).collect();
+        let short_name: String = name.chars().take(100).collect();
         if !entry.header().entry_type().is_file() {
-            return Err(foreign(format!("'{shown}' is no regular file")));
+            return Err(foreign(format!("'{short_name}' is no regular file")));
         }
         let Some(path) = plain(&name) else {
-            return Err(foreign(format!("'{shown}' is no plain relative path")));
+            return Err(foreign(format!("'{short_name}' is no plain relative path")));
         };
         files += 1;
         directories += missing(into, &path);
@@ -68,13 +67,13 @@ pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
     Ok(files)
 }
 
-/// The most bytes of a path: Linux's PATH_MAX.
+/// Bytes of a path at most: PATH_MAX.
 const MAX_PATH: usize = 4096;
-/// The most parts of a path. Of those that are captured a cache's of a CPU has 8, and a cgroup's some more; each but the last may be a new
-/// directory, which takes room as a file does.
+/// Parts of a path at most. Captured paths of caches have 8 parts, those of cgroups some more. Each part but
+/// the last may be a new directory, which takes as much room as a file.
 const MAX_DEPTH: usize = 20;
 
-/// A relative path without `..`, or nothing.
+/// A relative path without `..`, or `None`.
 fn plain(name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let normal = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -82,12 +81,12 @@ fn plain(name: &str) -> Option<PathBuf> {
     (normal && is_short && !name.is_empty() && !name.ends_with('/')).then(|| path.to_owned())
 }
 
-/// How many directories a file's path needs that are not there yet.
+/// The number of directories of a file's path that do not exist yet.
 fn missing(into: &Path, path: &Path) -> usize {
-    path.ancestors().skip(1).take_while(|above| !into.join(above).exists()).count()
+    path.ancestors().skip(1).take_while(|parent| !into.join(parent).exists()).count()
 }
 
-/// A reader that fails behind so many bytes.
+/// A reader that fails after `left` bytes.
 struct Limited<R> {
     inner: R,
     left: u64,

@@ -1,4 +1,4 @@
-//! What befell each of the CPUs in use apart: for measurements that say something of every single CPU.
+//! Times and interrupts of each single CPU, for measurements that report every CPU.
 
 use figure::evidence as key;
 use figure::{CpuList, Evidence, Reading};
@@ -6,7 +6,7 @@ use figure::{CpuList, Evidence, Reading};
 use super::{both, interrupts, stat};
 use crate::Tree;
 
-/// Names of the evidence keys that a watch [by CPU](super::Watch::by_cpu) writes besides.
+/// Names of the evidence keys that a watch [by CPU](super::Watch::by_cpu) adds.
 pub const WRITES: &[&str] = &[
     key::STEAL_EACH.name,
     key::IRQ_TIME_EACH.name,
@@ -15,8 +15,8 @@ pub const WRITES: &[&str] = &[
     key::IRQ_KINDS.name,
 ];
 
-/// Kinds of interrupts that are told.
-const MOST_KINDS: usize = 6;
+/// Kinds of interrupts that are reported.
+const MAX_KINDS: usize = 6;
 
 /// Interrupts of each CPU.
 pub type Interrupts = Reading<Vec<interrupts::Counts>>;
@@ -26,7 +26,7 @@ pub fn read(tree: &Tree, cpus: &CpuList) -> Interrupts {
     interrupts::read_each(tree, cpus)
 }
 
-/// Writes how each CPU's times and interrupts changed: every key of [`WRITES`].
+/// Writes the change of each CPU's times and interrupts: every key of [`WRITES`].
 pub fn write(
     evidence: &mut Evidence,
     cpus: &CpuList,
@@ -49,24 +49,24 @@ pub fn write(
     evidence.put_reading(key::IRQ_KINDS, both(counts.0, counts.1, |a, b| kinds(a, b)));
 }
 
-/// `LOC 498, RES 12`: rows that grew, over all CPUs, the most first.
+/// `LOC 498, RES 12`: the growth of rows over all CPUs, largest first.
 fn kinds(before: &[interrupts::Counts], after: &[interrupts::Counts]) -> Reading<String> {
     let mut grown: Vec<(&String, f64)> = Vec::new();
     for label in after.iter().flat_map(|counts| counts.keys()) {
-        if grown.iter().any(|(known, _)| *known == label) {
+        if grown.iter().any(|(counted, _)| *counted == label) {
             continue;
         }
-        let of = |(a, b): (&interrupts::Counts, &_)| interrupts::growth_of(label, a, b).into_value();
-        grown.push((label, before.iter().zip(after).filter_map(of).sum()));
+        let growth = |(a, b): (&interrupts::Counts, &_)| interrupts::growth_of(label, a, b).into_value();
+        grown.push((label, before.iter().zip(after).filter_map(growth).sum()));
     }
     grown.retain(|(_, count)| *count > 0.0);
     grown.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let told: Vec<String> =
-        grown.iter().take(MOST_KINDS).map(|(label, count)| format!("{label} {count}")).collect();
-    Reading::Value(told.join(", "))
+    let kinds: Vec<String> =
+        grown.iter().take(MAX_KINDS).map(|(label, count)| format!("{label} {count}")).collect();
+    Reading::Value(kinds.join(", "))
 }
 
-/// All values, or the first reason why there is none.
+/// All values, or the reason of the first unknown one.
 fn all(readings: impl Iterator<Item = Reading<f64>>) -> Reading<Vec<f64>> {
     let mut values = Vec::new();
     for reading in readings {

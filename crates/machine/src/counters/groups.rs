@@ -1,7 +1,7 @@
-//! What the limits of a cgroup and its ancestors, ours or another process's, did: time throttled, memory limits met.
+//! Throttled time and memory-limit events of a process's control group and its ancestors.
 //!
-//! Of several groups the one that grew most counts, not the sum: a thread that an ancestor stops is not stopped
-//! a second time by its own group, and memory.events of a group holds those of its descendants.
+//! Of several groups the largest growth counts, not the sum. A thread that is throttled by an ancestor is not
+//! throttled again by its own group, and memory.events of a group includes those of its descendants.
 
 use figure::evidence::{CGROUP_MEMORY_EVENTS, CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS};
 use figure::host::{Cgroup, CgroupLevel};
@@ -11,23 +11,23 @@ use super::{both, grown};
 use crate::Tree;
 use crate::describe::cgroup;
 
-/// What is watched of a process's groups.
+/// The counters of a process's groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// Which groups the process is in.
+    /// The file that names the groups of the process.
     membership: String,
     quotas: Limits,
     memory: Limits,
 }
 
-/// The groups that count how often they held us back by one sort of limit.
+/// The groups that count events of one kind of limit.
 #[derive(Clone, Debug)]
 struct Limits {
     files: Vec<File>,
-    /// What it means that no group counts: a known 0, or unknown.
-    none: Reading<f64>,
-    /// Why some groups cannot be seen, if so: a 0 of the others then proves nothing.
-    unseen: Option<String>,
+    /// The reading if no group counts: 0, or unknown.
+    without_files: Reading<f64>,
+    /// Why some groups are hidden, if so: then a 0 of the others proves nothing.
+    hidden: Option<String>,
 }
 
 /// One file of one group.
@@ -44,7 +44,7 @@ pub struct Throttling {
     ns: u64,
 }
 
-/// What the groups counted, innermost first.
+/// The readings of the groups, innermost first.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     membership: Reading<String>,
@@ -53,14 +53,14 @@ pub struct Numbers {
 }
 
 impl Groups {
-    /// Finds the files of our groups that count.
+    /// Finds the counters of this process's groups.
     pub fn new(tree: &Tree, cgroup: &Cgroup) -> Self {
-        Groups::with(tree, cgroup, "self")
+        Groups::of_entry(tree, cgroup, "self")
     }
 
-    fn with(tree: &Tree, cgroup: &Cgroup, process: &str) -> Self {
-        // A group without bandwidth control (the root of v2, a group without the cpu controller) has no
-        // nr_throttled, and cannot have a quota either.
+    fn of_entry(tree: &Tree, cgroup: &Cgroup, process: &str) -> Self {
+        // A group without bandwidth control has no nr_throttled and no quota: the root of v2, or a group
+        // without the cpu controller.
         let throttles = |path: &str| match tree.text(path) {
             Reading::Value(text) => field(&text, "nr_throttled").is_some(),
             Reading::Unknown(_) => true,
@@ -84,13 +84,13 @@ impl Groups {
         }
     }
 
-    /// The groups of another process, by its number.
+    /// The groups of another process, by its id.
     pub fn of(tree: &Tree, process: u32) -> Self {
         let process = process.to_string();
-        Groups::with(tree, &cgroup::of(tree, &process, &CpuList::default()), &process)
+        Groups::of_entry(tree, &cgroup::of_process(tree, &process, &CpuList::default()), &process)
     }
 
-    /// Reads what they count now.
+    /// Reads the counters.
     pub fn read(&self, tree: &Tree) -> Numbers {
         Numbers {
             membership: tree.text(&self.membership),
@@ -99,14 +99,14 @@ impl Groups {
         }
     }
 
-    /// Seconds that a CPU quota held them back between two readings.
+    /// Seconds for which a CPU quota throttled the groups between two readings.
     pub fn throttled(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
         let growth = || self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.ns);
-        self.of_one_group(before, after, growth).map(|ns| ns / 1e9)
+        self.if_unmoved(before, after, growth).map(|ns| ns / 1e9)
     }
 
-    /// A growth between two readings in which the process was in the same groups.
-    fn of_one_group(
+    /// The growth between two readings, unknown if the process moved to another group.
+    fn if_unmoved(
         &self,
         before: &Numbers,
         after: &Numbers,
@@ -120,15 +120,15 @@ impl Groups {
         }
     }
 
-    /// Writes the change.
+    /// Writes the growth between two readings.
     pub fn write(&self, evidence: &mut Evidence, before: &Numbers, after: &Numbers) {
-        let of_one = |growth: &dyn Fn() -> Reading<f64>| self.of_one_group(before, after, growth);
-        let periods = of_one(&|| {
+        let if_unmoved = |growth: &dyn Fn() -> Reading<f64>| self.if_unmoved(before, after, growth);
+        let periods = if_unmoved(&|| {
             self.quotas.growth(&before.throttling, &after.throttling, |stat: &Throttling| stat.periods)
         });
         evidence.put_reading(CGROUP_THROTTLED, self.throttled(before, after));
         evidence.put_reading(CGROUP_THROTTLED_PERIODS, periods);
-        let events = of_one(&|| self.memory.growth(&before.memory, &after.memory, |&events| events));
+        let events = if_unmoved(&|| self.memory.growth(&before.memory, &after.memory, |&events| events));
         evidence.put_reading(CGROUP_MEMORY_EVENTS, events);
     }
 }
@@ -143,23 +143,24 @@ impl Limits {
         limited: impl Fn(&CgroupLevel) -> bool,
     ) -> Self {
         let mut files = Vec::new();
-        let mut none = Reading::Value(0.0);
+        let mut without_files = Reading::Value(0.0);
         for level in &cgroup.levels {
             let path = format!("{}/{}", level.directory, name(level));
             if tree.exists(&path) && counts(&path) {
                 files.push(File { path, version: level.version });
             } else if !tree.exists(&level.directory) {
-                none = Reading::Unknown(format!("{}: no such directory", level.directory));
+                without_files = Reading::Unknown(format!("{}: no such directory", level.directory));
             } else if limited(level) {
-                none = Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
+                without_files =
+                    Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
             }
         }
         if cgroup.levels.is_empty() {
             let reason = cgroup.unknown.as_deref().unwrap_or("no control groups are shown");
-            none = Reading::unknown(reason);
+            without_files = Reading::unknown(reason);
         }
-        let unseen = cgroup.unknown.clone().or_else(|| none.reason().map(str::to_owned));
-        Limits { files, none, unseen }
+        let hidden = cgroup.unknown.clone().or_else(|| without_files.reason().map(str::to_owned));
+        Limits { files, without_files, hidden }
     }
 
     fn read<T>(&self, tree: &Tree, parse: fn(&File, &str) -> Reading<T>) -> Vec<Reading<T>> {
@@ -170,25 +171,26 @@ impl Limits {
         self.files.iter().map(read).collect()
     }
 
-    /// The largest growth over the groups. Growth that was seen stands even if another group could not be read;
-    /// "none" stands only if all could.
+    /// The largest growth over the groups. A positive growth is valid even if another group could not be
+    /// read. Zero is valid only if all could be read.
     fn growth<T>(
         &self,
         before: &[Reading<T>],
         after: &[Reading<T>],
         number: impl Fn(&T) -> u64,
     ) -> Reading<f64> {
-        let mut largest = if self.files.is_empty() { self.none.clone() } else { Reading::Value(0.0) };
-        let mut unseen = self.unseen.clone();
+        let mut largest =
+            if self.files.is_empty() { self.without_files.clone() } else { Reading::Value(0.0) };
+        let mut hidden = self.hidden.clone();
         for ((file, before), after) in self.files.iter().zip(before).zip(after) {
             match both(before, after, |before, after| grown(&file.path, number(before), number(after))) {
                 Reading::Value(growth) => {
                     largest = largest.map(|largest| largest.max(growth as f64));
                 }
-                Reading::Unknown(reason) => unseen = Some(reason),
+                Reading::Unknown(reason) => hidden = Some(reason),
             }
         }
-        match (largest, unseen) {
+        match (largest, hidden) {
             (Reading::Value(0.0), Some(reason)) => Reading::Unknown(reason),
             (largest, _) => largest,
         }
@@ -205,8 +207,8 @@ fn throttling(file: &File, text: &str) -> Reading<Throttling> {
     Reading::or_unknown(stat, &format!("{}: no nr_throttled and throttled time", file.path))
 }
 
-/// memory.events (v2): how often memory.high made us reclaim and memory.max was met; memory.failcnt (v1): how
-/// often the limit was met.
+/// memory.events (v2): how often memory.high caused reclaim and memory.max was hit. memory.failcnt (v1): how
+/// often the limit was hit.
 fn memory_events(file: &File, text: &str) -> Reading<u64> {
     let events = match file.version {
         1 => text.parse().ok(),
@@ -225,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_moved_was_held_back_by_nobody_knows_what() {
+    fn a_process_that_moved_has_unknown_throttling() {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = root.path().join(path);

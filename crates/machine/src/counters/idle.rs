@@ -1,6 +1,7 @@
-//! How often CPUs went idle, by idle state: /sys/devices/system/cpu/cpuN/cpuidle (Documentation/admin-guide/pm/cpuidle.rst).
+//! Entries into idle states: /sys/devices/system/cpu/cpuN/cpuidle (Documentation/admin-guide/pm/cpuidle.rst).
 //!
-//! Apart from the [`Watch`](super::Watch): that is some files for each CPU, and matters only where tasks sleep and wake.
+//! Not part of the [`Watch`](super::Watch), because it reads some files per CPU and matters only if tasks
+//! sleep and wake.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +11,15 @@ use figure::{CpuList, Evidence, Reading};
 use super::{both, grown};
 use crate::Tree;
 
-/// The states of some CPUs.
+/// The idle-state counters of some CPUs.
 #[derive(Clone, Debug)]
 pub struct Idle {
     tree: Tree,
-    /// Name of a state, and its counter of one CPU; or why there is none.
+    /// Name of a state and path of its counter, for each state of each CPU; or why there is none.
     files: Reading<Vec<(String, String)>>,
 }
 
-/// How often each CPU entered each of its states: name of the state, and count.
+/// Name of a state and entries so far, for each state of each CPU.
 pub type Entries = Reading<Vec<(String, u64)>>;
 
 impl Idle {
@@ -44,7 +45,7 @@ impl Idle {
         Idle { tree: tree.clone(), files: Reading::Value(files) }
     }
 
-    /// Reads them now.
+    /// Reads the counters.
     pub fn read(&self) -> Entries {
         let files = match &self.files {
             Reading::Value(files) => files,
@@ -64,29 +65,29 @@ impl Idle {
     }
 }
 
-/// Writes how often idle states were entered between two readings.
+/// Writes the entries into idle states between two readings.
 pub fn write(evidence: &mut Evidence, before: &Entries, after: &Entries) {
     let growth: Entries = both(before, after, |before, after| {
-        let mut all: BTreeMap<&String, u64> = BTreeMap::new();
-        // Each CPU's by itself: one whose counter begins anew is not to hide behind the others.
+        let mut entries: BTreeMap<&String, u64> = BTreeMap::new();
+        // Compares each CPU by itself, so that the sum cannot hide a counter that was reset.
         for ((name, before), (_, after)) in before.iter().zip(after) {
             match grown(name, *before, *after) {
                 Reading::Value(count) => {
-                    let sum = all.entry(name).or_default();
+                    let sum = entries.entry(name).or_default();
                     *sum = sum.saturating_add(count);
                 }
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
             }
         }
-        Reading::Value(all.into_iter().map(|(name, count)| (name.clone(), count)).collect::<Vec<_>>())
+        Reading::Value(entries.into_iter().map(|(name, count)| (name.clone(), count)).collect::<Vec<_>>())
     });
-    let sum = growth.clone().map(|all| all.iter().map(|(_, count)| *count as f64).sum());
-    let told = growth.map(|all| {
-        let told: Vec<String> = all.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        told.join(", ")
+    let sum = growth.clone().map(|entries| entries.iter().map(|(_, count)| *count as f64).sum());
+    let by_state = growth.map(|entries| {
+        let states: Vec<String> = entries.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        states.join(", ")
     });
     evidence.put_reading(IDLE_ENTRIES, sum);
-    evidence.put_reading(IDLE_STATES, told);
+    evidence.put_reading(IDLE_STATES, by_state);
 }
 
 #[cfg(test)]
@@ -96,10 +97,10 @@ mod tests {
     fn machine(usage: &[(u32, u32, u64)]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (cpu, state, count) in usage {
-            let state_of = root.path().join(format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"));
-            std::fs::create_dir_all(&state_of).unwrap();
-            std::fs::write(state_of.join("name"), ["POLL\n", "C1\n"][*state as usize]).unwrap();
-            std::fs::write(state_of.join("usage"), format!("{count}\n")).unwrap();
+            let directory = root.path().join(format!("sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"));
+            std::fs::create_dir_all(&directory).unwrap();
+            std::fs::write(directory.join("name"), ["POLL\n", "C1\n"][*state as usize]).unwrap();
+            std::fs::write(directory.join("usage"), format!("{count}\n")).unwrap();
         }
         root
     }
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_beyond_all_measure_are_no_panic() {
+    fn huge_counters_do_not_panic() {
         let root = machine(&[(0, 0, u64::MAX), (1, 0, 5)]);
         let read = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap()).read();
         let poll = || "POLL".to_owned();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_whose_counter_begins_anew_is_unknown() {
+    fn a_counter_that_was_reset_is_unknown() {
         let root = machine(&[(0, 0, 5), (1, 0, 90)]);
         let idle = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap());
         let before = idle.read();
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn no_states_are_no_zero() {
+    fn missing_states_are_unknown_not_zero() {
         let root = machine(&[(0, 0, 5)]);
         let read = Idle::new(&Tree::at(root.path()), &"0-1".parse().unwrap()).read();
         assert!(read.reason().unwrap().contains("cpu1/cpuidle: no idle states"), "{read:?}");

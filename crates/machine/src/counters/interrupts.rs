@@ -1,4 +1,4 @@
-//! /proc/interrupts: how often the CPUs in use were interrupted.
+//! /proc/interrupts: interrupts of the CPUs in use.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,35 @@ use crate::Tree;
 
 const FILE: &str = "/proc/interrupts";
 
-/// Interrupts by row label (`24`, `LOC`, `IPI0`), over the CPUs in use, modulo 2^32: the kernel's own counters
-/// are 32 bits wide and wrap (a timer at 1000 Hz does after 50 days), and sums and differences modulo 2^32
-/// come through that unharmed.
+/// Interrupts by row label (`24`, `LOC`, `IPI0`), summed over the CPUs in use, modulo 2^32. The kernel's
+/// counters have 32 bits and wrap (a timer at 1000 Hz after 50 days). Sums and differences modulo 2^32 stay
+/// correct.
 pub type Counts = BTreeMap<String, Row>;
 
-/// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     count: u32,
-    /// The last word of the row, which names the device or the kind: a number that a driver has given back may be another's.
+    /// The last word of the row, which names the device or the kind. An interrupt number can be reassigned to
+    /// another device.
     device: String,
 }
 
-/// Rows that count errors of the interrupt controller for the whole machine, in the place of CPU 0
+/// Rows that count errors of the whole machine's interrupt controller, in the column of CPU 0
 /// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
 const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
-/// Rows that are found by what they are called at their end, and get x86's label: on Arm they are IPI0 and so on, by a
-/// numbering that changed.
+/// Rows that are found by the name at their end, and get the label of x86. On Arm their labels are IPI0 and
+/// so on, and the numbering has changed.
 const BY_NAME: [(&str, &str); 3] =
     [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL), ("arch_timer", TIMER)];
-/// Label of the interrupts that make a CPU look at its run queue.
+/// Label of reschedule interrupts.
 pub const RESCHEDULE: &str = "RES";
-/// Label of those that make it call a function; waking a task on an idle CPU may be one.
+/// Label of function call interrupts, which may also wake a task on an idle CPU.
 pub const CALL: &str = "CAL";
-
-/// Label of those of a CPU's own timer.
+/// Label of local timer interrupts.
 pub const TIMER: &str = "LOC";
 
-/// The columns of each of `cpus`, apart.
+/// Reads the columns of each of `cpus` separately.
 pub fn read_each(tree: &Tree, cpus: &CpuList) -> Reading<Vec<Counts>> {
     match tree.bytes(FILE) {
         Reading::Value(bytes) => parse_each(&bytes, cpus),
@@ -45,7 +44,7 @@ pub fn read_each(tree: &Tree, cpus: &CpuList) -> Reading<Vec<Counts>> {
     }
 }
 
-/// The columns of `cpus`.
+/// Reads the columns of `cpus`, summed.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
     match tree.bytes(FILE) {
         Reading::Value(bytes) => parse(&bytes, cpus),
@@ -76,13 +75,13 @@ fn parse_each(bytes: &[u8], cpus: &CpuList) -> Reading<Vec<Counts>> {
     }
 }
 
-/// Adds to a row; several may have one label.
+/// Adds to a row. Several rows may have the same label.
 fn add(counts: &mut Counts, label: &str, device: &str, count: u32) {
     let sum = counts.entry(label.to_owned()).or_insert_with(|| Row { count: 0, device: device.to_owned() });
     sum.count = sum.count.wrapping_add(count);
 }
 
-/// The last word of a row, if it is no number.
+/// The last word of a row, if it is not a number.
 fn device(line: &[u8]) -> String {
     let word = line.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
     if number(word).is_some() { String::new() } else { String::from_utf8_lossy(word).into_owned() }
@@ -90,7 +89,7 @@ fn device(line: &[u8]) -> String {
 
 /// Each row's label, its device, and its numbers for `cpus`, ascending.
 fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &str, &[u32])) -> Result<(), String> {
-    // A text that was cut short would pass for fewer interrupts.
+    // A truncated text would look like fewer interrupts.
     if !bytes.ends_with(b"\n") {
         return Err(format!("{FILE}: the text is cut short"));
     }
@@ -101,9 +100,9 @@ fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &str, &[u32])) 
         let Some(colon) = line.iter().position(|&byte| byte == b':') else {
             return Err(format!("{FILE}: a row without a label"));
         };
-        let own = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
-        let named = BY_NAME.iter().find(|(name, _)| line.trim_ascii_end().ends_with(name.as_bytes()));
-        let label = named.map_or(own, |(_, label)| (*label).to_owned());
+        let printed = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
+        let by_name = BY_NAME.iter().find(|(name, _)| line.trim_ascii_end().ends_with(name.as_bytes()));
+        let label = by_name.map_or(printed, |(_, label)| (*label).to_owned());
         if TOTALS.contains(&label.as_str()) {
             continue;
         }
@@ -115,23 +114,23 @@ fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &str, &[u32])) 
     Ok(())
 }
 
-/// Positions of `cpus` in the header. Only online CPUs have a column: after `CPU0` may stand `CPU2`.
+/// Positions of `cpus` in the header. Only online CPUs have a column: `CPU2` may follow `CPU0`.
 fn columns(header: &[u8], cpus: &CpuList) -> Result<Vec<usize>, String> {
-    let shown: Vec<Option<u32>> = words(header)
+    let column_cpus: Vec<Option<u32>> = words(header)
         .map(|word| std::str::from_utf8(word.strip_prefix(b"CPU")?).ok()?.parse().ok())
         .collect();
-    let wanted: Vec<usize> =
-        (0..shown.len()).filter(|&column| shown[column].is_some_and(|cpu| cpus.contains(cpu))).collect();
+    let is_wanted = |column: &usize| column_cpus[*column].is_some_and(|cpu| cpus.contains(cpu));
+    let wanted: Vec<usize> = (0..column_cpus.len()).filter(is_wanted).collect();
     if cpus.is_empty() {
         return Err("no CPU is in use".to_owned());
     }
-    match cpus.iter().find(|&cpu| !shown.contains(&Some(cpu))) {
+    match cpus.iter().find(|&cpu| !column_cpus.contains(&Some(cpu))) {
         Some(cpu) => Err(format!("{FILE}: no column for CPU {cpu}, which is or was offline")),
         None => Ok(wanted),
     }
 }
 
-/// The wanted columns (ascending) of one row; `None` if one of them is no number.
+/// The wanted columns (ascending) of one row; `None` if one of them is not a number.
 fn row(line: &[u8], wanted: &[usize], numbers: &mut Vec<u32>) -> Option<()> {
     numbers.clear();
     let mut words = words(line);
@@ -156,8 +155,8 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// Interrupts between two moments. A row that came in between (a driver was loaded) began at 0; one that went
-/// took its count with it.
+/// Interrupts between two readings. A new row (a driver was loaded) began at 0. A row that disappeared makes
+/// the sum unknown.
 pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
     if let Some(gone) = before.keys().find(|label| !after.contains_key(*label)) {
         return Reading::Unknown(format!("{FILE}: row {gone} disappeared in between"));
@@ -172,7 +171,7 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
             ));
         }
         let growth = after.count.wrapping_sub(then.map_or(0, |then| then.count));
-        // No row grows by 2^31 within a round; a step back looks like it.
+        // No row grows by 2^31 within a round; a counter that fell looks like it.
         if growth > u32::MAX / 2 {
             return Reading::Unknown(format!("{FILE}: row {label} went backwards"));
         }
@@ -181,7 +180,7 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
     Reading::Value(sum)
 }
 
-/// The same for one row.
+/// As [`growth`], for one row.
 pub fn growth_of(label: &str, before: &Counts, after: &Counts) -> Reading<f64> {
     match (before.get(label), after.get(label)) {
         (Some(before), Some(after)) => {
@@ -255,7 +254,7 @@ ERR:         99
     }
 
     #[test]
-    fn one_row_alone_by_label_or_by_name() {
+    fn a_row_is_found_by_label_or_by_name() {
         let row = |label: &str, first: u32, second: u32| {
             let text =
                 |n: u32| format!("   CPU0 CPU1\n{label}: {n} {second}   Rescheduling interrupts\nLOC: 1 1\n");
@@ -269,7 +268,7 @@ ERR:         99
     }
 
     #[test]
-    fn each_cpu_apart_and_rows_of_one_name_together() {
+    fn cpus_are_separate_and_rows_of_one_name_are_summed() {
         let text = "      CPU0  CPU2\n 10:  5  7  GICv3 27 Level  arch_timer\n 11:  1  2  GICv3 26 Level  arch_timer\n\
                     IPI0:  3  4  Rescheduling interrupts\n";
         let each = parse_each(text.as_bytes(), &"0,2".parse().unwrap()).into_value().unwrap();
@@ -280,7 +279,7 @@ ERR:         99
     }
 
     #[test]
-    fn a_text_cut_short_is_unknown() {
+    fn a_truncated_text_is_unknown() {
         assert!(counts(&AFTER[..AFTER.len() - 1], "0").reason().unwrap().contains("cut short"));
         assert!(counts("   CPU0 CPU2\n LOC: 12\n", "2").reason().unwrap().contains("row LOC"));
     }

@@ -1,4 +1,4 @@
-//! /proc/pressure: time in which tasks had to wait for CPU, memory or I/O (PSI).
+//! /proc/pressure: time in which tasks waited for CPU, memory or I/O (PSI).
 
 use figure::evidence::{PSI_CPU, PSI_IO, PSI_MEMORY};
 use figure::{Evidence, Reading};
@@ -8,16 +8,16 @@ use crate::Tree;
 
 const FILES: [&str; 3] = ["/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io"];
 
-/// `some total` of cpu, memory and io, in us.
+/// `some total` of cpu, memory and io, in µs.
 pub type Totals = [Reading<u64>; 3];
 
-/// The three totals.
+/// Reads the three totals.
 pub fn read(tree: &Tree) -> Totals {
     FILES.map(|file| match tree.text(file) {
         Reading::Value(text) => {
             Reading::or_unknown(parse(&text), &format!("{file}: no number 'some … total='"))
         }
-        // psi_show answers EOPNOTSUPP where PSI is compiled in and switched off (kernel/sched/psi.c).
+        // psi_show returns EOPNOTSUPP if PSI is built in but switched off (kernel/sched/psi.c).
         Reading::Unknown(reason) if reason.contains("not supported") => {
             Reading::Unknown(format!("{reason} (switched off; the boot parameter psi=1 switches it on)"))
         }
@@ -25,8 +25,8 @@ pub fn read(tree: &Tree) -> Totals {
     })
 }
 
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=17284171`. The line `full` may be absent: cpu has it since
-/// Linux 5.13 only.
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=17284171`. The line `full` may be missing: cpu has it
+/// since Linux 5.13.
 fn parse(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_ascii_whitespace().find_map(|word| word.strip_prefix("total="))?.parse().ok()

@@ -1,4 +1,4 @@
-//! /proc/stat: where the time of each CPU went.
+//! /proc/stat: time of each CPU by kind.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::Tree;
 
 const FILE: &str = "/proc/stat";
 
-/// Ticks a second of the times in /proc: `sysconf(_SC_CLK_TCK)`, 100 by ABI on x86-64 and aarch64, whatever
-/// the kernel's own HZ is (include/uapi/asm-generic/param.h).
+/// Ticks per second of times in /proc: `sysconf(_SC_CLK_TCK)`. It is 100 by ABI on x86-64 and aarch64 for any
+/// HZ of the kernel (include/uapi/asm-generic/param.h).
 pub const USER_HZ: f64 = 100.0;
 
-/// The columns of a `cpuN` line (proc_stat(5)). `guest` and `guest_nice` follow and are left out, because user
-/// and nice hold them already.
+/// The columns of a `cpuN` line (proc_stat(5)). `guest` and `guest_nice` follow and are skipped, because user
+/// and nice include them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     User,
@@ -25,10 +25,10 @@ pub enum Column {
     Steal,
 }
 
-/// Columns that are kept: up to steal.
+/// Columns that are read: up to steal.
 const COLUMNS: usize = 8;
 
-/// Time in which a CPU worked for somebody. Idle and iowait are no work; stolen time is not the CPU's.
+/// Columns of busy time. Idle, iowait and steal are not busy.
 pub const BUSY: &[Column] = &[Column::User, Column::Nice, Column::System, Column::Irq, Column::Softirq];
 
 impl Column {
@@ -44,10 +44,10 @@ impl Column {
     }
 }
 
-/// Ticks by CPU and column; old kernels, and what imitates one, show fewer columns.
+/// Ticks by CPU and column. Old kernels and emulations have fewer columns.
 pub type Times = BTreeMap<u32, Vec<u64>>;
 
-/// The lines of `cpus`.
+/// Reads the lines of `cpus`.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Times> {
     match tree.bytes(FILE) {
         Reading::Value(bytes) => parse(&bytes, cpus),
@@ -58,13 +58,13 @@ pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Times> {
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {
     let mut times = Times::new();
     for line in bytes.split(|&byte| byte == b'\n') {
-        // The cpu lines stand first; the `intr` line after them may hold thousands of numbers.
+        // The cpu lines come first; the `intr` line after them may have thousands of numbers.
         let Some(line) = line.strip_prefix(b"cpu") else { break };
         let Ok(line) = std::str::from_utf8(line) else {
             return Reading::Unknown(format!("{FILE}: not a text"));
         };
         let mut words = line.split_ascii_whitespace();
-        // The line of all CPUs together, "cpu  1 2 …", has no number of its own.
+        // The line of all CPUs, "cpu  1 2 …", has no number.
         if line.starts_with(' ') {
             continue;
         }
@@ -92,7 +92,7 @@ pub fn growth(before: &Times, after: &Times, cpus: &CpuList, columns: &[Column])
         let (Some(before), Some(after)) = (before.get(&cpu), after.get(&cpu)) else {
             return Reading::Unknown(format!("{FILE}: no line for CPU {cpu}, which is or was offline"));
         };
-        // gVisor and the like print a line of zeros for each CPU: a CPU that never even idled is not counted.
+        // gVisor and similar kernels print zeros for each CPU. A CPU that was never even idle is not counted.
         if after.iter().all(|&column| column == 0) {
             return Reading::Unknown(format!("{FILE}: all zeros for CPU {cpu}: this kernel does not count"));
         }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_since_boot_are_no_observation() {
+    fn zeros_since_boot_are_unknown() {
         let zeros = "cpu0 0 0 0 0 0 0 0 0 0 0\n";
         assert!(spent(zeros, zeros, "0", &[Column::Steal]).reason().unwrap().contains("does not count"));
     }

@@ -1,4 +1,4 @@
-//! Counters that sysfs keeps one to a file, of which the sum counts: thermal throttling and memory errors.
+//! Sums of sysfs counters with one file each: thermal throttling and memory errors.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::Tree;
 /// The files of one source.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// Counters, or why there are none.
+    /// Paths of the counters, or why there are none.
     counts: Reading<Vec<String>>,
-    /// Seconds since counters were set to zero, where the kernel tells.
+    /// Paths of the seconds since counters were reset, if the kernel has them.
     ages: Vec<String>,
 }
 
-/// What they held, in the same order.
+/// The readings, in the same order.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     counts: Vec<Reading<u64>>,
@@ -24,22 +24,23 @@ pub struct Numbers {
 }
 
 impl Files {
-    /// Reads all of them.
+    /// Reads all files.
     pub fn read(&self, tree: &Tree) -> Numbers {
-        let of = |file: &String| tree.number(file);
+        let number = |file: &String| tree.number(file);
         Numbers {
-            counts: self.counts.value().into_iter().flatten().map(of).collect(),
-            ages: self.ages.iter().map(of).collect(),
+            counts: self.counts.value().into_iter().flatten().map(number).collect(),
+            ages: self.ages.iter().map(number).collect(),
         }
     }
 
-    /// By how much they grew together.
+    /// The sum of the growths.
     pub fn growth(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
         let files = match &self.counts {
             Reading::Value(files) => files,
             Reading::Unknown(reason) => return Reading::unknown(reason),
         };
-        // A counter that was set to zero in between, by a user or as its driver was loaded again, may have grown since beyond what it was.
+        // A counter that was reset in between, by a user or by loading its driver, may exceed its old value
+        // again.
         for ((file, before), after) in self.ages.iter().zip(&before.ages).zip(&after.ages) {
             if let (Reading::Value(before), Reading::Value(after)) = (before, after)
                 && let Reading::Unknown(reason) = grown(file, *before, *after)
@@ -58,17 +59,17 @@ impl Files {
     }
 }
 
-/// Thermal throttle events of the cores and packages in use. Every CPU of a core (of a package) is interrupted
-/// by, and counts, the same event (drivers/thermal/intel/therm_throt.c), so one CPU speaks for each.
+/// Thermal throttle events of the cores and packages in use. Every CPU of a core or package counts the same
+/// event (drivers/thermal/intel/therm_throt.c), so one CPU of each is read.
 pub fn thermal(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Files {
     let mut cores = BTreeSet::new();
     let mut packages = BTreeSet::new();
     let mut files = Vec::new();
-    let mut without = None;
+    let mut missing = None;
     for cpu in cpus.iter() {
         let (core, package) =
             machine.cpu(cpu).map_or((None, None), |logical| (Some(logical.core), Some(logical.package)));
-        // A CPU whose core is not known speaks for itself.
+        // A CPU whose core is unknown is read.
         let new_core = core.is_none_or(|core| cores.insert(core));
         let new_package = package.is_none_or(|package| packages.insert(package));
         if !new_core && !new_package {
@@ -78,18 +79,18 @@ pub fn thermal(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Files {
         if new_core {
             let file = format!("{directory}/core_throttle_count");
             if !tree.exists(&file) {
-                without = Some(cpu);
+                missing = Some(cpu);
                 continue;
             }
             files.push(file);
         }
         let file = format!("{directory}/package_throttle_count");
-        // Processors before Sandy Bridge have no thermal sensor for the package.
+        // Processors before Sandy Bridge have no package sensor.
         if new_package && tree.exists(&file) {
             files.push(file);
         }
     }
-    let counts = match without {
+    let counts = match missing {
         _ if cpus.is_empty() => Reading::unknown("no CPU is in use"),
         None => Reading::Value(files),
         Some(_) if files.is_empty() => Reading::unknown("no thermal_throttle directory: AMD, Arm or a guest"),
@@ -102,10 +103,10 @@ pub fn thermal(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Files {
 pub fn edac(tree: &Tree) -> Files {
     const DIRECTORY: &str = "/sys/devices/system/edac/mc";
     let controllers = tree.numbered(DIRECTORY, "mc");
-    let of = |name: &str| -> Vec<String> {
+    let paths = |name: &str| -> Vec<String> {
         controllers.iter().map(|number| format!("{DIRECTORY}/mc{number}/{name}")).collect()
     };
-    let (files, ages) = (of("ce_count"), of("seconds_since_reset"));
+    let (files, ages) = (paths("ce_count"), paths("seconds_since_reset"));
     let counts = if files.is_empty() {
         Reading::Unknown(format!(
             "{DIRECTORY}: no memory controller: no ECC, no EDAC driver for it, or a guest"
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_that_was_set_to_zero_is_unknown_however_far_it_has_come_since() {
+    fn a_counter_that_was_reset_is_unknown() {
         let root = tempfile::tempdir().unwrap();
         let controller = root.path().join("sys/devices/system/edac/mc/mc0");
         std::fs::create_dir_all(&controller).unwrap();

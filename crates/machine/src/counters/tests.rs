@@ -174,9 +174,9 @@ fn every_source_has_its_known_answer() {
 fn an_empty_tree_gives_a_reason_for_every_key_and_no_value() {
     let fixture = Fixture::new(&[]);
     let evidence = fixture.delta(&machine(), "0-3", &[]);
-    let known: Vec<_> = evidence.iter().filter(|(_, r)| r.value().is_some()).map(|(name, _)| name).collect();
-    // All siblings are in use, so none of them can be busy for others; a tick is a tick.
-    assert_eq!(known, ["cpu.foreign_resolution", "cpu.sibling"]);
+    let values: Vec<_> = evidence.iter().filter(|(_, r)| r.value().is_some()).map(|(name, _)| name).collect();
+    // All siblings are in use, so none is busy with other work. The resolution is a constant.
+    assert_eq!(values, ["cpu.foreign_resolution", "cpu.sibling"]);
     assert_eq!(reason(&evidence, PSI_CPU), "/proc/pressure/cpu: no such file or directory");
     assert_eq!(reason(&evidence, CPU_STEAL), "/proc/stat: no such file or directory");
     assert_eq!(reason(&evidence, THERMAL_THROTTLES), "no thermal_throttle directory: AMD, Arm or a guest");
@@ -204,7 +204,7 @@ fn siblings_that_a_hypervisor_may_hide_are_unknown() {
     }
     let fixture = Fixture::new(BEFORE);
     assert!(reason(&fixture.delta(&guest, "0", &[]), CPU_SIBLING).contains("may hide"));
-    // The same on bare metal: SMT is off, nobody can be there.
+    // On bare metal, SMT is off.
     guest.virtualisation.hypervisor = Reading::Value("none".to_owned());
     assert_eq!(fixture.delta(&guest, "0", &[]).get(CPU_SIBLING), Reading::Value(0.0));
     guest.topology.unknown = Some("no topology directory".to_owned());
@@ -239,7 +239,7 @@ fn the_group_that_throttled_most_counts() {
 }
 
 #[test]
-fn another_process_has_groups_of_its_own() {
+fn another_process_has_its_own_groups() {
     let room = "/sys/fs/cgroup/room/cpu.stat";
     let fixture = Fixture::new(&[
         ("/proc/77/cgroup", "0::/room\n"),
@@ -275,27 +275,27 @@ fn version_1_counts_nanoseconds_and_failures() {
 }
 
 #[test]
-fn no_limit_anywhere_is_a_known_zero_only_if_all_groups_are_seen() {
+fn no_limit_anywhere_is_a_known_zero_only_if_all_groups_are_visible() {
     let root = || level(2, "/sys/fs/cgroup");
     let fixture = Fixture::new(&[("/sys/fs/cgroup/cpu.stat", "usage_usec 9\n")]);
-    let with = |cgroup: Cgroup| {
+    let delta = |cgroup: Cgroup| {
         let machine = Machine { cgroup, ..machine() };
         fixture.delta(&machine, "0", &[])
     };
-    let seen = with(Cgroup { levels: vec![root()], unknown: None });
+    let visible = delta(Cgroup { levels: vec![root()], unknown: None });
     for key in [CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CGROUP_MEMORY_EVENTS] {
-        assert_eq!(seen.get(key), Reading::Value(0.0), "{}", key.name);
+        assert_eq!(visible.get(key), Reading::Value(0.0), "{}", key.name);
     }
-    let hidden = with(Cgroup { levels: vec![root()], unknown: Some("a cgroup namespace".to_owned()) });
+    let hidden = delta(Cgroup { levels: vec![root()], unknown: Some("a cgroup namespace".to_owned()) });
     assert_eq!(reason(&hidden, CGROUP_THROTTLED), "a cgroup namespace");
-    let gone = with(Cgroup { levels: vec![level(2, "/sys/fs/cgroup/x"), root()], unknown: None });
+    let gone = delta(Cgroup { levels: vec![level(2, "/sys/fs/cgroup/x"), root()], unknown: None });
     assert_eq!(reason(&gone, CGROUP_THROTTLED), "/sys/fs/cgroup/x: no such directory");
-    let odd = with(Cgroup { levels: vec![CgroupLevel { quota_cpus: Some(1.0), ..root() }], unknown: None });
+    let odd = delta(Cgroup { levels: vec![CgroupLevel { quota_cpus: Some(1.0), ..root() }], unknown: None });
     assert!(reason(&odd, CGROUP_THROTTLED).contains("missing, though the group sets a CPU quota"));
 }
 
 #[test]
-fn throttling_that_was_seen_stands_even_if_other_groups_are_hidden() {
+fn observed_throttling_is_valid_even_if_other_groups_are_hidden() {
     let mut machine = machine();
     machine.cgroup = Cgroup {
         levels: vec![level(2, "/sys/fs/cgroup")],
@@ -336,10 +336,10 @@ fn a_snapshot_costs_little() {
     let tree = Tree::live();
     let online = tree.list("/sys/devices/system/cpu/online").into_value().unwrap_or_else(|| list("0"));
     let watch = Watch::new(&tree, &crate::describe(&tree, &crate::Asked::default()), &online);
-    let began = Instant::now();
-    let kept: Vec<Snapshot> = (0..TIMES).map(|_| watch.snapshot()).collect();
-    let each = began.elapsed() / TIMES;
-    println!("{each:?} for each of {} snapshots", kept.len());
+    let start = Instant::now();
+    let snapshots: Vec<Snapshot> = (0..TIMES).map(|_| watch.snapshot()).collect();
+    let each = start.elapsed() / TIMES;
+    println!("{each:?} for each of {} snapshots", snapshots.len());
     assert!(each.as_millis() < 50, "{each:?}");
 }
 
@@ -402,7 +402,7 @@ proptest! {
 }
 
 #[test]
-fn a_watch_by_cpu_tells_each_apart() {
+fn a_watch_by_cpu_reports_each_cpu() {
     let fixture = Fixture::new(BEFORE);
     let watch = Watch::new(&fixture.tree(), &machine(), &list("0-1")).by_cpu();
     let before = watch.snapshot();
@@ -413,13 +413,13 @@ fn a_watch_by_cpu_tells_each_apart() {
     assert_eq!(evidence.get(IRQ_EACH), Reading::Value(vec![109.0, 213.0]));
     assert_eq!(evidence.get(IRQ_TIMER_EACH), Reading::Value(vec![100.0, 200.0]));
     assert_eq!(evidence.get(IRQ_KINDS), Reading::Value("LOC 300, RES 12, CAL 7, 24 3".to_owned()));
-    // Together they are what the watch tells of all.
+    // The sums equal the evidence of all CPUs.
     let sum = |key: Key<Vec<f64>>| evidence.get(key).map(|all| all.iter().sum::<f64>());
     assert_eq!(sum(IRQ_EACH), evidence.get(IRQ_COUNT));
     assert_eq!(sum(STEAL_EACH), evidence.get(CPU_STEAL));
     let written: BTreeSet<&str> = evidence.iter().map(|(name, _)| name).collect();
     assert!(super::each::WRITES.iter().all(|name| written.contains(name)));
-    // Without, nothing of it is written; and a source that is gone is unknown.
+    // A watch of all CPUs writes none of them. A missing source is unknown.
     let plain = Fixture::new(BEFORE).delta(&machine(), "0-1", AFTER);
     assert!(super::each::WRITES.iter().all(|name| plain.iter().all(|(written, _)| written != *name)));
     std::fs::remove_file(fixture.tree().path("/proc/interrupts")).unwrap();

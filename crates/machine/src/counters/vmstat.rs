@@ -1,4 +1,4 @@
-//! /proc/vmstat: what the memory management of the whole machine did.
+//! /proc/vmstat: events of the whole machine's memory management.
 
 use figure::evidence::{
     Key, VM_COMPACT_STALL, VM_DIRECT_SCAN, VM_NUMA_HINTS, VM_NUMA_MIGRATED, VM_SWAPPED, VM_THP_SPLIT,
@@ -10,13 +10,13 @@ use crate::Tree;
 
 const FILE: &str = "/proc/vmstat";
 
-/// One event that is watched.
+/// An event that is counted.
 struct Event {
     key: Key<f64>,
-    /// Its name, and why a kernel may lack it.
     name: &'static str,
+    /// Why a kernel may not have it.
     lacking: &'static str,
-    /// Whether a line of the file counts towards it.
+    /// Whether the line with this name counts.
     counts: fn(&str) -> bool,
 }
 
@@ -31,7 +31,7 @@ const EVENTS: [Event; 6] = [
         key: VM_DIRECT_SCAN,
         name: "pgscan_direct",
         lacking: "the kernel is built without event counters",
-        // Before Linux 4.8 there was one for each zone, pgscan_direct_normal and so on; pgscan_direct_throttle
+        // Before Linux 4.8 there was one per zone, such as pgscan_direct_normal. pgscan_direct_throttle
         // counts waits, not pages.
         counts: |name| name.starts_with("pgscan_direct") && name != "pgscan_direct_throttle",
     },
@@ -62,10 +62,10 @@ const EVENTS: [Event; 6] = [
     },
 ];
 
-/// The watched events in the order of [`EVENTS`]; `None` where the kernel has no such counter.
+/// Counts in the order of [`EVENTS`]; `None` if the kernel has no such counter.
 pub type Events = [Option<u64>; EVENTS.len()];
 
-/// The watched events.
+/// Reads the events.
 pub fn read(tree: &Tree) -> Reading<Events> {
     match tree.text(FILE) {
         Reading::Value(text) => parse(&text),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_have_is_unknown() {
+    fn an_event_that_the_kernel_lacks_is_unknown() {
         let read = parse("pswpin 1\npswpout 2\n");
         let mut evidence = Evidence::default();
         write(&mut evidence, &read, &read);

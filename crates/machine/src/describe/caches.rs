@@ -1,8 +1,8 @@
 //! Caches: every instance once, from /sys/devices/system/cpu/cpuN/cache
-//! (Documentation/ABI/testing/sysfs-devices-system-cpu), and what is odd about them.
+//! (Documentation/ABI/testing/sysfs-devices-system-cpu), and their oddities.
 //!
-//! In a guest the last level is what the hypervisor chose to show: nothing, one for each virtual CPU, or the
-//! whole cache of the host. A rule such as "arrays of four times the cache" must know that.
+//! A hypervisor may hide the last level, report one for each virtual CPU, or report the whole cache of the
+//! host. A rule such as "arrays of four times the cache" must take this into account.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use super::topology::{CPUS, members};
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
-/// Cache directories looked at for each CPU: real ones have four or five.
+/// Cache directories that are read per CPU. Real CPUs have four or five.
 const MAX_INDICES: usize = 16;
-/// The most last-level cache for each core that was ever sold: 32 MiB (AMD EPYC 9175F, 512 MiB for 16 cores).
-/// A guest that shows more for each of its CPUs sees a cache that it shares with strangers.
+/// The largest last-level cache per core on the market: 32 MiB (AMD EPYC 9175F, 512 MiB for 16 cores). A
+/// guest with more per CPU shares the cache with other guests.
 const MAX_LAST_LEVEL_PER_CPU: u64 = 32 << 20;
 
 /// Describes the caches.
@@ -32,17 +32,17 @@ pub fn describe(
     if unsized_ones > 0 {
         remarks.push(format!("{unsized_ones} cache instances are listed without a size"));
     }
-    let shown = !instances.is_empty();
-    if !shown {
-        remarks.push(none_shown(cpuinfo, unsized_ones));
+    let in_sysfs = !instances.is_empty();
+    if !in_sysfs {
+        remarks.push(no_caches(cpuinfo, unsized_ones));
     }
     #[cfg(target_arch = "x86_64")]
     if tree.is_live() {
-        let said = super::cpuid::caches();
-        if shown {
-            remarks.extend(super::cpuid::contradiction(&instances, &said));
-        } else if !said.is_empty() {
-            instances = super::cpuid::instances(&said, topology);
+        let leaves = super::cpuid::caches();
+        if in_sysfs {
+            remarks.extend(super::cpuid::contradiction(&instances, &leaves));
+        } else if !leaves.is_empty() {
+            instances = super::cpuid::instances(&leaves, topology);
             remarks.push("these are CPUID's; which CPUs share one is assumed from its counts".to_owned());
         }
     }
@@ -51,12 +51,12 @@ pub fn describe(
     Caches { instances, unknown: (!remarks.is_empty()).then(|| remarks.join("; ")) }
 }
 
-/// All instances with a size, and the number of those without.
+/// All instances with a size, and the number of instances without.
 fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
     let mut instances = Vec::new();
     let mut without_size = 0;
-    // Which CPUs have their cache of a level and kind already: an instance is read once, at its first CPU,
-    // and contradicting lists cannot give a CPU two of them.
+    // CPUs whose cache of a level and kind is known. An instance is read once, at its first CPU, and
+    // contradicting lists cannot give a CPU two of them.
     let mut served: BTreeMap<(u32, CacheKind), BTreeSet<u32>> = BTreeMap::new();
     for cpu in online.iter() {
         let directory = format!("{CPUS}/cpu{cpu}/cache");
@@ -88,7 +88,7 @@ fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
                 kind,
                 size,
                 line: number("coherency_line_size"),
-                // The kernel prints 0 for a fully associative cache and for one it knows nothing of.
+                // The kernel prints 0 for a fully associative cache, and if the number is unknown.
                 ways: number("ways_of_associativity"),
                 cpus,
             });
@@ -106,7 +106,7 @@ fn kind(text: Reading<String>) -> Option<CacheKind> {
     }
 }
 
-/// `48K`; the kernel writes KiB always, lscpu's oldest dumps also know M.
+/// `48K`. The kernel always prints KiB; the oldest dumps of lscpu also contain M.
 fn size(text: &str) -> Option<u64> {
     let (digits, factor) = match text.as_bytes().last()? {
         b'K' => (&text[..text.len() - 1], 1 << 10),
@@ -117,7 +117,7 @@ fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-fn none_shown(cpuinfo: &Cpuinfo, without_size: usize) -> String {
+fn no_caches(cpuinfo: &Cpuinfo, without_size: usize) -> String {
     let mut remark = if without_size > 0 {
         "so no cache is known".to_owned()
     } else {
@@ -132,15 +132,14 @@ fn none_shown(cpuinfo: &Cpuinfo, without_size: usize) -> String {
     remark
 }
 
-/// What is odd about the last level.
+/// Oddities of the last level.
 fn oddities(
     instances: &[Cache],
     x86: bool,
     topology: &Topology,
     virtualisation: &Virtualisation,
 ) -> Option<String> {
-    // On hardware the kernel reads the caches from the processor itself; they are odd only where someone
-    // stands between.
+    // On hardware the kernel reads the caches from the processor. Only a hypervisor can change them.
     if !virtualisation.is_guest() {
         return None;
     }

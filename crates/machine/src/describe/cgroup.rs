@@ -1,24 +1,24 @@
-//! Limits that control groups set on us, or on another process: its group and every ancestor up to the mount, of version 1 and 2
+//! Limits of a process's control groups: its group and all ancestors up to the mount, in versions 1 and 2
 //! (Documentation/admin-guide/cgroup-v1, cgroup-v2.rst).
 //!
-//! /proc/self/cgroup names our group in each hierarchy, /proc/self/mountinfo where the hierarchy can be seen,
-//! and which part of it. In a container the two need not meet: then the top of what is mounted is all that can
-//! be read, and the groups above it are unknown.
+//! /proc/self/cgroup names the group in each hierarchy. /proc/self/mountinfo names the mount point of the
+//! hierarchy and the mounted part. In a container the group may lie outside of that part. Then only the
+//! limits at the mount point can be read, and the groups above are unknown.
 
 use figure::host::{Cgroup, CgroupLevel};
 use figure::{CpuList, Reading};
 
 use crate::Tree;
 
-/// Ancestors looked at. Real trees are some ten deep; the kernel's own limit (cgroup.max.depth) is higher.
+/// Ancestors that are read. Real trees are about ten deep; the kernel's limit (cgroup.max.depth) is higher.
 const MAX_DEPTH: usize = 64;
-/// Hierarchies looked at: the kernel has some 15 controllers.
+/// Hierarchies that are read. The kernel has about 15 controllers.
 const MAX_HIERARCHIES: usize = 32;
-/// Longer lines are damaged: a path has at most 4096 bytes (PATH_MAX).
+/// Bytes of a line. A longer line is damaged, because a path has at most 4096 bytes (PATH_MAX).
 const MAX_LINE: usize = 16_384;
 /// v1 prints "no limit" as the largest multiple of the page size below 2⁶³. No machine has an exbibyte.
 const UNLIMITED: u64 = 1 << 60;
-/// Controllers of v1 whose limits move figures.
+/// Controllers of v1 whose limits affect figures.
 const CONTROLLERS: [&str; 3] = ["cpu", "cpuset", "memory"];
 
 /// A mounted hierarchy: one line of /proc/self/mountinfo.
@@ -32,15 +32,15 @@ struct Mount {
     controllers: Vec<String>,
 }
 
-/// Describes our groups. `online` tells which cpusets narrow anything.
+/// Describes the groups of this process. A cpuset is reported only if it excludes a CPU of `online`.
 pub fn describe(tree: &Tree, online: &CpuList) -> Cgroup {
-    of(tree, "self", online)
+    of_process(tree, "self", online)
 }
 
-/// Describes the groups of a process, by its number in /proc.
-pub fn of(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
+/// Describes the groups of a process, by its entry in /proc.
+pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
     let file = format!("/proc/{process}/cgroup");
-    // Where hierarchies are mounted for us: it is we who read the limits.
+    // The mounts of this process, which reads the limits.
     let (groups, mounts) = match (tree.text(&file), tree.text("/proc/self/mountinfo")) {
         (Reading::Value(groups), Reading::Value(mounts)) => (groups, mounts),
         (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => {
@@ -111,22 +111,22 @@ fn mount(line: &str) -> Option<Mount> {
     Some(Mount { version, root, point, controllers })
 }
 
-/// Spaces, tabs, newlines and backslashes stand as \040, \011, \012, \134.
+/// Decodes spaces, tabs, newlines and backslashes, which are written \040, \011, \012, \134.
 fn unescaped(field: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
         .fold(field.to_owned(), |text, (code, character)| text.replace(code, character))
 }
 
-/// The directories of our group and its ancestors, innermost first, and what hides others, if something does.
+/// The directories of a group and its ancestors, innermost first, and why others are hidden, if so.
 fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<String>) {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-    let (ours, root) = (parts(path), parts(&mount.root));
+    let (group, root) = (parts(path), parts(&mount.root));
     let climbs = |parts: &[String]| parts.iter().any(|part| part == "..");
     let mut hidden = None;
-    let mut below: Vec<String> = match ours.strip_prefix(root.as_slice()) {
-        Some(below) if !climbs(&ours) && !climbs(&root) => below.to_vec(),
+    let mut below: Vec<String> = match group.strip_prefix(root.as_slice()) {
+        Some(below) if !climbs(&group) && !climbs(&root) => below.to_vec(),
         _ => {
             hidden = Some(format!(
                 "our group {path} lies outside of what is mounted at {}; only the limits at its top are seen",
@@ -144,7 +144,7 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
         hidden = Some(format!("the directory of our group {path} is not to be seen below {}", mount.point));
         below.pop();
     }
-    // The true root of v2 has no cgroup.events; a root that has one is the top of a namespace only.
+    // The real root of v2 has no cgroup.events. A root that has it is the top of a namespace.
     let top = mount.point.as_str();
     if hidden.is_none()
         && (!root.is_empty() || mount.version == 2 && tree.exists(format!("{top}/cgroup.events")))
@@ -158,7 +158,7 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
 
 fn v2(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
     let text = |file: &str| tree.text(format!("{directory}/{file}")).into_value();
-    // "max" and what is not there are no limit.
+    // "max" and a missing file mean no limit.
     let number = |file: &str| text(file)?.parse::<u64>().ok();
     let quota = text("cpu.max").and_then(|line| {
         let (quota, period) = line.split_once(' ')?;
@@ -177,7 +177,7 @@ fn v2(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
 fn v1(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
     let text = |file: &str| tree.text(format!("{directory}/{file}")).into_value();
     let number = |file: &str| text(file)?.parse::<u64>().ok();
-    // A quota of -1 is none, and no u64.
+    // A quota of -1 means none; it does not parse as u64.
     let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
     CgroupLevel {
         version: 1,
@@ -194,13 +194,13 @@ fn cpus_worth(quota: u64, period: u64) -> Option<f64> {
     (period > 0).then(|| quota as f64 / period as f64)
 }
 
-/// A cpuset, if it leaves out any CPU.
+/// The cpuset, if it excludes an online CPU.
 fn cpuset(text: Option<String>, online: &CpuList) -> Option<CpuList> {
     let cpus: CpuList = text?.parse().ok()?;
     (!cpus.is_empty() && !online.is_subset(&cpus)).then(|| cpus.intersection(online))
 }
 
-/// What is charged, less the file pages that the kernel drops first when the group needs room.
+/// The charged memory minus the inactive file pages, which the kernel drops first.
 fn used(charged: Option<u64>, stat: Option<String>, inactive: &str) -> Option<u64> {
     let field = |line: &str| line.strip_prefix(inactive)?.trim().parse::<u64>().ok();
     let inactive = stat.and_then(|stat| stat.lines().find_map(field)).unwrap_or(0);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn page_cache_that_is_dropped_first_does_not_count_as_used() {
+    fn inactive_page_cache_does_not_count_as_used() {
         let stat = Some("anon 5\ninactive_file 30\n".to_owned());
         assert_eq!(used(Some(100), stat.clone(), "inactive_file"), Some(70));
         assert_eq!(used(Some(10), stat, "inactive_file"), Some(0));

@@ -1,9 +1,8 @@
-//! From memory modules to the theoretical peak: how many channels do they populate?
+//! The theoretical peak of memory modules, from the number of channels that they populate.
 //!
-//! SMBIOS names slots, not channels, and every maker in its own way. A peak serves as a limit that no figure
-//! may pass, so an error must go upwards: where the names do not tell, each module counts as a channel of its
-//! own, and the basis says so. Names are believed only if every slot of the machine, the empty ones too, fits
-//! the reading.
+//! SMBIOS names slots, not channels, and every vendor names them differently. The peak is a limit that no
+//! figure may exceed, so it must not be too low: if the names do not show the channel, each module counts as
+//! one, and the basis says so. Names are used only if every slot, also the empty ones, matches the pattern.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,16 +18,16 @@ pub struct Slot {
     pub locator: String,
     /// `BANK 0` and the like.
     pub bank: String,
-    /// What is in it.
+    /// The module in it.
     pub module: Option<Module>,
 }
 
-/// Slots of one channel: three at most, since DDR3 (the bus carries no more).
+/// Slots per channel at most, since DDR3.
 const MAX_SLOTS_PER_CHANNEL: usize = 3;
-/// Channels of one package: 12 today (EPYC 9004, Xeon 6900P), 16 announced. With eight packages this is the
-/// most that can be believed where slots do not tell their channel.
+/// Plausible channels of a machine: eight packages with 16 each. Today's packages have up to 12 (EPYC 9004,
+/// Xeon 6900P).
 const MAX_CHANNELS: u32 = 128;
-/// Bits of a channel of DIMMs. DDR5 has two subchannels of 32 bits on each module: 64 again.
+/// Bits of a channel. A DDR5 module has two subchannels of 32 bits.
 const CHANNEL_BITS: u32 = 64;
 
 /// The theoretical peak of these slots; `source` names where they are described.
@@ -39,8 +38,7 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
             "{source} shows no DRAM module; state them with --dimms, such as 12x2666"
         ));
     };
-    // All channels of one machine run at one speed; should the table say otherwise, the highest is the safe
-    // direction for a limit.
+    // All channels of a machine run at the same speed. If the table differs, the highest is safe for a limit.
     let fastest = |speed: fn(&Module) -> Option<u32>| {
         modules.iter().filter_map(|slot| speed(slot.module.as_ref()?)).max()
     };
@@ -55,8 +53,8 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
     if configured.is_none() {
         doubts.push("the configured speed is not shown, this is the modules' highest");
     }
-    let named = channel_names(slots);
-    let bits = match &named {
+    let names = channel_names(slots);
+    let bits = match &names {
         Some(names) => {
             let mut widths: BTreeMap<&str, u32> = BTreeMap::new();
             for (slot, name) in slots.iter().zip(names) {
@@ -89,12 +87,12 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
     ))
 }
 
-/// Persistent memory shares channels with DRAM, and flash holds firmware: neither adds a channel.
+/// Whether a module adds a channel. Persistent memory shares channels with DRAM, and flash contains firmware.
 fn is_dram(module: &Module) -> bool {
     ["DDR", "LPDDR", "HBM", "SDRAM", "FBD"].iter().any(|family| module.kind.starts_with(family))
 }
 
-/// Bits that a module adds. Soldered LPDDR and HBM come in other widths than DIMMs.
+/// Width of a module in bits. Soldered LPDDR and HBM have other widths than DIMMs.
 fn bits(module: &Module) -> u32 {
     match module.width {
         Some(width) if !module.kind.starts_with("DDR") => u32::from(width).clamp(16, 1024),
@@ -102,52 +100,51 @@ fn bits(module: &Module) -> u32 {
     }
 }
 
-/// The channel of every slot, if all names follow one of the patterns below and no channel has more slots than
-/// can be.
+/// The channel of every slot, if all names match the same pattern and no channel has too many slots.
 fn channel_names(slots: &[Slot]) -> Option<Vec<String>> {
     let patterns: [fn(&Slot) -> Option<String>; 3] = [
         // AMI and Insyde: `P0_Node0_Channel0_Dimm0`, `P0 CHANNEL A`.
         |slot| after_channel(&slot.bank),
         // Intel client: `Controller0-ChannelA-DIMM0`.
         |slot| after_channel(&slot.locator),
-        // Supermicro, Asus, Gigabyte: `P1-DIMMA1`, `DIMM_A2`, `DIMM_P0_A0`: a letter for the channel, a digit for
-        // the slot. Dell's `A1` to `A12` means a package and a slot: with its twelve slots it is refused.
+        // Supermicro, Asus, Gigabyte: `P1-DIMMA1`, `DIMM_A2`, `DIMM_P0_A0`: a letter for the channel, a digit
+        // for the slot. On Dell, `A1` to `A12` are package and slot; twelve slots are too many for a channel.
         |slot| letter_before_slot(&slot.locator),
     ];
-    let plausible = |names: &Vec<String>| {
-        let mut slots_of: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
-        let mut all = 0;
+    let is_plausible = |names: &Vec<String>| {
+        let mut slots_by_channel: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+        let mut count = 0;
         for (slot, name) in slots.iter().zip(names) {
-            slots_of.entry(name).or_default().insert((&slot.locator, &slot.bank));
-            all += 1;
+            slots_by_channel.entry(name).or_default().insert((&slot.locator, &slot.bank));
+            count += 1;
         }
-        // Two slots of the same names are two slots of different packages that the names do not tell apart.
-        let distinct: usize = slots_of.values().map(BTreeSet::len).sum();
-        distinct == all && slots_of.values().all(|slots| slots.len() <= MAX_SLOTS_PER_CHANNEL)
+        // Slots with equal names are on different packages, which the names do not distinguish.
+        let distinct: usize = slots_by_channel.values().map(BTreeSet::len).sum();
+        distinct == count && slots_by_channel.values().all(|slots| slots.len() <= MAX_SLOTS_PER_CHANNEL)
     };
     patterns
         .iter()
-        .find_map(|pattern| slots.iter().map(pattern).collect::<Option<Vec<_>>>().filter(plausible))
+        .find_map(|pattern| slots.iter().map(pattern).collect::<Option<Vec<_>>>().filter(is_plausible))
 }
 
-/// Everything up to and with the name that follows the word "channel".
+/// The text up to and including the name that follows the word "channel".
 fn after_channel(text: &str) -> Option<String> {
     let text = text.to_ascii_uppercase();
     let end_of_word = text.find("CHANNEL")? + "CHANNEL".len();
     let rest = &text[end_of_word..];
     let name = rest.trim_start_matches([' ', '_', '-', ':']);
     let length = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    // One letter or a number of two digits; more is another word.
+    // One letter or up to two digits; more is another word.
     (1..=2).contains(&length).then(|| text[..text.len() - name.len() + length].to_owned())
 }
 
-/// A locator with "DIMM" that ends with a lone letter and a digit: all but the digit.
+/// A locator with "DIMM" that ends with a single letter and a digit, without the digit.
 fn letter_before_slot(locator: &str) -> Option<String> {
     let text = locator.to_ascii_uppercase();
     let channel = text.strip_suffix(|last: char| last.is_ascii_digit())?;
     let before = channel.strip_suffix(|letter: char| letter.is_ascii_uppercase())?;
-    let lone = before.ends_with("DIMM") || before.ends_with(['_', '-', ' ']);
-    (lone && before.contains("DIMM")).then(|| channel.to_owned())
+    let is_single_letter = before.ends_with("DIMM") || before.ends_with(['_', '-', ' ']);
+    (is_single_letter && before.contains("DIMM")).then(|| channel.to_owned())
 }
 
 #[cfg(test)]
@@ -191,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn dells_letter_is_a_package_and_is_not_taken_for_a_channel() {
+    fn dells_letter_is_a_package_not_a_channel() {
         let dell: Vec<Slot> =
             (1..=12).map(|n| slot(&format!("DIMM_A{n}"), "", (n <= 4).then_some(2666))).collect();
         let (channels, basis) = channels(&dell);
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dram_adds_nothing_and_no_speed_means_no_peak() {
+    fn other_memory_adds_no_channel_and_without_speed_there_is_no_peak() {
         let mut slots = vec![slot("DIMM_A1", "", Some(2666)), slot("DIMM_A2", "", Some(2666))];
         slots[1].module.as_mut().unwrap().kind = "persistent memory".into();
         assert_eq!(channels(&slots).0, 1);

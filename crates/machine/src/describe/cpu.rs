@@ -30,7 +30,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
     }
 }
 
-/// The kernel's own word (Linux 6.1 and later), else what /proc/cpuinfo gives away.
+/// The kernel's name (Linux 6.1 and later), else derived from /proc/cpuinfo.
 fn architecture(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<String> {
     if let Reading::Value(word) = tree.line("/proc/sys/kernel/arch")
         && !word.is_empty()
@@ -63,12 +63,12 @@ fn vendor(cpuinfo: &Cpuinfo) -> Option<String> {
     }
     let implementer = cpuinfo.first(&["CPU implementer"])?;
     let name = number(implementer).and_then(|code| {
-        IMPLEMENTERS.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned())
+        IMPLEMENTERS.iter().find(|(implementer, _)| *implementer == code).map(|(_, name)| (*name).to_owned())
     });
     Some(name.unwrap_or_else(|| format!("implementer {}", short(implementer))))
 }
 
-/// The name that the kernel prints; for Arm the parts' names, each once, in the order of their CPUs.
+/// The name that the kernel prints. For Arm the names of the parts, in the order of their CPUs.
 fn model(cpuinfo: &Cpuinfo) -> Option<String> {
     let printed = ["model name", "Model Name", "cpu model", "cpu", "uarch"];
     if let Some(name) = cpuinfo.first(&printed).filter(|name| !name.is_empty() && *name != "-") {
@@ -76,8 +76,8 @@ fn model(cpuinfo: &Cpuinfo) -> Option<String> {
     }
     let mut names: Vec<String> = Vec::new();
     for cpu in cpuinfo.cpus().iter() {
-        let Some(part) = cpuinfo.of(cpu, "CPU part") else { continue };
-        let implementer = cpuinfo.of(cpu, "CPU implementer").unwrap_or_default();
+        let Some(part) = cpuinfo.field(cpu, "CPU part") else { continue };
+        let implementer = cpuinfo.field(cpu, "CPU implementer").unwrap_or_default();
         let name = arm_part(implementer, part);
         if !names.contains(&name) && names.len() < MAX_PARTS {
             names.push(name);
@@ -86,19 +86,19 @@ fn model(cpuinfo: &Cpuinfo) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" + "))
 }
 
-/// Sorts of core that one Arm machine may have and that are named: today's have up to four.
+/// Kinds of core of one Arm machine that are named. Today's machines have up to four.
 const MAX_PARTS: usize = 8;
 
 /// The part's name, else its number as the kernel prints it.
 fn arm_part(implementer: &str, part: &str) -> String {
-    let known = number(implementer).zip(number(part)).and_then(|(implementer, part)| {
-        PARTS.iter().find(|known| known.0 == implementer && known.1 == part).map(|known| known.2)
+    let name = number(implementer).zip(number(part)).and_then(|(implementer, part)| {
+        PARTS.iter().find(|entry| entry.0 == implementer && entry.1 == part).map(|entry| entry.2)
     });
-    known.map_or_else(|| short(&format!("part {implementer}:{part}")), str::to_owned)
+    name.map_or_else(|| short(&format!("part {implementer}:{part}")), str::to_owned)
 }
 
-/// Counts at a constant rate in every state: x86 says so by two flags; Arm's and RISC-V's counters do by
-/// architecture (Arm ARM D12.1 "the system counter", RISC-V privileged specification, "time").
+/// Whether the counter has a constant rate in every state. x86 has two flags for it. Arm and RISC-V require
+/// it (Arm ARM D12.1 "the system counter", RISC-V privileged specification, "time").
 fn invariant_counter(architecture: &Reading<String>, cpuinfo: &Cpuinfo) -> Reading<bool> {
     match architecture.value().map(String::as_str) {
         Some("x86_64" | "i686") if cpuinfo.first(&["flags"]).is_some() => {

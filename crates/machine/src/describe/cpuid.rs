@@ -1,27 +1,26 @@
-//! What the processor says of itself by CPUID. It speaks of the CPU that we run on, so only for the live tree.
+//! Caches and hypervisor by CPUID. It describes the CPU that executes it, so it applies only to the live
+//! tree.
 
 use figure::format;
-use figure::host::{Cache, CacheKind, Topology};
+use figure::host::{Cache, CacheKind, TCG, Topology};
 use raw_cpuid::{CacheType, CpuId, Hypervisor};
-
-use super::virtualisation::TCG;
 
 /// A cache as CPUID leaf 4 (Intel) or 8000_001D (AMD) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct CacheLeaf {
     level: u32,
     kind: CacheKind,
     size: u64,
     line: u32,
     ways: u32,
-    /// APIC ids reserved for the threads that share it: an upper bound of their number.
+    /// APIC ids that are reserved for the threads that share it: an upper bound of their number.
     sharing: usize,
 }
 
-/// The caches of the CPU that we run on.
-pub fn caches() -> Vec<Said> {
+/// The caches of the calling CPU.
+pub fn caches() -> Vec<CacheLeaf> {
     let Some(parameters) = CpuId::new().get_cache_parameters() else { return Vec::new() };
-    // The list ends with a cache of type null; an emulator may forget that end.
+    // The list ends with a cache of type null, which an emulator may omit.
     parameters
         .take(16)
         .filter_map(|cache| {
@@ -38,7 +37,7 @@ pub fn caches() -> Vec<Said> {
                 cache.sets(),
             ];
             let size = parts.iter().try_fold(1u64, |size, part| size.checked_mul(*part as u64))?;
-            Some(Said {
+            Some(CacheLeaf {
                 level: cache.level().into(),
                 kind,
                 size,
@@ -51,11 +50,11 @@ pub fn caches() -> Vec<Said> {
         .collect()
 }
 
-/// Instances for every online CPU where sysfs shows none. Who shares one is not known; as many consecutive CPUs
-/// as CPUID reserves ids for, all if that is more than there are.
-pub fn instances(said: &[Said], topology: &Topology) -> Vec<Cache> {
+/// Cache instances of all online CPUs, for a machine whose sysfs has none. The sharing CPUs are not known: it
+/// assumes as many consecutive CPUs as CPUID reserves ids for.
+pub fn instances(leaves: &[CacheLeaf], topology: &Topology) -> Vec<Cache> {
     let cpus: Vec<u32> = topology.online.iter().collect();
-    let one_level = |cache: &Said| {
+    let instances_of = |cache: &CacheLeaf| {
         let (cache, size) = (*cache, cache.sharing);
         cpus.chunks(size)
             .map(move |sharers| Cache {
@@ -68,15 +67,15 @@ pub fn instances(said: &[Said], topology: &Topology) -> Vec<Cache> {
             })
             .collect::<Vec<_>>()
     };
-    said.iter().flat_map(one_level).collect()
+    leaves.iter().flat_map(instances_of).collect()
 }
 
-/// Where CPUID tells another last level than sysfs did.
-pub fn contradiction(instances: &[Cache], said: &[Said]) -> Option<String> {
+/// The difference, if CPUID and sysfs report different last-level caches.
+pub fn contradiction(instances: &[Cache], leaves: &[CacheLeaf]) -> Option<String> {
     let last =
-        said.iter().filter(|cache| cache.kind != CacheKind::Instruction).max_by_key(|cache| cache.level)?;
+        leaves.iter().filter(|cache| cache.kind != CacheKind::Instruction).max_by_key(|cache| cache.level)?;
     let name = |level: u32, size: u64| format!("L{level} of {}", format::bytes(size as f64));
-    // Unequal cores (hybrid, or packages of two sorts) have unequal caches: one that agrees is enough.
+    // Unequal cores (hybrid, or packages of two kinds) have unequal caches: one equal cache is enough.
     let same_level = |cache: &&Cache| cache.level == last.level && cache.kind != CacheKind::Instruction;
     match instances.iter().filter(same_level).map(|cache| cache.size).max() {
         None => Some(format!("CPUID tells of an {}, which /sys does not show", name(last.level, last.size))),
@@ -87,7 +86,7 @@ pub fn contradiction(instances: &[Cache], said: &[Said]) -> Option<String> {
     }
 }
 
-/// The hypervisor by CPUID leaf 4000_0000, if one shows itself: its name, and what it signs with.
+/// The name and signature of the hypervisor by CPUID leaf 4000_0000, if one is present.
 pub fn hypervisor() -> Option<(&'static str, String)> {
     let cpuid = CpuId::new();
     if !cpuid.get_feature_info()?.has_hypervisor() {
@@ -105,7 +104,8 @@ pub fn hypervisor() -> Option<(&'static str, String)> {
         Some(Hypervisor::HyperV) => "microsoft",
         Some(Hypervisor::Xen) => "xen",
         Some(Hypervisor::Bhyve) => "bhyve",
-        // QEMU's own emulator (TCG) signs so; under an accelerator QEMU shows the accelerator's signature.
+        // The signature of QEMU's emulator (TCG). With an accelerator, QEMU reports the accelerator's
+        // signature.
         Some(Hypervisor::QEMU) => TCG,
         _ => match signature.as_str() {
             "VBoxVBoxVBox" => "virtualbox",
@@ -121,8 +121,8 @@ pub fn hypervisor() -> Option<(&'static str, String)> {
 mod tests {
     use super::*;
 
-    fn l3(size: u64) -> Said {
-        Said { level: 3, kind: CacheKind::Unified, size, line: 64, ways: 16, sharing: 64 }
+    fn l3(size: u64) -> CacheLeaf {
+        CacheLeaf { level: 3, kind: CacheKind::Unified, size, line: 64, ways: 16, sharing: 64 }
     }
 
     fn cache(level: u32, size: u64) -> Cache {
@@ -131,23 +131,23 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_or_other_last_level_is_told() {
-        let told = |shown: &[Cache], size| contradiction(shown, &[l3(size)]);
-        assert_eq!(told(&[cache(3, 1 << 20)], 1 << 20), None);
+    fn a_hidden_or_different_last_level_is_reported() {
+        let difference = |sysfs: &[Cache], size| contradiction(sysfs, &[l3(size)]);
+        assert_eq!(difference(&[cache(3, 1 << 20)], 1 << 20), None);
         assert_eq!(
-            told(&[cache(2, 1 << 20)], 1 << 25).unwrap(),
+            difference(&[cache(2, 1 << 20)], 1 << 25).unwrap(),
             "CPUID tells of an L3 of 32 MiB, which /sys does not show"
         );
         assert_eq!(
-            told(&[cache(3, 1 << 24)], 1 << 25).unwrap(),
+            difference(&[cache(3, 1 << 24)], 1 << 25).unwrap(),
             "/sys shows an L3 of 16 MiB, CPUID an L3 of 32 MiB"
         );
     }
 
     #[test]
-    fn without_sysfs_the_ids_reserved_bound_the_sharing() {
+    fn without_sysfs_the_reserved_ids_bound_the_sharing() {
         let topology = Topology { online: "0-3".parse().unwrap(), ..Default::default() };
-        let l2 = Said { level: 2, sharing: 2, ..l3(1 << 20) };
+        let l2 = CacheLeaf { level: 2, sharing: 2, ..l3(1 << 20) };
         let lists: Vec<String> =
             instances(&[l2, l3(1 << 25)], &topology).iter().map(|cache| cache.cpus.to_string()).collect();
         assert_eq!(lists, ["0-1", "2-3", "0-3"]);

@@ -1,4 +1,4 @@
-//! /proc/cpuinfo: the one file that every kernel has and no two architectures write alike.
+//! /proc/cpuinfo: every kernel has it, and every architecture has its own format.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use figure::{CpuList, Reading};
 use crate::Tree;
 use crate::tree::printable;
 
-/// Blocks kept. Linux numbers at most 8192 CPUs on any architecture (NR_CPUS of x86-64).
+/// Blocks that are stored. Linux supports at most 8192 CPUs (NR_CPUS of x86-64).
 const MAX_BLOCKS: usize = 8192;
-/// Characters of a field kept: the flags of today's x86 take some 2000.
+/// Characters of a field that are stored. The flags of today's x86 take about 2000.
 const MAX_VALUE: usize = 16_384;
 
-/// The file, cut into one block of fields for each CPU.
+/// The file as one block of fields per CPU.
 #[derive(Clone, Debug, Default)]
 pub struct Cpuinfo {
     /// Fields before the first "processor" line, and those of blocks without one (Arm's `Features` of old
@@ -25,7 +25,7 @@ pub struct Cpuinfo {
 }
 
 impl Cpuinfo {
-    /// Reads it.
+    /// Reads the file.
     pub fn read(tree: &Tree) -> Self {
         match tree.text("/proc/cpuinfo") {
             Reading::Value(text) => Cpuinfo::parse(&text),
@@ -45,9 +45,9 @@ impl Cpuinfo {
                 continue;
             };
             let (key, value) = (key.trim(), value.trim());
-            // s390 writes "processor 0: version = …"; Arm's old "Processor : ARMv7" is no number.
-            let named = key.strip_prefix("processor").map(str::trim);
-            let number = match named {
+            // s390 writes "processor 0: version = …". The old "Processor : ARMv7" of Arm is not a number.
+            let suffix = key.strip_prefix("processor").map(str::trim);
+            let number = match suffix {
                 Some("") => value.parse::<u32>().ok(),
                 Some(number) => number.parse::<u32>().ok(),
                 None => None,
@@ -70,15 +70,15 @@ impl Cpuinfo {
         info
     }
 
-    /// The CPUs that it lists: those that are online.
+    /// The CPUs that it lists, which are online.
     pub fn cpus(&self) -> CpuList {
         self.blocks.keys().copied().collect()
     }
 
     /// A field of one CPU, else the common one.
-    pub fn of(&self, cpu: u32, key: &str) -> Option<&str> {
-        let own = self.blocks.get(&cpu).and_then(|fields| fields.get(key));
-        own.or_else(|| self.common.get(key)).map(String::as_str)
+    pub fn field(&self, cpu: u32, key: &str) -> Option<&str> {
+        let value = self.blocks.get(&cpu).and_then(|fields| fields.get(key));
+        value.or_else(|| self.common.get(key)).map(String::as_str)
     }
 
     /// A field of the first CPU that has one of `keys`, else the common one.
@@ -114,7 +114,7 @@ mod tests {
         );
         assert_eq!(info.cpus().to_string(), "0,7");
         assert!(info.is_x86() && info.has_flag("lm") && !info.has_flag("fp"));
-        assert_eq!(info.of(7, "core id"), Some("3"));
+        assert_eq!(info.field(7, "core id"), Some("3"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Memory: how much, its modules, the theoretical peak, and the pools of huge pages.
+//! Memory: size, modules, theoretical peak, and pools of huge pages.
 
 use figure::Reading;
 use figure::host::{HugePool, Memory, MemoryBound, Virtualisation};
@@ -9,7 +9,6 @@ use crate::Tree;
 
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-/// Describes memory.
 pub fn describe(tree: &Tree, asked: &Asked, virtualisation: &Virtualisation) -> Memory {
     let meminfo = tree.text("/proc/meminfo");
     let field = |name: &str| match &meminfo {
@@ -43,15 +42,15 @@ pub fn describe(tree: &Tree, asked: &Asked, virtualisation: &Virtualisation) -> 
     }
 }
 
-/// With vm.overcommit_memory=2 every private mapping counts in full, touched or not (the kernel's
-/// Documentation/mm/overcommit-accounting).
+/// The bound with vm.overcommit_memory=2, where private mappings count in full before they are touched
+/// (Documentation/mm/overcommit-accounting).
 fn overcommit(tree: &Tree, field: &dyn Fn(&str) -> Reading<u64>) -> Option<MemoryBound> {
     let strict = tree.text("/proc/sys/vm/overcommit_memory").into_value()?.trim() == "2";
     let bytes = field("CommitLimit").into_value()?.saturating_sub(field("Committed_AS").into_value()?);
     strict.then(|| MemoryBound { bytes, by: "vm.overcommit_memory=2".to_owned() })
 }
 
-/// RLIMIT_AS, `ulimit -v` (proc(5), /proc/PID/limits), less what this process has mapped already.
+/// RLIMIT_AS, `ulimit -v` (proc(5), /proc/PID/limits), minus the mappings of this process.
 fn address_space(tree: &Tree) -> Option<MemoryBound> {
     let limits = tree.text("/proc/self/limits").into_value()?;
     let soft = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -64,12 +63,12 @@ fn address_space(tree: &Tree) -> Option<MemoryBound> {
     })
 }
 
-/// `   123 kB` in bytes. (procfs-core multiplies unchecked, which a damaged number overflows.)
+/// `   123 kB` in bytes. (procfs-core multiplies unchecked, so a damaged number overflows.)
 pub fn kib(text: &str) -> Option<u64> {
     text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The slots: from the firmware's own table, which only root may read, else from what udev made of it for all.
+/// The slots from the firmware's table, which only root can read, else from udev's copy.
 fn slots(tree: &Tree, virtualisation: &Virtualisation) -> (Reading<Vec<Slot>>, &'static str) {
     let table = match tree.bytes(smbios::TABLE) {
         Reading::Value(table) => match smbios::slots(&table) {
@@ -94,7 +93,7 @@ fn slots(tree: &Tree, virtualisation: &Virtualisation) -> (Reading<Vec<Slot>>, &
     (Reading::Unknown(reason), "")
 }
 
-/// The pools of huge pages below a directory of the kernel's: of the machine, or of one node.
+/// The pools of huge pages in a directory of the machine or of a node.
 pub fn pools(tree: &Tree, directory: &str) -> Vec<HugePool> {
     let sizes = tree.names(directory).into_iter().filter_map(|name| {
         let kib: u64 = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;

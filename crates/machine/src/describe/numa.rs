@@ -11,7 +11,7 @@ const NODES: &str = "/sys/devices/system/node";
 /// The kernel allows at most 1024 nodes (NODES_SHIFT 10).
 const MAX_NODES: usize = 1024;
 
-/// Describes the online nodes. Their CPUs are the online ones.
+/// Describes the online nodes with their online CPUs.
 pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
     let directories: CpuList = tree.numbered(NODES, "node").into_iter().take(MAX_NODES).collect();
     if directories.is_empty() {
@@ -46,16 +46,16 @@ fn field(meminfo: &str, name: &str) -> Option<u64> {
     meminfo.lines().find_map(|line| kib(line.split_once(name)?.1.strip_prefix(':')?))
 }
 
-/// What MemAvailable counts, for one node, for which the kernel has no such line: free memory, and pages of files that
-/// need not be written back first.
+/// An estimate of MemAvailable for a node, which the kernel does not report: free memory, and file pages that
+/// need no writeback.
 fn available(meminfo: &str) -> Option<u64> {
-    let of = |name| field(meminfo, name).unwrap_or(0);
-    let files = of("Active(file)").saturating_add(of("Inactive(file)"));
-    let unwritten = of("Dirty").saturating_add(of("Writeback"));
+    let bytes = |name| field(meminfo, name).unwrap_or(0);
+    let files = bytes("Active(file)").saturating_add(bytes("Inactive(file)"));
+    let unwritten = bytes("Dirty").saturating_add(bytes("Writeback"));
     Some(field(meminfo, "MemFree")?.saturating_add(files.saturating_sub(unwritten)))
 }
 
-/// Mems_allowed of this process (proc(5)). A tree without it is a description by others: there every node is ours.
+/// Mems_allowed of this process (proc(5)). Unknown in a tree without it, which another program saved.
 fn memory_allowed(tree: &Tree) -> Reading<CpuList> {
     let status = match tree.text("/proc/self/status") {
         Reading::Value(status) => status,
@@ -68,7 +68,8 @@ fn memory_allowed(tree: &Tree) -> Reading<CpuList> {
     )
 }
 
-/// One row of the table; empty where it is damaged, for a part of it would be matched to the wrong nodes.
+/// One row of the distance table; empty if it is damaged, because a part would be assigned to the wrong
+/// nodes.
 fn distances(row: Reading<String>, nodes: usize) -> Vec<u32> {
     let parsed =
         row.value().map(|row| row.split_whitespace().map(str::parse).collect::<Result<Vec<u32>, _>>());
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_node_can_give_is_free_or_clean() {
+    fn available_memory_is_free_or_clean() {
         let meminfo = "Node 1 MemTotal: 8000 kB\nNode 1 MemFree: 1000 kB\nNode 1 Active(file): 500 kB\n\
             Node 1 Inactive(file): 300 kB\nNode 1 Dirty: 50 kB\nNode 1 WritebackTmp: 999 kB\nNode 1 Writeback: 10 kB\n";
         assert_eq!(field(meminfo, "MemTotal"), Some(8000 << 10));

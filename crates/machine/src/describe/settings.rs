@@ -1,4 +1,4 @@
-//! Kernel settings that move figures, in the kernel's words.
+//! Kernel settings that affect figures, as the kernel names them.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ const CPU: &str = "/sys/devices/system/cpu";
 const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
 const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// How the text of a file becomes the value of a setting.
+/// Converts the text of a file to the value of a setting.
 type Form = fn(&str) -> String;
 
-/// Settings that are one file each: name, file, form.
+/// Settings with one file each: name, file, form.
 const FILES: [(&str, &str, Form); 17] = [
     ("transparent_hugepage", "/sys/kernel/mm/transparent_hugepage/enabled", chosen),
     ("transparent_hugepage_defrag", "/sys/kernel/mm/transparent_hugepage/defrag", chosen),
@@ -36,7 +36,7 @@ const FILES: [(&str, &str, Form); 17] = [
     ("sched_ext_ops", "/sys/kernel/sched_ext/root/ops", as_is),
 ];
 
-/// All settings, in a fixed order: those of one file, then those made of several.
+/// All settings, in a fixed order: those with one file, then those from several.
 pub fn describe(tree: &Tree) -> Vec<Setting> {
     let mut settings: Vec<Setting> = FILES
         .iter()
@@ -64,7 +64,7 @@ fn setting(name: &str, value: Reading<String>, source: &str) -> Setting {
     }
 }
 
-/// Characters of a value: the longest real one (mitigations) has some 300.
+/// Characters of a value at most. The longest real value (mitigations) has about 300.
 const MAX_VALUE: usize = 1000;
 
 fn as_is(text: &str) -> String {
@@ -72,17 +72,17 @@ fn as_is(text: &str) -> String {
 }
 
 fn or_none(text: &str) -> String {
-    // nohz_full prints "(null)" where no CPU is in it.
+    // nohz_full prints "(null)" if it has no CPU.
     if text.is_empty() || text == "(null)" { "none".to_owned() } else { as_is(text) }
 }
 
-/// `always [madvise] never`: the word in brackets.
+/// The word in brackets of `always [madvise] never`.
 fn chosen(text: &str) -> String {
-    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
-    inside.map_or_else(|| as_is(text), str::to_owned)
+    let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(word, _)| word);
+    word.map_or_else(|| as_is(text), str::to_owned)
 }
 
-/// The distinct values over all cpufreq policies; before Linux 4.3 each CPU had its directory of its own.
+/// The distinct values of all cpufreq policies. Before Linux 4.3 each CPU had its own directory.
 fn policies(tree: &Tree, file: &str) -> Reading<String> {
     let mut values = BTreeSet::new();
     for policy in tree.numbered(POLICIES, "policy") {
@@ -104,7 +104,7 @@ fn policies(tree: &Tree, file: &str) -> Reading<String> {
     Reading::Value(values.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// `on` or `off`; intel_pstate states the opposite (no_turbo).
+/// `on` or `off`. The file of intel_pstate has the opposite meaning (no_turbo).
 fn boost(tree: &Tree) -> Setting {
     let files = [(format!("{CPU}/intel_pstate/no_turbo"), "0"), (format!("{POLICIES}/boost"), "1")];
     for (file, on) in &files {
@@ -119,13 +119,13 @@ fn boost(tree: &Tree) -> Setting {
     setting("boost", Reading::Unknown(reason), &files[1].0)
 }
 
-/// `mitigated: retbleed, spectre_v2; vulnerable: mds`, before it `off by boot parameter` if so.
+/// `mitigated: retbleed, spectre_v2; vulnerable: mds`, after `off by boot parameter` if so.
 fn mitigations(tree: &Tree) -> Reading<String> {
     let directory = format!("{CPU}/vulnerabilities");
-    let (mut mitigated, mut vulnerable, mut seen) = (Vec::new(), Vec::new(), 0);
+    let (mut mitigated, mut vulnerable, mut count) = (Vec::new(), Vec::new(), 0);
     for name in tree.names(&directory) {
         let Reading::Value(state) = tree.text(format!("{directory}/{name}")) else { continue };
-        seen += 1;
+        count += 1;
         // "Mitigation: …", "Vulnerable…", "Not affected", "KVM: Mitigation: …", "Processor vulnerable",
         // "Unknown: …".
         if state.contains("Mitigation:") {
@@ -136,7 +136,7 @@ fn mitigations(tree: &Tree) -> Reading<String> {
     }
     let off =
         command_line(tree).value().is_some_and(|line| line.split(' ').any(|word| word == "mitigations=off"));
-    if seen == 0 && !off {
+    if count == 0 && !off {
         return Reading::Unknown(format!("{directory} is not there"));
     }
     let list =
@@ -150,7 +150,7 @@ fn mitigations(tree: &Tree) -> Reading<String> {
     Reading::Value(if parts.is_empty() { "none needed".to_owned() } else { parts.join("; ") })
 }
 
-/// `mains`, or `battery` where no mains supply is online.
+/// `mains`, or `battery` if no mains supply is online.
 fn power(tree: &Tree) -> Reading<String> {
     let (mut mains, mut online, mut battery) = (false, false, false);
     for name in tree.names(SUPPLIES) {
@@ -161,7 +161,7 @@ fn power(tree: &Tree) -> Reading<String> {
                 mains = true;
                 online |= field("online") == "1";
             }
-            // A wireless mouse has a battery too, of scope "Device".
+            // The battery of a wireless mouse has the scope "Device".
             "Battery" if field("scope") != "Device" => battery = true,
             _ => {}
         }
@@ -184,17 +184,18 @@ pub fn release(tree: &Tree) -> Reading<String> {
     }
 }
 
-/// The boot parameters that move figures. The others may hold names, addresses and secrets, and a record is
-/// made to be shown to others.
+/// The boot parameters that affect figures. Others may contain names, addresses and secrets, and records are
+/// published.
 pub fn command_line(tree: &Tree) -> Reading<String> {
-    tree.text("/proc/cmdline").map(|line| printable(&telling_parameters(&line), MAX_COMMAND_LINE))
+    tree.text("/proc/cmdline").map(|line| printable(&recorded_parameters(&line), MAX_COMMAND_LINE))
 }
 
-/// The longest command line that any architecture accepts (COMMAND_LINE_SIZE).
+/// Characters of a command line at most (COMMAND_LINE_SIZE).
 const MAX_COMMAND_LINE: usize = 4096;
 
-/// Boot parameters kept (Documentation/admin-guide/kernel-parameters.txt): clock, scheduling, memory, mitigations.
-const TELLING: [&str; 62] = [
+/// Boot parameters that are recorded, sorted (Documentation/admin-guide/kernel-parameters.txt): clock,
+/// scheduling, memory, mitigations.
+const RECORDED_PARAMETERS: [&str; 62] = [
     "acpi_cppc",
     "amd_prefcore",
     "amd_pstate",
@@ -259,11 +260,14 @@ const TELLING: [&str; 62] = [
     "tsx",
 ];
 
-/// The words of a command line that are known to move figures, up to the `--` behind which the init program's
-/// begin.
-pub fn telling_parameters(line: &str) -> String {
-    let telling = |word: &&str| TELLING.binary_search(&word.split('=').next().unwrap_or(word)).is_ok();
-    line.split_whitespace().take_while(|word| *word != "--").filter(telling).collect::<Vec<_>>().join(" ")
+/// The parameters of a command line that are known to affect figures, up to `--`, after which those of the
+/// init program follow.
+pub fn recorded_parameters(line: &str) -> String {
+    let is_recorded = |word: &&str| {
+        let name = word.split('=').next().unwrap_or(word);
+        RECORDED_PARAMETERS.binary_search(&name).is_ok()
+    };
+    line.split_whitespace().take_while(|word| *word != "--").filter(is_recorded).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -271,16 +275,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_known_boot_parameters_are_kept() {
+    fn only_known_boot_parameters_are_recorded() {
         let line = "BOOT_IMAGE=/vmlinuz root=UUID=1-2 isolcpus=2-3 ks.password=secret mitigations=off nosmt -- --token=x mem=1G";
-        assert_eq!(telling_parameters(line), "isolcpus=2-3 mitigations=off nosmt");
-        assert_eq!(telling_parameters(&telling_parameters(line)), telling_parameters(line));
+        assert_eq!(recorded_parameters(line), "isolcpus=2-3 mitigations=off nosmt");
+        assert_eq!(recorded_parameters(&recorded_parameters(line)), recorded_parameters(line));
     }
 
     #[test]
     fn every_parameter_of_the_list_is_found() {
-        for name in TELLING {
-            assert_eq!(telling_parameters(name), name, "the list is not sorted");
+        for name in RECORDED_PARAMETERS {
+            assert_eq!(recorded_parameters(name), name, "the list is not sorted");
         }
     }
 

@@ -1,42 +1,42 @@
 //! Memory devices in the SMBIOS table (DMTF DSP0134, type 17).
 //!
-//! A parser of our own, because the table may be damaged: the crate dmidecode slices the table with the length
-//! that the entry point states (it panics if the table is shorter), wants an entry point at all, and drops
-//! a device for one bad string. It serves as witness in the tests instead.
+//! This parser exists because the table may be damaged. The crate dmidecode panics if the table is shorter
+//! than the entry point states, requires an entry point, and drops a device with an invalid string. The tests
+//! use it as an independent parser.
 
 use figure::host::Module;
 
 use super::channels::Slot;
 use crate::tree::{MAX_LINE, printable};
 
-/// The kernel's copy of the table: for root only, since it holds serial numbers.
+/// The kernel's copy of the table. Readable for root only, because it contains serial numbers.
 pub const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
-/// Slots of one machine: 16 sockets with 24 each would have 384.
+/// Slots that are read. 16 sockets with 24 slots have 384.
 const MAX_SLOTS: usize = 1024;
 
 const MEMORY_DEVICE: u8 = 17;
 const END_OF_TABLE: u8 = 127;
-/// Strings that identify the owner: serial number and asset tag.
+/// Offsets of strings that identify the owner: serial number and asset tag.
 const IDENTITIES: [usize; 2] = [0x18, 0x19];
 
-/// One structure: the formatted area with its header, and the strings behind it.
+/// A structure: the formatted area with its header, and the strings after it.
 #[derive(Clone, Copy)]
 struct Structure<'a> {
     area: &'a [u8],
     strings: &'a [u8],
 }
 
-/// The structures up to the end of the table, or up to the first that does not fit into it.
+/// The structures up to the end of the table, or to the first that does not fit into it.
 fn structures(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
     let mut rest = table;
     std::iter::from_fn(move || {
         let length = usize::from(*rest.get(1)?);
-        // The header has 4 bytes: a shorter structure would repeat for ever.
+        // The header has 4 bytes. A shorter structure would repeat without end.
         if length < 4 || rest[0] == END_OF_TABLE {
             return None;
         }
         let area = rest.get(..length)?;
-        // Strings end with an empty one; without any string there are still two zeros.
+        // An empty string ends the list. Without strings there are two zeros.
         let tail = &rest[length..];
         let end = tail.windows(2).position(|pair| pair == [0, 0])? + 2;
         rest = &tail[end..];
@@ -57,7 +57,7 @@ impl<'a> Structure<'a> {
         Some(u32::from(self.word(offset)?) | u32::from(self.word(offset + 2)?) << 16)
     }
 
-    /// The string whose number stands at `offset`; empty if it has none.
+    /// The string whose number is at `offset`; empty if there is none.
     fn string(self, offset: usize) -> String {
         let number = usize::from(self.byte(offset).unwrap_or(0));
         let strings = self.strings.split(|byte| *byte == 0);
@@ -66,7 +66,8 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// All memory devices, with and without a module. Empty if there is none, or the table is damaged from the start.
+/// All memory devices, with and without a module. Empty if there is none or the table is damaged at its
+/// start.
 pub fn slots(table: &[u8]) -> Vec<Slot> {
     structures(table)
         .filter(|structure| structure.area[0] == MEMORY_DEVICE)
@@ -138,23 +139,22 @@ fn kind(code: u8) -> String {
     name.to_owned()
 }
 
-/// The table reduced to its memory devices, without their serial numbers and asset tags: what may leave the
-/// machine.
+/// The table reduced to its memory devices, without serial numbers and asset tags, for capture.
 pub fn reduced(table: &[u8]) -> Vec<u8> {
-    let mut kept = Vec::new();
+    let mut reduced = Vec::new();
     for device in structures(table).filter(|structure| structure.area[0] == MEMORY_DEVICE).take(MAX_SLOTS) {
         let hidden: Vec<usize> =
             IDENTITIES.iter().filter_map(|at| device.byte(*at).map(usize::from)).collect();
-        kept.extend(device.area);
+        reduced.extend(device.area);
         for (index, string) in device.strings.split(|byte| *byte == 0).enumerate() {
-            // Two empty strings stand behind the last one: the end.
+            // Two empty strings end the list.
             let hide = hidden.contains(&(index + 1));
-            kept.extend(string.iter().map(|byte| if hide { b'x' } else { *byte }));
-            kept.push(0);
+            reduced.extend(string.iter().map(|byte| if hide { b'x' } else { *byte }));
+            reduced.push(0);
         }
-        // The split yields one piece more than there are zeros.
-        kept.pop();
+        // The split yields one more piece than there are zeros.
+        reduced.pop();
     }
-    kept.extend([END_OF_TABLE, 4, 0xff, 0xfe, 0, 0]);
-    kept
+    reduced.extend([END_OF_TABLE, 4, 0xff, 0xfe, 0, 0]);
+    reduced
 }

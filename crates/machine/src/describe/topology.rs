@@ -1,7 +1,8 @@
-//! CPUs and how they belong together: /sys/devices/system/cpu (Documentation/admin-guide/cputopology.rst).
+//! CPUs with their cores, clusters, dies and packages: /sys/devices/system/cpu
+//! (Documentation/admin-guide/cputopology.rst).
 //!
-//! Groups are taken from the kernel's lists of CPUs, as lscpu and hwloc do, and not from its ids: those are -1
-//! on many machines, and core ids repeat in every package.
+//! As in lscpu and hwloc, groups come from the kernel's lists of CPUs. Its ids are -1 on many machines, and
+//! core ids repeat in every package.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +14,27 @@ use crate::Tree;
 
 /// The kernel's directory of CPUs.
 pub const CPUS: &str = "/sys/devices/system/cpu";
-/// CPUs looked at: Linux allows at most 8192 (NR_CPUS of x86-64); a damaged list may name more.
+/// CPUs that are read. Linux supports at most 8192 (NR_CPUS of x86-64); a damaged list may name more.
 const MAX_CPUS: usize = 8192;
-/// Hardware threads of one core: 8 is the most ever made (POWER8 to 10, UltraSPARC T2), and Power10 shows two
-/// of its cores as one of 8. A longer list is damaged.
+/// Hardware threads per core at most (POWER8 to 10, UltraSPARC T2; Power10 reports two cores as one). A
+/// longer list is damaged.
 const MAX_THREADS_PER_CORE: usize = 8;
 
-/// The online CPUs, by the first source that names any.
+/// The online CPUs, from the first source that names any.
 pub fn online(tree: &Tree, cpuinfo: &Cpuinfo) -> CpuList {
     let directories: CpuList = tree.numbered(CPUS, "cpu").into_iter().take(MAX_CPUS).collect();
     let listed = tree.list(format!("{CPUS}/online")).into_value().unwrap_or_default();
     let present = if directories.is_empty() { listed.clone() } else { listed.intersection(&directories) };
     let some = |cpus: CpuList| (!cpus.is_empty()).then_some(cpus);
-    let found = some(present)
+    let online = some(present)
         .or_else(|| some(cpuinfo.cpus()))
         .or_else(|| some(proc_stat(tree)))
-        .or_else(|| some(directories.iter().filter(|cpu| !switched_off(tree, *cpu)).collect()))
+        .or_else(|| some(directories.iter().filter(|cpu| !is_switched_off(tree, *cpu)).collect()))
         .unwrap_or(listed);
-    found.iter().take(MAX_CPUS).collect()
+    online.iter().take(MAX_CPUS).collect()
 }
 
-fn switched_off(tree: &Tree, cpu: u32) -> bool {
+fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
     tree.text(format!("{CPUS}/cpu{cpu}/online")).value().is_some_and(|text| text == "0")
 }
 
@@ -50,10 +51,10 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
     let mut unknown = None;
 
     let cores = cores(&online, cpuinfo, |cpu| lists(cpu, &["core_cpus", "thread_siblings"]), &mut unknown);
-    // The groups above are asked of each core's first CPU, so that no core lies in two of them.
+    // Larger groups are read at each core's first CPU, so that no core is in two of them.
     let firsts: CpuList = cores.groups.iter().filter_map(CpuList::first).collect();
-    let of_core = |group: Groups| -> BTreeMap<u32, u32> {
-        let index = |core: &CpuList| core.first().and_then(|first| group.of.get(&first)).copied();
+    let index_by_cpu = |group: Groups| -> BTreeMap<u32, u32> {
+        let index = |core: &CpuList| core.first().and_then(|first| group.index.get(&first)).copied();
         cores
             .groups
             .iter()
@@ -61,9 +62,9 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
             .flat_map(|(core, index)| core.iter().map(move |cpu| (cpu, index)))
             .collect()
     };
-    let packages = of_core(packages(cpuinfo, &firsts, lists));
-    let clusters = of_core(optional(tree, &firsts, "cluster_id", |cpu| lists(cpu, &["cluster_cpus"])));
-    let dies = of_core(optional(tree, &firsts, "die_id", |cpu| lists(cpu, &["die_cpus"])));
+    let packages = index_by_cpu(packages(cpuinfo, &firsts, lists));
+    let clusters = index_by_cpu(optional(tree, &firsts, "cluster_id", |cpu| lists(cpu, &["cluster_cpus"])));
+    let dies = index_by_cpu(optional(tree, &firsts, "die_id", |cpu| lists(cpu, &["die_cpus"])));
     let mut nodes = BTreeMap::new();
     for node in &numa.nodes {
         for cpu in node.cpus.iter() {
@@ -75,7 +76,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
     let cpus = online
         .iter()
         .map(|cpu| {
-            let core = cores.of.get(&cpu).copied().unwrap_or_default();
+            let core = cores.index.get(&cpu).copied().unwrap_or_default();
             LogicalCpu {
                 cpu,
                 core,
@@ -100,36 +101,36 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
     }
 }
 
-/// CPUs cut into groups, each in one of them.
+/// CPUs divided into disjoint groups.
 #[derive(Debug, Default)]
 struct Groups {
     /// Ascending by their first CPU.
     groups: Vec<CpuList>,
     /// Index of the group of each CPU.
-    of: BTreeMap<u32, u32>,
+    index: BTreeMap<u32, u32>,
 }
 
 impl Groups {
-    /// Cuts `cpus` by what `members` says of the first CPU of each group; what the others say is not asked, so
-    /// that contradicting lists cannot put a CPU into two groups. CPUs of which nothing is said have no group.
-    fn cut(cpus: &CpuList, mut members: impl FnMut(u32) -> Option<CpuList>) -> Groups {
-        let mut cut = Groups::default();
+    /// Divides `cpus` by the `members` of the first CPU of each group. The lists of the others are ignored,
+    /// so that contradicting lists cannot put a CPU into two groups. CPUs without members have no group.
+    fn divide(cpus: &CpuList, mut members: impl FnMut(u32) -> Option<CpuList>) -> Groups {
+        let mut groups = Groups::default();
         for cpu in cpus.iter() {
-            if cut.of.contains_key(&cpu) {
+            if groups.index.contains_key(&cpu) {
                 continue;
             }
-            let Some(said) = members(cpu) else { continue };
-            let free = |other: &u32| cpus.contains(*other) && !cut.of.contains_key(other);
-            let group: CpuList = said.iter().filter(free).chain([cpu]).collect();
-            let index = cut.groups.len() as u32;
-            cut.of.extend(group.iter().map(|member| (member, index)));
-            cut.groups.push(group);
+            let Some(members) = members(cpu) else { continue };
+            let is_free = |other: &u32| cpus.contains(*other) && !groups.index.contains_key(other);
+            let group: CpuList = members.iter().filter(is_free).chain([cpu]).collect();
+            let index = groups.groups.len() as u32;
+            groups.index.extend(group.iter().map(|member| (member, index)));
+            groups.groups.push(group);
         }
-        cut
+        groups
     }
 }
 
-/// Cores by sibling lists, else by /proc/cpuinfo's ids, else each CPU its own.
+/// Cores by sibling lists, else by the ids in /proc/cpuinfo, else one core per CPU.
 fn cores(
     online: &CpuList,
     cpuinfo: &Cpuinfo,
@@ -137,12 +138,12 @@ fn cores(
     unknown: &mut Option<String>,
 ) -> Groups {
     let by_ids = ids(online, cpuinfo, &["physical id", "core id"]);
-    let (mut silent, mut oversized) = (0, 0);
-    let cut = Groups::cut(online, |cpu| {
+    let (mut unlisted, mut oversized) = (0, 0);
+    let groups = Groups::divide(online, |cpu| {
         match siblings(cpu).or_else(|| by_ids.get(&cpu).cloned()) {
             Some(list) if list.len() <= MAX_THREADS_PER_CORE => return Some(list),
             Some(_) => oversized += 1,
-            None => silent += 1,
+            None => unlisted += 1,
         }
         Some(CpuList::new())
     });
@@ -151,47 +152,47 @@ fn cores(
             "{oversized} CPUs claim to share a core with more than {MAX_THREADS_PER_CORE} threads, as no \
              processor has: each counts as a core"
         ));
-    } else if silent > 0 {
-        let which = if silent == online.len() { "the CPUs".to_owned() } else { format!("{silent} CPUs") };
+    } else if unlisted > 0 {
+        let cpus = if unlisted == online.len() { "the CPUs".to_owned() } else { format!("{unlisted} CPUs") };
         *unknown = Some(format!(
-            "neither {CPUS}/cpuN/topology nor /proc/cpuinfo tells the cores of {which}: each counts as a core"
+            "neither {CPUS}/cpuN/topology nor /proc/cpuinfo tells the cores of {cpus}: each counts as a core"
         ));
     }
-    cut
+    groups
 }
 
-/// Packages by lists, else by ids; a core of which nothing is said counts to the first.
+/// Packages by lists, else by ids. A core without either counts to the first package.
 ///
-/// Arm kernels before 4.19 called each cluster a package, and nothing in their trees tells better.
+/// Arm kernels before 4.19 reported each cluster as a package; their trees do not show it.
 fn packages(cpuinfo: &Cpuinfo, firsts: &CpuList, lists: impl Fn(u32, &[&str]) -> Option<CpuList>) -> Groups {
     let by_ids = ids(firsts, cpuinfo, &["physical id"]);
-    Groups::cut(firsts, |cpu| {
+    Groups::divide(firsts, |cpu| {
         lists(cpu, &["package_cpus", "core_siblings"]).or_else(|| by_ids.get(&cpu).cloned())
     })
 }
 
-/// Clusters or dies: only where the kernel gives them an id. Without one its list is each core alone (-1, or
-/// 65535 where it prints it unsigned).
+/// Clusters or dies, if the kernel gives them an id. Without an id (-1, or 65535 if printed unsigned) its
+/// list has only the core itself.
 fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Option<CpuList>) -> Groups {
-    Groups::cut(firsts, |cpu| {
+    Groups::divide(firsts, |cpu| {
         let id: i64 = tree.number(format!("{CPUS}/cpu{cpu}/topology/{id}")).into_value()?;
         if (0..i64::from(u16::MAX)).contains(&id) { list(cpu) } else { None }
     })
 }
 
-/// CPUs with the same values of these /proc/cpuinfo fields, under the first of them, which is the one that
-/// [`Groups::cut`] asks.
+/// CPUs with equal values of these /proc/cpuinfo fields, by the first of them, which [`Groups::divide`]
+/// reads.
 fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuList> {
     let mut groups: BTreeMap<Vec<&str>, Vec<u32>> = BTreeMap::new();
     for cpu in cpus.iter() {
-        if let Some(id) = keys.iter().map(|key| cpuinfo.of(cpu, key)).collect::<Option<Vec<_>>>() {
+        if let Some(id) = keys.iter().map(|key| cpuinfo.field(cpu, key)).collect::<Option<Vec<_>>>() {
             groups.entry(id).or_default().push(cpu);
         }
     }
     groups.into_values().filter_map(|group| Some((*group.first()?, group.into_iter().collect()))).collect()
 }
 
-/// A list of CPUs in `directory`, by the first of `names` that is there: as `NAME_list`, else as the mask
+/// A list of CPUs in `directory`, from the first of `names` that exists: as `NAME_list`, else as the mask
 /// `NAME` of older kernels.
 pub fn members(tree: &Tree, directory: &str, names: &[&str]) -> Option<CpuList> {
     names.iter().find_map(|name| {
@@ -215,14 +216,15 @@ pub fn mask(text: &str) -> Option<CpuList> {
     Some(cpus)
 }
 
-/// CPUs that are there and do not run: present less online.
+/// CPUs that are present but not online.
 fn offline(tree: &Tree, online: &CpuList) -> CpuList {
     let present = tree.list(format!("{CPUS}/present")).into_value();
     let directories = || tree.numbered(CPUS, "cpu").into_iter().take(MAX_CPUS).collect();
     present.unwrap_or_else(directories).difference(online)
 }
 
-/// Our affinity mask. A tree without /proc/self/status is a description by others: there all CPUs are ours.
+/// The affinity mask of this process. In a tree without /proc/self/status, which another program saved, all
+/// CPUs are allowed.
 fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
     let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name));
@@ -234,16 +236,16 @@ fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
     }
 }
 
-/// What sort of core each CPU is, on a machine with more than one sort.
+/// The kind of core of each CPU, on a machine with more than one kind.
 ///
-/// Not from acpi_cppc/highest_perf: identical cores of one AMD or Intel chip carry different ranks there
+/// acpi_cppc/highest_perf is not used: equal cores of an AMD or Intel chip have different ranks there
 /// (preferred cores, Documentation/admin-guide/pm/amd-pstate.rst).
 fn kinds(tree: &Tree, online: &CpuList) -> BTreeMap<u32, String> {
     let pmu = |name: &str| tree.list(format!("/sys/devices/{name}/cpus")).into_value().unwrap_or_default();
-    let sorts =
+    let pmus =
         [("cpu_core", "performance"), ("cpu_atom", "efficiency"), ("cpu_lowpower", "low-power efficiency")];
     let mut kinds = BTreeMap::new();
-    for (name, kind) in sorts {
+    for (name, kind) in pmus {
         kinds.extend(pmu(name).intersection(online).iter().map(|cpu| (cpu, kind.to_owned())));
     }
     if kinds.values().collect::<BTreeSet<_>>().len() > 1 {
@@ -257,7 +259,7 @@ fn kinds(tree: &Tree, online: &CpuList) -> BTreeMap<u32, String> {
     if differ { named.collect() } else { BTreeMap::new() }
 }
 
-/// cpufreq counts in kHz.
+/// The maximum clock in MHz; cpufreq has it in kHz.
 fn max_mhz(tree: &Tree, cpu: u32) -> Option<f64> {
     let khz: u64 = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq")).into_value()?;
     Some(khz as f64 / 1e3)
@@ -268,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_read_as_the_kernel_writes_them() {
+    fn masks_are_parsed_as_the_kernel_prints_them() {
         assert_eq!(mask("0000,11111111,00000001").unwrap().to_string(), "0,32,36,40,44,48,52,56,60");
         assert_eq!(mask("3").unwrap().to_string(), "0-1");
         assert_eq!(mask("xyz"), None);
@@ -276,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn contradicting_lists_still_cut_into_groups() {
+    fn contradicting_lists_give_disjoint_groups() {
         let cpus: CpuList = "0-3".parse().unwrap();
-        let said = |cpu: u32| match cpu {
+        let members = |cpu: u32| match cpu {
             0 => Some("0-1,77".parse().unwrap()),
             2 => Some("1-3".parse().unwrap()),
             _ => None,
         };
-        let cut = Groups::cut(&cpus, said);
-        assert_eq!(cut.groups.iter().map(CpuList::to_string).collect::<Vec<_>>(), ["0-1", "2-3"]);
+        let groups = Groups::divide(&cpus, members);
+        assert_eq!(groups.groups.iter().map(CpuList::to_string).collect::<Vec<_>>(), ["0-1", "2-3"]);
     }
 }

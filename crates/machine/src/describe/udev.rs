@@ -1,5 +1,5 @@
-//! Memory modules as udev's program dmi_memory_id read them from SMBIOS, as root, for everybody to see
-//! (systemd 248 and later): properties `E:MEMORY_DEVICE_0_SIZE=34359738368` and the like.
+//! Memory modules in udev's database, which all users can read: dmi_memory_id of systemd 248 and later copies
+//! them from SMBIOS, as properties such as `E:MEMORY_DEVICE_0_SIZE=34359738368`.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::tree::{MAX_LINE, printable};
 
 /// The database entry of the device "dmi/id".
 pub const DATABASE: &str = "/run/udev/data/+dmi:id";
-/// As in the SMBIOS table itself.
+/// Slots that are read, as for the SMBIOS table.
 const MAX_SLOTS: usize = 1024;
 
 const PREFIX: &str = "E:MEMORY_DEVICE_";
-/// What we read of each device; nothing that identifies the owner.
+/// Properties that are read. None identifies the owner.
 const PROPERTIES: [&str; 8] =
     ["LOCATOR", "BANK_LOCATOR", "SIZE", "TYPE", "SPEED_MTS", "CONFIGURED_SPEED_MTS", "DATA_WIDTH", "PRESENT"];
 
-/// The number and property of a line, and its value.
+/// The device number, property and value of a line.
 fn property(line: &str) -> Option<(u32, &str, &str)> {
     let (name, value) = line.strip_prefix(PREFIX)?.split_once('=')?;
     let (number, property) = name.split_once('_')?;
@@ -53,7 +53,7 @@ fn slot(device: &BTreeMap<&str, &str>) -> Slot {
     Slot { locator, bank, module }
 }
 
-/// The database reduced to the lines that are read here: what may leave the machine.
+/// The database reduced to the lines that are read here, for capture.
 pub fn reduced(database: &str) -> String {
     let lines = database.lines().filter(|line| property(line).is_some());
     lines.fold(String::new(), |text, line| text + line + "\n")
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn reduction_keeps_the_slots_and_drops_serial_numbers() {
-        let kept = reduced(DATABASE);
-        assert!(!kept.contains("8F3A"));
-        assert_eq!(slots(&kept), slots(DATABASE));
+        let reduced = reduced(DATABASE);
+        assert!(!reduced.contains("8F3A"));
+        assert_eq!(slots(&reduced), slots(DATABASE));
     }
 }

@@ -1,7 +1,7 @@
-//! Performance counters of the memory controllers: which PMUs there are, what their events count, and whether we may
-//! open them (Documentation/ABI/testing/sysfs-bus-event_source-devices-events and -format).
+//! Performance counters of the memory controllers: PMUs, events, and permission to open them
+//! (Documentation/ABI/testing/sysfs-bus-event_source-devices-events and -format).
 //!
-//! Whatever counts is a channel of its own. The first family of the table that this machine has is taken and the rest left:
+//! Each counting unit is a channel. Only the first family of the table that this machine has is used, because
 //! two families count the same bytes in two places.
 
 mod families;
@@ -16,25 +16,25 @@ use crate::perf::{OF_ALL, closed};
 use crate::tree::printable;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
-/// The families in few words.
-const LOOKED_FOR: &str =
+/// Name patterns of the families, for messages.
+const PATTERNS: &str =
     "uncore_imc*, amd_umc_*, amd_df, nvidia_scf_pmu_*, nvidia_ucf_pmu_*, hisi_sccl*_ddrc*, ali_drw_*";
-/// PMUs of one family, at most: the largest machines have some hundred memory channels.
+/// PMUs of one family at most. The largest machines have some hundred memory channels.
 const MAX_DEVICES: usize = 4096;
-/// Characters of a name or event that is shown.
+/// Characters of a name or event that are reported.
 const MAX_NAME: usize = 64;
-/// PMUs whose problem is told; the others are counted.
+/// PMUs whose problem is reported; the others are counted.
 const MAX_PROBLEMS: usize = 2;
 
-/// Describes what counts the traffic of memory.
+/// Describes the counters of memory traffic.
 pub fn describe(tree: &Tree) -> Uncore {
     let devices = tree.names(DEVICES);
     let mut problems = Vec::new();
     for family in FAMILIES.iter().filter(|family| (family.holds)(tree)) {
         let mut channels = Vec::new();
         for device in members(&devices, family.devices) {
-            match of_device(tree, device, family) {
-                Ok(found) => channels.extend(found),
+            match device_channels(tree, device, family) {
+                Ok(device_channels) => channels.extend(device_channels),
                 Err(problem) => problems.push(format!("{}: {problem}", printable(device, MAX_NAME))),
             }
         }
@@ -48,11 +48,11 @@ pub fn describe(tree: &Tree) -> Uncore {
         }
     }
     let unknown = summary(&problems).unwrap_or_else(|| match devices.is_empty() {
-        // Where there are events at all, some of software are among them.
+        // A kernel with events has at least those of software.
         true => {
             format!("no uncore PMU: {DEVICES} shows no events at all: a kernel without them, or hidden here")
         }
-        false => format!("no uncore PMU (looked for {LOOKED_FOR})"),
+        false => format!("no uncore PMU (looked for {PATTERNS})"),
     });
     Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, OF_ALL) }
 }
@@ -65,8 +65,8 @@ pub(crate) fn files(tree: &Tree) -> Vec<String> {
         let directory = format!("{DEVICES}/{device}");
         files.push(format!("{directory}/cpumask"));
         for part in ["format", "events"] {
-            let below = tree.names(format!("{directory}/{part}"));
-            files.extend(below.into_iter().map(|name| format!("{directory}/{part}/{name}")));
+            let names = tree.names(format!("{directory}/{part}"));
+            files.extend(names.into_iter().map(|name| format!("{directory}/{part}/{name}")));
         }
     }
     files.iter().map(|path| path.trim_start_matches('/').to_owned()).collect()
@@ -77,7 +77,7 @@ fn members<'a>(devices: &'a [String], patterns: &'static [&'static str]) -> impl
     devices.iter().filter(member).take(MAX_DEVICES)
 }
 
-/// Whether a name fits a pattern in which `*` stands for a number, decimal or hexadecimal, or several.
+/// Whether a name matches a pattern in which `*` stands for one or several numbers, decimal or hexadecimal.
 fn fits(name: &str, pattern: &str) -> bool {
     let Some((before, after)) = pattern.split_once('*') else { return name == pattern };
     let Some(rest) = name.strip_prefix(before) else { return false };
@@ -85,11 +85,11 @@ fn fits(name: &str, pattern: &str) -> bool {
     (1..=number).any(|length| fits(&rest[length..], after))
 }
 
-/// The channels of one PMU, one for each CPU of its mask.
-fn of_device(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreChannel>, String> {
+/// The channels of a PMU: one for each CPU of its mask, or for each event.
+fn device_channels(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreChannel>, String> {
     let directory = format!("{DEVICES}/{device}");
-    let pmu = known(tree.number::<u32>(format!("{directory}/type")))?;
-    let cpus: CpuList = known(tree.list(format!("{directory}/cpumask")))?;
+    let pmu = value(tree.number::<u32>(format!("{directory}/type")))?;
+    let cpus: CpuList = value(tree.list(format!("{directory}/cpumask")))?;
     if cpus.is_empty() {
         return Err("its cpumask is empty".to_owned());
     }
@@ -101,17 +101,17 @@ fn of_device(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreCha
             family.layouts.iter().flat_map(|layout| layout.iter().map(|event| event.name)).collect();
         format!("it has none of the events {}", wanted.join(", "))
     })?;
-    let events = layout.iter().map(|event| of_event(tree, &directory, event));
+    let events = layout.iter().map(|event| encode(tree, &directory, event));
     let events: Vec<UncoreEvent> = events.collect::<Result<_, _>>()?;
     let name = printable(device, MAX_NAME);
     let channel = |cpu: u32, name: String, events: Vec<UncoreEvent>| UncoreChannel { name, cpu, pmu, events };
     Ok(cpus
         .iter()
         .flat_map(|cpu| {
-            if family.apart {
-                let of =
+            if family.channel_per_event {
+                let event_channel =
                     |event: &UncoreEvent| channel(cpu, format!("{name}/{}", event.name), vec![event.clone()]);
-                events.iter().map(of).collect()
+                events.iter().map(event_channel).collect()
             } else {
                 vec![channel(cpu, name.clone(), events.clone())]
             }
@@ -119,7 +119,7 @@ fn of_device(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreCha
         .collect())
 }
 
-fn of_event(tree: &Tree, directory: &str, event: &Event) -> Result<UncoreEvent, String> {
+fn encode(tree: &Tree, directory: &str, event: &Event) -> Result<UncoreEvent, String> {
     let file = |suffix: &str| tree.text(format!("{directory}/events/{}{suffix}", event.name)).into_value();
     let terms = match event.terms {
         Some(terms) => terms.to_owned(),
@@ -136,7 +136,7 @@ fn of_event(tree: &Tree, directory: &str, event: &Event) -> Result<UncoreEvent, 
     Ok(UncoreEvent { name: event.name.to_owned(), direction: event.direction, config, bytes })
 }
 
-/// Bytes of a count: its scale, in a unit that the kernel names.
+/// Bytes per count: the scale in the unit that sysfs names.
 fn bytes(scale: &str, unit: Option<&str>) -> Option<f64> {
     let unit = match unit {
         Some("B" | "Bytes" | "bytes") => 1.0,
@@ -147,20 +147,20 @@ fn bytes(scale: &str, unit: Option<&str>) -> Option<f64> {
         _ => return None,
     };
     let bytes = scale.parse::<f64>().ok()? * unit;
-    // 6.103515625e-5 MiB is 64 B to the last bit; what is within rounding of a whole number is meant as one.
-    let whole = bytes.round();
-    let bytes = if (bytes - whole).abs() < 1e-6 * whole { whole } else { bytes };
+    // 6.103515625e-5 MiB is exactly 64 B. A value close to an integer is meant as an integer.
+    let rounded = bytes.round();
+    let bytes = if (bytes - rounded).abs() < 1e-6 * rounded { rounded } else { bytes };
     (bytes.is_finite() && bytes > 0.0).then_some(bytes)
 }
 
-fn known<T>(reading: Reading<T>) -> Result<T, String> {
+fn value<T>(reading: Reading<T>) -> Result<T, String> {
     match reading {
         Reading::Value(value) => Ok(value),
         Reading::Unknown(reason) => Err(reason),
     }
 }
 
-/// What is wrong, in one sentence; `None` if nothing is.
+/// The problems in one sentence; `None` if there are none.
 fn summary(problems: &[String]) -> Option<String> {
     let mut text = problems.iter().take(MAX_PROBLEMS).cloned().collect::<Vec<_>>().join("; ");
     let more = problems.len().saturating_sub(MAX_PROBLEMS);
@@ -192,12 +192,12 @@ mod tests {
     #[test]
     fn scales_are_bytes() {
         assert_eq!(bytes("6.103515625e-5", Some("MiB")), Some(64.0));
-        assert_eq!(bytes("6.1035156E-5", Some("MiB")), Some(64.0), "a scale that was printed shorter");
+        assert_eq!(bytes("6.1035156E-5", Some("MiB")), Some(64.0), "fewer printed digits");
         assert_eq!(bytes("32", Some("Bytes")), Some(32.0));
         assert_eq!(
             bytes("3.814697266e-6", Some("MiB")),
             Some(4.0),
-            "what Linux 5.8 said of free-running counters"
+            "free-running counters in Linux 5.8"
         );
         for (scale, unit) in
             [("64", None), ("64", Some("Joules")), ("x", Some("MiB")), ("-1", Some("B")), ("inf", Some("B"))]
@@ -209,13 +209,14 @@ mod tests {
     #[test]
     fn every_family_is_named() {
         for device in FAMILIES.iter().flat_map(|family| family.devices) {
-            let named = |word: &str| word == *device || device.starts_with(word.trim_end_matches('*'));
-            assert!(LOOKED_FOR.split(", ").any(named), "{device}");
+            let is_pattern_of =
+                |word: &str| word == *device || device.starts_with(word.trim_end_matches('*'));
+            assert!(PATTERNS.split(", ").any(is_pattern_of), "{device}");
         }
     }
 
     #[test]
-    fn one_family_is_enough_and_what_is_wrong_is_bounded() {
+    fn the_summary_of_problems_is_bounded() {
         let problems: Vec<String> = (0..40).map(|n| format!("imc_{n}: broken")).collect();
         assert_eq!(summary(&problems).unwrap(), "imc_0: broken; imc_1: broken; and 38 more");
         assert_eq!(summary(&[]), None);

@@ -8,14 +8,14 @@ use figure::CpuList;
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// Where one CPU sits. Numbers are the machine's own: two CPUs of one `core` number are siblings.
+/// The place of a CPU. Numbers count over the whole machine: two CPUs with the same `core` are siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The CPU's number.
     pub cpu: u32,
-    /// Its core, counted over the whole machine.
+    /// Its core.
     pub core: u32,
-    /// Its cluster, where the kernel shows clusters.
+    /// Its cluster, if the kernel reports clusters.
     pub cluster: Option<u32>,
     /// Its package.
     pub package: u32,
@@ -23,7 +23,7 @@ pub struct Place {
     pub node: u32,
 }
 
-/// A cache that every CPU has a part in.
+/// A level of cache that every CPU has.
 #[derive(Clone, Copy)]
 pub struct CacheShape {
     /// 1, 2, 3.
@@ -34,12 +34,12 @@ pub struct CacheShape {
     pub kib: u64,
     /// Associativity.
     pub ways: u32,
-    /// CPUs with the same answer share an instance.
+    /// CPUs with the same result share an instance.
     pub shared_by: fn(&Place) -> u32,
 }
 
-/// Writes the files of one machine. Errors are kept for [`finish`](Builder::finish), so that a machine reads as
-/// a description.
+/// Writes the files of a machine. Errors are returned by [`finish`](Builder::finish), so that the code of a
+/// machine reads like a description.
 pub struct Builder {
     root: PathBuf,
     places: Vec<Place>,
@@ -52,7 +52,7 @@ impl Builder {
         Builder { root: root.to_owned(), places: Vec::new(), result: Ok(()) }
     }
 
-    /// Any file.
+    /// Writes any file.
     pub fn file(mut self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.write(path, content);
         self
@@ -208,7 +208,7 @@ fn list(places: &[Place], keep: impl Fn(&Place) -> bool) -> CpuList {
     places.iter().filter(|place| keep(place)).map(|place| place.cpu).collect()
 }
 
-/// The list of each group's CPUs, as a line.
+/// The CPU list of each group, as a line.
 fn groups(places: &[Place], key: impl Fn(&Place) -> u32) -> BTreeMap<u32, String> {
     let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for place in places {

@@ -1,6 +1,6 @@
-//! The worker: two pinned threads that hand one line to and fro.
+//! The worker: two pinned threads transfer a cache line to each other.
 //!
-//! All pairs use the same line, so that it is at home on the same memory node for all of them.
+//! All pairs use the same line, so that it is on the same memory node for all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 
-use super::line::{Alone, Line};
+use super::line::{Line, NoAnswer};
 use super::plan::{Setup, TRIPS};
 
-/// Round trips before each sample, which are not timed: the threads leave their barrier one after the other.
+/// Untimed round trips before each sample, because the threads leave the barrier one after the other.
 const UNTIMED: u64 = 50;
 /// Hand-overs of a sample.
 const HAND_OVERS: u64 = 2 * (UNTIMED + TRIPS);
-/// Samples by which the number of a round is found.
-const TRIED: usize = 5;
+/// Samples that determine the number of samples of a round.
+const CALIBRATION_SAMPLES: usize = 5;
 /// Samples of a round at least, for its quartiles, and at most.
 const SAMPLES: (usize, usize) = (11, 4000);
 
@@ -32,16 +32,16 @@ struct CoresBench {
     line: Arc<Line>,
     /// Samples of a round, by figure.
     samples: BTreeMap<String, usize>,
-    /// Every thread read back the mask that was set.
+    /// Whether every thread read back its affinity mask.
     readback: bool,
-    /// Every line held the count that it must.
+    /// Whether the line held the right count after every round.
     verified: bool,
 }
 
-/// Finds the clock.
+/// Chooses the clock.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// The setup is not valid.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
@@ -54,34 +54,32 @@ pub fn prepare(
     Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), facts))
 }
 
-/// Seconds of a sample's timed trips, by the thread that times them.
-type Timed = Result<Option<f64>, Alone>;
-
-/// The part of either thread in a sample.
-fn part(line: &Line, seat: &Seat, sample: usize) -> Timed {
-    let first = sample as u64 * HAND_OVERS + seat.index as u64;
+/// One thread's part of a sample. The first thread returns the seconds of the timed round trips.
+fn run_sample(line: &Line, thread: &Seat, sample: usize) -> Result<Option<f64>, NoAnswer> {
+    let first = sample as u64 * HAND_OVERS + thread.index as u64;
     line.bounce(first, UNTIMED)?;
-    let start = seat.clock.now();
+    let start = thread.clock.now();
     line.bounce(first + 2 * UNTIMED, TRIPS)?;
-    let stop = seat.clock.now();
-    Ok((seat.index == 0).then(|| seat.clock.seconds(start, stop)))
+    let stop = thread.clock.now();
+    Ok((thread.index == 0).then(|| thread.clock.seconds(start, stop)))
 }
 
 impl CoresBench {
-    /// Samples of a round of this pair, by a few that are not kept.
-    fn dose(&mut self, id: &str, pool: &Pool) -> Result<usize, String> {
+    /// Determines the number of samples of a round of this pair, once.
+    fn calibrate(&mut self, id: &str, pool: &Pool) -> Result<usize, String> {
         if let Some(samples) = self.samples.get(id) {
             return Ok(*samples);
         }
         self.line.begin(0);
         let line = self.line.clone();
-        let tried = pool.run(move |seat| {
-            (0..TRIED).map(|sample| part(&line, seat, sample)).collect::<Result<Vec<_>, Alone>>()
+        let results = pool.run(move |thread| {
+            let samples = (0..CALIBRATION_SAMPLES).map(|sample| run_sample(&line, thread, sample));
+            samples.collect::<Result<Vec<_>, NoAnswer>>()
         });
-        let tried = tried.map_err(|error| error.to_string())?;
-        let tried: Result<Vec<_>, Alone> = tried.into_iter().collect();
+        let results = results.map_err(|error| error.to_string())?;
+        let results: Result<Vec<_>, NoAnswer> = results.into_iter().collect();
         let seconds: Vec<f64> =
-            tried.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().flatten().collect();
+            results.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().flatten().collect();
         let typical = stats::median(&seconds).unwrap_or(0.0).max(1e-9);
         let samples = ((self.setup.round / typical) as usize).clamp(SAMPLES.0, SAMPLES.1);
         self.samples.insert(id.to_owned(), samples);
@@ -90,19 +88,19 @@ impl CoresBench {
 
     fn measure(&mut self, id: &str, cpus: [u32; 2]) -> Result<Round, String> {
         let cpus: CpuList = cpus.into_iter().collect();
-        // Threads for a round: a thousand pairs of them would wait for their turn otherwise.
+        // Threads are started for each round, because there may be a thousand pairs.
         let pool = Pool::on_each(&cpus, self.clock.clone()).map_err(|error| error.to_string())?;
         self.readback &= pool.readback;
         let watch = Watch::new(&Tree::live(), &self.setup.machine, &cpus);
-        let samples = self.dose(id, &pool)?;
+        let samples = self.calibrate(id, &pool)?;
         self.line.begin(0);
         let line = self.line.clone();
-        let work = move |seat: &Seat, sample: usize| part(&line, seat, sample);
-        let (measured, given) =
+        let work = move |thread: &Seat, sample: usize| run_sample(&line, thread, sample);
+        let (measured, results) =
             measure::round_giving(&pool, &watch, samples, work).map_err(|error| error.to_string())?;
-        let given: Result<Vec<Option<f64>>, Alone> = given.into_iter().flatten().collect();
+        let results: Result<Vec<Option<f64>>, NoAnswer> = results.into_iter().flatten().collect();
         let seconds: Vec<f64> =
-            given.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().collect();
+            results.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().collect();
         let handed_over = self.line.count();
         self.verified &= handed_over == samples as u64 * HAND_OVERS;
 
@@ -111,16 +109,16 @@ impl CoresBench {
         let value = quartile(0.5).filter(|value| *value > 0.0);
         let value = value.ok_or_else(|| format!("{id}: the clock ({}) gave no time", self.clock.basis))?;
         let mut evidence = measured.evidence;
-        let known = |value| Reading::or_unknown(value, "no sample was taken");
-        evidence.put_reading(SAMPLE_SHORTEST, known(stats::quantile(&seconds, 0.0)));
+        let reading = |value| Reading::or_unknown(value, "no sample was taken");
+        evidence.put_reading(SAMPLE_SHORTEST, reading(stats::quantile(&seconds, 0.0)));
         evidence.put(HANDED_OVER, handed_over as f64);
         evidence.put(LINE_SAMPLES, seconds.len() as f64);
-        evidence.put_reading(LINE_LOW, known(quartile(0.25)));
-        evidence.put_reading(LINE_HIGH, known(quartile(0.75)));
+        evidence.put_reading(LINE_LOW, reading(quartile(0.25)));
+        evidence.put_reading(LINE_HIGH, reading(quartile(0.75)));
         Ok(Round::new(
             measured.started,
             measured.duration,
-            // Hundreds of samples of as many pairs would be all that a record holds.
+            // Only the median: hundreds of samples of each pair would dominate the record.
             vec![value],
             evidence,
         ))

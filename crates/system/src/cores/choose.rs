@@ -1,33 +1,37 @@
-//! Which pairs of CPUs are measured where there is no time for all. Pure.
+//! Selects pairs of CPUs if there is no time for all. Pure.
 
 use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine};
 use lab::pairs::{self, Pair};
 
-/// Pairs of each advertised class that come first.
-const OF_EACH_CLASS: usize = 4;
+/// Pairs of each advertised class that are selected first.
+const PAIRS_PER_CLASS: usize = 4;
 
 /// Two CPUs, the lower number first.
-type Two = (u32, u32);
+type CpuPair = (u32, u32);
 
-/// All pairs of `cpus` if there are at most `most`; else of each of these as many as there is room for, evenly spread:
-/// some pairs of every advertised class; every CPU with its neighbour, so that none is in no pair; pairs of cores, each by
-/// its first thread; all others. In the order of the CPUs' numbers.
+/// All pairs of `cpus` if there are at most `most`. Otherwise as many as fit, evenly spread, first from some
+/// pairs of every advertised class, then from pairs of neighbours so that every CPU has a pair, then from
+/// pairs of cores by their first thread, then from all others. In the order of CPU numbers.
 pub fn choose(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Pair> {
-    let known: Vec<u32> = cpus.iter().filter(|cpu| machine.cpu(*cpu).is_some()).collect();
-    let mut chosen: BTreeSet<Two> = BTreeSet::new();
-    if known.len() * known.len().saturating_sub(1) / 2 <= most {
-        chosen.extend(all(&known));
+    let cpu_numbers: Vec<u32> = cpus.iter().filter(|cpu| machine.cpu(*cpu).is_some()).collect();
+    let mut chosen: BTreeSet<CpuPair> = BTreeSet::new();
+    if cpu_numbers.len() * cpu_numbers.len().saturating_sub(1) / 2 <= most {
+        chosen.extend(all_pairs(&cpu_numbers));
     } else {
-        let cores = first_threads(machine, &known);
-        let stages: [&dyn Fn() -> Vec<Two>; 4] =
-            [&|| of_classes(machine, cpus), &|| neighbours(&known), &|| all(&cores), &|| all(&known)];
+        let cores = first_threads(machine, &cpu_numbers);
+        let stages: [&dyn Fn() -> Vec<CpuPair>; 4] = [
+            &|| class_pairs(machine, cpus),
+            &|| neighbours(&cpu_numbers),
+            &|| all_pairs(&cores),
+            &|| all_pairs(&cpu_numbers),
+        ];
         for stage in stages {
             if chosen.len() >= most {
                 break;
             }
-            let new: Vec<Two> = stage().into_iter().filter(|two| !chosen.contains(two)).collect();
+            let new: Vec<CpuPair> = stage().into_iter().filter(|pair| !chosen.contains(pair)).collect();
             let take = new.len().min(most - chosen.len());
             chosen.extend((0..take).map(|k| new[k * new.len() / take]));
         }
@@ -37,35 +41,35 @@ pub fn choose(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Pair> {
 
 /// CPUs that are in none of the pairs.
 pub fn left_out(cpus: &CpuList, pairs: &[Pair]) -> CpuList {
-    let met: BTreeSet<u32> = pairs.iter().flat_map(|pair| [pair.owner, pair.requester]).collect();
-    cpus.iter().filter(|cpu| !met.contains(cpu)).collect()
+    let paired: BTreeSet<u32> = pairs.iter().flat_map(|pair| [pair.owner, pair.requester]).collect();
+    cpus.iter().filter(|cpu| !paired.contains(cpu)).collect()
 }
 
-fn all(cpus: &[u32]) -> Vec<Two> {
+fn all_pairs(cpus: &[u32]) -> Vec<CpuPair> {
     cpus.iter().enumerate().flat_map(|(i, a)| cpus[i + 1..].iter().map(|b| (*a, *b))).collect()
 }
 
-fn of_classes(machine: &Machine, cpus: &CpuList) -> Vec<Two> {
-    let found = pairs::find(machine, cpus, OF_EACH_CLASS);
-    found.iter().flat_map(|found| &found.pairs).map(|pair| (pair.owner, pair.requester)).collect()
+fn class_pairs(machine: &Machine, cpus: &CpuList) -> Vec<CpuPair> {
+    let classes = pairs::find(machine, cpus, PAIRS_PER_CLASS);
+    classes.iter().flat_map(|class| &class.pairs).map(|pair| (pair.owner, pair.requester)).collect()
 }
 
-/// Each CPU once, with the next; a last one without a next with the one before.
-fn neighbours(cpus: &[u32]) -> Vec<Two> {
-    let mut twos: Vec<Two> = cpus.chunks_exact(2).map(|two| (two[0], two[1])).collect();
-    if let [.., before, last] = cpus
+/// Each CPU once, with the next. The last CPU of an odd number is paired with the one before.
+fn neighbours(cpus: &[u32]) -> Vec<CpuPair> {
+    let mut pairs: Vec<CpuPair> = cpus.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    if let [.., previous, last] = cpus
         && cpus.len() % 2 == 1
     {
-        twos.push((*before, *last));
+        pairs.push((*previous, *last));
     }
-    twos
+    pairs
 }
 
-/// The first of these CPUs of each core.
+/// The first of these CPUs in each core.
 fn first_threads(machine: &Machine, cpus: &[u32]) -> Vec<u32> {
-    let mut seen = BTreeSet::new();
+    let mut cores = BTreeSet::new();
     let core = |cpu: u32| machine.cpu(cpu).map(|logical| logical.core);
-    cpus.iter().copied().filter(|cpu| core(*cpu).is_some_and(|core| seen.insert(core))).collect()
+    cpus.iter().copied().filter(|cpu| core(*cpu).is_some_and(|core| cores.insert(core))).collect()
 }
 
 #[cfg(test)]
@@ -76,7 +80,8 @@ pub(super) mod unit {
     use lab::pairs::Class;
     use machine::{Asked, Tree, synthetic};
 
-    /// 2 packages x 24 cores x 2 threads: 4560 pairs. Its tree has thousands of files.
+    /// 2 packages x 24 cores x 2 threads: 4560 pairs. Described once, because its tree has thousands of
+    /// files.
     pub(in crate::cores) fn server() -> Machine {
         static SERVER: LazyLock<Machine> = LazyLock::new(|| {
             let root = tempfile::tempdir().unwrap();
@@ -91,14 +96,14 @@ pub(super) mod unit {
     }
 
     #[test]
-    fn all_where_there_is_room() {
+    fn all_pairs_if_there_is_room() {
         let machine = server();
         let cpus: CpuList = "0-3,24,48".parse().unwrap();
         let pairs = choose(&machine, &cpus, 15);
-        let twos: Vec<Two> = pairs.iter().map(|pair| (pair.owner, pair.requester)).collect();
-        assert_eq!(twos.len(), 15);
-        assert!(twos.is_sorted() && twos.iter().all(|(a, b)| a < b), "{twos:?}");
-        let class = |two| pairs[twos.iter().position(|other| *other == two).unwrap()].class;
+        let numbers: Vec<CpuPair> = pairs.iter().map(|pair| (pair.owner, pair.requester)).collect();
+        assert_eq!(numbers.len(), 15);
+        assert!(numbers.is_sorted() && numbers.iter().all(|(a, b)| a < b), "{numbers:?}");
+        let class = |pair| pairs[numbers.iter().position(|other| *other == pair).unwrap()].class;
         assert_eq!([(0, 48), (0, 1), (0, 24)].map(class), [Class::Smt, Class::Llc, Class::Socket]);
         assert_eq!(choose(&machine, &"5".parse().unwrap(), 15), []);
     }
@@ -124,7 +129,7 @@ pub(super) mod unit {
     }
 
     #[test]
-    fn an_odd_number_leaves_nobody_alone() {
+    fn an_odd_number_leaves_no_cpu_out() {
         let machine = server();
         let cpus: CpuList = "0-20".parse().unwrap();
         let pairs = choose(&machine, &cpus, 15);

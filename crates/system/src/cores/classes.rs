@@ -1,4 +1,4 @@
-//! The pairs of each advertised class as one figure: what stands for them all where there are many. Pure.
+//! Summarises the pairs of each advertised class as one figure. Pure.
 
 use figure::evidence::{KERNEL as KERNEL_KEY, PAIR};
 use figure::{Better, Conditions, Figure, Status, Unit, stats};
@@ -6,26 +6,26 @@ use lab::pairs::CLASSES;
 
 use super::{KERNEL, SERIES};
 
-/// Adds them: for each class the median of its pairs that have a value. One pair alone stands for itself.
+/// Adds for each class the median of its pairs. A single pair needs none.
 pub fn complete(figures: &mut Vec<Figure>) {
     let mut classes: Vec<(String, Vec<(String, f64)>)> = Vec::new();
     for figure in figures.iter().filter(|figure| figure.conditions.get(KERNEL_KEY).as_deref() == Some(KERNEL))
     {
         let (Some(class), Some(value)) = (figure.conditions.get(PAIR), figure.value) else { continue };
         let pair = (figure.id.clone(), value);
-        match classes.iter_mut().find(|(known, _)| *known == class) {
+        match classes.iter_mut().find(|(other, _)| *other == class) {
             Some((_, pairs)) => pairs.push(pair),
             None => classes.push((class, vec![pair])),
         }
     }
-    let nearness = |class: &str| CLASSES.iter().position(|known| known.word() == class);
+    let nearness = |class: &str| CLASSES.iter().position(|other| other.word() == class);
     classes.sort_by_key(|(class, _)| nearness(class));
     if classes.iter().map(|(_, pairs)| pairs.len()).sum::<usize>() > 1 {
-        figures.extend(classes.into_iter().map(|(class, pairs)| of(&class, pairs)));
+        figures.extend(classes.into_iter().map(|(class, pairs)| median_figure(&class, pairs)));
     }
 }
 
-fn of(class: &str, pairs: Vec<(String, f64)>) -> Figure {
+fn median_figure(class: &str, pairs: Vec<(String, f64)>) -> Figure {
     let values: Vec<f64> = pairs.iter().map(|(_, value)| *value).collect();
     let plural = if pairs.len() == 1 { "" } else { "s" };
     let name = format!("A line between two CPUs ({class}), one way, median of {} pair{plural}", pairs.len());

@@ -1,18 +1,19 @@
-//! The line that goes to and fro: a counter that two threads take turns to raise by compare-and-swap.
+//! The transferred cache line: a counter that two threads increment in turn by compare-and-swap.
 //!
-//! Who waits tries the swap again and again, as in core-to-core-latency (N. Viennot), whose published tables the figures
-//! can so be held against. A counter in place of its flag: a swap succeeds on nothing but what the other thread left, so
-//! that at the end the line holds the number of hand-overs.
+//! The waiting thread retries the swap, as in core-to-core-latency (N. Viennot), so the figures are
+//! comparable with its published tables. That tool uses a flag. With a counter, a swap succeeds only after
+//! the other thread's, and the final value is the number of hand-overs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Attempts before the first yield: who waits longer may be keeping the other from the CPU. Some milliseconds.
+/// Attempts before the first yield, some milliseconds. A thread that spins longer may keep the CPU from the
+/// other.
 const ATTEMPTS: u32 = 100_000;
-/// Who waits longer has nobody to wait for.
+/// Time after which the other thread counts as missing.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// A counter on a line of its own; neighbouring lines, which a prefetcher may fetch with it, are left empty.
+/// A counter on its own cache line. Neighbouring lines, which a prefetcher may fetch too, are empty.
 #[derive(Debug, Default)]
 #[repr(align(256))]
 pub struct Line {
@@ -20,59 +21,59 @@ pub struct Line {
     stop: Stop,
 }
 
-/// Raised by a thread that has given up, so that the other need not wait as long. On lines of its own.
+/// Set by a thread that gave up, so that the other does not wait as long. On its own cache lines.
 #[derive(Debug, Default)]
 #[repr(align(256))]
 struct Stop(AtomicBool);
 
-/// The other thread did not come.
+/// The other thread did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the other CPU did not answer in {} s", LONGEST_WAIT.as_secs())]
-pub struct Alone;
+pub struct NoAnswer;
 
 impl Line {
-    /// Sets the count; nobody else may be at work.
+    /// Sets the count. No thread may be running.
     pub fn begin(&self, count: u64) {
         self.stop.0.store(false, Ordering::Relaxed);
         self.count.store(count, Ordering::Relaxed);
     }
 
-    /// What the line holds.
+    /// The current count.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// One thread's part of so many round trips: raises the count from `first`, `first` + 2, … by one each. The other thread
-    /// does the same from `first` + 1.
+    /// One thread's part of `trips` round trips: increments the count at `first`, `first` + 2, … The other
+    /// thread does the same from `first` + 1.
     ///
     /// # Errors
-    /// [`Alone`], after ten seconds in which the other thread did nothing.
+    /// [`NoAnswer`] after ten seconds without the other thread.
     #[inline]
-    pub fn bounce(&self, first: u64, trips: u64) -> Result<(), Alone> {
+    pub fn bounce(&self, first: u64, trips: u64) -> Result<(), NoAnswer> {
         for trip in 0..trips {
-            self.raise(first + 2 * trip)?;
+            self.increment(first + 2 * trip)?;
         }
         Ok(())
     }
 
     #[inline]
-    fn raise(&self, from: u64) -> Result<(), Alone> {
+    fn increment(&self, from: u64) -> Result<(), NoAnswer> {
         for _ in 0..ATTEMPTS {
             if self.swap(from) {
                 return Ok(());
             }
         }
-        self.raise_patiently(from, LONGEST_WAIT)
+        self.increment_yielding(from, LONGEST_WAIT)
     }
 
-    /// The same, for a thread whose other one is not running now.
+    /// As [`increment`](Self::increment), and yields, because the other thread is not running.
     #[cold]
-    fn raise_patiently(&self, from: u64, longest: Duration) -> Result<(), Alone> {
+    fn increment_yielding(&self, from: u64, longest: Duration) -> Result<(), NoAnswer> {
         let start = Instant::now();
         while !self.swap(from) {
             if self.stop.0.load(Ordering::Relaxed) || start.elapsed() > longest {
                 self.stop.0.store(true, Ordering::Relaxed);
-                return Err(Alone);
+                return Err(NoAnswer);
             }
             std::thread::yield_now();
         }
@@ -90,7 +91,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn the_line_counts_its_hand_overs() {
+    fn the_line_counts_hand_overs() {
         let line = Line::default();
         line.begin(40);
         std::thread::scope(|scope| {
@@ -102,20 +103,20 @@ mod unit {
     }
 
     #[test]
-    fn who_is_alone_does_not_wait_for_ever_and_the_other_learns_it() {
+    fn a_thread_without_partner_gives_up_and_stops_the_other() {
         let line = Line::default();
         line.begin(0);
-        assert_eq!(line.raise_patiently(1, Duration::ZERO), Err(Alone));
-        assert_eq!(line.raise_patiently(3, Duration::MAX), Err(Alone), "the first has given up");
+        assert_eq!(line.increment_yielding(1, Duration::ZERO), Err(NoAnswer));
+        assert_eq!(line.increment_yielding(3, Duration::MAX), Err(NoAnswer), "the first gave up");
         assert_eq!(line.count(), 0);
-        // A new beginning is one.
+        // begin() resets the stop flag.
         line.begin(1);
-        assert_eq!(line.raise_patiently(1, Duration::ZERO), Ok(()));
+        assert_eq!(line.increment_yielding(1, Duration::ZERO), Ok(()));
         assert_eq!(line.count(), 2);
     }
 
     #[test]
-    fn the_counter_has_its_lines_alone() {
+    fn the_counter_has_its_own_lines() {
         assert_eq!(std::mem::align_of::<Line>(), 256);
         assert!(std::mem::size_of::<Line>() >= 512);
     }

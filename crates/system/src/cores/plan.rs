@@ -1,4 +1,4 @@
-//! Which pairs, how long. Pure.
+//! Plans the pairs and the duration of a round. Pure.
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
@@ -10,31 +10,33 @@ use serde::{Deserialize, Serialize};
 use super::{KERNEL, SERIES, choose};
 use crate::mode::{Options, PlanError, Planned};
 
-/// Round trips of a sample, as core-to-core-latency's: some 0.1 ms, so that an interrupt meets few of them.
+/// Round trips of a sample, as in core-to-core-latency. A sample takes about 0.1 ms, so that interrupts
+/// disturb few samples.
 pub const TRIPS: u64 = 1000;
-/// Seconds of a round: with less, the median of its samples is of too few.
+/// Seconds of a round at least, for enough samples.
 const SHORTEST: f64 = 0.01;
-/// More tells no more: rounds do. Twenty clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a round at most: more rounds show more than longer ones. 20 clock ticks of 10 ms, so that tick
+/// accounting (steal, foreign load) is usable.
 const LONGEST: f64 = 0.2;
-/// Seconds of a round where nothing bounds the time.
+/// Seconds of a round if the time is not limited.
 const UNBOUNDED: f64 = 0.05;
-/// Seconds that a round takes besides: two threads, canary, counters.
-const BESIDES: f64 = 0.01;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+/// Seconds of a round outside of the samples: two threads, canary, counters.
+const OVERHEAD: f64 = 0.01;
+/// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Pairs at most: a record of eight rounds has then some 30 MB.
+/// Pairs at most. A record with eight rounds then has about 30 MB.
 const MOST_PAIRS: usize = 1024;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 60.0;
 
-/// All that the worker needs.
+/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
+    /// The machine.
     pub machine: Machine,
-    /// Seconds of a round, about.
+    /// Approximate seconds of a round.
     pub round: f64,
-    /// The pairs, by the ids of their figures.
+    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -56,9 +58,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let rules = options.rules;
     let is_bounded = rules.max_time < f64::MAX;
     let each = rules.max_time * FILLED / rules.least.max(1) as f64;
-    let fits = if is_bounded { (each / (SHORTEST + BESIDES)) as usize } else { MOST_PAIRS };
+    let fits = if is_bounded { (each / (SHORTEST + OVERHEAD)) as usize } else { MOST_PAIRS };
     let pairs = choose::choose(machine, &cpus, fits.clamp(1, MOST_PAIRS));
-    let room = each / pairs.len().max(1) as f64 - BESIDES;
+    let room = each / pairs.len().max(1) as f64 - OVERHEAD;
     let round = if is_bounded { room.clamp(SHORTEST, LONGEST) } else { UNBOUNDED };
     let mut figures: Vec<Figure> = pairs.iter().map(planned).collect();
     let tasks = figures.iter().zip(&pairs);
@@ -66,7 +68,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         tasks.map(|(figure, pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] });
     let tasks = tasks.collect();
     if pairs.is_empty() {
-        figures.push(none(machine, &cpus));
+        figures.push(no_pairs(machine, &cpus));
     }
     let notes = notes(&cpus, &pairs, round);
     let setup = Setup { machine: machine.clone(), round, tasks };
@@ -84,17 +86,17 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// The figure of a pair. One direction: both threads do the same, and the time is of both ways.
+/// The figure of a pair, in one direction: both threads do the same, and the time includes both directions.
 fn planned(pair: &Pair) -> Figure {
     let Pair { owner, requester, class, basis } = pair;
     let class = class.word();
     let name = format!("A line between CPUs {owner} and {requester} ({class}), one way");
     let mut figure = figure(&format!("{owner}-{requester}"), &name);
-    figure.at = at(owner.to_string(), requester.to_string());
+    figure.at = coordinates(owner.to_string(), requester.to_string());
     figure.conditions = Conditions::default()
         .with(key::KERNEL, KERNEL.to_owned())
         .with(key::THREADS, 2.0)
-        // Each thread is bound to one hardware thread, whatever core that is of.
+        // Each thread is bound to one hardware thread.
         .with(key::PLACES, "threads".to_owned())
         .with(key::BIND, "close".to_owned())
         .with(key::CPUS, vec![f64::from(*owner), f64::from(*requester)])
@@ -104,11 +106,11 @@ fn planned(pair: &Pair) -> Figure {
     figure
 }
 
-/// Where there are no two CPUs, the record says so.
-fn none(machine: &Machine, cpus: &CpuList) -> Figure {
-    let absent = pairs::find(machine, cpus, 1).into_iter().find_map(|found| found.absent);
+/// The figure of a machine without two CPUs.
+fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
+    let absent = pairs::find(machine, cpus, 1).into_iter().find_map(|class| class.absent);
     let mut figure = figure("pairs", "A line between two CPUs, one way");
-    figure.at = at("any".to_owned(), "another".to_owned());
+    figure.at = coordinates("any".to_owned(), "another".to_owned());
     figure.not_available(match cpus.len() {
         0 => "no CPU that may be used is online".to_owned(),
         1 => format!("one CPU: {}", absent.unwrap_or_default()),
@@ -123,18 +125,18 @@ fn figure(id: &str, name: &str) -> Figure {
     figure
 }
 
-fn at(one: String, other: String) -> At {
+fn coordinates(one: String, other: String) -> At {
     let name = |name| Coordinate { value: CoordinateValue::Name(name), unit: None };
     At::from([("cpu_a".to_owned(), name(one)), ("cpu_b".to_owned(), name(other))])
 }
 
-/// What was resolved, for people.
+/// Resolved options for the user.
 fn notes(cpus: &CpuList, pairs: &[Pair], round: f64) -> Vec<(&'static str, String)> {
-    let there_are = cpus.len() * cpus.len().saturating_sub(1) / 2;
-    let count = if pairs.len() < there_are {
-        format!("{} of {there_are}; more with more time: --max-time", pairs.len())
+    let existing = cpus.len() * cpus.len().saturating_sub(1) / 2;
+    let count = if pairs.len() < existing {
+        format!("{} of {existing}; more with more time: --max-time", pairs.len())
     } else {
-        format!("all {there_are}")
+        format!("all {existing}")
     };
     let mut notes = vec![("cpus", cpus.to_string()), ("pairs", count)];
     let missed = choose::left_out(cpus, pairs);
@@ -142,9 +144,9 @@ fn notes(cpus: &CpuList, pairs: &[Pair], round: f64) -> Vec<(&'static str, Strin
         notes.push(("left out", format!("CPUs {missed} are in no pair: there is no time for them")));
     }
     for class in pairs::CLASSES.into_iter().chain([Class::Unknown]) {
-        let of: Vec<&Pair> = pairs.iter().filter(|pair| pair.class == class).collect();
-        if let Some(first) = of.first() {
-            notes.push((class.word(), format!("{} ({})", of.len(), first.basis)));
+        let class_pairs: Vec<&Pair> = pairs.iter().filter(|pair| pair.class == class).collect();
+        if let Some(first) = class_pairs.first() {
+            notes.push((class.word(), format!("{} ({})", class_pairs.len(), first.basis)));
         }
     }
     notes.push(("round", format!("{}, samples of {TRIPS} round trips", format::seconds(round))));
@@ -167,7 +169,7 @@ mod unit {
             machine.topology.allowed = cpus.parse().unwrap();
         }
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
-        let options = Options::nothing_but(rules);
+        let options = Options::with_rules(rules);
         plan(&machine, &options).unwrap()
     }
 
@@ -176,7 +178,7 @@ mod unit {
     }
 
     fn note<'a>(plan: &'a Planned, name: &str) -> &'a str {
-        plan.notes.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
+        plan.notes.iter().find(|(note, _)| *note == name).map_or("", |(_, text)| text)
     }
 
     #[test]
@@ -205,7 +207,7 @@ mod unit {
             let plan = on(if all { "0-7" } else { "" }, time);
             let setup = setup(&plan);
             let pairs = setup.tasks.len();
-            assert!(pairs as f64 * 8.0 * (setup.round + BESIDES) <= time, "{pairs} pairs in {time} s");
+            assert!(pairs as f64 * 8.0 * (setup.round + OVERHEAD) <= time, "{pairs} pairs in {time} s");
             assert_eq!(all, note(&plan, "pairs") == "all 28", "{}", note(&plan, "pairs"));
             assert_eq!(time < 5.0, note(&plan, "left out").contains("in no pair"));
         }
@@ -214,7 +216,7 @@ mod unit {
     }
 
     #[test]
-    fn one_cpu_has_nobody_to_talk_to() {
+    fn one_cpu_has_no_pair() {
         let plan = on("3", 20.0);
         let [only] = plan.suite.figures.as_slice() else { panic!("{:?}", plan.suite.figures) };
         assert_eq!((only.id.as_str(), only.status), ("system.cores.pairs", Status::NotAvailable));
@@ -223,7 +225,7 @@ mod unit {
     }
 
     #[test]
-    fn pairs_of_a_machine_that_shows_no_topology_are_measured_too() {
+    fn pairs_of_a_machine_without_topology_are_measured() {
         let root = tempfile::tempdir().unwrap();
         synthetic::gvisor_no_caches(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });

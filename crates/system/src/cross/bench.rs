@@ -1,4 +1,4 @@
-//! The worker: runs of UnixBench's programs and passes of ours, in turn.
+//! The worker. It runs UnixBench's programs and truebench's passes alternately.
 
 use std::time::Duration;
 
@@ -10,51 +10,51 @@ use lab::{measure, program};
 
 use super::plan::{Pair, Setup};
 use super::unixbench;
-use crate::index::pass::{LANGUAGE, Passes};
-use crate::index::place::Place;
+use crate::index::pass::{LANGUAGE, PassRunner};
+use crate::index::workdir::WorkDir;
 
 struct CrossBench {
     setup: Setup,
-    /// For each placement.
-    passes: Vec<Passes>,
+    /// By placement.
+    runners: Vec<PassRunner>,
 }
 
-/// Finds the cell, and starts threads on the CPUs of every placement.
+/// Finds the helper, and starts threads on the CPUs of every placement.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is missing, for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let on = |cpus| Passes::on(&setup.machine, cpus, &setup.directory, setup.session);
-    let passes = setup.places.iter().map(on).collect::<Result<Vec<_>, _>>()?;
+    let runner = |cpus| PassRunner::new(&setup.machine, cpus, &setup.directory, setup.session);
+    let runners = setup.places.iter().map(runner).collect::<Result<Vec<_>, _>>()?;
     let mut facts = Facts::default();
-    for (place, passes) in passes.iter().enumerate() {
-        let here = setup.pairs.iter().filter(|pair| pair.place == place);
-        let tasks: Vec<_> = here.map(|pair| pair.ours.clone()).collect();
-        // What is true of every figure there is true only of ours here.
-        let Facts { evidence, figures, .. } = passes.facts(&tasks);
+    for (place, runner) in runners.iter().enumerate() {
+        let pairs = setup.pairs.iter().filter(|pair| pair.place == place);
+        let tasks: Vec<_> = pairs.map(|pair| pair.truebench.clone()).collect();
+        // Evidence of all figures of the index applies only to truebench's figures here.
+        let Facts { evidence, figures, .. } = runner.facts(&tasks);
         facts.figures.extend(tasks.into_iter().map(|task| (task.id, evidence.clone())));
         facts.figures.extend(figures);
     }
-    Ok((Box::new(CrossBench { setup, passes }), facts))
+    Ok((Box::new(CrossBench { setup, runners }), facts))
 }
 
 impl CrossBench {
-    /// A run of UnixBench's program.
-    fn theirs(&self, pair: &Pair, passes: &Passes) -> Result<Round, String> {
-        let place = Place::make(Needs::Directory, &passes.cell, &passes.directory, passes.session)?;
-        let text = unixbench::text(&self.setup.unixbench);
-        std::fs::copy(&text, place.directory.join(unixbench::TEXT_NAME))
+    /// Runs UnixBench's program once.
+    fn run_unixbench(&self, pair: &Pair, runner: &PassRunner) -> Result<Round, String> {
+        let workdir = WorkDir::create(Needs::Directory, &runner.helper, &runner.directory, runner.session)?;
+        let text = unixbench::text(&self.setup.unixbench_dir);
+        std::fs::copy(&text, workdir.directory.join(unixbench::TEXT_NAME))
             .map_err(|error| format!("{} could not be copied: {error}", text.display()))?;
-        let (test, seconds) = (&pair.ours.test, pair.ours.seconds as u32);
-        let call = unixbench::call(&self.setup.unixbench, test, seconds, &place.directory)
+        let (test, seconds) = (&pair.truebench.test, pair.truebench.seconds as u32);
+        let call = unixbench::call(&self.setup.unixbench_dir, test, seconds, &workdir.directory)
             .ok_or_else(|| format!("UnixBench has no {test}"))?;
-        let name = |text: String| format!("{} {text}", call.program.display());
-        let programs = unixbench::programs(&self.setup.unixbench).display().to_string();
-        let asked = program::Program {
+        let with_program = |text: String| format!("{} {text}", call.program.display());
+        let programs = unixbench::programs(&self.setup.unixbench_dir).display().to_string();
+        let program = program::Program {
             path: call.program.clone(),
             arguments: call.arguments.clone(),
             environment: vec![
@@ -62,50 +62,54 @@ impl CrossBench {
                 (unixbench::BINARIES.to_owned(), programs),
             ],
             unset: Vec::new(),
-            directory: Some(place.directory.clone()),
-            places: vec![passes.cpus.clone()],
+            directory: Some(workdir.directory.clone()),
+            places: vec![runner.cpus.clone()],
             deadline: Duration::from_secs_f64(self.setup.deadline()),
         };
         let body = || {
-            let ran = program::run(&asked);
-            let cpu = ran.as_ref().map_or(0.0, |ran| ran.cpu_seconds);
-            (ran, cpu)
+            let result = program::run(&program);
+            let cpu = result.as_ref().map_or(0.0, |result| result.cpu_seconds);
+            (result, cpu)
         };
-        let (ran, around) =
-            measure::around(&passes.pool, &passes.watch, body).map_err(|error| error.to_string())?;
-        let ran = ran.map_err(|error| name(error.to_string()))?;
-        if let Some(complaint) = ran.complaint() {
-            return Err(name(format!("failed: {complaint}")));
+        let (result, around) =
+            measure::around(&runner.pool, &runner.watch, body).map_err(|error| error.to_string())?;
+        let result = result.map_err(|error| with_program(error.to_string()))?;
+        if let Some(complaint) = result.complaint() {
+            return Err(with_program(format!("failed: {complaint}")));
         }
-        let value = unixbench::read(&ran.errors, around.duration)
-            .map_err(|reason| name(format!("was run, but {reason}")))?;
+        let value = unixbench::read(&result.errors, around.duration)
+            .map_err(|reason| with_program(format!("was run, but {reason}")))?;
         let mut evidence = around.evidence;
-        evidence.merge(ran.evidence);
-        evidence.put(SAMPLE_SHORTEST, pair.ours.seconds);
+        evidence.merge(result.evidence);
+        evidence.put(SAMPLE_SHORTEST, pair.truebench.seconds);
         Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 
 impl Bench for CrossBench {
     fn round(&mut self, figure: &str) -> Result<Round, String> {
-        let found = self.setup.pairs.iter().find(|pair| pair.theirs == figure || pair.ours.id == figure);
-        let pair = found.ok_or_else(|| format!("no figure {figure}"))?;
-        let passes = self.passes.get(pair.place).ok_or_else(|| format!("{figure}: no such placement"))?;
-        if pair.theirs == figure { self.theirs(pair, passes) } else { passes.pass(&pair.ours) }
+        let is_pair = |pair: &&Pair| pair.unixbench == figure || pair.truebench.id == figure;
+        let pair = self.setup.pairs.iter().find(is_pair).ok_or_else(|| format!("no figure {figure}"))?;
+        let runner = self.runners.get(pair.place).ok_or_else(|| format!("{figure}: no such placement"))?;
+        if pair.unixbench == figure {
+            self.run_unixbench(pair, runner)
+        } else {
+            runner.pass(&pair.truebench)
+        }
     }
 
-    /// A copy of ours whose work was not what it must be gives no round; what theirs did nobody knows.
+    /// A truebench copy with wrong results fails its round. UnixBench does not verify its results.
     fn finish(&mut self) -> Result<Facts, String> {
         let mut facts = Facts::default();
         for pair in &self.setup.pairs {
-            let mut ours = figure::Evidence::default();
-            ours.put(VERIFIED, true);
-            facts.figures.push((pair.ours.id.clone(), ours));
-            let mut theirs = figure::Evidence::default();
-            theirs.put_unknown(VERIFIED, "UnixBench does not verify what its tests did");
-            theirs
-                .put_unknown(CLOCK_GRANULARITY, "UnixBench times by alarms, and by clocks of several sorts");
-            facts.figures.push((pair.theirs.clone(), theirs));
+            let mut truebench = figure::Evidence::default();
+            truebench.put(VERIFIED, true);
+            facts.figures.push((pair.truebench.id.clone(), truebench));
+            let mut unixbench = figure::Evidence::default();
+            unixbench.put_unknown(VERIFIED, "UnixBench does not verify what its tests did");
+            let reason = "UnixBench times by alarms, and by clocks of several sorts";
+            unixbench.put_unknown(CLOCK_GRANULARITY, reason);
+            facts.figures.push((pair.unixbench.clone(), unixbench));
         }
         Ok(facts)
     }

@@ -1,4 +1,5 @@
-//! Which tests, in which placements; and the ratios that follow. Pure but for a look at whether the programs are there.
+//! Plans the tests and placements, and computes the ratios. Pure, except that it checks whether the programs
+//! exist.
 
 use std::path::{Path, PathBuf};
 
@@ -14,58 +15,59 @@ use super::unixbench;
 use crate::catalogue;
 use crate::index::plan::Task;
 use crate::mode::{Options, PlanError, Planned};
-use crate::multiple;
+use crate::ratio;
 
 /// The series of all figures.
 const SERIES: &str = "system.cross";
-/// `instrument` of our own figures.
-const OURS: &str = "truebench";
-/// Seconds of a pass: UnixBench's programs take whole ones. The shorter, the more pairs, and the less a machine in use changes
-/// within one.
+/// `instrument` of truebench's figures.
+const TRUEBENCH: &str = "truebench";
+/// Seconds of a pass. UnixBench's programs take whole seconds. Short passes allow more pairs, and the machine
+/// changes less within a pair.
 const SECONDS: f64 = 1.0;
-/// UnixBench's `execl` looks at a clock of whole seconds, so that of two it may run for little more than one; and its scripts
-/// are counted when they have ended, so that those under way at the end have taken time and do not count.
+/// Seconds of a pass of `execl` and of scripts. `execl` reads a clock with whole seconds, so it may run up to
+/// a second less. Scripts count when they end, so those that are unfinished at the end take time and do not
+/// count.
 const COARSE_SECONDS: f64 = 2.0;
-/// Its Whetstone takes its own time.
+/// Seconds of Whetstone, which has a fixed duration.
 const WHETSTONE_SECONDS: f64 = 10.0;
-/// Seconds that UnixBench's copies need before they copy, and Whetstone in all, at least.
-const BESIDES: f64 = 60.0;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+/// Seconds that UnixBench's file copies may take before they copy, or Whetstone in total.
+const PREPARATION: f64 = 60.0;
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// All that the worker needs.
+/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
+    /// The machine.
     pub machine: Machine,
-    /// Where files are copied and scripts work, of both.
+    /// Directory in which working directories of both instruments are created.
     pub directory: PathBuf,
-    /// Names the directories of this run.
+    /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
     /// UnixBench's directory.
-    pub unixbench: PathBuf,
-    /// Where tests run: the CPUs of each placement.
+    pub unixbench_dir: PathBuf,
+    /// The CPUs of each placement.
     pub places: Vec<CpuList>,
-    /// What is compared.
+    /// Tests to compare.
     pub pairs: Vec<Pair>,
 }
 
-/// A test in a placement: a figure of theirs and one of ours.
+/// A test in a placement, with a figure of each instrument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// The figure of UnixBench's program.
-    pub theirs: String,
+    /// Id of UnixBench's figure.
+    pub unixbench: String,
     /// Index into [`Setup::places`].
     pub place: usize,
-    /// Our pass; its id is our figure's.
-    pub ours: Task,
+    /// truebench's figure and pass.
+    pub truebench: Task,
 }
 
 impl Setup {
-    /// How long a program of theirs may take before it counts as hung, in seconds.
+    /// Seconds after which a program of UnixBench counts as hung.
     pub fn deadline(&self) -> f64 {
-        let longest = self.pairs.iter().map(|pair| pair.ours.seconds).fold(0.0, f64::max);
-        longest + BESIDES + GRACE
+        let longest = self.pairs.iter().map(|pair| pair.truebench.seconds).fold(0.0, f64::max);
+        longest + PREPARATION + GRACE
     }
 }
 
@@ -82,7 +84,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         machine: machine.clone(),
         directory,
         session: options.session,
-        unixbench: unixbench(options)?,
+        unixbench_dir: unixbench_dir(options)?,
         places: vec![free.clone()],
         pairs: Vec::new(),
     };
@@ -91,23 +93,25 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let mut figures = Vec::new();
     if options.with.is_some() {
-        there(&setup.unixbench, &tests)?;
+        check_programs(&setup.unixbench_dir, &tests)?;
         for test in tests {
             let seconds = seconds(test, options.duration);
             for place in 0..setup.places.len() {
-                if place == 0 || placement_matters(test) {
+                if place == 0 || depends_on_placement(test) {
                     let pair = pair(test, place, &setup.places, seconds);
-                    figures.extend([theirs(test, &pair, &setup.places), ours(test, &pair, &setup.places)]);
+                    figures.push(unixbench_figure(test, &pair, &setup.places));
+                    figures.push(truebench_figure(test, &pair, &setup.places));
                     setup.pairs.push(pair);
                 }
             }
         }
     } else {
         let reason = "no UnixBench to compare with: --with DIR names the directory that holds its pgms, built by its make";
-        figures.push(named(SERIES.to_owned(), "UnixBench against ours", Unit::ONE).not_available(reason));
+        let figure = new_figure(SERIES.to_owned(), "UnixBench against ours", Unit::ONE);
+        figures.push(figure.not_available(reason));
     }
     let notes = vec![
-        ("tests", setup.pairs.iter().map(|pair| pair.theirs.as_str()).collect::<Vec<_>>().join(", ")),
+        ("tests", setup.pairs.iter().map(|pair| pair.unixbench.as_str()).collect::<Vec<_>>().join(", ")),
         (
             "UnixBench",
             options
@@ -123,8 +127,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         worker: "system.cross-check",
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
-        // The value is a median of pairs: a round that is repeated would have another partner, and what disturbs one, the other
-        // bears as well.
+        // Rounds are not repeated: the value is a median of pairs, and a repeated round would have another
+        // partner.
         rules: Rules { repeats: 0, ..options.rules },
         preparing: "what surrounds the tests".to_owned(),
         least_seconds: 0.0,
@@ -134,23 +138,23 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// How long passes of a test take.
-fn seconds(test: &Test, asked: Option<f64>) -> f64 {
+/// Seconds of a pass.
+fn seconds(test: &Test, requested: Option<f64>) -> f64 {
     match test.name {
         "whetstone-double" => WHETSTONE_SECONDS,
-        "execl" | "shell1" | "shell8" => asked.unwrap_or(COARSE_SECONDS).max(COARSE_SECONDS).round(),
-        _ => asked.unwrap_or(SECONDS).max(1.0).round(),
+        "execl" | "shell1" | "shell8" => requested.unwrap_or(COARSE_SECONDS).max(COARSE_SECONDS).round(),
+        _ => requested.unwrap_or(SECONDS).max(1.0).round(),
     }
 }
 
-/// UnixBench's directory, from wherever its programs will be started.
-fn unixbench(options: &Options) -> Result<PathBuf, PlanError> {
+/// UnixBench's directory as an absolute path, because its programs run in other directories.
+fn unixbench_dir(options: &Options) -> Result<PathBuf, PlanError> {
     let Some(with) = &options.with else { return Ok(PathBuf::new()) };
     std::path::absolute(with).map_err(|error| PlanError::Wrong(format!("--with {}: {error}", with.display())))
 }
 
-/// Whether all programs that are needed are there.
-fn there(unixbench: &Path, tests: &[&Test]) -> Result<(), PlanError> {
+/// Checks that all needed programs exist.
+fn check_programs(unixbench: &Path, tests: &[&Test]) -> Result<(), PlanError> {
     let programs = tests.iter().filter_map(|test| unixbench::call(unixbench, test.name, 1, Path::new("/")));
     let mut needed = programs.map(|call| call.program).chain([unixbench::text(unixbench)]);
     match needed.find(|file| !file.is_file()) {
@@ -163,8 +167,8 @@ fn there(unixbench: &Path, tests: &[&Test]) -> Result<(), PlanError> {
     }
 }
 
-/// Whether a test is several tasks, whose rate depends on where the scheduler puts them.
-fn placement_matters(test: &Test) -> bool {
+/// Whether a test has several tasks, so that its rate depends on their placement.
+fn depends_on_placement(test: &Test) -> bool {
     matches!(test.class, Class::Process | Class::Shell | Class::Switching)
 }
 
@@ -173,72 +177,81 @@ fn pair(test: &Test, place: usize, places: &[CpuList], seconds: f64) -> Pair {
         (0, _) | (_, None) => format!("{SERIES}.{}", test.name),
         (_, Some(cpu)) => format!("{SERIES}.{}.cpu{cpu}", test.name),
     };
-    let ours = Task { id: format!("{base}.ours"), test: test.name.to_owned(), copies: 1, seconds };
-    Pair { theirs: format!("{base}.unixbench"), place, ours }
+    let truebench = Task { id: format!("{base}.ours"), test: test.name.to_owned(), copies: 1, seconds };
+    Pair { unixbench: format!("{base}.unixbench"), place, truebench }
 }
 
-fn theirs(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
-    let figure = named(pair.theirs.clone(), test.title, Unit::of(test.unit));
-    with(figure, test, pair, places, unixbench::NAME, unixbench::NAME)
+fn unixbench_figure(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
+    let figure = new_figure(pair.unixbench.clone(), test.title, Unit::of(test.unit));
+    describe(figure, test, pair, places, unixbench::NAME, unixbench::NAME)
 }
 
-fn ours(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
-    let figure = named(pair.ours.id.clone(), test.title, Unit::of(test.unit));
-    with(figure, test, pair, places, OURS, "ours")
+fn truebench_figure(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
+    let figure = new_figure(pair.truebench.id.clone(), test.title, Unit::of(test.unit));
+    describe(figure, test, pair, places, TRUEBENCH, "ours")
 }
 
-fn named(id: String, name: &str, unit: Unit) -> Figure {
+fn new_figure(id: String, name: &str, unit: Unit) -> Figure {
     Figure::planned(id, crate::SUITE, name, unit, Better::Higher)
 }
 
-/// Names who measured, and where the test stands in the table.
-fn with(mut figure: Figure, test: &Test, pair: &Pair, places: &[CpuList], by: &str, column: &str) -> Figure {
+/// Sets the instrument, the conditions, and the row and column in the table.
+fn describe(
+    mut figure: Figure,
+    test: &Test,
+    pair: &Pair,
+    places: &[CpuList],
+    instrument: &str,
+    column: &str,
+) -> Figure {
     let place = &places[pair.place];
     let row = match pair.place {
         0 => test.name.to_owned(),
         _ => format!("{} on CPU {place}", test.name),
     };
-    figure.name = format!("{}{}, by {by}", test.title, row.strip_prefix(test.name).unwrap_or_default());
+    let place_suffix = row.strip_prefix(test.name).unwrap_or_default();
+    figure.name = format!("{}{place_suffix}, by {instrument}", test.title);
     figure.series = Some(SERIES.to_owned());
     let name = |name: &str| Coordinate { value: CoordinateValue::Name(name.to_owned()), unit: None };
     figure.at.insert("test".to_owned(), name(&row));
     figure.at.insert("program".to_owned(), name(column));
     figure.conditions = Conditions::default()
-        .with(key::INSTRUMENT, by.to_owned())
-        .with(key::PAIR, pair.ours.id.clone())
+        .with(key::INSTRUMENT, instrument.to_owned())
+        .with(key::PAIR, pair.truebench.id.clone())
         .with(key::TEST, test.name.to_owned())
         .with(key::TEST_CLASS, test.class.word().to_owned())
-        .with(key::PASS_SECONDS, pair.ours.seconds);
+        .with(key::PASS_SECONDS, pair.truebench.seconds);
     figure
 }
 
-/// Adds the ratios ours / theirs, of rounds in pairs.
+/// Adds the ratios truebench / UnixBench, by pairs of rounds.
 pub fn complete(figures: &mut Vec<Figure>) {
-    let is_ours = |figure: &&Figure| figure.conditions.get(key::INSTRUMENT).as_deref() == Some(OURS);
+    let is_truebench =
+        |figure: &&Figure| figure.conditions.get(key::INSTRUMENT).as_deref() == Some(TRUEBENCH);
     let ratios: Vec<Figure> = figures
         .iter()
         .filter(|figure| figure.series.as_deref() == Some(SERIES))
-        .filter(is_ours)
-        .filter_map(|ours| {
-            let theirs = figures.iter().find(|other| {
-                !is_ours(other) && other.conditions.get(key::PAIR) == ours.conditions.get(key::PAIR)
-            })?;
-            ratio(ours, theirs)
+        .filter(is_truebench)
+        .filter_map(|truebench| {
+            let pair = truebench.conditions.get(key::PAIR);
+            let is_partner =
+                |other: &&Figure| !is_truebench(other) && other.conditions.get(key::PAIR) == pair;
+            ratio_figure(truebench, figures.iter().find(is_partner)?)
         })
         .collect();
     figures.extend(ratios);
 }
 
-fn ratio(ours: &Figure, theirs: &Figure) -> Option<Figure> {
-    let mut figure = named(ours.id.strip_suffix(".ours")?.to_owned(), "", Unit::ONE);
-    figure.name = format!("{} over UnixBench", ours.name.replace(", by truebench", ", ours"));
+fn ratio_figure(truebench: &Figure, unixbench: &Figure) -> Option<Figure> {
+    let mut figure = new_figure(truebench.id.strip_suffix(".ours")?.to_owned(), "", Unit::ONE);
+    figure.name = format!("{} over UnixBench", truebench.name.replace(", by truebench", ", ours"));
     figure.better = Better::Neither;
     figure.series = Some(SERIES.to_owned());
-    figure.at = ours.at.clone();
+    figure.at = truebench.at.clone();
     figure.at.insert(
         "program".to_owned(),
         Coordinate { value: CoordinateValue::Name("ours / UnixBench".to_owned()), unit: None },
     );
-    multiple::set(&mut figure, ours, theirs)?;
+    ratio::set_median_ratio(&mut figure, truebench, unixbench)?;
     Some(figure)
 }

@@ -1,39 +1,40 @@
-//! UnixBench's programs: how they are called, and what they say. Facts of version 6.0.0, from its `Run` and `WRITING_TESTS`. Pure.
+//! Command lines and output format of UnixBench's programs, by `Run` and `WRITING_TESTS` of version 6.0.0.
+//! Pure.
 
 use std::path::{Path, PathBuf};
 
-/// Its name in figures.
+/// Name of this instrument in figures.
 pub const NAME: &str = "UnixBench";
-/// Where its programs are, below its directory.
+/// The directory of the programs in UnixBench's directory.
 const PROGRAMS: &str = "pgms";
-/// What its scripts sort, below its directory.
+/// The input text of its scripts in UnixBench's directory.
 const TEXT: &str = "testdir/sort.src";
-/// The name under which the scripts look for it, in the directory where they run.
+/// The file name of the text in the working directory of the scripts.
 pub const TEXT_NAME: &str = "sort.src";
-/// The variable by which `execl` finds itself.
+/// The environment variable by which `execl` finds its own file.
 pub const BINARIES: &str = "UB_BINDIR";
 
-/// How a program is called.
+/// A command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The file.
+    /// The executable file.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
 }
 
-/// The directory of its programs.
+/// The directory of the programs.
 pub fn programs(unixbench: &Path) -> PathBuf {
     unixbench.join(PROGRAMS)
 }
 
-/// What its scripts sort.
+/// The input text of the scripts.
 pub fn text(unixbench: &Path) -> PathBuf {
     unixbench.join(TEXT)
 }
 
-/// How the test of this name is run for so many seconds, with its files in `directory`; `None` if it is none of UnixBench's.
-/// Whetstone takes its own time, some ten seconds.
+/// The command line of a test for `seconds`, with its files in `directory`. `None` if UnixBench has no such
+/// test. Whetstone ignores the duration and takes about ten seconds.
 pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Option<Call> {
     let programs = programs(unixbench);
     let seconds = seconds.to_string();
@@ -42,9 +43,9 @@ pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Opt
         let words = ["-c", "-t", &seconds, "-d", &directory, "-b", buffer, "-m", blocks];
         ("fstime", words.map(str::to_owned).to_vec())
     };
-    let scripts = |together: &str| {
+    let scripts = |concurrent: &str| {
         let script = programs.join("multi.sh").display().to_string();
-        ("looper", vec![seconds.clone(), script, together.to_owned()])
+        ("looper", vec![seconds.clone(), script, concurrent.to_owned()])
     };
     let (program, arguments) = match test {
         "whetstone-double" => (test, Vec::new()),
@@ -59,11 +60,11 @@ pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Opt
     Some(Call { program: programs.join(program), arguments })
 }
 
-/// What a program reached, in the unit of its test, from its standard error and the seconds that it took: the last
-/// `COUNT|value|timebase|label` holds, as in UnixBench's own reading; without `TIME|seconds` the whole time counts.
+/// Parses the result of a program, in the unit of its test, from its standard error. The last
+/// `COUNT|value|timebase|label` counts, as in UnixBench. `elapsed` seconds replace a missing `TIME|seconds`.
 ///
 /// # Errors
-/// What it said instead.
+/// There is no valid count; with the program's output.
 pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
     let (mut count, mut time) = (None, None);
     for line in errors.lines() {
@@ -78,14 +79,14 @@ pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
         }
     }
     let seconds = time.unwrap_or(elapsed);
-    let reached = count.map(|(count, timebase)| match timebase {
+    let result = count.map(|(count, timebase)| match timebase {
         0.0 => count,
         timebase if seconds > 0.0 && timebase > 0.0 => count / (seconds / timebase),
         _ => 0.0,
     });
-    match reached {
-        // What is infinite cannot be written, nor sent by a worker.
-        Some(reached) if reached > 0.0 && reached.is_finite() => Ok(reached),
+    match result {
+        // JSON has no infinite numbers.
+        Some(result) if result > 0.0 && result.is_finite() => Ok(result),
         Some(_) => Err("it counted nothing, or what is no number".to_owned()),
         None => Err(format!("it gave no count; it said: {}", figure::format::plain_to(errors.trim(), 160))),
     }
@@ -112,18 +113,18 @@ mod unit {
     }
 
     #[test]
-    fn what_programs_say_is_read_as_unixbench_reads_it() {
+    fn output_is_parsed_as_in_unixbench() {
         assert_eq!(read("COUNT|3000|1|lps\n", 1.5), Ok(2000.0));
         assert_eq!(read("COUNT|120|60|lpm\n", 30.0), Ok(240.0));
-        // Writing, reading, copying: the last holds, and is a rate already.
+        // Write, read and copy: the last one counts, and is a rate already.
         let copies = "COUNT|900|0|KBps\nTIME|2.0\nCOUNT|950|0|KBps\nTIME|2.0\nCOUNT|700|0|KBps\nTIME|30.0\n";
         assert_eq!(read(copies, 47.0), Ok(700.0));
         assert_eq!(read("COUNT|7208.854|0|MWIPS\nTIME|9.9\n", 11.0), Ok(7208.854));
-        for none in
+        for invalid in
             ["0|1", "-1|-1", "inf|1", "inf|0", "nan|1", "5|nan", "5|inf", "5|-1", "1e308|1e18", "1e-320|1"]
         {
-            let said = read(&format!("COUNT|{none}|x\n"), 1e9);
-            assert!(said.is_err(), "{none}: {said:?}");
+            let result = read(&format!("COUNT|{invalid}|x\n"), 1e9);
+            assert!(result.is_err(), "{invalid}: {result:?}");
         }
         assert!(read("COUNT|5|1|x\nTIME|inf\n", 1.0).is_err());
         assert!(read("COUNT|5|1|x\nTIME|0\n", 1.0).is_err());

@@ -1,29 +1,29 @@
-//! The worker: a pass of some copies is a round.
+//! The worker. A round is one pass of a test's copies.
 
 use figure::evidence::VERIFIED;
 use figure::{Event, Round};
 use lab::worker::{Bench, Facts};
 
-use super::pass::{self, Passes};
+use super::pass::{self, PassRunner};
 use super::plan::Setup;
 
 struct IndexBench {
     setup: Setup,
-    passes: Passes,
+    runner: PassRunner,
 }
 
-/// Finds the cell, and what else moves the figures.
+/// Finds the helper, and records what else affects the figures.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is missing, for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let passes = Passes::on(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
-    let facts = passes.facts(&setup.tasks);
-    Ok((Box::new(IndexBench { setup, passes }), facts))
+    let runner = PassRunner::new(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
+    let facts = runner.facts(&setup.tasks);
+    Ok((Box::new(IndexBench { setup, runner }), facts))
 }
 
 impl Bench for IndexBench {
@@ -33,10 +33,10 @@ impl Bench for IndexBench {
         if self.setup.unixbench {
             pass::settle();
         }
-        self.passes.pass(task)
+        self.runner.pass(task)
     }
 
-    /// A copy whose work was not what it must be gives no round: see [`Copies::run`].
+    /// All rounds are verified: a copy with wrong results fails its round (see [`lab::copies::Copies::run`]).
     fn finish(&mut self) -> Result<Facts, String> {
         let mut facts = Facts::default();
         facts.evidence.put(VERIFIED, true);

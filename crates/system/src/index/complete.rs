@@ -1,20 +1,21 @@
-//! UnixBench's scores beside the medians: on each figure as evidence, and the total index as figures of their own. Pure.
+//! Adds UnixBench's scores to the medians: as evidence of each figure, and the total index as new figures.
+//! Pure.
 
 use figure::evidence as key;
 use figure::{Better, Conditions, Figure, Status, Unit};
 
-use super::plan::place;
+use super::plan::set_coordinates;
 use crate::catalogue;
 use crate::score::{self, Pass};
 
-/// The word of total indices in ids, beside the names of tests.
+/// The word for total indices in ids, in place of a test's name.
 const TOTAL: &str = "index";
 
-/// Adds the scores. A figure that has none (it failed) leaves the total partial.
+/// Adds the scores. The total is partial if a figure failed and has none.
 pub fn scores(figures: &mut Vec<Figure>) {
     let mut totals: Vec<Total> = Vec::new();
     for figure in figures.iter_mut() {
-        let Some((copies, kind, index)) = scored(figure) else { continue };
+        let Some((copies, kind, index)) = add_score(figure) else { continue };
         let series = figure.series.clone();
         match totals.iter_mut().find(|total| total.copies == copies && total.kind == kind) {
             Some(total) => total.indices.push((figure.id.clone(), index)),
@@ -24,8 +25,8 @@ pub fn scores(figures: &mut Vec<Figure>) {
     figures.extend(totals.iter().filter_map(Total::figure));
 }
 
-/// Puts a figure's score on it; gives its copies, the kind of score and its index.
-fn scored(figure: &mut Figure) -> Option<(f64, String, f64)> {
+/// Adds the score of a figure as evidence. Returns its copies, the kind of score and its index.
+fn add_score(figure: &mut Figure) -> Option<(f64, String, f64)> {
     let test = catalogue::find(&figure.conditions.get(key::TEST)?)?;
     let copies = figure.conditions.get(key::COPIES)?;
     let kind = figure.conditions.get(key::SCORE_KIND)?;
@@ -37,20 +38,20 @@ fn scored(figure: &mut Figure) -> Option<(f64, String, f64)> {
     let passes: Vec<Pass> = figure.kept().filter_map(pass).collect();
     let score = score::score(&passes, test.timebase)?;
     let index = score::index(score, test);
-    let kept = score::kept(&passes);
-    let seconds: Vec<f64> = kept.iter().map(|pass| pass.seconds).collect();
+    let best = score::best_passes(&passes);
+    let seconds: Vec<f64> = best.iter().map(|pass| pass.seconds).collect();
     figure.evidence.put(key::SCORE, score);
-    figure.evidence.put(key::SCORE_PASSES, kept.len() as f64);
+    figure.evidence.put(key::SCORE_PASSES, best.len() as f64);
     figure.evidence.put(key::SCORE_SECONDS, score::mean(&seconds)?);
     figure.evidence.put(key::INDEX, index);
     Some((copies, kind, index))
 }
 
-/// The indices of one number of copies.
+/// The indices of all tests with one number of copies.
 struct Total {
     copies: f64,
     kind: String,
-    /// The series of its tests, if they are points of curves: it is one too.
+    /// The series of the tests' figures, if they are points of a curve.
     series: Option<String>,
     indices: Vec<(String, f64)>,
 }
@@ -59,9 +60,9 @@ impl Total {
     fn figure(&self) -> Option<Figure> {
         let values: Vec<f64> = self.indices.iter().map(|(_, index)| *index).collect();
         let value = score::total(&values)?;
-        let all = catalogue::names().len();
-        let partial = if values.len() < all {
-            format!(", partial: {} of {all} tests", values.len())
+        let tests = catalogue::names().len();
+        let partial = if values.len() < tests {
+            format!(", partial: {} of {tests} tests", values.len())
         } else {
             String::new()
         };
@@ -76,7 +77,7 @@ impl Total {
         figure.conditions =
             Conditions::default().with(key::COPIES, self.copies).with(key::SCORE_KIND, self.kind.clone());
         if let Some(series) = &self.series {
-            place(&mut figure, series, TOTAL, self.copies);
+            set_coordinates(&mut figure, series, TOTAL, self.copies);
         }
         figure.evidence.put(key::INDEX_TESTS, values.len() as f64);
         figure.computed_from(self.indices.iter().map(|(id, _)| id.clone()).collect());
@@ -90,7 +91,7 @@ mod unit {
     use super::*;
     use figure::Round;
 
-    /// A figure of the pipe test whose passes counted these.
+    /// A figure of the pipe test with these counts of passes.
     fn pipe(id: &str, copies: f64, counts: &[f64]) -> Figure {
         let mut figure = Figure::planned(id, "system", "Pipe", Unit::LPS, Better::Higher);
         figure.conditions.set(key::TEST, "pipe".to_owned());
@@ -107,7 +108,7 @@ mod unit {
 
     #[test]
     fn the_score_is_unixbenchs() {
-        // Three passes of two copies: the worst goes, 1244000 and 4976000 loops in 10 s stay.
+        // Three passes of two copies. The worst is dropped; 1244000 and 4976000 loops in 10 s remain.
         let mut figures = vec![pipe("system.pipe", 1.0, &[1000.0, 1_244_000.0, 4_976_000.0])];
         scores(&mut figures);
         let get = |key| figures[0].evidence.get(key).into_value().unwrap();
@@ -124,7 +125,7 @@ mod unit {
     }
 
     #[test]
-    fn each_number_of_copies_has_its_total_and_what_failed_is_missing() {
+    fn each_number_of_copies_has_a_total_without_failed_figures() {
         let mut failed = pipe("system.pipe", 1.0, &[]);
         failed.status = Status::Failed;
         let mut figures = vec![failed, pipe("system.pipe.x2", 2.0, &[12_440_000.0])];

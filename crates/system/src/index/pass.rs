@@ -1,4 +1,4 @@
-//! One pass of some copies of a test: started, watched, collected.
+//! Runs one pass of a test's copies, with the evidence around it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,17 +14,17 @@ use lab::worker::Facts;
 use machine::Tree;
 use machine::counters::Watch;
 
-use super::place::Place;
 use super::plan::Task;
+use super::workdir::WorkDir;
 use crate::{catalogue, surroundings};
 use lab::copies::{Ask, Copies, Copy};
 use lab::ours::find_cell;
 use lab::trust::search_path;
 
-/// UnixBench sets LANG to it, whether there is such a locale or not.
+/// LANG as UnixBench sets it, whether this locale exists or not.
 pub const LANGUAGE: &str = "en_US.utf8";
 
-/// What a test is run with: scripts find their programs where no other user can put one.
+/// The environment of a test. PATH for scripts has no directory that other users can write.
 fn environment(needs: Needs) -> Vec<(String, String)> {
     let mut variables = vec![("LANG".to_owned(), LANGUAGE.to_owned())];
     let path = std::env::var_os("PATH").filter(|_| needs == Needs::Scripts);
@@ -33,33 +33,38 @@ fn environment(needs: Needs) -> Vec<(String, String)> {
     variables
 }
 
-/// What passes on some CPUs have in common.
-pub struct Passes {
+/// Runs passes on some CPUs.
+pub struct PassRunner {
     /// `truebench-cell`.
-    pub cell: PathBuf,
-    /// The CPUs that copies may use.
+    pub helper: PathBuf,
+    /// CPUs that the copies may use.
     pub cpus: CpuList,
-    /// Where they work.
+    /// Directory in which working directories are created.
     pub directory: PathBuf,
-    /// Names the directories of this run.
+    /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
-    /// One thread for each CPU: asleep while copies run, for the canary before and after.
+    /// One thread per CPU for the canary before and after. The threads sleep while copies run.
     pub pool: Pool,
     /// The counters of these CPUs.
     pub watch: Watch,
 }
 
-impl Passes {
-    /// Finds the cell, and starts a thread on each of these CPUs.
+impl PassRunner {
+    /// Finds the helper, and starts a thread on each of these CPUs.
     ///
     /// # Errors
-    /// What could not be had, in words for the user.
-    pub fn on(machine: &Machine, cpus: &CpuList, directory: &Path, session: u32) -> Result<Passes, String> {
-        let cell = find_cell()?;
+    /// What is missing, for the user.
+    pub fn new(
+        machine: &Machine,
+        cpus: &CpuList,
+        directory: &Path,
+        session: u32,
+    ) -> Result<PassRunner, String> {
+        let helper = find_cell()?;
         lab::scratch::sweep_abandoned(directory);
-        Ok(Passes {
-            // It is started and executes itself in other directories than ours.
-            cell: cell.canonicalize().unwrap_or(cell),
+        Ok(PassRunner {
+            // Absolute, because it is started in other directories and executes itself there.
+            helper: helper.canonicalize().unwrap_or(helper),
             cpus: cpus.clone(),
             directory: directory.to_owned(),
             session,
@@ -68,9 +73,10 @@ impl Passes {
         })
     }
 
-    /// What surrounds the tests: facts about all figures, and about those of tests that work in files or with the shell.
+    /// Libraries and the helper for all figures; file system, shell and tools for the figures of tests that
+    /// use them.
     pub fn facts(&self, tasks: &[Task]) -> Facts {
-        let mut facts = Facts { evidence: surroundings::of_cell(&self.cell), ..Facts::default() };
+        let mut facts = Facts { evidence: surroundings::of_helper(&self.helper), ..Facts::default() };
         facts.evidence.merge(lab::clock::of_monotonic());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
@@ -89,8 +95,8 @@ impl Passes {
         facts
     }
 
-    /// A reason, with what the mount says to it.
-    fn explained(&self, test: &Test, reason: String) -> String {
+    /// Adds the mount option that explains a failure.
+    fn explain(&self, test: &Test, reason: String) -> String {
         let options = lab::mount::evidence(&self.directory).get(FS_OPTIONS).into_value();
         let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
         if test.needs == Needs::Scripts && is_noexec {
@@ -100,34 +106,35 @@ impl Passes {
         reason
     }
 
-    /// A pass of a test's copies.
+    /// Runs one pass of a test's copies.
     ///
     /// # Errors
-    /// Why it gave nothing, in words for the user.
+    /// Why it has no result, for the user.
     pub fn pass(&self, task: &Task) -> Result<Round, String> {
         let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
-        let place = Place::make(test.needs, &self.cell, &self.directory, self.session)?;
+        let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
         let ask = Ask {
             name: test.name,
             copies: task.copies as usize,
             threads: 1,
             duration: Duration::from_secs_f64(task.seconds),
-            arguments: place.arguments.clone(),
-            directory: place.directory.clone(),
+            arguments: workdir.arguments.clone(),
+            directory: workdir.directory.clone(),
             cpus: self.cpus.clone(),
             environment: environment(test.needs),
         };
-        let copies = Copies::start(&self.cell, &ask)?;
+        let copies = Copies::start(&self.helper, &ask)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
         let (ready, before) = (copies.used(), children_cpu_time());
         let body = || {
             let result = copies.run();
-            // Until they end: what a copy does when its time is over (a last script, a look at what it copied) is ours as well.
+            // Up to their end: work after a copy's time (a last script, a check of the copied file) is not
+            // foreign load.
             (result, (children_cpu_time() - before - ready).max(0.0))
         };
         let (copies, around) =
             measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let copies = copies.map_err(|reason| self.explained(test, reason))?;
+        let copies = copies.map_err(|reason| self.explain(test, reason))?;
         let mut evidence = around.evidence;
         write(&mut evidence, test, &copies);
         evidence.put_reading(COPY_RESIDENT, resident);
@@ -136,7 +143,7 @@ impl Passes {
     }
 }
 
-/// What UnixBench does before each pass: what was written goes to disk, and the machine comes to rest.
+/// Syncs and sleeps before a pass, as UnixBench does.
 pub fn settle() {
     rustix::fs::sync();
     std::thread::sleep(Duration::from_secs(1));
@@ -144,20 +151,20 @@ pub fn settle() {
     std::thread::sleep(Duration::from_secs(2));
 }
 
-/// What a copy reached, in the unit of its test.
+/// The result of a copy in the unit of its test.
 fn value(copy: &Copy, test: &Test) -> f64 {
     let count = count(copy, test);
     if test.timebase > 0.0 { count * test.timebase / copy.seconds } else { count }
 }
 
-/// What a copy counted, in the unit of its test.
+/// The count of a copy in the unit of its test.
 fn count(copy: &Copy, test: &Test) -> f64 {
     copy.count as f64 / test.scale
 }
 
-/// Writes what was seen of the copies.
+/// Writes the evidence of the copies.
 fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
-    let sum = |of: fn(&Copy) -> f64| copies.iter().map(of).sum::<f64>();
+    let sum = |number: fn(&Copy) -> f64| copies.iter().map(number).sum::<f64>();
     evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());
     evidence.put(COPY_SECONDS, copies.iter().map(|copy| copy.seconds).collect());
     evidence.put(SAMPLE_SHORTEST, copies.iter().map(|copy| copy.seconds).fold(f64::INFINITY, f64::min));
@@ -172,7 +179,7 @@ fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
     evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
 }
 
-/// The share of the time from the first start to the last end in which all copies counted.
+/// The share of the time from the first start to the last end in which all copies were counting.
 fn overlap(copies: &[Copy]) -> f64 {
     let starts = || copies.iter().map(|copy| copy.window.0);
     let ends = || copies.iter().map(|copy| copy.window.1);
@@ -196,7 +203,7 @@ mod unit {
             run_delay: None,
             notes: Vec::new(),
         };
-        let of = |name: &str| value(&copy, catalogue::find(name).expect("a test"));
-        assert_eq!((of("pipe"), of("whetstone-double")), (3_604_427_000.0, 7208.854));
+        let value_of = |name: &str| value(&copy, catalogue::find(name).expect("a test"));
+        assert_eq!((value_of("pipe"), value_of("whetstone-double")), (3_604_427_000.0, 7208.854));
     }
 }

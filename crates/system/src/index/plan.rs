@@ -1,4 +1,4 @@
-//! Which tests, how many copies, how long a pass. Pure.
+//! Plans the tests, numbers of copies and duration of a pass. Pure.
 
 use cell::test::Test;
 use figure::evidence as key;
@@ -11,38 +11,39 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue;
 use crate::mode::{Options, PlanError, Planned};
 
-/// Copies at most: more tell nothing, and each is a process.
+/// Copies at most. Each is a process, and more show nothing new.
 const MOST_COPIES: u32 = 4096;
-/// Passes of UnixBench's long tests, and of the others.
+/// Passes of UnixBench's long tests.
 const LONG_PASSES: u32 = 10;
+/// Passes of its other tests.
 const SHORT_PASSES: u32 = 3;
-/// What UnixBench's arithmetic is applied to: its own durations and passes …
+/// Kind of a score from UnixBench's durations and passes.
 const COMPATIBLE: &str = "compatible";
-/// … or others.
+/// Kind of a score from others.
 const COMPATIBLE_SHORT: &str = "compatible-short";
-/// Seconds that a round takes besides the pass: canary, counters, starting the copies.
-const BESIDES: f64 = 0.12;
-/// Seconds of a pass at least: a script of the eight concurrent ones takes some 50 ms.
+/// Seconds of a round outside of the pass: canary, counters, start of the copies.
+const OVERHEAD: f64 = 0.12;
+/// Seconds of a pass at least: with eight concurrent scripts, each takes about 50 ms.
 const SHORTEST: f64 = 0.25;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+/// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// All that the worker needs.
+/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
+    /// The machine.
     pub machine: Machine,
-    /// The CPUs that copies may use.
+    /// CPUs that the copies may use.
     pub cpus: CpuList,
-    /// Where they work.
+    /// Directory in which working directories are created.
     pub directory: std::path::PathBuf,
-    /// Whether the file systems are synced and the machine left alone for three seconds before each pass, as UnixBench does.
+    /// Whether to sync and to sleep for three seconds before each pass, as UnixBench does.
     pub unixbench: bool,
-    /// Names the directories of this run.
+    /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
-    /// The figures' ids, each with its test and its number of copies.
+    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -53,7 +54,7 @@ pub struct Task {
     pub id: String,
     /// The test's name.
     pub test: String,
-    /// How many copies at the same time.
+    /// Number of concurrent copies.
     pub copies: u32,
     /// Seconds of a pass.
     pub seconds: f64,
@@ -65,34 +66,35 @@ pub struct Task {
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let cpus = machine.topology.usable();
-    planned_as(machine, options, Kind { worker: "system.index", series: None }, &[1, cpus.len() as u32])
+    let mode = ModeInfo { worker: "system.index", series: None };
+    plan_passes(machine, options, mode, &[1, cpus.len() as u32])
 }
 
-/// What a plan of passes is for.
+/// The mode of a plan.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    /// The mode's worker.
+pub struct ModeInfo {
+    /// The name of its worker.
     pub worker: &'static str,
     /// The series of its figures, if they are points of a curve.
     pub series: Option<&'static str>,
 }
 
-/// A plan of passes: the selected tests, each for the numbers of copies that are asked for, or these.
+/// Plans the selected tests, each with the numbers of copies of the options, or with `default_copies`.
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn planned_as(
+pub fn plan_passes(
     machine: &Machine,
     options: &Options,
-    kind: Kind,
-    usual: &[u32],
+    mode: ModeInfo,
+    default_copies: &[u32],
 ) -> Result<Planned, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let cpus = machine.topology.usable();
-    let copies = copies(options, usual)?;
+    let copies = copies(options, default_copies)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
     let rounds = (tests.len() * copies.len() * options.rules.least) as f64;
-    let room = options.rules.max_time * FILLED / rounds - BESIDES;
+    let room = options.rules.max_time * FILLED / rounds - OVERHEAD;
 
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     for &number in &copies {
@@ -101,13 +103,13 @@ pub fn planned_as(
                 true => test.seconds,
                 false => options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds)),
             };
-            let mut figure = planned(test, number, seconds, kind.series);
+            let mut figure = planned(test, number, seconds, mode.series);
             let passes = options.unixbench.then(|| passes(test, options.passes));
             if let Some(passes) = passes {
                 figure.conditions.set(key::PASSES, f64::from(passes));
             }
-            let is_whole = options.unixbench && options.passes.is_none();
-            let kind = if is_whole { COMPATIBLE } else { COMPATIBLE_SHORT };
+            let is_compatible = options.unixbench && options.passes.is_none();
+            let kind = if is_compatible { COMPATIBLE } else { COMPATIBLE_SHORT };
             figure.conditions.set(key::SCORE_KIND, kind.to_owned());
             tasks.push(Task { id: figure.id.clone(), test: test.name.to_owned(), copies: number, seconds });
             figures.push(figure);
@@ -127,7 +129,7 @@ pub fn planned_as(
         Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
     let suite = SuitePlan {
         suite: crate::SUITE,
-        worker: kind.worker,
+        worker: mode.worker,
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures,
         rules,
@@ -139,9 +141,9 @@ pub fn planned_as(
     Ok(Planned { suite, notes })
 }
 
-/// Passes of a test: UnixBench's own, or as its `-i` has it.
-fn passes(test: &Test, asked: Option<u32>) -> u32 {
-    match (test.is_long, asked) {
+/// Passes of a test: UnixBench's default, or by its `-i`.
+fn passes(test: &Test, requested: Option<u32>) -> u32 {
+    match (test.is_long, requested) {
         (true, None) => LONG_PASSES,
         (false, None) => SHORT_PASSES,
         (true, Some(passes)) => passes,
@@ -149,14 +151,14 @@ fn passes(test: &Test, asked: Option<u32>) -> u32 {
     }
 }
 
-/// Numbers of copies: as asked, or the usual ones.
-fn copies(options: &Options, usual: &[u32]) -> Result<Vec<u32>, PlanError> {
+/// Numbers of copies: as requested, or the default.
+fn copies(options: &Options, default_copies: &[u32]) -> Result<Vec<u32>, PlanError> {
     let mut copies = options.copies.clone();
-    if let Some(wrong) = copies.iter().find(|copies| !(1..=MOST_COPIES).contains(*copies)) {
-        return Err(PlanError::Wrong(format!("-c {wrong}: give 1 to {MOST_COPIES} copies")));
+    if let Some(invalid) = copies.iter().find(|copies| !(1..=MOST_COPIES).contains(*copies)) {
+        return Err(PlanError::Wrong(format!("-c {invalid}: give 1 to {MOST_COPIES} copies")));
     }
     if copies.is_empty() {
-        copies = usual.to_vec();
+        copies = default_copies.to_vec();
     }
     copies.dedup();
     Ok(copies)
@@ -171,7 +173,7 @@ fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>)
     let id = if copies == 1 && series.is_none() { base } else { format!("{base}.x{copies}") };
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::of(test.unit), Better::Higher);
     if let Some(series) = series {
-        place(&mut figure, series, test.name, f64::from(copies));
+        set_coordinates(&mut figure, series, test.name, f64::from(copies));
     }
     figure.conditions = Conditions::default()
         .with(key::TEST, test.name.to_owned())
@@ -182,12 +184,12 @@ fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>)
     figure
 }
 
-/// Makes a figure a point of the curves over copies, one for each test.
-pub fn place(figure: &mut Figure, series: &str, test: &str, copies: f64) {
+/// Makes a figure a point of a test's curve over copies.
+pub fn set_coordinates(figure: &mut Figure, series: &str, test: &str, copies: f64) {
     figure.series = Some(series.to_owned());
-    let at = |value| Coordinate { value, unit: None };
-    figure.at.insert("test".to_owned(), at(CoordinateValue::Name(test.to_owned())));
-    figure.at.insert("copies".to_owned(), at(CoordinateValue::Number(copies)));
+    let coordinate = |value| Coordinate { value, unit: None };
+    figure.at.insert("test".to_owned(), coordinate(CoordinateValue::Name(test.to_owned())));
+    figure.at.insert("copies".to_owned(), coordinate(CoordinateValue::Number(copies)));
 }
 
 #[cfg(test)]
@@ -200,7 +202,7 @@ mod unit {
         synthetic::two_socket_smt_server(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
         let rules = Rules { least: 6, most: 12, target: 0.02, max_time: 110.0, repeats: 2 };
-        let mut options = Options::nothing_but(rules);
+        let mut options = Options::with_rules(rules);
         change(&mut options);
         plan(&machine, &options)
     }
@@ -212,31 +214,29 @@ mod unit {
         assert_eq!(ids.len(), 2 * catalogue::names().len());
         assert!(ids.contains(&"system.pipe") && ids.contains(&"system.pipe.x96"), "{ids:?}");
         let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
-        let time: f64 = setup.tasks.iter().map(|task| 6.0 * (task.seconds + BESIDES)).sum();
+        let time: f64 = setup.tasks.iter().map(|task| 6.0 * (task.seconds + OVERHEAD)).sum();
         assert!(time <= 110.0, "{time}");
     }
 
     #[test]
     fn unixbenchs_own_durations_and_passes() {
-        let passes = |asked| {
-            let plan = on_server(|options| (options.unixbench, options.passes) = (true, asked)).unwrap();
-            let of = |id: &str| {
-                let figure = plan.suite.figures.iter().find(|figure| figure.id == id).unwrap();
-                let conditions = &figure.conditions;
-                (
-                    conditions.get(key::PASSES),
-                    conditions.get(key::PASS_SECONDS),
-                    conditions.get(key::SCORE_KIND),
-                )
-            };
-            of("system.pipe")
+        let passes = |requested| {
+            let plan =
+                on_server(|options| (options.unixbench, options.passes) = (true, requested)).unwrap();
+            let pipe = plan.suite.figures.iter().find(|figure| figure.id == "system.pipe").unwrap();
+            let conditions = &pipe.conditions;
+            (
+                conditions.get(key::PASSES),
+                conditions.get(key::PASS_SECONDS),
+                conditions.get(key::SCORE_KIND),
+            )
         };
         assert_eq!(passes(None), (Some(10.0), Some(10.0), Some("compatible".into())));
         assert_eq!(passes(Some(2)), (Some(2.0), Some(10.0), Some("compatible-short".into())));
     }
 
     #[test]
-    fn what_is_asked_for_is_done_or_refused() {
+    fn options_are_followed_or_refused() {
         let plan = on_server(|options| {
             options.tests = vec!["syscall".to_owned()];
             options.copies = vec![1, 4, 8];

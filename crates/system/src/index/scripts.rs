@@ -1,14 +1,14 @@
-//! The scripts of the shell tests, and the text that they work on: our own, of the size and kind of UnixBench's (8546 B,
-//! 362 lines, 1200 words; the word that is looked for on every tenth line). Pure.
+//! The scripts of the shell tests and their input text. Both are original, with the size and structure of
+//! UnixBench's (8546 B, 362 lines, 1200 words; the searched word on every tenth line). Pure.
 
-/// The script that is executed for each loop; its argument is how many of [`WORK`] run at the same time.
+/// The script that is executed in each loop. Its argument is the number of concurrent [`WORK`] scripts.
 pub const TOGETHER: (&str, &str) = ("together.sh", TOGETHER_TEXT);
-/// The work: eight programs, as in UnixBench.
+/// The work script: eight programs, as in UnixBench.
 pub const WORK: (&str, &str) = ("work.sh", WORK_TEXT);
-/// The text's name.
+/// File name of the text.
 pub const TEXT: &str = "text";
 
-/// `wait` without arguments would forget how they ended.
+/// Waits for each process, because `wait` without arguments loses the exit codes.
 const TOGETHER_TEXT: &str = "\
 #!/bin/sh
 left=$1
@@ -25,8 +25,8 @@ done
 exit $status
 ";
 
-/// Every instance has files of its own, named by its process. Of a pipeline only the last program's status is known: an
-/// empty file tells of the others.
+/// Files are named by process id. A pipeline only reports the status of its last program, so empty files show
+/// failures of the others.
 const WORK_TEXT: &str = "\
 #!/bin/sh
 sorted=sorted.$$ dumped=dumped.$$ found=found.$$ counted=counted.$$
@@ -45,7 +45,7 @@ const LINES: usize = 362;
 /// Words of the text.
 const WORDS: usize = 1200;
 
-/// What it is made of; "the" is on about one line in ten.
+/// The words of the text. "the" is on about one line in ten.
 const VOCABULARY: [&str; 64] = [
     "the",
     "cache",
@@ -113,18 +113,18 @@ const VOCABULARY: [&str; 64] = [
     "Baseline",
 ];
 
-/// Where the sequence of choices begins.
+/// Seed of the random sequence.
 const SEED: u64 = 0x5EED;
 
-/// The text.
+/// Generates the text.
 pub fn text() -> String {
     let mut state = SEED;
-    // Knuth's constants (MMIX); the high bits are the good ones.
+    // Knuth's constants (MMIX). The high bits are the most random.
     let mut below = |bound: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % bound
     };
-    // Lines of one word are frequent, and some have a dozen, in no order.
+    // Many lines have one word, some a dozen, in no order.
     let mut lengths = [1; LINES];
     for _ in LINES..WORDS {
         let line = below(LINES).min(below(LINES));
@@ -149,8 +149,8 @@ mod unit {
         let text = text();
         assert_eq!((text.lines().count(), text.split_whitespace().count()), (LINES, WORDS));
         assert!((8_300..8_800).contains(&text.len()), "{}", text.len());
-        let found = text.lines().filter(|line| line.contains("the")).count();
-        assert!((25..=50).contains(&found), "{found} lines with the word");
+        let matches = text.lines().filter(|line| line.contains("the")).count();
+        assert!((25..=50).contains(&matches), "{matches} lines with the word");
         assert_eq!(text, super::text(), "always the same");
     }
 

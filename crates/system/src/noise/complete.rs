@@ -1,4 +1,4 @@
-//! The figures that follow from the rounds: the longest gap, and the same of each CPU. Pure.
+//! Derives figures from the rounds: the longest gap, and both figures of each CPU. Pure.
 
 use std::collections::BTreeMap;
 
@@ -9,93 +9,95 @@ use figure::{Better, Figure, Status, Unit, stats};
 use super::gaps;
 use super::plan::{ID, LONGEST};
 
-/// The axis of the figures of each CPU.
+/// The axis over the CPUs.
 const AXIS: &str = "logical_cpu";
-/// The place on it of all CPUs together.
+/// The coordinate of all CPUs on that axis.
 const ALL: &str = "all";
-/// Which quantiles are told.
+/// Quantiles of the distributions.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Lengths of gaps.
+/// Unit of gap lengths.
 const MICROSECONDS: Unit = Unit::of("us");
 
-/// Adds them behind the figure that was measured.
+/// Adds the derived figures after the measured one.
 pub fn complete(figures: &mut Vec<Figure>) {
-    let Some(at) = figures.iter().position(|figure| figure.id == ID) else { return };
-    let cpus = figures[at].conditions.get(key::CPUS).unwrap_or_default();
-    let seen = Seen::of(&figures[at]);
-    let whole = &figures[at];
-    let mut added = vec![longest(whole, &seen, None)];
-    for place in cpus.into_iter().enumerate() {
-        added.push(lost(whole, &seen, place));
-        added.push(longest(whole, &seen, Some(place)));
+    let Some(index) = figures.iter().position(|figure| figure.id == ID) else { return };
+    let cpus = figures[index].conditions.get(key::CPUS).unwrap_or_default();
+    let rounds = RoundData::new(&figures[index]);
+    let measured = &figures[index];
+    let mut added = vec![longest(measured, &rounds, None)];
+    for column in cpus.into_iter().enumerate() {
+        added.push(lost(measured, &rounds, column));
+        added.push(longest(measured, &rounds, Some(column)));
     }
-    let whole = &mut figures[at];
-    whole.parts = parts(&seen, None);
-    place(whole, ID, None);
-    figures.splice(at + 1..at + 1, added);
+    let measured = &mut figures[index];
+    measured.parts = parts(&rounds, None);
+    set_coordinate(measured, ID, None);
+    figures.splice(index + 1..index + 1, added);
 }
 
-/// Numbers by CPU, of each round; `None` where one round does not have them.
+/// Numbers by round and CPU; `None` if a round does not have them.
 type ByRound = Option<Vec<Vec<f64>>>;
 
-/// What the rounds hold, read once: there may be hundreds of CPUs.
-struct Seen {
+/// The evidence of all rounds, read once, because there may be hundreds of CPUs.
+struct RoundData {
     lost: ByRound,
     observed: ByRound,
     longest: ByRound,
     waited: ByRound,
     brief: ByRound,
-    /// By CPU, gaps and us lost in them, by bucket.
+    /// The histogram of gaps by CPU.
     buckets: BTreeMap<u64, Buckets>,
 }
 
+/// Number of gaps, and µs lost in them, by bucket.
 type Buckets = BTreeMap<usize, (u64, f64)>;
 
-impl Seen {
-    fn of(whole: &Figure) -> Self {
-        let of = |key| whole.over_rounds(key).into_value();
+impl RoundData {
+    fn new(measured: &Figure) -> Self {
+        let by_round = |key| measured.over_rounds(key).into_value();
         let mut buckets: BTreeMap<u64, Buckets> = BTreeMap::new();
-        let histograms = of(key::NOISE_HISTOGRAM).unwrap_or_default();
+        let histograms = by_round(key::NOISE_HISTOGRAM).unwrap_or_default();
         for bucket in histograms.iter().flat_map(|round| round.chunks_exact(4)) {
             let cpu = buckets.entry(bucket[0] as u64).or_default();
             add(cpu, gaps::bucket(bucket[1] as u64), (bucket[2] as u64, bucket[3] * 1e-3));
         }
-        Seen {
-            lost: of(key::NOISE_LOST),
-            observed: of(key::NOISE_OBSERVED),
-            longest: of(key::NOISE_LONGEST),
-            waited: of(key::NOISE_WAITED),
-            brief: of(key::NOISE_BRIEF_LOST),
+        RoundData {
+            lost: by_round(key::NOISE_LOST),
+            observed: by_round(key::NOISE_OBSERVED),
+            longest: by_round(key::NOISE_LONGEST),
+            waited: by_round(key::NOISE_WAITED),
+            brief: by_round(key::NOISE_BRIEF_LOST),
             buckets,
         }
     }
 
-    /// The gaps of one CPU, or of all.
-    fn lengths(&self, cpu: Option<f64>) -> Buckets {
-        let mut all = Buckets::new();
-        for (_, buckets) in self.buckets.iter().filter(|(of, _)| cpu.is_none_or(|cpu| cpu as u64 == **of)) {
-            buckets.iter().for_each(|(at, more)| add(&mut all, *at, *more));
+    /// The histogram of one CPU, or of all.
+    fn histogram(&self, cpu: Option<f64>) -> Buckets {
+        let mut histogram = Buckets::new();
+        let is_wanted = |number: &u64| cpu.is_none_or(|cpu| cpu as u64 == *number);
+        for (_, buckets) in self.buckets.iter().filter(|(number, _)| is_wanted(number)) {
+            buckets.iter().for_each(|(bucket, gaps)| add(&mut histogram, *bucket, *gaps));
         }
-        all
+        histogram
     }
 }
 
-fn add(buckets: &mut Buckets, at: usize, more: (u64, f64)) {
-    let sum = buckets.entry(at).or_default();
-    *sum = (sum.0 + more.0, sum.1 + more.1);
+fn add(buckets: &mut Buckets, bucket: usize, gaps: (u64, f64)) {
+    let sum = buckets.entry(bucket).or_default();
+    *sum = (sum.0 + gaps.0, sum.1 + gaps.1);
 }
 
-/// A figure made of the rounds of the whole, on one CPU or on all.
-fn derived(whole: &Figure, cpu: Option<f64>, series: &str, word: &str, name: String) -> Figure {
+/// A figure of one CPU or of all, derived from the measured figure.
+fn derived(measured: &Figure, cpu: Option<f64>, series: &str, word: &str, name: String) -> Figure {
     let id = match cpu {
         Some(cpu) => format!("{ID}.cpu{cpu}{word}"),
         None => format!("{ID}{word}"),
     };
-    let mut figure = Figure::planned(id, &whole.suite, name, whole.unit.clone(), Better::Lower);
-    (figure.status, figure.reason) = (whole.status, whole.reason.clone());
-    figure.conditions = whole.conditions.clone();
-    figure.computed_from(vec![whole.id.clone()]);
-    place(&mut figure, series, cpu);
+    let mut figure = Figure::planned(id, &measured.suite, name, measured.unit.clone(), Better::Lower);
+    (figure.status, figure.reason) = (measured.status, measured.reason.clone());
+    figure.conditions = measured.conditions.clone();
+    figure.computed_from(vec![measured.id.clone()]);
+    set_coordinate(&mut figure, series, cpu);
     if let Some(cpu) = cpu {
         figure.conditions.set(key::CPUS, vec![cpu]);
         figure.conditions.set(key::THREADS, 1.0);
@@ -103,14 +105,14 @@ fn derived(whole: &Figure, cpu: Option<f64>, series: &str, word: &str, name: Str
     figure
 }
 
-/// Makes it a point of a series over the CPUs.
-fn place(figure: &mut Figure, series: &str, cpu: Option<f64>) {
+/// Makes a figure a point of a series over the CPUs.
+fn set_coordinate(figure: &mut Figure, series: &str, cpu: Option<f64>) {
     figure.series = Some(series.to_owned());
     let value = cpu.map_or_else(|| CoordinateValue::Name(ALL.to_owned()), CoordinateValue::Number);
     figure.at.insert(AXIS.to_owned(), Coordinate { value, unit: None });
 }
 
-/// Gives it the median of these values.
+/// Sets the median of these values, and its interval.
 fn summarise(figure: &mut Figure, values: &[f64]) {
     figure.value = stats::median(values);
     figure.interval = stats::median_interval(values);
@@ -119,47 +121,47 @@ fn summarise(figure: &mut Figure, values: &[f64]) {
     }
 }
 
-/// The share of one CPU's time.
-fn lost(whole: &Figure, seen: &Seen, (at, cpu): (usize, f64)) -> Figure {
-    let mut figure = derived(whole, Some(cpu), ID, "", format!("Time lost, CPU {cpu}"));
-    if let (Some(lost), Some(observed)) = (&seen.lost, &seen.observed) {
+/// The lost share of a CPU's time. `column` is its index in the evidence.
+fn lost(measured: &Figure, rounds: &RoundData, (column, cpu): (usize, f64)) -> Figure {
+    let mut figure = derived(measured, Some(cpu), ID, "", format!("Time lost, CPU {cpu}"));
+    if let (Some(lost), Some(observed)) = (&rounds.lost, &rounds.observed) {
         let share = |(lost, observed): (&Vec<f64>, &Vec<f64>)| {
-            Some(100.0 * lost.get(at)? / observed.get(at).filter(|seconds| **seconds > 0.0)?)
+            Some(100.0 * lost.get(column)? / observed.get(column).filter(|seconds| **seconds > 0.0)?)
         };
         let shares: Vec<f64> = lost.iter().zip(observed).filter_map(share).collect();
         summarise(&mut figure, &shares);
     }
-    figure.parts = parts(seen, Some(at));
+    figure.parts = parts(rounds, Some(column));
     figure
 }
 
-/// The longest gap of a round, on one CPU or on all; with the lengths of the gaps of all rounds.
-fn longest(whole: &Figure, seen: &Seen, place: Option<(usize, f64)>) -> Figure {
-    let cpu = place.map(|(_, cpu)| cpu);
+/// The longest gap of a round, of one CPU or of all, with the distribution of all gaps.
+fn longest(measured: &Figure, rounds: &RoundData, column: Option<(usize, f64)>) -> Figure {
+    let cpu = column.map(|(_, cpu)| cpu);
     let name = cpu.map_or_else(|| "Longest gap, any CPU".to_owned(), |cpu| format!("Longest gap, CPU {cpu}"));
-    let mut figure = derived(whole, cpu, &format!("{ID}.{LONGEST}"), &format!(".{LONGEST}"), name);
+    let mut figure = derived(measured, cpu, &format!("{ID}.{LONGEST}"), &format!(".{LONGEST}"), name);
     figure.unit = MICROSECONDS;
     figure.conditions.set(key::NOISE, LONGEST.to_owned());
-    if let Some(rounds) = &seen.longest {
-        let of = |round: &Vec<f64>| match place {
-            Some((at, _)) => round.get(at).copied(),
+    if let Some(longest) = &rounds.longest {
+        let seconds = |round: &Vec<f64>| match column {
+            Some((column, _)) => round.get(column).copied(),
             None => round.iter().copied().reduce(f64::max),
         };
-        let values: Vec<f64> = rounds.iter().filter_map(of).map(|seconds| seconds * 1e6).collect();
+        let values: Vec<f64> = longest.iter().filter_map(seconds).map(|seconds| seconds * 1e6).collect();
         summarise(&mut figure, &values);
         let most = values.into_iter().fold(0.0, f64::max);
-        figure.distribution = distribution(&seen.lengths(cpu), most);
+        figure.distribution = distribution(&rounds.histogram(cpu), most);
     }
     figure
 }
 
-/// The gaps by length, in us.
-fn distribution(all: &Buckets, most: f64) -> Option<Distribution> {
-    let count: u64 = all.values().map(|(count, _)| count).sum();
-    let lost: f64 = all.values().map(|(_, lost)| lost).sum();
-    let buckets = all.iter().map(|(at, (count, _))| {
-        let (low, next) = gaps::bounds(*at);
-        let high = if *at + 1 == gaps::BUCKETS { most } else { ((next - 1) as f64 * 1e-3).min(most) };
+/// The distribution of gap lengths in µs.
+fn distribution(histogram: &Buckets, most: f64) -> Option<Distribution> {
+    let count: u64 = histogram.values().map(|(count, _)| count).sum();
+    let lost: f64 = histogram.values().map(|(_, lost)| lost).sum();
+    let buckets = histogram.iter().map(|(bucket, (count, _))| {
+        let (low, next) = gaps::bounds(*bucket);
+        let high = if *bucket + 1 == gaps::BUCKETS { most } else { ((next - 1) as f64 * 1e-3).min(most) };
         Bucket { low: low as f64 * 1e-3, high: high.max(low as f64 * 1e-3), count: *count }
     });
     let buckets: Vec<Bucket> = buckets.collect();
@@ -174,31 +176,33 @@ fn distribution(all: &Buckets, most: f64) -> Option<Distribution> {
     })
 }
 
-/// The value that a share `q` does not exceed, linear within its bucket.
+/// The quantile `q`, interpolated linearly within its bucket.
 fn quantile(buckets: &[Bucket], q: f64) -> Option<f64> {
-    let due = q * buckets.iter().map(|bucket| bucket.count as f64).sum::<f64>();
+    let rank = q * buckets.iter().map(|bucket| bucket.count as f64).sum::<f64>();
     let mut below = 0.0;
     for bucket in buckets {
         let count = bucket.count as f64;
-        if below + count >= due {
-            return Some(bucket.low + (bucket.high - bucket.low) * ((due - below) / count).clamp(0.0, 1.0));
+        if below + count >= rank {
+            return Some(bucket.low + (bucket.high - bucket.low) * ((rank - below) / count).clamp(0.0, 1.0));
         }
         below += count;
     }
     None
 }
 
-/// The time lost over all rounds by what the heartbeat saw of it: waiting, brief gaps without a switch, the rest. Empty
-/// where the scheduler does not tell.
-fn parts(seen: &Seen, at: Option<usize>) -> Vec<Part> {
-    let sum = |rounds: &ByRound| {
-        let of = |round: &Vec<f64>| match at {
-            Some(at) => round.get(at).copied().unwrap_or(0.0),
+/// The time lost in all rounds by cause: run queue, brief gaps without a context switch, other. Empty if the
+/// kernel has no run-queue statistics.
+fn parts(rounds: &RoundData, column: Option<usize>) -> Vec<Part> {
+    let sum = |values: &ByRound| {
+        let of_round = |round: &Vec<f64>| match column {
+            Some(column) => round.get(column).copied().unwrap_or(0.0),
             None => round.iter().sum(),
         };
-        Some(rounds.as_ref()?.iter().map(of).sum::<f64>())
+        Some(values.as_ref()?.iter().map(of_round).sum::<f64>())
     };
-    let read = || Some((sum(&seen.lost)?, sum(&seen.observed)?, sum(&seen.waited)?, sum(&seen.brief)?));
+    let read = || {
+        Some((sum(&rounds.lost)?, sum(&rounds.observed)?, sum(&rounds.waited)?, sum(&rounds.brief)?))
+    };
     let Some((lost, observed, waited, brief)) = read().filter(|sums| sums.0 > 0.0 && sums.1 > 0.0) else {
         return Vec::new();
     };
@@ -219,9 +223,9 @@ mod unit {
     use super::*;
     use figure::{Evidence, Round};
 
-    /// Six rounds of a second on CPUs 0 and 5: CPU 5 loses ten times as much, half of it on a run queue.
-    fn whole() -> Figure {
-        let mut figure = Figure::planned(ID, "system", "whole", Unit::of("%"), Better::Lower);
+    /// Six rounds of 1 s on CPUs 0 and 5. CPU 5 loses ten times as much, half of it on a run queue.
+    fn measured() -> Figure {
+        let mut figure = Figure::planned(ID, "system", "all CPUs", Unit::of("%"), Better::Lower);
         figure.conditions.set(key::CPUS, vec![0.0, 5.0]);
         for round in 1..=6 {
             let lost = f64::from(round) * 1e-3;
@@ -243,7 +247,7 @@ mod unit {
 
     #[test]
     fn every_cpu_has_its_share_its_longest_gap_and_its_histogram() {
-        let mut figures = vec![whole()];
+        let mut figures = vec![measured()];
         complete(&mut figures);
         let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
         let expected = ["", ".longest", ".cpu0", ".cpu0.longest", ".cpu5", ".cpu5.longest"];
@@ -252,10 +256,11 @@ mod unit {
         assert!(close(&figures[2], 0.35) && close(&figures[4], 3.5) && close(&figures[1], 4000.0));
         assert!(close(&figures[3], 10.0), "us");
         assert!(figures.iter().all(|figure| figure.interval.is_some() && figure.status == Status::Measured));
-        let of = |at: usize| figures[at].distribution.as_ref().unwrap();
-        assert_eq!((of(1).count, of(3).count, of(5).count), (120, 60, 60));
-        assert_eq!((of(3).max, of(5).max), (10.0, 4000.0));
-        assert!(of(5).quantiles[0].value < 11.0 && of(5).quantiles[3].value > 3600.0, "{:?}", of(5));
+        let distribution = |index: usize| figures[index].distribution.as_ref().unwrap();
+        assert_eq!((distribution(1).count, distribution(3).count, distribution(5).count), (120, 60, 60));
+        assert_eq!((distribution(3).max, distribution(5).max), (10.0, 4000.0));
+        let quantiles = &distribution(5).quantiles;
+        assert!(quantiles[0].value < 11.0 && quantiles[3].value > 3600.0, "{quantiles:?}");
         assert_eq!(
             figures[4].parts.iter().map(|part| (part.share * 10.0).round()).collect::<Vec<_>>(),
             [5.0, 1.0, 4.0]
@@ -265,14 +270,14 @@ mod unit {
     }
 
     #[test]
-    fn a_record_of_many_cpus_stays_one_that_can_be_sent() {
-        let mut figure = whole();
+    fn a_record_of_many_cpus_stays_small() {
+        let mut figure = measured();
         let cpus = 256;
         figure.conditions.set(key::CPUS, (0..cpus).map(f64::from).collect());
         let round = figure.rounds[0].clone();
         figure.rounds = vec![round; 16];
         for round in &mut figure.rounds {
-            // A third of a number in each place, as measured ones have their digits.
+            // Thirds have as many digits as measured numbers.
             for key in [
                 key::NOISE_LOST,
                 key::NOISE_OBSERVED,
@@ -283,8 +288,8 @@ mod unit {
                 round.evidence.put(key, (1..=cpus).map(|cpu| f64::from(cpu) * 1e-6 / 3.0).collect());
             }
             let bucket =
-                |cpu: i32, at: usize| [f64::from(cpu), gaps::bounds(30 + at).0 as f64, 7.0, 123_456.0];
-            let buckets = (0..cpus).flat_map(|cpu| (0..20).flat_map(move |at| bucket(cpu, at)));
+                |cpu: i32, index: usize| [f64::from(cpu), gaps::bounds(30 + index).0 as f64, 7.0, 123_456.0];
+            let buckets = (0..cpus).flat_map(|cpu| (0..20).flat_map(move |index| bucket(cpu, index)));
             round.evidence.put(key::NOISE_HISTOGRAM, buckets.collect());
         }
         let mut figures = vec![figure];
@@ -296,8 +301,8 @@ mod unit {
     }
 
     #[test]
-    fn what_the_whole_has_not_the_parts_have_not() {
-        let mut failed = whole();
+    fn a_failed_figure_has_failed_parts() {
+        let mut failed = measured();
         failed.rounds.clear();
         (failed.value, failed.status, failed.reason) = (None, Status::Failed, Some("killed".to_owned()));
         let mut figures = vec![failed];
@@ -306,8 +311,8 @@ mod unit {
             assert_eq!((figure.status, figure.reason.as_deref()), (Status::Failed, Some("killed")));
             assert!(figure.value.is_none() && figure.distribution.is_none() && figure.parts.is_empty());
         }
-        // Where the scheduler does not tell, nothing is split up.
-        let mut blind = whole();
+        // Without run-queue statistics there are no parts.
+        let mut blind = measured();
         blind.rounds.iter_mut().for_each(|round| round.evidence.put_unknown(key::NOISE_WAITED, "not told"));
         let mut figures = vec![blind];
         complete(&mut figures);

@@ -1,66 +1,66 @@
-//! The gaps of one heartbeat, summed up while it beats. Pure; adding a gap allocates nothing.
+//! Sums the gaps of one heartbeat while it runs. Pure. Adding a gap allocates nothing.
 
-/// From this length on a gap without a switch is longer than interrupts are, in ns. Handlers take microseconds; what they
-/// leave to soft interrupts is handed to a kernel thread when it lasts (Documentation/trace/osnoise-tracer.rst tells the
-/// sources of noise apart by tracing; this tells them apart by length).
+/// Nanoseconds from which a gap without a context switch is too long for an interrupt. Handlers take
+/// microseconds, and long soft interrupts are moved to a kernel thread. (The osnoise tracer distinguishes the
+/// sources by tracing, Documentation/trace/osnoise-tracer.rst; this module distinguishes them by length.)
 pub const BRIEF: u64 = 100_000;
-/// Length of the windows that the time is cut into, in ns: a short sample of a benchmark. (A fixed time quantum, as in FTQ.)
+/// Nanoseconds of a window, as long as a short sample of a benchmark. (A fixed time quantum, as in FTQ.)
 pub const WINDOW: u64 = 1_000_000;
-/// A window that lost this much, in ns, was hit: 1 % of it.
+/// Nanoseconds lost from which a window counts as hit: 1 %.
 pub const HIT: u64 = WINDOW / 100;
 
-/// Log2 of the buckets that an octave is divided into.
+/// Log2 of the buckets per octave.
 const FINE: u32 = 2;
-/// Buckets: up to 2^36 ns (69 s); what is longer falls into the last.
+/// Number of buckets: up to 2^36 ns (69 s). The last one also holds longer gaps.
 pub const BUCKETS: usize = 36 << FINE;
 
-/// What the scheduler did with the CPU in a gap.
+/// Preemption of the heartbeat in a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Away {
-    /// Nanoseconds that the heartbeat waited for its CPU.
+pub struct Preemption {
+    /// Nanoseconds that the heartbeat spent on the run queue.
     pub waited: u64,
-    /// Whether another task had the CPU.
+    /// Whether another task ran on the CPU.
     pub switched: bool,
 }
 
 /// A bucket of the histogram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Gaps.
+    /// Number of gaps.
     pub count: u64,
     /// Nanoseconds lost in them.
     pub lost: u64,
 }
 
-/// What was lost, in ns, and in how many gaps.
+/// The gaps of one heartbeat. All times are in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gaps {
-    /// One beat: what a gap would have been without its cause.
+    /// One undisturbed beat, which is part of every gap.
     beat: u64,
-    /// Gaps.
+    /// Number of gaps.
     pub count: u64,
-    /// Time lost in them: their length less one beat each.
+    /// Time lost in them: their length minus one beat each.
     pub lost: u64,
-    /// The longest.
+    /// Length of the longest gap.
     pub longest: u64,
-    /// How much of it the heartbeat waited for its CPU.
+    /// Run-queue time in the longest gap.
     pub longest_waited: u64,
-    /// Gaps in which another task had the CPU.
+    /// Gaps in which another task ran on the CPU.
     pub switched: u64,
-    /// Time of all gaps in which the heartbeat waited for its CPU; never more than was lost in them.
+    /// Run-queue time in all gaps, at most the time lost in them.
     pub waited: u64,
-    /// Gaps without a switch that are shorter than [`BRIEF`], and the time lost in them.
+    /// Gaps without a context switch that are shorter than [`BRIEF`].
     pub brief: Bucket,
     /// Gaps by length.
     pub buckets: Box<[Bucket; BUCKETS]>,
-    /// The window that the latest gap ended in, and what it has lost.
+    /// The window in which the latest gap ended, and the time lost in it.
     window: (u64, u64),
-    /// Windows before that one that were hit.
+    /// Hit windows before that one.
     hit: u64,
 }
 
 impl Gaps {
-    /// None yet, of a heartbeat whose beat takes so many ns.
+    /// No gaps of a heartbeat with this undisturbed beat.
     pub fn new(beat: u64) -> Self {
         Gaps {
             beat,
@@ -77,27 +77,29 @@ impl Gaps {
         }
     }
 
-    /// Adds a gap that began `at` so many ns after the beginning and lasted `length` ns; later gaps begin later.
-    pub fn add(&mut self, at: u64, length: u64, away: Away) {
+    /// Adds a gap that began `start` ns after the beginning and lasted `length` ns. Gaps must be added in
+    /// order.
+    pub fn add(&mut self, start: u64, length: u64, preemption: Preemption) {
         let lost = length.saturating_sub(self.beat);
-        let waited = away.waited.min(lost);
+        let waited = preemption.waited.min(lost);
         self.count += 1;
         self.lost += lost;
         self.waited += waited;
-        self.switched += u64::from(away.switched);
+        self.switched += u64::from(preemption.switched);
         if length > self.longest {
             (self.longest, self.longest_waited) = (length, waited);
         }
         let bucket = &mut self.buckets[bucket(length)];
-        for of in [bucket, &mut self.brief].into_iter().take(1 + usize::from(is_brief(length, away))) {
-            of.count += 1;
-            of.lost += lost;
+        let is_brief = is_brief(length, preemption);
+        for bucket in [bucket, &mut self.brief].into_iter().take(1 + usize::from(is_brief)) {
+            bucket.count += 1;
+            bucket.lost += lost;
         }
-        self.lose(at, at + lost);
+        self.add_to_windows(start, start + lost);
     }
 
-    /// Takes the time from `from` to `to` off the windows that it lies in.
-    fn lose(&mut self, from: u64, to: u64) {
+    /// Adds the lost time from `from` to `to` to its windows.
+    fn add_to_windows(&mut self, from: u64, to: u64) {
         let (first, last) = (from / WINDOW, to / WINDOW);
         if first > self.window.0 {
             self.close(first);
@@ -106,7 +108,7 @@ impl Gaps {
             self.window.1 += to - from;
         } else {
             self.window.1 += (self.window.0 + 1) * WINDOW - from.min((self.window.0 + 1) * WINDOW);
-            // Windows in between are lost as a whole.
+            // Windows in between are lost completely.
             let between = last - self.window.0 - 1;
             self.close(last);
             self.hit += between;
@@ -114,26 +116,26 @@ impl Gaps {
         }
     }
 
-    /// Ends the current window; the next that loses something is `next`.
+    /// Ends the current window. `next` is the next window with lost time.
     fn close(&mut self, next: u64) {
         self.hit += u64::from(self.window.1 >= HIT);
         self.window = (next, 0);
     }
 
-    /// Of the whole windows within `length` ns: how many there are, and how many were hit.
+    /// The number of complete windows in `length` ns, and how many were hit.
     pub fn windows(&self, length: u64) -> (u64, u64) {
-        let all = length / WINDOW;
-        let last = u64::from(self.window.0 < all && self.window.1 >= HIT);
-        (all, (self.hit + last).min(all))
+        let count = length / WINDOW;
+        let last = u64::from(self.window.0 < count && self.window.1 >= HIT);
+        (count, (self.hit + last).min(count))
     }
 }
 
-/// Whether a gap may be an interrupt's.
-fn is_brief(length: u64, away: Away) -> bool {
-    length < BRIEF && !away.switched
+/// Whether an interrupt may have caused a gap.
+fn is_brief(length: u64, preemption: Preemption) -> bool {
+    length < BRIEF && !preemption.switched
 }
 
-/// The bucket of so many ns.
+/// The bucket of a gap of `ns`.
 pub fn bucket(ns: u64) -> usize {
     let octave = (ns | 1).ilog2();
     if octave < FINE {
@@ -143,7 +145,7 @@ pub fn bucket(ns: u64) -> usize {
     (index as usize).min(BUCKETS - 1)
 }
 
-/// The shortest gap of a bucket, in ns, and the shortest of the next.
+/// The shortest gap of a bucket, and of the next bucket, in ns.
 pub fn bounds(bucket: usize) -> (u64, u64) {
     (lowest(bucket as u64), lowest(bucket as u64 + 1))
 }
@@ -161,35 +163,35 @@ mod unit {
     use super::*;
     use proptest::prelude::*;
 
-    const AWAY: Away = Away { waited: 4_000_000, switched: true };
+    const PREEMPTED: Preemption = Preemption { waited: 4_000_000, switched: true };
 
     #[test]
     fn a_tick_and_a_time_slice() {
         let mut gaps = Gaps::new(30);
-        gaps.add(500_000, 5_030, Away::default());
-        gaps.add(2_900_000, 4_001_030, AWAY);
-        gaps.add(8_000_000, 300_030, Away::default());
+        gaps.add(500_000, 5_030, Preemption::default());
+        gaps.add(2_900_000, 4_001_030, PREEMPTED);
+        gaps.add(8_000_000, 300_030, Preemption::default());
         assert_eq!((gaps.count, gaps.lost, gaps.switched), (3, 4_306_000, 1));
         assert_eq!((gaps.waited, gaps.longest, gaps.longest_waited), (4_000_000, 4_001_030, 4_000_000));
         assert_eq!(gaps.brief, Bucket { count: 1, lost: 5_000 }, "the third is too long for an interrupt");
-        // 5 us of window 0 are no hit; windows 2 to 6 are, and window 8.
+        // Window 0 loses only 5 us. Windows 2 to 6 and 8 are hit.
         assert_eq!(gaps.windows(10_000_000), (10, 6));
-        assert_eq!(gaps.windows(8_500_000), (8, 5), "the last window was not over");
+        assert_eq!(gaps.windows(8_500_000), (8, 5), "the last window is not complete");
     }
 
     #[test]
     fn many_short_gaps_hit_a_window_together() {
         let mut gaps = Gaps::new(0);
-        (0..9).for_each(|gap| gaps.add(gap * 100_000, 1_000, Away::default()));
+        (0..9).for_each(|gap| gaps.add(gap * 100_000, 1_000, Preemption::default()));
         assert_eq!(gaps.windows(2_000_000), (2, 0));
-        gaps.add(950_000, 1_000, Away::default());
+        gaps.add(950_000, 1_000, Preemption::default());
         assert_eq!(gaps.windows(2_000_000), (2, 1));
     }
 
     #[test]
-    fn more_waiting_than_gap_is_no_more_than_the_gap() {
+    fn run_queue_time_is_limited_to_the_gap() {
         let mut gaps = Gaps::new(20);
-        gaps.add(0, 1_020, Away { waited: 9_999_999, switched: true });
+        gaps.add(0, 1_020, Preemption { waited: 9_999_999, switched: true });
         assert_eq!((gaps.waited, gaps.longest_waited), (1_000, 1_000));
     }
 
@@ -212,7 +214,7 @@ mod unit {
             let mut now = 0;
             for (quiet, length, waited, switched) in beats {
                 now += quiet;
-                gaps.add(now, length, Away { waited: if switched { waited } else { 0 }, switched });
+                gaps.add(now, length, Preemption { waited: if switched { waited } else { 0 }, switched });
                 now += length;
             }
             prop_assert!(gaps.waited + gaps.brief.lost <= gaps.lost && gaps.lost <= now);
@@ -221,7 +223,7 @@ mod unit {
             prop_assert_eq!(gaps.buckets.iter().map(|bucket| bucket.count).sum::<u64>(), gaps.count);
             let (all, hit) = gaps.windows(now);
             prop_assert!(hit <= all);
-            // Each window that was not hit lost less than HIT; so much at least lies in those that were, or in the last.
+            // Each window that was not hit lost less than HIT. The rest is in hit windows, or in the last.
             prop_assert!(gaps.lost <= (hit + 1) * WINDOW + (all - hit) * HIT);
         }
     }

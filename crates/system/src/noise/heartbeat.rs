@@ -1,61 +1,61 @@
-//! The heartbeat: a pinned thread reads the clock in a loop. Where more time has gone by than a beat takes, the CPU did
-//! something else.
+//! The heartbeat: a pinned thread reads the clock in a loop. If more time than a beat has passed, the CPU did
+//! other work.
 
 use figure::stats;
 use lab::clock::{Clock, Ticks};
 use lab::pool::Seat;
-use lab::thread_counters::Turns;
+use lab::thread_counters::SchedStat;
 
-use super::gaps::{Away, Gaps};
+use super::gaps::{Gaps, Preemption};
 
-/// So many beats make a gap: above what a cache miss, a page walk or a busy sibling thread can do to a beat of some tens of
-/// nanoseconds, below what the shortest interrupt takes. (Linux's osnoise tracer calls noise what exceeds 1 us, before 6.11
-/// 5 us.)
-const BEATS: f64 = 16.0;
-/// A gap is longer than so many steps of the clock, where that is coarse.
-const GRAINS: f64 = 4.0;
-/// From this length on, in seconds, a gap may hold a switch to another task and back: each takes about a microsecond. The
-/// thread then asks the scheduler.
+/// Beats from which a delay is a gap. A beat takes some tens of ns. This is longer than a cache miss, a page
+/// walk or a busy sibling thread can delay it, and shorter than the shortest interrupt. (The threshold of
+/// Linux's osnoise tracer is 1 µs, before 6.11 5 µs.)
+const GAP_BEATS: f64 = 16.0;
+/// Steps of a coarse clock from which a delay is a gap.
+const GAP_STEPS: f64 = 4.0;
+/// Seconds from which a gap may contain two context switches, which take about 1 µs each. Then the thread
+/// reads its scheduler statistics.
 const SWITCH: f64 = 2e-6;
-/// Noting a gap takes a microsecond or two; where it took longer than this, in seconds, that is a gap itself.
-const NOTING: f64 = 20e-6;
-/// Beats by which the undisturbed beat is found.
+/// Seconds that recording a gap may take; it normally takes 1 to 2 µs. A longer delay is a gap itself.
+const RECORDING: f64 = 20e-6;
+/// Beats from which the undisturbed beat is computed.
 const PROBES: usize = 20_000;
 
-/// What one heartbeat noticed.
+/// The result of one heartbeat.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct Heartbeat {
     /// Its gaps.
     pub gaps: Gaps,
-    /// How long it was listened to, in ns, without the time of noting gaps.
+    /// Observed time in ns, without the time for recording gaps.
     pub observed: u64,
-    /// Windows of 1 ms, and how many of them were hit.
+    /// Number of windows of 1 ms, and how many were hit.
     pub windows: (u64, u64),
-    /// Whether the scheduler tells how long a thread waits.
-    pub tells: bool,
+    /// Whether the kernel has run-queue statistics.
+    pub has_sched_stat: bool,
 }
 
-/// The undisturbed beat on this thread, and from what length on there is a gap, both in seconds.
+/// The undisturbed beat on this thread, and the shortest gap, in seconds.
 pub fn beat(clock: &Clock) -> (f64, f64) {
     let readings: Vec<Ticks> = (0..PROBES).map(|_| clock.now()).collect();
     let beats: Vec<f64> = readings.windows(2).map(|pair| clock.seconds(pair[0], pair[1])).collect();
     let beat = stats::median(&beats).unwrap_or(0.0);
-    (beat, (BEATS * beat).max(GRAINS * clock.precision().granularity))
+    (beat, (GAP_BEATS * beat).max(GAP_STEPS * clock.precision().granularity))
 }
 
-/// Listens for so many seconds. All that it needs is there before; within there is a system call only after a gap in which
-/// the CPU may have been given away, and the time of noting a gap counts for nothing.
-pub fn listen(seat: &Seat, seconds: f64, beat: f64, threshold: f64) -> Heard {
-    let clock = &*seat.clock;
+/// Runs the heartbeat for `seconds`. The loop allocates nothing and makes a system call only after a gap that
+/// may contain a context switch. The time for recording gaps is not observed time.
+pub fn run(thread: &Seat, seconds: f64, beat: f64, threshold: f64) -> Heartbeat {
+    let clock = &*thread.clock;
     let rate = clock.counter_rate().unwrap_or(1e9);
     let ticks = |seconds: f64| (seconds * rate) as Ticks;
     let nanoseconds = |from: Ticks, to: Ticks| (clock.seconds(from, to).max(0.0) * 1e9) as u64;
     let (threshold, switch, span) = (ticks(threshold).max(1), ticks(SWITCH), ticks(seconds));
-    let interrupted = ticks(NOTING);
+    let longest_recording = ticks(RECORDING);
     let mut gaps = Gaps::new((beat * 1e9) as u64);
-    let mut turns = seat.counters.turns();
-    let tells = turns.is_some();
-    let mut noting: Ticks = 0;
+    let mut sched_stat = thread.counters.sched_stat();
+    let has_sched_stat = sched_stat.is_some();
+    let mut recording: Ticks = 0;
     let begin = clock.now();
     let mut last = begin;
     let end = loop {
@@ -67,17 +67,18 @@ pub fn listen(seat: &Seat, seconds: f64, beat: f64, threshold: f64) -> Heard {
             let mut until = now;
             loop {
                 let length = nanoseconds(last, until);
-                // A switch leaves a gap that is longer than this; so a shorter one holds none.
-                let is_short = until.saturating_sub(last) < switch;
-                let away =
-                    if is_short { Away::default() } else { away(&mut turns, seat.counters.turns(), length) };
-                gaps.add(nanoseconds(begin + noting, last), length, away);
-                seat.glance();
-                let noted = clock.now();
+                let has_switch = until.saturating_sub(last) >= switch;
+                let preemption = match has_switch {
+                    true => preemption(&mut sched_stat, thread.counters.sched_stat(), length),
+                    false => Preemption::default(),
+                };
+                gaps.add(nanoseconds(begin + recording, last), length, preemption);
+                thread.glance();
+                let recorded = clock.now();
                 last = until;
-                until = noted;
-                if until.saturating_sub(last) < interrupted {
-                    noting += until.saturating_sub(last);
+                until = recorded;
+                if until.saturating_sub(last) < longest_recording {
+                    recording += until.saturating_sub(last);
                     last = until;
                     break;
                 }
@@ -87,23 +88,24 @@ pub fn listen(seat: &Seat, seconds: f64, beat: f64, threshold: f64) -> Heard {
             break now.max(last);
         }
     };
-    let observed = nanoseconds(begin + noting, end);
-    Heard { windows: gaps.windows(observed), gaps, observed, tells }
+    let observed = nanoseconds(begin + recording, end);
+    Heartbeat { windows: gaps.windows(observed), gaps, observed, has_sched_stat }
 }
 
-/// What the scheduler did in a gap of `length` ns, since it was asked last. It was asked after the gap: what it tells beyond
-/// the gap's length came while that was noted, and is left for the gap that this made.
-fn away(before: &mut Option<Turns>, now: Option<Turns>, length: u64) -> Away {
-    let (Some(told), Some(now)) = (*before, now) else {
+/// The preemption in a gap of `length` ns, from the growth of the scheduler statistics. They are read after
+/// the gap, so growth beyond its length happened while the gap was recorded. It is left for the gap that this
+/// caused.
+fn preemption(before: &mut Option<SchedStat>, now: Option<SchedStat>, length: u64) -> Preemption {
+    let (Some(then), Some(now)) = (*before, now) else {
         *before = now;
-        return Away::default();
+        return Preemption::default();
     };
-    let grown = now.waited.saturating_sub(told.waited);
+    let grown = now.run_delay.saturating_sub(then.run_delay);
     let waited = grown.min(length);
-    let left = Some(grown - waited).filter(|left| *left as f64 * 1e-9 >= NOTING).unwrap_or(0);
+    let left = Some(grown - waited).filter(|left| *left as f64 * 1e-9 >= RECORDING).unwrap_or(0);
     let slices = now.slices - u64::from(left > 0).min(now.slices);
-    *before = Some(Turns { waited: now.waited - left, slices });
-    Away { waited, switched: now.slices > told.slices }
+    *before = Some(SchedStat { run_delay: now.run_delay - left, slices });
+    Preemption { waited, switched: now.slices > then.slices }
 }
 
 #[cfg(test)]
@@ -111,21 +113,22 @@ mod unit {
     use super::*;
 
     #[test]
-    fn what_the_scheduler_tells_is_of_the_gap_alone() {
-        let turns = |waited, slices| Some(Turns { waited, slices });
-        let mut before = turns(1000, 7);
-        let mut away = |now, length| away(&mut before, now, length);
-        assert_eq!(away(turns(1000, 7), 9000), Away::default());
-        assert_eq!(away(turns(5000, 8), 4100), Away { waited: 4000, switched: true });
-        assert_eq!(away(turns(5000, 8), 4100), Away::default(), "told once");
-        // A tick, and while it was noted another task for 12 ms.
-        assert_eq!(away(turns(12_005_000, 9), 5000), Away { waited: 5000, switched: true });
-        assert_eq!(away(turns(12_005_000, 9), 12_001_000), Away { waited: 11_995_000, switched: true });
-        assert_eq!(away(turns(12_005_000, 9), 5000), Away::default(), "nothing is left");
-        // What two clocks differ by is not left for anybody.
-        assert_eq!(away(turns(13_005_300, 10), 1_000_000), Away { waited: 1_000_000, switched: true });
-        assert_eq!(away(turns(13_005_300, 10), 5000), Away::default());
-        assert_eq!(away(None, 5000), Away::default());
+    fn run_queue_time_belongs_to_its_gap() {
+        let stat = |run_delay, slices| Some(SchedStat { run_delay, slices });
+        let mut before = stat(1000, 7);
+        let mut in_gap = |now, length| preemption(&mut before, now, length);
+        assert_eq!(in_gap(stat(1000, 7), 9000), Preemption::default());
+        assert_eq!(in_gap(stat(5000, 8), 4100), Preemption { waited: 4000, switched: true });
+        assert_eq!(in_gap(stat(5000, 8), 4100), Preemption::default(), "counted once");
+        // A tick, and another task for 12 ms while it was recorded.
+        assert_eq!(in_gap(stat(12_005_000, 9), 5000), Preemption { waited: 5000, switched: true });
+        let expected = Preemption { waited: 11_995_000, switched: true };
+        assert_eq!(in_gap(stat(12_005_000, 9), 12_001_000), expected);
+        assert_eq!(in_gap(stat(12_005_000, 9), 5000), Preemption::default(), "nothing is left");
+        // The difference of two clocks is dropped.
+        assert_eq!(in_gap(stat(13_005_300, 10), 1_000_000), Preemption { waited: 1_000_000, switched: true });
+        assert_eq!(in_gap(stat(13_005_300, 10), 5000), Preemption::default());
+        assert_eq!(in_gap(None, 5000), Preemption::default());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which CPUs, how long. Pure.
+//! Plans the CPUs and the duration of a pass. Pure.
 
 use figure::evidence as key;
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError, Planned};
 
-/// Id of the figure that is measured; the others follow from its rounds.
+/// Id of the measured figure. The other figures are derived from its rounds.
 pub const ID: &str = "system.noise";
-/// `noise` of a share of time.
+/// `noise` of a lost share of time.
 pub const LOST: &str = "lost";
 /// `noise` of a longest gap.
 pub const LONGEST: &str = "longest";
 /// A share of time, in per cent.
 pub const PERCENT: Unit = Unit::of("%");
 
-/// Seconds that a round takes besides the pass: canary, counters.
-const BESIDES: f64 = 0.12;
-/// Seconds of a pass at most: more tells no more than more rounds do.
+/// Seconds of a round outside of the pass: canary, counters.
+const OVERHEAD: f64 = 0.12;
+/// Seconds of a pass at most: more rounds show more than longer ones.
 const LONGEST_PASS: f64 = 1.0;
-/// And at least: ticks come up to 10 ms apart, and steal is counted in 10 ms.
+/// Seconds of a pass at least: ticks come up to 10 ms apart, and steal is counted in 10 ms.
 const SHORTEST_PASS: f64 = 0.1;
-/// Share of the time that the least rounds may fill: where CPUs are busy, a pass ends late.
+/// Share of the time that the least rounds may fill. On busy CPUs a pass ends late.
 const FILLED: f64 = 0.5;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// All that the worker needs.
+/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
+    /// The machine.
     pub machine: Machine,
-    /// The CPUs that are listened to, all at once.
+    /// The CPUs, which are observed at the same time.
     pub cpus: CpuList,
     /// Seconds of a pass.
     pub seconds: f64,
@@ -48,7 +48,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     if cpus.is_empty() {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
     }
-    let room = options.rules.max_time * FILLED / options.rules.least.max(1) as f64 - BESIDES;
+    let room = options.rules.max_time * FILLED / options.rules.least.max(1) as f64 - OVERHEAD;
     let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST_PASS, LONGEST_PASS));
     let setup = Setup { machine: machine.clone(), cpus: cpus.clone(), seconds };
     let suite = SuitePlan {
@@ -56,19 +56,19 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         worker: "system.noise",
         setup: serde_json::to_value(&setup).unwrap_or_default(),
         figures: vec![planned(&cpus, seconds)],
-        // No round is set aside for what disturbed it: that is what is measured.
+        // Disturbed rounds are not repeated, because disturbances are measured here.
         rules: Rules { repeats: 0, ..options.rules },
         preparing: "a heartbeat on every CPU".to_owned(),
         least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + seconds,
     };
-    let all = machine.topology.online.difference(&cpus);
-    let listened = match all.is_empty() {
+    let forbidden = machine.topology.online.difference(&cpus);
+    let heartbeats = match forbidden.is_empty() {
         true => format!("a heartbeat on each of CPUs {cpus}, all at once"),
-        false => format!("a heartbeat on each of CPUs {cpus}, all at once; CPUs {all} may not be used"),
+        false => format!("a heartbeat on each of CPUs {cpus}, all at once; CPUs {forbidden} may not be used"),
     };
-    let notes = vec![("CPUs", listened), ("pass", format::seconds(seconds))];
+    let notes = vec![("CPUs", heartbeats), ("pass", format::seconds(seconds))];
     Ok(Planned { suite, notes })
 }
 
@@ -92,12 +92,12 @@ mod unit {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
-        let options = Options::nothing_but(Rules { least, most: 60, target: 0.02, max_time, repeats: 2 });
+        let options = Options::with_rules(Rules { least, most: 60, target: 0.02, max_time, repeats: 2 });
         plan(&machine, &options).unwrap()
     }
 
     #[test]
-    fn every_cpu_is_listened_to_at_once_and_no_round_set_aside() {
+    fn every_cpu_is_observed_and_no_round_is_repeated() {
         let plan = on(synthetic::two_socket_smt_server, 8, 20.0);
         let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
         let figure = &plan.suite.figures[0];
@@ -113,7 +113,7 @@ mod unit {
         for (least, time) in [(6, 7.5), (8, 20.0), (12, 80.0)] {
             let plan = on(synthetic::two_socket_smt_server, least, time);
             let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
-            assert!(least as f64 * (setup.seconds + BESIDES) <= time && setup.seconds >= 0.4, "{time}");
+            assert!(least as f64 * (setup.seconds + OVERHEAD) <= time && setup.seconds >= 0.4, "{time}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The locale that a program really gets: setlocale(3) with a locale that is not there changes nothing, and the program goes
-//! on in "C", where sort and grep are faster.
+//! The effective locale of a program: setlocale(3) with a missing locale has no effect, and the program stays
+//! in "C", where sort and grep are faster.
 
 use std::ffi::{CStr, CString};
 
 use figure::format::plain_to;
 
-/// Categories of POSIX: if one of them cannot be had, setlocale(LC_ALL, "") fails for all.
+/// Categories of POSIX. If one of them is missing, setlocale(LC_ALL, "") fails for all.
 const CATEGORIES: [(&str, i32); 6] = [
     ("LC_COLLATE", libc::LC_COLLATE_MASK),
     ("LC_CTYPE", libc::LC_CTYPE_MASK),
@@ -14,19 +14,19 @@ const CATEGORIES: [(&str, i32); 6] = [
     ("LC_NUMERIC", libc::LC_NUMERIC_MASK),
     ("LC_TIME", libc::LC_TIME_MASK),
 ];
-/// Characters of a locale's name that are kept.
-const MOST: usize = 60;
+/// Characters of a locale's name that are recorded.
+const MAX_NAME: usize = 60;
 
-/// What is recorded.
+/// An effective locale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locale {
-    /// Its name, and why it is "C" if another was asked for.
+    /// Its name, and why it is "C" if another was requested.
     pub collate: String,
     /// The character set.
     pub charmap: Option<String>,
 }
 
-/// Of a program that gets our environment with this LANG.
+/// The effective locale of a program with this process's environment and this LANG.
 pub fn effective(language: &str) -> Locale {
     let variable = |name: &str| match name {
         "LANG" => Some(language.to_owned()),
@@ -35,21 +35,22 @@ pub fn effective(language: &str) -> Locale {
     decide(variable, charmap)
 }
 
-/// `variable` gives a variable of the environment; `load` the character set of a locale in a category, if it is there.
+/// `variable` returns an environment variable, `load` the character set of a locale in a category, if it
+/// exists.
 fn decide(variable: impl Fn(&str) -> Option<String>, load: impl Fn(&str, i32) -> Option<String>) -> Locale {
-    let named = CATEGORIES.map(|(category, mask)| (name(&variable, category), mask));
-    let missing = named.iter().find(|(name, mask)| load(name, *mask).is_none());
-    let [(collate, _), (ctype, mask), ..] = &named;
+    let names = CATEGORIES.map(|(category, mask)| (name(&variable, category), mask));
+    let missing = names.iter().find(|(name, mask)| load(name, *mask).is_none());
+    let [(collate, _), (ctype, mask), ..] = &names;
     match missing {
         Some((missing, _)) => Locale {
-            collate: format!("C (there is no {})", plain_to(missing, MOST)),
+            collate: format!("C (there is no {})", plain_to(missing, MAX_NAME)),
             charmap: load("C", *mask),
         },
-        None => Locale { collate: plain_to(collate, MOST), charmap: load(ctype, *mask) },
+        None => Locale { collate: plain_to(collate, MAX_NAME), charmap: load(ctype, *mask) },
     }
 }
 
-/// The locale that is asked for in a category (POSIX, 8.2).
+/// The requested locale in a category (POSIX, 8.2).
 fn name(variable: impl Fn(&str) -> Option<String>, category: &str) -> String {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     set("LC_ALL").or_else(|| set(category)).or_else(|| set("LANG")).unwrap_or_else(|| "C".to_owned())
@@ -57,12 +58,12 @@ fn name(variable: impl Fn(&str) -> Option<String>, category: &str) -> String {
 
 fn charmap(name: &str, mask: i32) -> Option<String> {
     let name = CString::new(name).ok()?;
-    // SAFETY: a string that lives, and no locale to change.
+    // SAFETY: the string outlives the call, and no locale is changed.
     let locale = unsafe { libc::newlocale(mask, name.as_ptr(), std::ptr::null_mut()) };
     if locale.is_null() {
         return None;
     }
-    // SAFETY: a locale; the string is copied before it goes.
+    // SAFETY: the locale is valid, and the string is copied before it is freed.
     unsafe {
         let text = CStr::from_ptr(libc::nl_langinfo_l(libc::CODESET, locale)).to_string_lossy().into_owned();
         libc::freelocale(locale);
@@ -74,33 +75,34 @@ fn charmap(name: &str, mask: i32) -> Option<String> {
 mod unit {
     use super::*;
 
-    fn decided(variables: &[(&str, &str)], there: &[&str]) -> (String, Option<String>) {
+    fn decide_with(variables: &[(&str, &str)], installed: &[&str]) -> (String, Option<String>) {
         let variable = |name: &str| {
             variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
         };
         let load = |name: &str, _: i32| {
             let set = if name == "C" { "ANSI_X3.4-1968" } else { "UTF-8" };
-            (name == "C" || there.contains(&name)).then(|| set.to_owned())
+            (name == "C" || installed.contains(&name)).then(|| set.to_owned())
         };
         let locale = decide(variable, load);
         (locale.collate, locale.charmap)
     }
 
     #[test]
-    fn a_locale_that_is_not_there_leaves_c() {
+    fn a_missing_locale_leaves_c() {
         let (utf8, ascii) = (Some("UTF-8".to_owned()), Some("ANSI_X3.4-1968".to_owned()));
         let us = "en_US.utf8";
-        assert_eq!(decided(&[("LANG", us)], &[us]), (us.to_owned(), utf8.clone()));
-        assert_eq!(decided(&[("LANG", us)], &[]), ("C (there is no en_US.utf8)".to_owned(), ascii.clone()));
-        assert_eq!(decided(&[("LANG", us), ("LC_ALL", "C")], &[us]), ("C".to_owned(), ascii.clone()));
+        assert_eq!(decide_with(&[("LANG", us)], &[us]), (us.to_owned(), utf8.clone()));
+        let missing = "C (there is no en_US.utf8)".to_owned();
+        assert_eq!(decide_with(&[("LANG", us)], &[]), (missing, ascii.clone()));
+        assert_eq!(decide_with(&[("LANG", us), ("LC_ALL", "C")], &[us]), ("C".to_owned(), ascii.clone()));
         assert_eq!(
-            decided(&[("LANG", us), ("LC_ALL", ""), ("LC_COLLATE", "C")], &[us]),
+            decide_with(&[("LANG", us), ("LC_ALL", ""), ("LC_COLLATE", "C")], &[us]),
             ("C".to_owned(), utf8)
         );
-        // One category that cannot be had spoils all.
-        let spoiled = decided(&[("LANG", us), ("LC_TIME", "xx_YY")], &[us]);
-        assert_eq!(spoiled, ("C (there is no xx_YY)".to_owned(), ascii));
-        assert_eq!(decided(&[], &[]).0, "C");
+        // One missing category makes all "C".
+        let one_missing = decide_with(&[("LANG", us), ("LC_TIME", "xx_YY")], &[us]);
+        assert_eq!(one_missing, ("C (there is no xx_YY)".to_owned(), ascii));
+        assert_eq!(decide_with(&[], &[]).0, "C");
     }
 
     #[test]

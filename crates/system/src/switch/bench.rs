@@ -1,4 +1,4 @@
-//! The worker: a pass of two tasks, in a process of their own, is a round.
+//! The worker. A round is one pass of two tasks in their own process.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,63 +18,63 @@ use machine::counters::Watch;
 use machine::counters::idle::{self, Idle};
 
 use super::plan::{Place, Setup, Task};
-use super::seen;
+use super::task_evidence;
 
 struct SwitchBench {
     setup: Setup,
-    cell: PathBuf,
-    /// For each placement.
-    surroundings: Vec<Surroundings>,
-    /// For each task: the pair, if it lasts.
-    lasting: Vec<Option<Copies>>,
+    helper: PathBuf,
+    /// By placement.
+    observers: Vec<Observer>,
+    /// By task: the pair, if it persists over rounds.
+    persistent: Vec<Option<Copies>>,
 }
 
-/// What is looked at around the passes of a placement.
-struct Surroundings {
-    /// One thread for each of its CPUs: asleep while the two tasks run, for the canary before and after.
+/// Collects the evidence around passes of a placement.
+struct Observer {
+    /// One thread per CPU for the canary before and after. The threads sleep while the two tasks run.
     pool: Pool,
     watch: Watch,
     idle: Idle,
 }
 
-/// Finds the cell, starts threads on the CPUs of every placement, and the pairs that last: these settle side by side, as
-/// they hop about once a second.
+/// Finds the helper, and starts threads on the CPUs of every placement and the persistent pairs. All pairs
+/// settle at the same time, because each hops only about once a second.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is missing, for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let cell = find_cell()?;
-    let surroundings = setup.places.iter().map(|place| Surroundings::of(place, &setup));
-    let surroundings = surroundings.collect::<Result<_, _>>()?;
+    let helper = find_cell()?;
+    let observers = setup.places.iter().map(|place| Observer::new(place, &setup));
+    let observers = observers.collect::<Result<_, _>>()?;
     let start = |task: &Task| -> Result<Option<Copies>, String> {
-        let Some(place) = setup.places.get(task.place).filter(|_| task.rests.is_some()) else {
+        let Some(place) = setup.places.get(task.place).filter(|_| task.settling_hops.is_some()) else {
             return Ok(None);
         };
-        Copies::start(&cell, &ask(place, task, setup.seconds)?).map(Some)
+        Copies::start(&helper, &ask(place, task, setup.seconds)?).map(Some)
     };
-    let lasting = std::thread::scope(|scope| {
-        let started: Vec<_> = setup.tasks.iter().map(|task| scope.spawn(|| start(task))).collect();
-        let pair = |started: std::thread::ScopedJoinHandle<'_, _>| match started.join() {
+    let persistent = std::thread::scope(|scope| {
+        let handles: Vec<_> = setup.tasks.iter().map(|task| scope.spawn(|| start(task))).collect();
+        let pair = |handle: std::thread::ScopedJoinHandle<'_, _>| match handle.join() {
             Ok(pair) => pair,
             Err(_) => Err("a thread that starts two tasks failed".to_owned()),
         };
-        started.into_iter().map(pair).collect::<Result<Vec<_>, _>>()
+        handles.into_iter().map(pair).collect::<Result<Vec<_>, _>>()
     })?;
     let mut facts = Facts { evidence: lab::clock::of_monotonic(), ..Facts::default() };
-    // A task that reads back another mask than it set ends its pass: every round that there is has held it.
+    // A task that reads back a different mask ends its pass, so every round has the right masks.
     facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(SwitchBench { setup, cell, surroundings, lasting }), facts))
+    Ok((Box::new(SwitchBench { setup, helper, observers, persistent }), facts))
 }
 
-impl Surroundings {
-    fn of(place: &Place, setup: &Setup) -> Result<Surroundings, String> {
+impl Observer {
+    fn new(place: &Place, setup: &Setup) -> Result<Observer, String> {
         let machine = &setup.machine;
         let cpus = place.cpus();
-        Ok(Surroundings {
+        Ok(Observer {
             pool: Pool::on_each(&cpus, Clock::of(machine)).map_err(|error| error.to_string())?,
             watch: Watch::new(&Tree::live(), machine, &cpus),
             idle: Idle::new(&Tree::live(), &cpus),
@@ -85,29 +85,31 @@ impl Surroundings {
 impl SwitchBench {
     fn pass(&mut self, index: usize) -> Result<Round, String> {
         let Some(task) = self.setup.tasks.get(index) else { return Err(format!("no task {index}")) };
-        let (Some(place), Some(around)) =
-            (self.setup.places.get(task.place), self.surroundings.get(task.place))
+        let (Some(place), Some(observer)) =
+            (self.setup.places.get(task.place), self.observers.get(task.place))
         else {
             return Err(format!("{}: no such placement", task.id));
         };
-        let lasting = self.lasting.get_mut(index).and_then(Option::as_mut);
-        let fresh = match lasting {
+        let persistent = self.persistent.get_mut(index).and_then(Option::as_mut);
+        let fresh = match persistent {
             Some(_) => None,
-            None => Some(Copies::start(&self.cell, &ask(place, task, self.setup.seconds)?)?),
+            None => Some(Copies::start(&self.helper, &ask(place, task, self.setup.seconds)?)?),
         };
         let body = || {
-            let before = around.idle.read();
-            let result = match (fresh, lasting) {
+            let before = observer.idle.read();
+            let result = match (fresh, persistent) {
                 (Some(pair), _) => pair.run(),
                 (None, Some(pair)) => pair.pass(),
                 (None, None) => Err(format!("{}: no tasks", task.id)),
             };
-            let after = around.idle.read();
-            let ran = result.as_ref().map_or(0.0, |copies| copies.iter().map(seen::ran).sum());
-            ((result, before, after), ran)
+            let after = observer.idle.read();
+            let cpu_seconds = result
+                .as_ref()
+                .map_or(0.0, |copies| copies.iter().map(task_evidence::cpu_seconds).sum());
+            ((result, before, after), cpu_seconds)
         };
         let ((copies, idle_before, idle_after), around) =
-            measure::around(&around.pool, &around.watch, body).map_err(|error| error.to_string())?;
+            measure::around(&observer.pool, &observer.watch, body).map_err(|error| error.to_string())?;
         let copies = copies?;
         let copy = copies.first().ok_or_else(|| format!("{}: no result", task.id))?;
         if copy.count == 0 {
@@ -115,19 +117,20 @@ impl SwitchBench {
         }
         let mut evidence = around.evidence;
         idle::write(&mut evidence, &idle_before, &idle_after);
-        seen::write(&mut evidence, copy, place.pinned());
+        task_evidence::write(&mut evidence, copy, place.pinned());
         let value = match task.busy {
             None => {
                 evidence.put(SAMPLE_SHORTEST, copy.seconds);
                 copy.count as f64 / copy.seconds
             }
-            Some(_) => seen::wakes(&mut evidence, copy).ok_or_else(|| format!("{}: no wake-up", task.id))?,
+            Some(_) => task_evidence::write_latencies(&mut evidence, copy)
+                .ok_or_else(|| format!("{}: no wake-up", task.id))?,
         };
         Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 
-/// What the cell is told.
+/// The request to the helper.
 fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
     let hop = cell::hops::Hop::find(task.hop.as_bytes());
     let name = hop.ok_or_else(|| format!("{}: no way {}", task.id, task.hop))?.name;
@@ -141,7 +144,7 @@ fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
         copies: 1,
         threads: 1,
         duration: Duration::from_secs_f64(seconds),
-        arguments: vec![word(ping), word(echo), word(task.busy), word(task.rests)],
+        arguments: vec![word(ping), word(echo), word(task.busy), word(task.settling_hops)],
         directory: PathBuf::from("/"),
         cpus: place.cpus(),
         environment: Vec::new(),

@@ -1,4 +1,4 @@
-//! Which placements, which ways, how long. Pure.
+//! Plans the placements, transports and duration of a pass. Pure.
 
 use cell::hops::{HOPS, Hop};
 use figure::evidence as key;
@@ -10,40 +10,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError, Planned};
 
-/// The word of the placement that is left to the scheduler.
+/// The placement that is left to the scheduler.
 pub const FREE: &str = "free";
-/// The word of both tasks on one CPU.
+/// The placement of both tasks on one CPU.
 pub const SAME_CPU: &str = "same-cpu";
-/// The way that every placement is measured with: UnixBench's.
+/// The transport that is measured in every placement: UnixBench's.
 const PIPE: &str = "pipe";
-/// How long the waker stays busy after each waking, in microseconds: not at all; longer than any switch takes; as long as a
-/// piece of work does that is done on an event.
+/// Microseconds for which the waker stays busy after each wake-up: none; longer than any context switch; as
+/// long as a typical event handler.
 const BUSY: [u64; 3] = [0, 50, 500];
 /// Pairs of each class at most.
 const MOST_PAIRS: usize = 4;
-/// Seconds that a round takes besides the pass: canary, counters, starting the two tasks.
-const BESIDES: f64 = 0.12;
-/// Hops at rest before the first round of a pair that lasts. Each halves what makes the kernel run two tasks apart; of the
-/// counts that a process inherits from a shell or from our worker, some tens, nothing is left after six (2^6 = 64). Two more
-/// are for a worker that wakes more threads.
-const RESTS: u64 = 8;
-/// Share of the time that pairs may take to settle.
-const SETTLING: f64 = 0.25;
-/// The word behind the placement of a pair that did not settle.
+/// Seconds of a round outside of the pass: canary, counters, start of the two tasks.
+const OVERHEAD: f64 = 0.12;
+/// Hops, one a second, before the first round of a persistent pair. Each halves the wakee_flips count that
+/// makes the kernel place the two tasks apart. A process inherits some tens from a shell or the worker, which
+/// are gone after six hops (2^6 = 64). Two more cover a worker that wakes more threads.
+const SETTLING_HOPS: u64 = 8;
+/// Share of the time that settling may take.
+const SETTLING_SHARE: f64 = 0.25;
+/// The suffix of the placement of a new pair that did not settle.
 const YOUNG: &str = "young";
-/// Seconds of a pass: with less, clock ticks of 10 ms tell nothing.
+/// Seconds of a pass at least, because a clock tick has 10 ms.
 const SHORTEST: f64 = 0.1;
-/// More tells no more: rounds do.
+/// Seconds of a pass at most: more rounds show more than longer ones.
 const LONGEST: f64 = 0.5;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+/// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// Where the two tasks are.
+/// The placement of the two tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Place {
-    /// Where the scheduler likes, among these.
+    /// On any of these CPUs, as the scheduler decides.
     Free(CpuList),
     /// Both on this CPU.
     SameCpu(u32),
@@ -52,7 +52,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The CPUs that the two tasks use.
+    /// The CPUs that the two tasks may use.
     pub fn cpus(&self) -> CpuList {
         match self {
             Place::Free(cpus) => cpus.clone(),
@@ -70,8 +70,8 @@ impl Place {
         }
     }
 
-    /// For people.
-    fn told(&self) -> String {
+    /// The placement in words.
+    fn describe(&self) -> String {
         match self {
             Place::Free(_) => "free (placement-dependent)".to_owned(),
             Place::SameCpu(cpu) => format!("both on CPU {cpu}"),
@@ -82,10 +82,10 @@ impl Place {
     }
 }
 
-/// All that the worker needs.
+/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
+    /// The machine.
     pub machine: Machine,
     /// The placements.
     pub places: Vec<Place>,
@@ -102,28 +102,27 @@ pub struct Task {
     pub id: String,
     /// Index into [`Setup::places`].
     pub place: usize,
-    /// The cell's word for the way.
+    /// The helper's name of the transport.
     pub hop: String,
-    /// Nanoseconds that the waker stays busy; `None`: round trips are counted.
+    /// Nanoseconds for which the waker stays busy; `None`: count round trips instead.
     pub busy: Option<u64>,
-    /// Hops at rest before the first round of a pair that lasts; `None`: each round is a new pair.
-    pub rests: Option<u64>,
+    /// Hops before the first round of a persistent pair; `None`: each round has a new pair.
+    pub settling_hops: Option<u64>,
 }
 
-/// One placement in the record, whether it exists here or not.
-struct Spot<'a> {
-    /// The word in ids and tables: the class, and for further pairs of it the CPUs.
+/// A placement in the record, whether this machine has it or not.
+struct PlacementRow<'a> {
+    /// The word in ids and tables: the class, and the CPUs of further pairs.
     word: String,
-    /// The class.
     class: &'a str,
-    /// Index of the placement, or why there is none.
+    /// Index into [`Setup::places`], or why there is none.
     place: Result<usize, &'a str>,
-    /// Whether it is measured with all ways, not with pipes alone.
-    every_way: bool,
-    /// Whether the wake-up latencies are measured too.
-    wakes: bool,
-    /// As [`Task::rests`].
-    rests: Option<u64>,
+    /// Whether all transports are measured, not only pipes.
+    all_transports: bool,
+    /// Whether wake-up latencies are measured, too.
+    latencies: bool,
+    /// As [`Task::settling_hops`].
+    settling_hops: Option<u64>,
 }
 
 /// Resolves options against a machine.
@@ -135,47 +134,48 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let Some(first) = cpus.first() else {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
     };
-    let rests = rests(machine, &cpus, options.rules.max_time);
-    let settling = rests.map_or(0.0, settling);
+    let settling_hops = settling_hops(machine, &cpus, options.rules.max_time);
+    let settling = settling_hops.map_or(0.0, settling_seconds);
     let budget = (options.rules.max_time - settling) * FILLED / options.rules.least as f64;
     let most = if options.rules.max_time < f64::MAX {
-        // Further pairs of a class only where there is time for the longest passes.
+        // Further pairs of a class only if there is time for the longest passes.
         let fits = |most: &usize| {
             let classes = pairs::find(machine, &cpus, *most);
-            measured(&spots(&classes, rests).0) as f64 * (LONGEST + BESIDES) <= budget
+            measured(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
         };
         (2..=MOST_PAIRS).rev().find(fits).unwrap_or(1)
     } else {
         1
     };
     let classes = pairs::find(machine, &cpus, most);
-    let (spots, pairs) = spots(&classes, rests);
+    let (rows, pairs) = rows(&classes, settling_hops);
     let mut places = vec![Place::Free(cpus.clone()), Place::SameCpu(first)];
     places.extend(pairs.into_iter().map(Place::Pair));
-    let room = (budget / measured(&spots).max(1) as f64 - BESIDES).clamp(SHORTEST, LONGEST);
+    let room = (budget / measured(&rows).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
     let seconds = options.duration.unwrap_or(room);
 
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     // Round trips of all placements first, then latencies.
-    let asked = spots.iter().flat_map(ways).chain(spots.iter().flat_map(wakes));
-    for (spot, hop, busy) in asked {
-        let mut figure = planned(spot, hop, busy, &places);
+    let specs = rows.iter().flat_map(round_trips).chain(rows.iter().flat_map(latencies));
+    for (row, hop, busy) in specs {
+        let mut figure = planned(row, hop, busy, &places);
         figure.conditions.set(key::PASS_SECONDS, seconds);
-        if let Ok(place) = spot.place {
+        if let Ok(place) = row.place {
             let busy = busy.map(|us| us * 1000);
             let hop = hop.name.to_owned();
-            tasks.push(Task { id: figure.id.clone(), place, hop, busy, rests: spot.rests });
+            let settling_hops = row.settling_hops;
+            tasks.push(Task { id: figure.id.clone(), place, hop, busy, settling_hops });
         }
         figures.push(figure);
     }
     let mut notes = notes(&cpus, &places, seconds);
     let mut preparing = "a thread for each CPU".to_owned();
-    if rests.is_some() {
-        let told = figure::format::seconds(settling);
-        preparing += &format!(", and {told} in which free tasks settle");
+    if settling_hops.is_some() {
+        let duration = figure::format::seconds(settling);
+        preparing += &format!(", and {duration} in which free tasks settle");
         notes.push((
             "settling",
-            format!("{told}, as there are last-level caches of one CPU; free young is without"),
+            format!("{duration}, as there are last-level caches of one CPU; free young is without"),
         ));
     }
     let setup = Setup { machine: machine.clone(), places, seconds, tasks };
@@ -193,89 +193,100 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// Whether free pairs settle, and how.
+/// The hops in which free pairs settle, if this machine needs them and the time allows.
 ///
-/// The kernel lets a woken task run apart from its waker while both have woken several others of late, several by the number
-/// of CPUs that share a last-level cache (wake_wide, kernel/sched/fair.c). Where that is one CPU, any will do; a new pair has
-/// inherited some, and runs apart for as long as it takes to forget them, some seconds, which no short round outlives.
-fn rests(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64> {
-    let alone = |cpu: u32| {
-        let shared =
+/// The kernel places a woken task apart from its waker if both recently woke more other tasks than CPUs share
+/// a last-level cache (wake_wide, kernel/sched/fair.c). If that is one CPU, a single other task is enough. A
+/// new pair inherits such counts and runs apart until they decay after some seconds, which is longer than a
+/// round.
+fn settling_hops(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64> {
+    let has_own_cache = |cpu: u32| {
+        let sharers =
             machine.last_level_of(cpu).map(|cache| cache.cpus.intersection(&machine.topology.online));
-        shared.is_some_and(|shared| shared.len() == 1)
+        sharers.is_some_and(|sharers| sharers.len() == 1)
     };
-    let young = cpus.len() > 1 && cpus.iter().any(alone);
-    (young && settling(RESTS) <= SETTLING * max_time).then_some(RESTS)
+    let is_needed = cpus.len() > 1 && cpus.iter().any(has_own_cache);
+    let has_time = settling_seconds(SETTLING_HOPS) <= SETTLING_SHARE * max_time;
+    (is_needed && has_time).then_some(SETTLING_HOPS)
 }
 
-/// Seconds that it takes.
-fn settling(rests: u64) -> f64 {
-    (rests * cell::hops::REST_MS) as f64 * 1e-3
+/// Seconds that these hops take.
+fn settling_seconds(hops: u64) -> f64 {
+    (hops * cell::hops::REST_MS) as f64 * 1e-3
 }
 
-/// What is measured or told as absent, in the order of the record; and the pairs of CPUs behind the first two placements.
-fn spots(classes: &[Found], rests: Option<u64>) -> (Vec<Spot<'_>>, Vec<Pair>) {
-    let spot = |class, place| {
+/// The placements in the order of the record, with absent ones; and the pairs of CPUs, which follow the first
+/// two places.
+fn rows(classes: &[Found], settling_hops: Option<u64>) -> (Vec<PlacementRow<'_>>, Vec<Pair>) {
+    let row = |class, place| {
         let word = String::from(class);
-        Spot { word, class, place, every_way: true, wakes: true, rests: None }
+        PlacementRow { word, class, place, all_transports: true, latencies: true, settling_hops: None }
     };
-    let mut spots = vec![Spot { rests, ..spot(FREE, Ok(0)) }];
-    if rests.is_some() {
+    let mut rows = vec![PlacementRow { settling_hops, ..row(FREE, Ok(0)) }];
+    if settling_hops.is_some() {
         let word = format!("{FREE}.{YOUNG}");
-        spots.push(Spot { word, every_way: false, wakes: false, ..spot(FREE, Ok(0)) });
+        rows.push(PlacementRow { word, all_transports: false, latencies: false, ..row(FREE, Ok(0)) });
     }
-    spots.push(spot(SAME_CPU, Ok(1)));
+    rows.push(row(SAME_CPU, Ok(1)));
     let mut pairs = Vec::new();
-    for found in classes {
-        let class = found.class.word();
-        if let Some(reason) = &found.absent {
-            spots.push(Spot { every_way: false, wakes: false, ..spot(class, Err(reason)) });
+    for class_pairs in classes {
+        let class = class_pairs.class.word();
+        if let Some(reason) = &class_pairs.absent {
+            rows.push(PlacementRow {
+                all_transports: false,
+                latencies: false,
+                ..row(class, Err(reason))
+            });
         }
-        for (nth, pair) in found.pairs.iter().enumerate() {
-            // The first pair stands for its class; others are told apart by their CPUs.
+        for (nth, pair) in class_pairs.pairs.iter().enumerate() {
+            // The first pair has the name of its class, others also that of their CPUs.
             let word = match nth {
                 0 => class.to_owned(),
                 _ => format!("{class}.{}-{}", pair.owner, pair.requester),
             };
-            // All ways on the nearest two CPUs.
-            let every_way = pairs.is_empty();
+            // All transports on the nearest two CPUs.
+            let all_transports = pairs.is_empty();
             let place = Ok(pairs.len() + 2);
-            spots.push(Spot { word, every_way, wakes: nth == 0, ..spot(class, place) });
+            rows.push(PlacementRow { word, all_transports, latencies: nth == 0, ..row(class, place) });
             pairs.push(pair.clone());
         }
     }
-    (spots, pairs)
+    (rows, pairs)
 }
 
-/// A figure to be: how the two tasks hop, and for latencies how many microseconds the waker stays busy.
-type Asked<'s, 'a> = (&'s Spot<'a>, &'static Hop, Option<u64>);
+/// The placement and transport of a figure, and for latencies the microseconds for which the waker stays
+/// busy.
+type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static Hop, Option<u64>);
 
-/// The round trips of a placement.
-fn ways<'s, 'a>(spot: &'s Spot<'a>) -> impl Iterator<Item = Asked<'s, 'a>> {
-    HOPS.iter().filter(|hop| spot.every_way || hop.way == PIPE).map(move |hop| (spot, hop, None))
+/// The figures of round trips in a placement.
+fn round_trips<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
+    HOPS.iter().filter(|hop| row.all_transports || hop.way == PIPE).map(move |hop| (row, hop, None))
 }
 
-/// Its latencies.
-fn wakes<'s, 'a>(spot: &'s Spot<'a>) -> impl Iterator<Item = Asked<'s, 'a>> {
-    let pipe = HOPS.iter().filter(|hop| spot.wakes && hop.way == PIPE);
-    pipe.flat_map(move |hop| BUSY.map(|busy| (spot, hop, Some(busy))))
+/// The figures of wake-up latencies in a placement.
+fn latencies<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
+    let pipe = HOPS.iter().filter(|hop| row.latencies && hop.way == PIPE);
+    pipe.flat_map(move |hop| BUSY.map(|busy| (row, hop, Some(busy))))
 }
 
-/// How many figures there are to measure.
-fn measured(spots: &[Spot]) -> usize {
-    spots.iter().filter(|spot| spot.place.is_ok()).map(|spot| ways(spot).count() + wakes(spot).count()).sum()
+/// The number of figures to measure.
+fn measured(rows: &[PlacementRow]) -> usize {
+    let figures = |row: &PlacementRow| round_trips(row).count() + latencies(row).count();
+    rows.iter().filter(|row| row.place.is_ok()).map(figures).sum()
 }
 
-fn planned(spot: &Spot, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figure {
+fn planned(row: &PlacementRow, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figure {
     let series = format!("{}.switch{}", crate::SUITE, if busy.is_some() { ".wake" } else { "" });
-    let place = spot.place.ok().and_then(|place| places.get(place));
-    let told = place.map_or_else(|| spot.word.clone(), Place::told);
+    let place = row.place.ok().and_then(|place| places.get(place));
+    let placement = place.map_or_else(|| row.word.clone(), Place::describe);
     let (id, name) = match busy {
-        None if hop.way == PIPE => (format!("{series}.{}", spot.word), format!("{}, {told}", hop.title)),
-        None => (format!("{series}.{}.{}", spot.word, hop.way), format!("{}, {told}", hop.title)),
+        None if hop.way == PIPE => {
+            (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title))
+        }
+        None => (format!("{series}.{}.{}", row.word, hop.way), format!("{}, {placement}", hop.title)),
         Some(busy) => (
-            format!("{series}.{}.busy{busy}", spot.word),
-            format!("Wake-up latency, waker busy for {busy} us, {told}"),
+            format!("{series}.{}.busy{busy}", row.word),
+            format!("Wake-up latency, waker busy for {busy} us, {placement}"),
         ),
     };
     let (unit, better) = match busy {
@@ -283,44 +294,44 @@ fn planned(spot: &Spot, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figur
         Some(_) => (Unit::NANOSECONDS, Better::Lower),
     };
     let mut figure = Figure::planned(id, crate::SUITE, name, unit, better);
-    let named = |name: String| Coordinate { value: CoordinateValue::Name(name), unit: None };
+    let coordinate = |name: String| Coordinate { value: CoordinateValue::Name(name), unit: None };
     figure.series = Some(series);
-    figure.at.insert("placement".to_owned(), named(spot.word.replace('.', " ")));
+    figure.at.insert("placement".to_owned(), coordinate(row.word.replace('.', " ")));
     match busy {
-        None => figure.at.insert("way".to_owned(), named(hop.way.to_owned())),
-        Some(busy) => figure.at.insert("busy".to_owned(), named(format!("{busy} us"))),
+        None => figure.at.insert("way".to_owned(), coordinate(hop.way.to_owned())),
+        Some(busy) => figure.at.insert("busy".to_owned(), coordinate(format!("{busy} us"))),
     };
     figure.conditions = Conditions::default()
-        .with(key::PLACEMENT, spot.class.to_owned())
+        .with(key::PLACEMENT, row.class.to_owned())
         .with(key::HOP_WAY, hop.way.to_owned());
     if let Some(busy) = busy {
         figure.conditions.set(key::WAKER_BUSY, busy as f64 * 1000.0);
     }
-    if let Some(rests) = spot.rests {
-        figure.conditions.set(key::HOP_RESTS, rests as f64);
+    if let Some(hops) = row.settling_hops {
+        figure.conditions.set(key::HOP_RESTS, hops as f64);
     }
     if let Some(cpus) = place.and_then(Place::pinned) {
         figure.conditions.set(key::CPUS, cpus.map(f64::from).to_vec());
         figure.conditions.set(key::PLACES, "threads".to_owned());
     }
     if let Some(Place::Pair(pair)) = place {
-        figure.conditions.set(key::PAIR, spot.class.to_owned());
+        figure.conditions.set(key::PAIR, row.class.to_owned());
         figure.conditions.set(key::PAIR_BASIS, pair.basis.clone());
     }
-    match spot.place {
+    match row.place {
         Ok(_) => figure,
         Err(reason) => figure.not_available(reason),
     }
 }
 
-/// What was resolved, for people.
+/// Resolved options for the user.
 fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, String)> {
-    let placed = places.iter().map(|place| match place {
+    let placements = places.iter().map(|place| match place {
         Place::Free(_) => format!("free on CPUs {cpus}"),
-        pinned => pinned.told(),
+        pinned => pinned.describe(),
     });
     vec![
-        ("placements", placed.collect::<Vec<_>>().join("; ")),
+        ("placements", placements.collect::<Vec<_>>().join("; ")),
         ("ways", HOPS.iter().map(|hop| hop.way).collect::<Vec<_>>().join(", ")),
         ("pass", figure::format::seconds(seconds)),
     ]
@@ -338,7 +349,7 @@ mod unit {
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
-        let options = Options::nothing_but(rules);
+        let options = Options::with_rules(rules);
         plan(&machine, &options).unwrap()
     }
 
@@ -354,7 +365,7 @@ mod unit {
             let rate = figure(&plan, &format!("system.switch.{class}"));
             assert_eq!(rate.status == Status::NotAvailable, absent, "{class}: {:?}", rate.reason);
             assert_eq!(rate.reason.as_deref().unwrap().starts_with("there are no two"), absent);
-            // One figure tells that a class is absent.
+            // An absent class has one figure.
             let latency = format!("system.switch.wake.{class}.busy500");
             assert_eq!(plan.suite.figures.iter().any(|figure| figure.id == latency), !absent);
         }
@@ -363,22 +374,22 @@ mod unit {
         let free = figure(&plan, "system.switch.free");
         assert_eq!(free.conditions.get(key::CPUS), None);
         assert!(free.name.contains("placement-dependent"), "{}", free.name);
-        // The nearest two CPUs have all ways, the others the one that UnixBench has.
+        // The nearest two CPUs have all transports, the others UnixBench's.
         figure(&plan, "system.switch.smt.futex");
         assert!(!plan.suite.figures.iter().any(|figure| figure.id == "system.switch.llc.futex"));
     }
 
     #[test]
-    fn free_pairs_settle_where_a_cpu_has_a_last_level_cache_alone() {
+    fn free_pairs_settle_if_a_cpu_has_its_own_last_level_cache() {
         let plan = on(synthetic::vm_hidden_l3, 150.0);
         let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
         for task in &setup.tasks {
-            let free = figure(&plan, &task.id).conditions.get(key::PLACEMENT).as_deref() == Some(FREE);
-            let young = task.id.ends_with(YOUNG);
-            assert_eq!(task.rests, (free && !young).then_some(RESTS), "{}", task.id);
+            let is_free = figure(&plan, &task.id).conditions.get(key::PLACEMENT).as_deref() == Some(FREE);
+            let is_young = task.id.ends_with(YOUNG);
+            assert_eq!(task.settling_hops, (is_free && !is_young).then_some(SETTLING_HOPS), "{}", task.id);
             assert_eq!(
                 figure(&plan, &task.id).conditions.get(key::HOP_RESTS),
-                task.rests.map(|rests| rests as f64)
+                task.settling_hops.map(|hops| hops as f64)
             );
         }
         let young: Vec<_> = setup.tasks.iter().filter(|task| task.id.ends_with(YOUNG)).collect();
@@ -387,13 +398,13 @@ mod unit {
         assert!(
             plan.notes.iter().any(|(name, _)| *name == "settling") && plan.suite.preparing.contains("8.40 s")
         );
-        // Within the time, settling included; and not where it would take most of it.
-        let rounds = setup.tasks.len() as f64 * 8.0 * (setup.seconds + BESIDES);
-        assert!(rounds + settling(RESTS) <= 150.0, "{rounds}");
+        // Rounds and settling fit into the time. Pairs do not settle if this takes too much of it.
+        let rounds = setup.tasks.len() as f64 * 8.0 * (setup.seconds + OVERHEAD);
+        assert!(rounds + settling_seconds(SETTLING_HOPS) <= 150.0, "{rounds}");
         let hasty = on(synthetic::vm_hidden_l3, 30.0);
         assert!(hasty.suite.figures.iter().all(|figure| figure.conditions.get(key::HOP_RESTS).is_none()));
         assert!(!hasty.suite.figures.iter().any(|figure| figure.id.ends_with(YOUNG)));
-        // Where caches are shared a new pair is at rest at once.
+        // With shared caches a new pair needs no settling.
         for write in
             [synthetic::two_socket_smt_server as fn(&std::path::Path) -> _, synthetic::sub_numa_clusters]
         {
@@ -409,7 +420,7 @@ mod unit {
         for time in [60.0, 150.0, 600.0] {
             let plan = on(synthetic::two_socket_smt_server, time);
             let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
-            assert!(setup.tasks.len() as f64 * 8.0 * (setup.seconds + BESIDES) <= time, "{time}");
+            assert!(setup.tasks.len() as f64 * 8.0 * (setup.seconds + OVERHEAD) <= time, "{time}");
             assert_eq!(setup.places.len() > 5, time >= 600.0, "more pairs when there is time: {time}");
         }
     }

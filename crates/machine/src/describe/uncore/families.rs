@@ -1,5 +1,5 @@
-//! Families of PMUs that count what memory moves: the declared table. What sysfs says of an event (terms, scale) is
-//! taken from there; what it does not say stands here with its source.
+//! The table of PMU families that count memory traffic. Terms and scales come from sysfs. What sysfs does not
+//! have is here, with its source.
 
 use figure::host::Direction::{self, Both, Read, Write};
 
@@ -7,39 +7,39 @@ use crate::Tree;
 
 /// PMUs of one kind.
 pub struct Family {
-    /// Their names; `*` is a number.
+    /// Names of the PMUs; `*` is a number.
     pub devices: &'static [&'static str],
-    /// Events that together are the traffic; of several ways the first whose events are all there.
+    /// Sets of events whose sum is the traffic. The first set that exists completely is used.
     pub layouts: &'static [&'static [Event]],
-    /// Whether each event is a channel, and not each PMU.
-    pub apart: bool,
-    /// Whether the encodings below hold for this machine's processor.
+    /// Whether each event is a channel, instead of each PMU.
+    pub channel_per_event: bool,
+    /// Whether the encodings apply to this machine's processor.
     pub holds: fn(&Tree) -> bool,
 }
 
 /// One event.
 pub struct Event {
-    /// Its name: the file in `events/`, or the manual's name.
+    /// The file in `events/`, or the name in the manual.
     pub name: &'static str,
-    /// What it counts.
+    /// The direction that it counts.
     pub direction: Direction,
-    /// Its terms, where sysfs has none.
+    /// Its terms, if sysfs has none.
     pub terms: Option<&'static str>,
-    /// Bytes of each count, where sysfs has no scale.
+    /// Bytes per count, if sysfs has no scale.
     pub bytes: Option<f64>,
 }
 
-/// An event of sysfs with its scale there.
+/// An event whose terms and scale are in sysfs.
 const fn scaled(name: &'static str, direction: Direction) -> Event {
     Event { name, direction, terms: None, bytes: None }
 }
 
-/// An event of sysfs that counts so many bytes unless it says otherwise.
+/// An event whose terms are in sysfs, with a default for its scale.
 const fn named(name: &'static str, direction: Direction, bytes: f64) -> Event {
     Event { name, direction, terms: None, bytes: Some(bytes) }
 }
 
-/// An event by its encoding.
+/// An event that is not in sysfs.
 const fn encoded(name: &'static str, direction: Direction, terms: &'static str, bytes: f64) -> Event {
     Event { name, direction, terms: Some(terms), bytes: Some(bytes) }
 }
@@ -48,16 +48,16 @@ fn always(_: &Tree) -> bool {
     true
 }
 
-/// A transfer of a whole line.
+/// Bytes of a cache line.
 const LINE: f64 = 64.0;
-/// Half of it.
+/// Bytes of half a cache line.
 const BEAT: f64 = 32.0;
 
-/// The families, the one nearest to memory first.
+/// The families, nearest to memory first.
 pub static FAMILIES: &[Family] = &[
-    // Linux, arch/x86/events/intel/uncore_snbep.c: cas_count_read and cas_count_write with scale and unit since
-    // Linux 3.17; two sub-channels in each box from Granite Rapids on. The Uncore Performance Monitoring manuals
-    // write CAS_COUNT.RD and CAS_COUNT.WR.
+    // Linux, arch/x86/events/intel/uncore_snbep.c: cas_count_read and cas_count_write with scale and unit
+    // since Linux 3.17; two sub-channels in each box from Granite Rapids on. The Uncore Performance
+    // Monitoring manuals write CAS_COUNT.RD and CAS_COUNT.WR.
     Family {
         devices: &["uncore_imc_*"],
         layouts: &[
@@ -70,7 +70,7 @@ pub static FAMILIES: &[Family] = &[
             ],
             &[named("cas_count.rd", Read, LINE), named("cas_count.wr", Write, LINE)],
         ],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
     // uncore_snbep.c (read, write) and uncore_snb.c (data_read, data_write): counters that cannot be stopped.
@@ -80,29 +80,29 @@ pub static FAMILIES: &[Family] = &[
             &[scaled("data_read", Read), scaled("data_write", Write)],
             &[scaled("read", Read), scaled("write", Write)],
         ],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
     // uncore_snb.c: processors of laptops and desktops up to Tiger Lake.
     Family {
         devices: &["uncore_imc"],
         layouts: &[&[scaled("data_reads", Read), scaled("data_writes", Write)]],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
-    // Linux, arch/x86/events/amd/uncore.c has formats only. Encodings: tools/perf/pmu-events/arch/x86/amdzen4 and
-    // amdzen5, memory-controller.json; 64 B: umc_mem_read_bandwidth in recommended.json.
+    // Linux, arch/x86/events/amd/uncore.c has formats only. Encodings: tools/perf/pmu-events/arch/x86/amdzen4
+    // and amdzen5, memory-controller.json; 64 B: umc_mem_read_bandwidth in recommended.json.
     Family {
         devices: &["amd_umc_*"],
         layouts: &[&[
             encoded("umc_cas_cmd.rd", Read, "event=0x0a,rdwrmask=0x1", LINE),
             encoded("umc_cas_cmd.wr", Write, "event=0x0a,rdwrmask=0x2", LINE),
         ]],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
-    // Zen to Zen 3: tools/perf/pmu-events/arch/x86/amdzen1 to amdzen3, data-fabric.json: requests with data (64 B) of
-    // each DRAM channel, reads and writes together.
+    // Zen to Zen 3: tools/perf/pmu-events/arch/x86/amdzen1 to amdzen3, data-fabric.json: requests with data
+    // (64 B) of each DRAM channel, reads and writes together.
     Family {
         devices: &["amd_df"],
         layouts: &[&[
@@ -115,22 +115,22 @@ pub static FAMILIES: &[Family] = &[
             encoded("dram_channel_data_controller_6", Both, "event=0x187,umask=0x38", LINE),
             encoded("dram_channel_data_controller_7", Both, "event=0x1c7,umask=0x38", LINE),
         ]],
-        apart: true,
+        channel_per_event: true,
         holds: zen_to_zen3,
     },
-    // Linux, drivers/perf/arm_cspmu/nvidia_cspmu.c (Grace). A read counts beats of 32 B, a write bytes: the bandwidth
-    // formulas of Arm's telemetry solution for this PMU.
+    // Linux, drivers/perf/arm_cspmu/nvidia_cspmu.c (Grace). A read counts beats of 32 B, a write bytes: the
+    // bandwidth formulas of Arm's telemetry solution for this PMU.
     Family {
         devices: &["nvidia_scf_pmu_*"],
         layouts: &[&[named("cmem_rd_data", Read, BEAT), named("cmem_wr_total_bytes", Write, 1.0)]],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
     // Linux, Documentation/admin-guide/perf/nvidia-tegra410-pmu.rst: bytes to local or remote memory.
     Family {
         devices: &["nvidia_ucf_pmu_*"],
         layouts: &[&[named("mem_bytes_rd", Read, 1.0), named("mem_bytes_wr", Write, 1.0)]],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
     // Linux, drivers/perf/hisilicon/hisi_uncore_ddrc_pmu.c (Kunpeng). 32 B: ddrc_bw_read of openEuler's
@@ -138,7 +138,7 @@ pub static FAMILIES: &[Family] = &[
     Family {
         devices: &["hisi_sccl*_ddrc*"],
         layouts: &[&[named("flux_rd", Read, BEAT), named("flux_wr", Write, BEAT)]],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
     // Linux, Documentation/admin-guide/perf/alibaba_pmu.rst (Yitian 710): DDRC_WIDTH is 64 bytes, and a
@@ -150,12 +150,12 @@ pub static FAMILIES: &[Family] = &[
             named("hif_wr", Write, LINE),
             named("hif_rmw", Write, LINE),
         ]],
-        apart: false,
+        channel_per_event: false,
         holds: always,
     },
 ];
 
-/// PMUs near memory that do not tell bytes, and why.
+/// PMUs near memory that cannot be used, and why.
 pub static UNUSED: &[(&str, &str)] = &[
     ("arm_dmc620_*", "nothing public tells how many bytes its clkdiv2_rdwr stands for"),
     ("arm_cmn_*", "it counts requests in the mesh, and not what memory moves"),
@@ -163,8 +163,8 @@ pub static UNUSED: &[(&str, &str)] = &[
     ("amd_df", "its events for this processor are not in sysfs; Linux 6.8 and later have amd_umc_* for it"),
 ];
 
-/// AMD families 17h and 19h up to Zen 3, as tools/perf/pmu-events/arch/x86/mapfile.csv draws the line. Later ones give
-/// the same codes another meaning.
+/// AMD families 17h and 19h up to Zen 3 (tools/perf/pmu-events/arch/x86/mapfile.csv). Later processors use
+/// the same codes for other events.
 fn zen_to_zen3(tree: &Tree) -> bool {
     let text = tree.text("/proc/cpuinfo").into_value().unwrap_or_default();
     let field = |name: &str| {

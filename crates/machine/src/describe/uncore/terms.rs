@@ -1,21 +1,21 @@
-//! From an event's terms to the words of perf_event_open(2): `event=0x04,umask=0x0f`, each term put into the bits
-//! that the PMU's `format/NAME` says: `config:0-7,32-35`.
+//! Encodes an event's terms, such as `event=0x04,umask=0x0f`, for perf_event_open(2). The PMU's `format/NAME`
+//! names the bits of each term, such as `config:0-7,32-35`.
 
-/// The words: `config`, `config1`, `config2`.
+/// `config`, `config1`, `config2`.
 type Words = [u64; 3];
 
-/// Encodes a list of terms. `format` reads a field's format; a term without value stands for 1.
+/// Encodes a list of terms. `format` reads a term's format. A term without value means 1.
 ///
 /// # Errors
-/// What was not understood: a term without format, a number that is none, a value that does not fit.
+/// A term without format, an invalid number, or a value that does not fit.
 pub fn encode(terms: &str, format: impl Fn(&str) -> Option<String>) -> Result<Words, String> {
     let mut words = Words::default();
     for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
         let (name, value) = term.split_once('=').unwrap_or((term, "1"));
         let value = number(value).ok_or_else(|| format!("'{term}' has no number"))?;
-        // The words themselves are terms too (perf-list(1)).
-        let whole = word(name).map(|_| format!("{name}:0-63"));
-        let spec = format(name).or(whole).ok_or_else(|| format!("there is no format for '{name}'"))?;
+        // `config` and so on are terms, too (perf-list(1)).
+        let config = word(name).map(|_| format!("{name}:0-63"));
+        let spec = format(name).or(config).ok_or_else(|| format!("there is no format for '{name}'"))?;
         place(&spec, value, &mut words).ok_or_else(|| format!("{term} does not fit into {spec}"))?;
     }
     Ok(words)
@@ -33,7 +33,7 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// Puts the value's low bits into the first range, the next ones into the second, and so on.
+/// Puts the low bits of the value into the first range, the next bits into the second, and so on.
 fn place(spec: &str, mut value: u64, words: &mut Words) -> Option<()> {
     let (name, ranges) = spec.trim().split_once(':')?;
     let word = &mut words[word(name.trim())?];
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_go_where_the_format_says() {
+    fn terms_are_encoded_by_their_format() {
         assert_eq!(encode("event=0x04,umask=0x0f", format), Ok([0x0f04, 0, 0]));
         // AMD's data fabric: an event of 14 bits in three pieces.
         assert_eq!(encode("event=0x1c7,umask=0x38", format), Ok([0x1_0000_38c7, 0, 0]));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_an_error() {
+    fn invalid_terms_are_errors() {
         for (terms, word) in [
             ("umask=0x100", "does not fit"),
             ("event=?", "no number"),

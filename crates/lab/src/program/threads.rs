@@ -1,4 +1,4 @@
-//! The threads of a program that is not ours, looked at from outside.
+//! Samples the threads of another program from outside.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,29 @@ use rustix::process::Pid;
 
 use crate::proc::{behind_name, field, text};
 
-/// What was seen of its threads.
+/// Observations of a program's threads.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct ThreadSampler {
+    /// Samples of a running thread.
     samples: f64,
-    strayed: f64,
+    /// Samples outside of the allowed CPUs.
+    off_place: f64,
     /// Seconds on a run queue, by thread.
     delays: BTreeMap<i32, f64>,
-    /// Looks that found as many threads as places, and whether one of them found all bound: while it begins they
-    /// are not yet.
-    whole: usize,
+    /// Scans with at least as many threads as places. While the program starts it has fewer.
+    full_scans: usize,
+    /// Whether in one of them each place had a bound thread.
     bound: bool,
 }
 
-/// Where nothing was seen.
 const TOO_SHORT: &str = "the program ended before its threads could be looked at";
 
-/// Looks after which threads that were never bound are taken for free.
-const BEGUN: usize = 3;
+/// Full scans after which threads count as unbound.
+const MIN_SCANS: usize = 3;
 
-impl Watched {
-    /// Looks once at every thread.
-    pub fn look(&mut self, process: Pid, places: &[CpuList], cpus: &CpuList) {
+impl ThreadSampler {
+    /// Samples every thread once.
+    pub fn scan(&mut self, process: Pid, places: &[CpuList], cpus: &CpuList) {
         let directory = format!("/proc/{}/task", process.as_raw_nonzero());
         let Ok(threads) = std::fs::read_dir(&directory) else { return };
         let mut masks = Vec::new();
@@ -40,31 +41,31 @@ impl Watched {
             let Some(number) = number else { continue };
             if let Some((true, cpu)) = read("stat").as_deref().and_then(running_on) {
                 self.samples += 1.0;
-                self.strayed += f64::from(u8::from(!cpus.contains(cpu)));
+                self.off_place += f64::from(u8::from(!cpus.contains(cpu)));
             }
             if let Some(delay) = read("schedstat").as_deref().and_then(run_delay) {
                 self.delays.insert(number, delay);
             }
             masks.extend(read("status").as_deref().and_then(allowed));
         }
-        // While it begins or ends it has fewer threads.
+        // While the program starts or ends it has fewer threads.
         if masks.len() >= places.len() {
-            self.whole += 1;
+            self.full_scans += 1;
             self.bound |= is_bound(&masks, places);
         }
     }
 
     /// Whether each place had a thread bound to it.
     pub fn bound(&self) -> Reading<bool> {
-        let known = self.bound || self.whole >= BEGUN;
-        Reading::or_unknown(known.then_some(self.bound), TOO_SHORT)
+        let is_known = self.bound || self.full_scans >= MIN_SCANS;
+        Reading::or_unknown(is_known.then_some(self.bound), TOO_SHORT)
     }
 
-    /// Where they ran and how long they waited.
+    /// CPU samples and run delays as evidence.
     pub fn evidence(&self) -> Evidence {
         let mut evidence = Evidence::default();
         evidence.put(PLACE_SAMPLES, self.samples);
-        evidence.put(PLACE_STRAYED, self.strayed);
+        evidence.put(PLACE_STRAYED, self.off_place);
         if self.delays.is_empty() {
             evidence.put_unknown(RUN_DELAY, TOO_SHORT);
             evidence.put_unknown(RUN_DELAY_WORST, TOO_SHORT);
@@ -76,17 +77,17 @@ impl Watched {
     }
 }
 
-/// Whether each place has a thread of its own whose mask lies in it.
+/// Whether each place has its own thread with an affinity mask inside the place.
 fn is_bound(masks: &[CpuList], places: &[CpuList]) -> bool {
     let mut free: Vec<&CpuList> = masks.iter().collect();
     places.iter().all(|place| {
-        let found =
+        let thread =
             free.iter().position(|mask| !mask.is_empty() && mask.iter().all(|cpu| place.contains(cpu)));
-        found.map(|at| free.swap_remove(at)).is_some()
+        thread.map(|at| free.swap_remove(at)).is_some()
     })
 }
 
-/// Whether it runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat.
+/// Whether a thread runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat.
 fn running_on(stat: &str) -> Option<(bool, u32)> {
     let mut fields = behind_name(stat);
     let state = fields.next()?;
@@ -108,16 +109,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_seen_whatever_they_are_called() {
+    fn threads_with_strange_names_are_sampled() {
         let stranger = crate::proc::unit::Stranger::new();
-        let mut watched = Watched::default();
-        // Its mask lies in no empty place, but it is read.
-        watched.look(Pid::from_child(&stranger.child), &[CpuList::default()], &CpuList::default());
-        assert_eq!(watched.whole, 1);
+        let mut sampler = ThreadSampler::default();
+        // No mask is inside an empty place, but the thread is read.
+        sampler.scan(Pid::from_child(&stranger.child), &[CpuList::default()], &CpuList::default());
+        assert_eq!(sampler.full_scans, 1);
     }
 
     #[test]
-    fn places_need_a_thread_each() {
+    fn each_place_needs_its_own_thread() {
         let list = |text: &str| text.parse::<CpuList>().unwrap();
         let places = [list("0"), list("1")];
         assert!(is_bound(&[list("0-1"), list("1"), list("0")], &places));

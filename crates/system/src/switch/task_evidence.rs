@@ -1,4 +1,4 @@
-//! What the two tasks saw of themselves, as evidence. Pure.
+//! Converts what the two tasks recorded into evidence. Pure.
 
 use cell::hops::note;
 use figure::evidence::*;
@@ -6,85 +6,88 @@ use figure::{Evidence, Reading};
 
 use lab::copies::Copy;
 
-/// Writes it; `pinned` are the CPUs of the two, if they have any of their own.
+/// Writes the evidence of a pass. `pinned` are the CPUs of the two tasks, if they are pinned.
 pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
-    let both = |at: usize| of_both(copy, at).map(|number| number as f64).to_vec();
+    let both = |index: usize| notes_of_both(copy, index).map(|number| number as f64).to_vec();
     evidence.put(HOPS, 2.0 * copy.count as f64);
     evidence.put(HOP_SECONDS, copy.seconds);
     evidence.put(HOP_VOLUNTARY, both(note::VOLUNTARY));
     evidence.put(HOP_INVOLUNTARY, both(note::INVOLUNTARY));
     evidence.put(HOP_MOVED, both(note::MOVED));
     let seconds = |number: u64| number as f64 * 1e-9;
-    evidence.put(HOP_CPU, of_both(copy, note::RAN).map(seconds).to_vec());
-    let waited = of_both(copy, note::WAITED);
+    evidence.put(HOP_CPU, notes_of_both(copy, note::RAN).map(seconds).to_vec());
+    let waited = notes_of_both(copy, note::WAITED);
     let waited = waited.iter().all(|ns| *ns != u64::MAX).then(|| waited.map(seconds).to_vec());
     let unknown = "/proc/thread-self/schedstat: not there (CONFIG_SCHED_INFO)";
     evidence.put_reading(HOP_RUN_DELAY, Reading::or_unknown(waited, unknown));
 
-    let samples = noted(copy, note::SAMPLES);
-    let together = (samples > 0).then(|| noted(copy, note::TOGETHER) as f64 / samples as f64);
+    let samples = note_of(copy, note::SAMPLES);
+    let together = (samples > 0).then(|| note_of(copy, note::TOGETHER) as f64 / samples as f64);
     let pairs = pairs(copy);
     evidence.put(HOP_SAMPLES, samples as f64);
     evidence.put_reading(
         HOP_TOGETHER,
         Reading::or_unknown(together, "too few round trips: the tasks never looked where they were"),
     );
-    let told = pairs.iter().flat_map(|(cpus, count)| [f64::from(cpus.0), f64::from(cpus.1), *count as f64]);
-    evidence.put(HOP_PAIRS, told.collect());
-    evidence.put(HOP_PAIRS_OTHER, noted(copy, note::OTHER_PAIRS) as f64);
+    let flat = pairs.iter().flat_map(|(cpus, count)| [f64::from(cpus.0), f64::from(cpus.1), *count as f64]);
+    evidence.put(HOP_PAIRS, flat.collect());
+    evidence.put(HOP_PAIRS_OTHER, note_of(copy, note::OTHER_PAIRS) as f64);
 
     if let Some([ping, echo]) = pinned {
-        // Each look looks at two tasks. What is not in the table is elsewhere: that has room for six CPUs in all ways.
-        let strayed = |cpus: &(u32, u32)| u64::from(cpus.0 != ping) + u64::from(cpus.1 != echo);
-        let listed: u64 = pairs.iter().map(|(cpus, count)| strayed(cpus) * count).sum();
-        evidence.put(PLACE_STRAYED, (listed + 2 * noted(copy, note::OTHER_PAIRS)) as f64);
+        // Each sample covers two tasks. A pair that is not in the table is off place, because the table has
+        // room for all pairs of six CPUs.
+        let off_place = |cpus: &(u32, u32)| u64::from(cpus.0 != ping) + u64::from(cpus.1 != echo);
+        let listed: u64 = pairs.iter().map(|(cpus, count)| off_place(cpus) * count).sum();
+        evidence.put(PLACE_STRAYED, (listed + 2 * note_of(copy, note::OTHER_PAIRS)) as f64);
         evidence.put(PLACE_SAMPLES, 2.0 * samples as f64);
         evidence.put(SCHED_MIGRATIONS, both(note::MOVED).iter().sum());
     }
 }
 
-/// CPU seconds of the two tasks: while they hopped if they last, else in all.
-pub fn ran(copy: &Copy) -> f64 {
+/// CPU seconds of the two tasks: during the pass for persistent tasks, else in total.
+pub fn cpu_seconds(copy: &Copy) -> f64 {
     match copy.cpu {
-        (0.0, 0.0) => of_both(copy, note::RAN).iter().sum::<u64>() as f64 * 1e-9,
+        (0.0, 0.0) => notes_of_both(copy, note::RAN).iter().sum::<u64>() as f64 * 1e-9,
         (user, system) => user + system,
     }
 }
 
-/// Writes the latencies. Their median, in ns; `None` if there are none.
-pub fn wakes(evidence: &mut Evidence, copy: &Copy) -> Option<f64> {
-    let counts: Vec<u64> = (0..note::BUCKETS).map(|at| noted(copy, note::WAKE_BUCKETS + at)).collect();
-    let (count, most) = (noted(copy, note::WAKES), noted(copy, note::WAKE_MOST));
-    let within = |q| quantile(&counts, q).map(|value| value.min(most as f64));
-    let (median, p99) = (within(0.5)?, within(0.99)?);
+/// Writes the wake-up latencies. Returns their median in ns; `None` if there are none.
+pub fn write_latencies(evidence: &mut Evidence, copy: &Copy) -> Option<f64> {
+    let bucket_count = |bucket| note_of(copy, note::WAKE_BUCKETS + bucket);
+    let counts: Vec<u64> = (0..note::BUCKETS).map(bucket_count).collect();
+    let (count, most) = (note_of(copy, note::WAKES), note_of(copy, note::WAKE_MOST));
+    let limited = |q| quantile(&counts, q).map(|value| value.min(most as f64));
+    let (median, p99) = (limited(0.5)?, limited(0.99)?);
     evidence.put(WAKE_P99, p99);
     evidence.put(WAKE_MAX, most as f64);
-    evidence.put(WAKE_MEAN, noted(copy, note::WAKE_SUM) as f64 / count.max(1) as f64);
+    evidence.put(WAKE_MEAN, note_of(copy, note::WAKE_SUM) as f64 / count.max(1) as f64);
     let filled = || counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    evidence.put(WAKE_BUCKETS, filled().map(|(at, _)| note::bounds(at).0 as f64).collect());
+    evidence.put(WAKE_BUCKETS, filled().map(|(bucket, _)| note::bounds(bucket).0 as f64).collect());
     evidence.put(WAKE_COUNTS, filled().map(|(_, count)| *count as f64).collect());
     Some(median)
 }
 
-/// The value that a share `q` of a histogram does not exceed, linear within its bucket.
+/// The quantile `q` of a histogram, interpolated linearly within its bucket.
 pub fn quantile(counts: &[u64], q: f64) -> Option<f64> {
-    let all: u64 = counts.iter().sum();
-    let due = q * all as f64;
+    let total: u64 = counts.iter().sum();
+    let rank = q * total as f64;
     let mut below = 0.0;
     for (bucket, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
         let (low, next) = note::bounds(bucket);
-        if below + count as f64 >= due {
-            return Some(low as f64 + (next - low) as f64 * ((due - below) / count as f64).clamp(0.0, 1.0));
+        if below + count as f64 >= rank {
+            return Some(low as f64 + (next - low) as f64 * ((rank - below) / count as f64).clamp(0.0, 1.0));
         }
         below += count as f64;
     }
     None
 }
 
-/// Pairs of CPUs and how often they were seen, the commonest first.
+/// Pairs of CPUs on which the tasks were sampled, with counts, most frequent first.
 fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
-    let entry = |at: usize| {
-        let (pair, count) = (noted(copy, note::PAIRS + 2 * at), noted(copy, note::PAIRS + 2 * at + 1));
+    let entry = |index: usize| {
+        let (pair, count) =
+            (note_of(copy, note::PAIRS + 2 * index), note_of(copy, note::PAIRS + 2 * index + 1));
         (pair != 0).then(|| (note::cpus(pair), count))
     };
     let mut pairs: Vec<_> = (0..note::PAIR_ROOM).filter_map(entry).collect();
@@ -92,14 +95,14 @@ fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
     pairs
 }
 
-/// A number of the two tasks.
-fn noted(copy: &Copy, at: usize) -> u64 {
-    copy.notes.get(at).copied().unwrap_or(0)
+/// A note of the two tasks.
+fn note_of(copy: &Copy, index: usize) -> u64 {
+    copy.notes.get(index).copied().unwrap_or(0)
 }
 
-/// The same of each.
-fn of_both(copy: &Copy, at: usize) -> [u64; 2] {
-    [noted(copy, at), noted(copy, at + 1)]
+/// The notes of each task.
+fn notes_of_both(copy: &Copy, index: usize) -> [u64; 2] {
+    [note_of(copy, index), note_of(copy, index + 1)]
 }
 
 #[cfg(test)]
@@ -108,7 +111,7 @@ mod unit {
 
     fn copy(notes: &[(usize, u64)]) -> Copy {
         let mut all = vec![0; cell::shared::NOTES];
-        notes.iter().for_each(|(at, value)| all[*at] = *value);
+        notes.iter().for_each(|(index, value)| all[*index] = *value);
         Copy {
             count: 1000,
             seconds: 0.5,
@@ -121,7 +124,7 @@ mod unit {
     }
 
     #[test]
-    fn where_the_tasks_were_and_whether_that_is_where_they_belong() {
+    fn cpus_of_the_tasks_and_samples_off_place() {
         let copy = copy(&[
             (note::SAMPLES, 10),
             (note::TOGETHER, 4),
@@ -138,29 +141,29 @@ mod unit {
         assert_eq!(evidence.get(PLACE_STRAYED), Reading::Value(4.0), "the first task, four times");
         assert_eq!(evidence.get(PLACE_SAMPLES), Reading::Value(20.0));
         assert_eq!(evidence.get(HOPS), Reading::Value(2000.0));
-        assert!(evidence.get(HOP_RUN_DELAY).reason().unwrap().contains("schedstat"), "one is not known");
+        assert!(evidence.get(HOP_RUN_DELAY).reason().unwrap().contains("schedstat"), "one is unknown");
         let mut free = Evidence::default();
         write(&mut free, &copy, None);
-        assert!(free.get(PLACE_STRAYED).reason().is_some(), "a free task cannot stray");
+        assert!(free.get(PLACE_STRAYED).reason().is_some(), "a free task has no place");
     }
 
     #[test]
     fn latencies_by_their_histogram() {
-        let at = |ns| note::WAKE_BUCKETS + note::bucket(ns);
+        let bucket = |ns| note::WAKE_BUCKETS + note::bucket(ns);
         let copy = copy(&[
-            (at(2000), 98),
-            (at(50_000), 2),
+            (bucket(2000), 98),
+            (bucket(50_000), 2),
             (note::WAKES, 100),
             (note::WAKE_MOST, 51_000),
             (note::WAKE_SUM, 300_000),
         ]);
         let mut evidence = Evidence::default();
-        let median = wakes(&mut evidence, &copy).unwrap();
+        let median = write_latencies(&mut evidence, &copy).unwrap();
         assert!((1900.0..2150.0).contains(&median), "{median}");
         assert!((49_000.0..=51_000.0).contains(&evidence.get(WAKE_P99).into_value().unwrap()));
         assert_eq!(evidence.get(WAKE_MAX), Reading::Value(51_000.0));
         assert_eq!(evidence.get(WAKE_MEAN), Reading::Value(3000.0));
         assert_eq!(evidence.get(WAKE_COUNTS), Reading::Value(vec![98.0, 2.0]));
-        assert_eq!(wakes(&mut evidence, &self::copy(&[])), None);
+        assert_eq!(write_latencies(&mut evidence, &self::copy(&[])), None);
     }
 }

@@ -1,4 +1,4 @@
-//! One distribution of the wake-up latencies of all kept rounds. Pure.
+//! Computes the distribution of the wake-up latencies of all rounds that count. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use figure::Figure;
 use figure::evidence::{WAKE_BUCKETS, WAKE_COUNTS, WAKE_MAX, WAKE_MEAN};
 use figure::series::{Bucket, Distribution, Quantile};
 
-use super::seen::quantile;
+use super::task_evidence::quantile;
 
-/// Which quantiles are told.
+/// Quantiles of the distribution.
 const QUANTILES: [f64; 5] = [0.01, 0.5, 0.9, 0.99, 0.999];
 
-/// Gives every figure of latencies its distribution.
+/// Adds the distribution to every figure of latencies.
 pub fn complete(figures: &mut [Figure]) {
     for figure in figures {
-        figure.distribution = of(figure);
+        figure.distribution = distribution(figure);
     }
 }
 
-fn of(figure: &Figure) -> Option<Distribution> {
+fn distribution(figure: &Figure) -> Option<Distribution> {
     let buckets = figure.over_rounds(WAKE_BUCKETS).into_value()?;
     let counts = figure.over_rounds(WAKE_COUNTS).into_value()?;
     let most = figure.largest(WAKE_MAX).into_value()?;
     let means = figure.over_rounds(WAKE_MEAN).into_value()?;
-    let mut all: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut histogram: BTreeMap<usize, u64> = BTreeMap::new();
     for (low, count) in buckets.iter().flatten().zip(counts.iter().flatten()) {
-        *all.entry(note::bucket(*low as u64)).or_default() += *count as u64;
+        *histogram.entry(note::bucket(*low as u64)).or_default() += *count as u64;
     }
-    let count: u64 = all.values().sum();
+    let count: u64 = histogram.values().sum();
     let mut dense = vec![0; note::BUCKETS];
-    all.iter().for_each(|(at, count)| dense[*at] = *count);
+    histogram.iter().for_each(|(bucket, count)| dense[*bucket] = *count);
     let weights = counts.iter().map(|round| round.iter().sum::<f64>());
     let sum: f64 = means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
-    let buckets = all.iter().map(|(at, count)| {
-        let (low, next) = note::bounds(*at);
-        // The last holds all that is longer.
-        let high = if *at + 1 == note::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
+    let buckets = histogram.iter().map(|(bucket, count)| {
+        let (low, next) = note::bounds(*bucket);
+        // The last bucket has no upper bound.
+        let high = if *bucket + 1 == note::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
         Bucket { low: low as f64, high, count: *count }
     });
     let buckets: Vec<Bucket> = buckets.collect();
@@ -60,7 +60,7 @@ mod unit {
     use figure::{Better, Evidence, Round, Unit};
 
     #[test]
-    fn rounds_are_added_up_by_their_wake_ups() {
+    fn rounds_are_weighted_by_their_wake_ups() {
         let mut figure = Figure::planned("a.b", "a", "b", Unit::NANOSECONDS, Better::Lower);
         for (low, count, most, mean) in [(2048.0, 30.0, 2100.0, 2060.0), (65_536.0, 10.0, 70_000.0, 66_060.0)]
         {
@@ -74,11 +74,12 @@ mod unit {
         }
         let mut figures = [figure];
         complete(&mut figures);
-        let all = figures[0].distribution.as_ref().unwrap();
-        assert_eq!((all.count, all.max, all.mean), (40, 70_000.0, 18_060.0));
-        assert_eq!(all.buckets.iter().map(|bucket| bucket.count).collect::<Vec<_>>(), [30, 10]);
-        let of = |q| all.quantiles.iter().find(|quantile| quantile.q == q).unwrap().value;
-        assert!(of(0.5) < 2200.0 && of(0.9) > 65_000.0 && of(0.999) <= 70_000.0);
+        let distribution = figures[0].distribution.as_ref().unwrap();
+        assert_eq!((distribution.count, distribution.max, distribution.mean), (40, 70_000.0, 18_060.0));
+        let counts: Vec<u64> = distribution.buckets.iter().map(|bucket| bucket.count).collect();
+        assert_eq!(counts, [30, 10]);
+        let value_at = |q| distribution.quantiles.iter().find(|quantile| quantile.q == q).unwrap().value;
+        assert!(value_at(0.5) < 2200.0 && value_at(0.9) > 65_000.0 && value_at(0.999) <= 70_000.0);
         figures[0].rounds[0].evidence = Evidence::default();
         complete(&mut figures);
         assert_eq!(figures[0].distribution, None);

@@ -1,5 +1,5 @@
-//! What may mislead whoever measures on a machine: each with its reason and, where one would change it, the exact
-//! command. Pure: the machine is not touched, and no command is ever run by us.
+//! Properties of a machine that can distort measurements, each with its reason and, where possible, the
+//! command that changes it. Pure: truebench changes nothing and never runs these commands.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use figure::{CpuList, Reading, format};
 
 const CPU: &str = "/sys/devices/system/cpu";
 
-/// A question to a machine.
-type Question = fn(&Machine) -> Option<HostNote>;
+/// Returns a note if the machine has this hazard.
+type Hazard = fn(&Machine) -> Option<HostNote>;
 
-/// The questions, those that move figures most first: what we may not use, what others do to us, what changes
-/// by itself while we measure, what is merely set in one way.
-const QUESTIONS: &[Question] = &[
+/// The hazards by their effect on figures, largest first: limits, interference by others, changes during a
+/// measurement, and settings.
+const HAZARDS: &[Hazard] = &[
     quota,
     allowed,
     memory_limit,
@@ -37,9 +37,9 @@ const QUESTIONS: &[Question] = &[
     perf_events,
 ];
 
-/// What may mislead here, most important first.
+/// The hazards of a machine, most important first.
 pub fn notes(machine: &Machine) -> Vec<HostNote> {
-    QUESTIONS.iter().filter_map(|question| question(machine)).collect()
+    HAZARDS.iter().filter_map(|hazard| hazard(machine)).collect()
 }
 
 fn note(about: &str, reason: String, command: Option<String>) -> Option<HostNote> {
@@ -50,7 +50,7 @@ fn setting<'a>(machine: &'a Machine, name: &str) -> Option<&'a str> {
     machine.kernel.setting(name)?.value.value().map(String::as_str)
 }
 
-fn cpus_in_words(count: usize) -> String {
+fn cpu_count(count: usize) -> String {
     format!("{count} CPU{}", if count == 1 { "" } else { "s" })
 }
 
@@ -69,7 +69,7 @@ fn quota(machine: &Machine) -> Option<HostNote> {
          in the middle of every period. In a container set the limit where it was started, or use fewer threads",
         level.directory,
         format::number(quota),
-        cpus_in_words(allowed)
+        cpu_count(allowed)
     );
     note("CPU quota", reason, Some(command))
 }
@@ -81,19 +81,19 @@ fn allowed(machine: &Machine) -> Option<HostNote> {
     }
     let narrow =
         |level: &&CgroupLevel| level.cpuset.as_ref().is_some_and(|set| !topology.online.is_subset(set));
-    let by = match machine.cgroup.levels.iter().find(narrow) {
+    let cause = match machine.cgroup.levels.iter().find(narrow) {
         Some(level) => format!("the cpuset of {}", level.directory),
         None => "the affinity mask that we were started with".to_owned(),
     };
     let reason = format!(
-        "we may run on {} of {} ({}), by {by}: figures are of this part of the machine",
+        "we may run on {} of {} ({}), by {cause}: figures are of this part of the machine",
         topology.allowed.len(),
-        cpus_in_words(topology.online.len()),
+        cpu_count(topology.online.len()),
         topology.allowed
     );
-    // A mask can be widened up to the cpuset; a cpuset is its owner's.
+    // A user can widen the mask up to the cpuset, but not the cpuset.
     let command =
-        by.starts_with("the affinity").then(|| format!("taskset -c {} truebench …", topology.online));
+        cause.starts_with("the affinity").then(|| format!("taskset -c {} truebench …", topology.online));
     note("CPUs that we may use", reason, command)
 }
 
@@ -144,9 +144,9 @@ fn guest(machine: &Machine) -> Option<HostNote> {
 }
 
 fn last_level(machine: &Machine) -> Option<HostNote> {
-    let odd = machine.caches.unknown.as_ref()?;
+    let unknown = machine.caches.unknown.as_ref()?;
     let reason =
-        format!("{odd}. A memory figure needs arrays of four times the real cache: trust the doubling check");
+        format!("{unknown}. A memory figure needs arrays of four times the real cache: trust the doubling check");
     note("last-level cache", reason, None)
 }
 
@@ -161,7 +161,7 @@ fn hybrid(machine: &Machine) -> Option<HostNote> {
     if kinds.len() < 2 {
         return None;
     }
-    let of = |kind: &str| -> CpuList {
+    let cpus_of = |kind: &str| -> CpuList {
         machine
             .topology
             .cpus
@@ -170,7 +170,7 @@ fn hybrid(machine: &Machine) -> Option<HostNote> {
             .map(|cpu| cpu.cpu)
             .collect()
     };
-    let listed: Vec<String> = kinds.iter().map(|kind| format!("{kind}: {}", of(kind))).collect();
+    let listed: Vec<String> = kinds.iter().map(|kind| format!("{kind}: {}", cpus_of(kind))).collect();
     let fastest = kinds.iter().find(|kind| **kind == "performance").copied().or_else(|| {
         kinds
             .iter()
@@ -182,7 +182,7 @@ fn hybrid(machine: &Machine) -> Option<HostNote> {
         kinds.len(),
         listed.join("; ")
     );
-    note("unequal cores", reason, Some(format!("truebench memory --places {}", of(fastest))))
+    note("unequal cores", reason, Some(format!("truebench memory --places {}", cpus_of(fastest))))
 }
 
 fn governor(machine: &Machine) -> Option<HostNote> {
@@ -222,15 +222,15 @@ fn offline(machine: &Machine) -> Option<HostNote> {
     if offline.is_empty() {
         return None;
     }
-    // Siblings that SMT control switched off come back by that control only.
+    // Only the SMT control switches such siblings on again.
     if matches!(setting(machine, "smt"), Some("off" | "forceoff")) {
         let reason =
-            format!("{} ({offline}) are off, some or all as SMT siblings", cpus_in_words(offline.len()));
+            format!("{} ({offline}) are off, some or all as SMT siblings", cpu_count(offline.len()));
         return note("offline CPUs", reason, Some(format!("echo on | sudo tee {CPU}/smt/control")));
     }
     let reason = format!(
         "{} ({offline}) are switched off: this is not the whole machine",
-        cpus_in_words(offline.len())
+        cpu_count(offline.len())
     );
     let each: Vec<String> = offline.iter().map(|cpu| cpu.to_string()).collect();
     let command = format!("for cpu in {}; do echo 1 | sudo tee {CPU}/cpu$cpu/online; done", each.join(" "));
@@ -286,7 +286,7 @@ fn swap(machine: &Machine) -> Option<HostNote> {
     note("swap", reason, Some("sudo swapoff -a".to_owned()))
 }
 
-/// Clock sources that are read without entering the kernel.
+/// Clock sources that user code reads without a system call.
 const FAST_CLOCKS: [&str; 5] =
     ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
 
@@ -321,7 +321,7 @@ fn mitigations(machine: &Machine) -> Option<HostNote> {
 fn dimms(machine: &Machine) -> Option<HostNote> {
     let Reading::Unknown(reason) = &machine.memory.peak else { return None };
     let reason = format!("no peak bandwidth to hold figures against: {reason}");
-    // Reading the table needs root; our own words suffice elsewhere.
+    // Only root can read the table. If there is none, the user can state the modules.
     let command = if reason.contains("permission denied") {
         "sudo dmidecode -t memory | grep -E 'Locator|Speed'"
     } else {
@@ -341,7 +341,7 @@ fn perf_events(machine: &Machine) -> Option<HostNote> {
     note("performance counters", reason, Some(command.to_owned()).filter(|command| !command.is_empty()))
 }
 
-/// A path as one word of a shell command. Paths come from the tree, which may be foreign.
+/// A path as one word of a shell command. The tree, and so its paths, may be untrusted.
 fn quoted(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-,:@+=".contains(&byte);
     if path.bytes().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
@@ -352,14 +352,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_foreign_path_cannot_become_a_command() {
+    fn an_untrusted_path_cannot_become_a_command() {
         assert_eq!(quoted("/sys/fs/cgroup/a.slice/cpu.max"), "/sys/fs/cgroup/a.slice/cpu.max");
         assert_eq!(quoted("/a b/$(reboot)"), "'/a b/$(reboot)'");
         assert_eq!(quoted("/a';reboot;'"), "'/a'\\'';reboot;'\\'''");
     }
 
     #[test]
-    fn of_an_unknown_machine_only_the_missing_peak_is_said() {
+    fn an_unknown_machine_only_lacks_its_peak() {
         let about: Vec<String> = notes(&Machine::default()).into_iter().map(|note| note.about).collect();
         assert_eq!(about, ["memory modules"]);
     }
