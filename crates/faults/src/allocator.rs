@@ -116,8 +116,7 @@ pub fn of_watched<'a>(
     hints: Option<&AllocatorHints>,
     code: impl Iterator<Item = &'a str>,
 ) -> Option<Manager> {
-    let hints =
-        hints.cloned().unwrap_or(AllocatorHints { is_dynamic: true, ..AllocatorHints::default() });
+    let hints = hints.cloned().unwrap_or(AllocatorHints { is_dynamic: true, ..AllocatorHints::default() });
     let mut functions = BUILT_IN.iter().map(|(function, _)| *function);
     let built_in = functions.find(|function| hints.built_in.as_deref() == Some(*function));
     if !hints.is_dynamic && !hints.is_go && built_in.is_none() {

@@ -53,8 +53,7 @@ impl Tree {
     pub fn grow(&mut self) {
         let is_same =
             |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));
-        let left =
-            self.processes.iter().copied().filter(|process| *process != self.root && is_same(process));
+        let left = self.processes.iter().copied().filter(|process| *process != self.root && is_same(process));
         self.processes = with_descendants(std::iter::once(self.root).chain(left));
     }
 

@@ -107,8 +107,7 @@ mod unit {
     #[test]
     fn it_waits_and_then_runs_in_the_same_process() {
         let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
-        let suspended =
-            SuspendedProgram::start(Path::new("/bin/sh"), &arguments, Vec::new(), false).unwrap();
+        let suspended = SuspendedProgram::start(Path::new("/bin/sh"), &arguments, Vec::new(), false).unwrap();
         let process = suspended.process();
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
         assert_ne!(name.trim(), "sh", "it has not begun");
@@ -119,8 +118,7 @@ mod unit {
 
     #[test]
     fn a_missing_program_is_an_error() {
-        let suspended =
-            SuspendedProgram::start(Path::new("/nonexistent"), &[], Vec::new(), false).unwrap();
+        let suspended = SuspendedProgram::start(Path::new("/nonexistent"), &[], Vec::new(), false).unwrap();
         assert_eq!(suspended.resume().unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 

@@ -78,8 +78,8 @@ impl<R: Send + 'static> Trace<R> {
             Target::Starting(_) => 1,
             Target::Running(tasks) => tasks.len(),
         };
-        let events = Events::open(target, cpus, FIRST)
-            .map_err(|error| events::explain(&error, tasks, cpus.len()))?;
+        let events =
+            Events::open(target, cpus, FIRST).map_err(|error| events::explain(&error, tasks, cpus.len()))?;
         let calls = Calls::open(cpus, options.all_calls);
         let (first, watched) = match target {
             Target::Starting(process) => (Some(*process), Vec::new()),

@@ -130,9 +130,8 @@ pub fn prepare(
 fn cpus_of(setup: &Setup) -> CpuList {
     // CPUs of another machine cannot be watched from here.
     let is_here = setup.remote.is_none();
-    let cpus_of = |scenario: &Scenario| {
-        [scenario.server_cpus.clone().filter(|_| is_here), scenario.spec.cpus.clone()]
-    };
+    let cpus_of =
+        |scenario: &Scenario| [scenario.server_cpus.clone().filter(|_| is_here), scenario.spec.cpus.clone()];
     let lists: Vec<CpuList> = setup.scenarios.iter().flat_map(cpus_of).flatten().collect();
     let cpus: CpuList = lists.iter().flat_map(CpuList::iter).collect();
     if cpus.is_empty() { setup.machine.topology.usable() } else { cpus }

@@ -101,7 +101,8 @@ impl Copies {
     /// The copy that could not be started or failed before it was ready, and why.
     pub fn start(helper: &Path, ask: &Ask) -> Result<Copies, String> {
         let mut copies = Copies::begin(helper, ask, |_| {})?;
-        copies.await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
+        copies
+            .await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
         Ok(copies)
     }
 

@@ -128,10 +128,7 @@ mod tests {
     fn a_child_with_a_strange_name_is_found() {
         let stranger = crate::proc::unit::Stranger::new();
         let children = children();
-        assert!(
-            children.contains(&Pid::from_child(&stranger.child)),
-            "or the guardian waits for it forever"
-        );
+        assert!(children.contains(&Pid::from_child(&stranger.child)), "or the guardian waits for it forever");
     }
 
     #[test]

@@ -92,11 +92,7 @@ impl Interrupt {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // A pipe whose writing end is closed would be readable.
         std::mem::forget(writer);
-        Ok(Interrupt {
-            signal: Arc::default(),
-            is_terminal_shared: Arc::default(),
-            reader: Arc::new(reader),
-        })
+        Ok(Interrupt { signal: Arc::default(), is_terminal_shared: Arc::default(), reader: Arc::new(reader) })
     }
 
     /// The name of the signal that arrived, if any.

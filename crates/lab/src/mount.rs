@@ -50,8 +50,7 @@ pub fn evidence(directory: &Path) -> Evidence {
 /// # Errors
 /// The path, and why its mount is unknown.
 pub fn of(directory: &Path) -> Result<Mount, String> {
-    let describe_error =
-        |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let describe_error = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let real = directory.canonicalize().map_err(|error| describe_error(directory, &error))?;
     let mounts_error = |error: &dyn std::fmt::Display| describe_error(Path::new(MOUNTS), error);
     let text = crate::proc::text(MOUNTS).map_err(|error| mounts_error(&error))?;
@@ -125,7 +124,10 @@ mod unit {
         };
         assert_eq!(on("/home/a"), root);
         let covering = on("/tmp/x");
-        assert_eq!((covering.kind.as_str(), covering.options.as_str()), ("overlay", "relatime,ro,lowerdir=/a:/b"));
+        assert_eq!(
+            (covering.kind.as_str(), covering.options.as_str()),
+            ("overlay", "relatime,ro,lowerdir=/a:/b")
+        );
         assert_eq!(on("/tmpfs").kind, "xfs", "not /tmp, which is a prefix of its name only");
     }
 }

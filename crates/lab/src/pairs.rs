@@ -110,8 +110,7 @@ pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
     }
     let mut result: Vec<Found> = Vec::new();
     for (class, mut pairs) in classes.into_iter().zip(all) {
-        let is_same_kind =
-            |(i, j): &(usize, usize)| cpu_caches[*i].cpu.kind == cpu_caches[*j].cpu.kind;
+        let is_same_kind = |(i, j): &(usize, usize)| cpu_caches[*i].cpu.kind == cpu_caches[*j].cpu.kind;
         if pairs.iter().any(is_same_kind) {
             pairs.retain(is_same_kind);
         }

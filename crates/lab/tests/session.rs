@@ -29,10 +29,7 @@ const TESTS: &[(&str, Test)] = &[
     ("preparing is stopped when the time is over", slow_preparation),
     ("a worker that does not read blocks nothing", a_deaf_worker),
     ("a disturbed round is repeated and kept in the record", a_disturbance),
-    (
-        "a round without a value is repeated, kept in the record, and finally fails its figure",
-        empty_rounds,
-    ),
+    ("a round without a value is repeated, kept in the record, and finally fails its figure", empty_rounds),
     ("rounds are interleaved and events sent", interleaving),
     ("a worker is restarted after each cycle on request", replacement),
     ("a restart that takes too long costs only later rounds", no_time_for_restart),

@@ -145,8 +145,9 @@ fn guest(machine: &Machine) -> Option<HostNote> {
 
 fn last_level(machine: &Machine) -> Option<HostNote> {
     let unknown = machine.caches.unknown.as_ref()?;
-    let reason =
-        format!("{unknown}. A memory figure needs arrays of four times the real cache: trust the doubling check");
+    let reason = format!(
+        "{unknown}. A memory figure needs arrays of four times the real cache: trust the doubling check"
+    );
     note("last-level cache", reason, None)
 }
 
@@ -224,14 +225,11 @@ fn offline(machine: &Machine) -> Option<HostNote> {
     }
     // Only the SMT control switches such siblings on again.
     if matches!(setting(machine, "smt"), Some("off" | "forceoff")) {
-        let reason =
-            format!("{} ({offline}) are off, some or all as SMT siblings", cpu_count(offline.len()));
+        let reason = format!("{} ({offline}) are off, some or all as SMT siblings", cpu_count(offline.len()));
         return note("offline CPUs", reason, Some(format!("echo on | sudo tee {CPU}/smt/control")));
     }
-    let reason = format!(
-        "{} ({offline}) are switched off: this is not the whole machine",
-        cpu_count(offline.len())
-    );
+    let reason =
+        format!("{} ({offline}) are switched off: this is not the whole machine", cpu_count(offline.len()));
     let each: Vec<String> = offline.iter().map(|cpu| cpu.to_string()).collect();
     let command = format!("for cpu in {}; do echo 1 | sudo tee {CPU}/cpu$cpu/online; done", each.join(" "));
     note("offline CPUs", reason, Some(command))

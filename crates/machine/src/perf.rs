@@ -75,10 +75,7 @@ mod tests {
         const FILTER: &str = "CapEff:\t0000000000000000\nSeccomp:\t2\n";
         const ROOT: &str = "CapEff:\t000001ffffffffff\nSeccomp:\t2\n";
         assert!(refused("3\n", NONE, 2).ends_with("sudo sysctl kernel.perf_event_paranoid=2"));
-        assert!(
-            refused("2\n", FILTER, 0).ends_with("kernel.perf_event_paranoid=0"),
-            "the level comes first"
-        );
+        assert!(refused("2\n", FILTER, 0).ends_with("kernel.perf_event_paranoid=0"), "the level comes first");
         assert!(refused("2\n", FILTER, 2).contains("seccomp"));
         assert!(refused("4\n", ROOT, 0).contains("seccomp"), "the level does not apply to root");
         let other = refused("2\n", NONE, 2);

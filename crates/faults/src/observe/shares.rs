@@ -56,8 +56,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
-        let manager =
-            allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
+        let manager = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
         let facts = Facts {
             manager,
             memory: memory_of(key.memory, manager),

@@ -84,12 +84,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         }
     }
     let has_files = tasks.iter().any(Task::is_of_files);
-    let setup = Setup {
-        machine: machine.clone(),
-        capabilities: capabilities.clone(),
-        cpus: cpus.clone(),
-        tasks,
-    };
+    let setup =
+        Setup { machine: machine.clone(), capabilities: capabilities.clone(), cpus: cpus.clone(), tasks };
     let suite = SuitePlan {
         suite: SUITE,
         worker: "faults.prices",
@@ -203,8 +199,7 @@ pub fn coordinate(text: &str) -> Coordinate {
 }
 
 /// What was resolved, for people.
-fn notes(
-    capabilities: &Capabilities, fixture: &Fixture, cpus: &[u32]) -> Vec<(&'static str, String)> {
+fn notes(capabilities: &Capabilities, fixture: &Fixture, cpus: &[u32]) -> Vec<(&'static str, String)> {
     let size = |size: usize| bytes(size as f64);
     let pages = match &capabilities.huge {
         Ok(huge) => format!("{}, huge pages of {}", size(capabilities.page), size(*huge)),

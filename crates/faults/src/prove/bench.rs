@@ -72,7 +72,7 @@ fn prove(runner: &Runner, variant: &Variant) -> Result<Evidence, String> {
     let image = Image::of(&runner.setup().program.file);
     if !variant.environment.is_empty() && image.as_ref().is_some_and(|image| image.is_privileged) {
         return Err(
-            "it is set-user-ID or set-group-ID: neither the dynamic linker nor malloc takes variables".into()
+            "it is set-user-ID or set-group-ID: neither the dynamic linker nor malloc takes variables".into(),
         );
     }
     if let Some(library) = &variant.library {

@@ -34,8 +34,7 @@ mod unit {
     use super::*;
 
     fn started(lever: &str, cpu: f64) -> Figure {
-        let mut figure =
-            Figure::planned(AXIS.id(lever), crate::SUITE, lever, Unit::SECONDS, Better::Lower);
+        let mut figure = Figure::planned(AXIS.id(lever), crate::SUITE, lever, Unit::SECONDS, Better::Lower);
         AXIS.place(&mut figure, AXIS.cpu, lever);
         figure.conditions = Conditions::default().with(key::LEVER, lever.to_owned());
         for round in 1..=7 {

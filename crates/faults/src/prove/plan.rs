@@ -62,10 +62,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let names: Vec<&str> = variants.iter().skip(1).map(|variant| variant.name.as_str()).collect();
     let mut resolved = Vec::from(notes(&options.program));
-    resolved.extend([
-        ("memory", format!("managed by {}", options.manager.told())),
-        ("levers", names.join(", ")),
-    ]);
+    resolved
+        .extend([("memory", format!("managed by {}", options.manager.told())), ("levers", names.join(", "))]);
     resolved.extend(
         options
             .until_rate

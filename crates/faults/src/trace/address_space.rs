@@ -286,7 +286,9 @@ mod unit {
     #[test]
     fn a_neighbour_that_did_not_merge_is_gone() {
         let mut space = AddressSpace::default();
-        let add = |space: &mut AddressSpace, start, time| space.add(&map(start, 0x90_0000, "//anon", 3), time).fresh;
+        let add = |space: &mut AddressSpace, start, time| {
+            space.add(&map(start, 0x90_0000, "//anon", 3), time).fresh
+        };
         // Two blocks, the second below the first. Both are unmapped, which no record shows, and larger ones
         // mapped, twice.
         assert_eq!(add(&mut space, 0x70_0000, 1), 0x20_0000);

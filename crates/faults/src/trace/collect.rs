@@ -59,8 +59,7 @@ impl Refaults {
 
     /// Counts those that may be in a new mapping as mapped, or as without an event.
     pub fn decided(self, are_mapped: bool) -> Refaults {
-        let (mapped, no_event) =
-            if are_mapped { (self.maybe_mapped, 0.0) } else { (0.0, self.maybe_mapped) };
+        let (mapped, no_event) = if are_mapped { (self.maybe_mapped, 0.0) } else { (0.0, self.maybe_mapped) };
         Refaults {
             mapped: self.mapped + mapped,
             no_event: self.no_event + no_event,

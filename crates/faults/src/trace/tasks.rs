@@ -123,8 +123,7 @@ impl Tasks {
     /// Reads the files of all programs, at the end of a trace.
     pub fn conclude(&mut self) {
         for program in &mut self.programs {
-            program.hints =
-                program.hints.take().or_else(|| AllocatorHints::read(program.file.as_deref()?));
+            program.hints = program.hints.take().or_else(|| AllocatorHints::read(program.file.as_deref()?));
         }
     }
 

@@ -255,11 +255,8 @@ mod unit {
     #[test]
     fn blocks_in_older_memory_count() {
         let mut baseline = baseline(false);
-        let with_block = |block: u64| Snapshot {
-            end: baseline.heap,
-            blocks: [block, 0, 0, 0],
-            ..snapshot_of(&baseline)
-        };
+        let with_block =
+            |block: u64| Snapshot { end: baseline.heap, blocks: [block, 0, 0, 0], ..snapshot_of(&baseline) };
         let (allocated, freed) = (with_block(0x70_0800), with_block(0));
         let layout = HeapLayout::new(&mut baseline, &allocated, below(0x80_0000)).unwrap();
         // 30 KiB from the middle of a page on end with a page.

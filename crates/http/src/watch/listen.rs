@@ -77,7 +77,9 @@ fn listeners(tree: &Tree, process: Option<u32>, address: SocketAddr) -> Reading<
     let listeners: io::Result<Vec<_>> =
         families.iter().map(|family| dump(*family as u8, address.port())).collect();
     match listeners.map(|listeners| serving(&listeners.concat(), address)) {
-        Ok(serving) if serving.is_empty() => Reading::Unknown(format!("no process listens at {address} here")),
+        Ok(serving) if serving.is_empty() => {
+            Reading::Unknown(format!("no process listens at {address} here"))
+        }
         Ok(serving) => Reading::Value(serving),
         Err(error) => Reading::Unknown(format!("sock_diag: {error}")),
     }

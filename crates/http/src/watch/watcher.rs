@@ -90,9 +90,9 @@ impl Watcher {
             Some(address) => Some(start_asking(address, plan.cpus.clone(), messages.clone())?),
             None => None,
         };
-        let thread = Builder::new()
-            .name("watcher".to_owned())
-            .spawn(move || WatchThread { plan, received, asking, is_due: false, asking_cpu: 0.0 }.run(each))?;
+        let thread = Builder::new().name("watcher".to_owned()).spawn(move || {
+            WatchThread { plan, received, asking, is_due: false, asking_cpu: 0.0 }.run(each)
+        })?;
         Ok(Watcher { messages, thread })
     }
 

@@ -165,10 +165,7 @@ fn bodies_of_ten_gigabytes_take_no_memory() {
         });
         let (sent, growth) = (sent.load(Ordering::Relaxed), growth(before));
         assert!(sent >= 4 * MAX_GROWTH, "{carrier:?}: {sent} bytes were taken");
-        assert!(
-            growth < MAX_GROWTH,
-            "{carrier:?}: {sent} bytes were sent, and the process grew by {growth}"
-        );
+        assert!(growth < MAX_GROWTH, "{carrier:?}: {sent} bytes were sent, and the process grew by {growth}");
         holds_together(&load, &outcome);
         let counts = &outcome.stats.counts;
         assert_eq!((counts.in_flight, counts.failures()), (CONNECTIONS.into(), 0));

@@ -11,7 +11,7 @@ use machine::Tree;
 use machine::counters::Watch;
 
 use super::plan::{Setup, Variant};
-use super::rates::{Rates, RateWatch};
+use super::rates::{RateWatch, Rates};
 use crate::clock::Clock;
 use crate::measure;
 use crate::ours::find_cell;

@@ -69,9 +69,8 @@ impl RateWatch {
         let rate_of_block = |field: Field, pair: &[Sample]| {
             (field(&pair[1].used) - field(&pair[0].used)) / (pair[1].time - pair[0].time)
         };
-        let blocks = |field: Field| -> Vec<f64> {
-            window.windows(2).map(|pair| rate_of_block(field, pair)).collect()
-        };
+        let blocks =
+            |field: Field| -> Vec<f64> { window.windows(2).map(|pair| rate_of_block(field, pair)).collect() };
         let is_steady = window.len() > BLOCKS
             && is_narrow(&blocks(|used| used.user + used.system), NO_CPU)
             && is_narrow(&blocks(|used| used.minor + used.major), NO_FAULTS);

@@ -2,7 +2,7 @@
 //! trip of every synthetic machine tests this.
 
 use crate::Tree;
-use crate::describe::{smbios, recorded_parameters, udev, virtualisation};
+use crate::describe::{recorded_parameters, smbios, udev, virtualisation};
 
 /// How much of a file is captured.
 #[derive(Clone, Copy, Debug)]

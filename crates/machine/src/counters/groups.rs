@@ -151,8 +151,7 @@ impl Limits {
             } else if !tree.exists(&level.directory) {
                 without_files = Reading::Unknown(format!("{}: no such directory", level.directory));
             } else if limited(level) {
-                without_files =
-                    Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
+                without_files = Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
             }
         }
         if cgroup.levels.is_empty() {

@@ -194,11 +194,7 @@ mod tests {
         assert_eq!(bytes("6.103515625e-5", Some("MiB")), Some(64.0));
         assert_eq!(bytes("6.1035156E-5", Some("MiB")), Some(64.0), "fewer printed digits");
         assert_eq!(bytes("32", Some("Bytes")), Some(32.0));
-        assert_eq!(
-            bytes("3.814697266e-6", Some("MiB")),
-            Some(4.0),
-            "free-running counters in Linux 5.8"
-        );
+        assert_eq!(bytes("3.814697266e-6", Some("MiB")), Some(4.0), "free-running counters in Linux 5.8");
         for (scale, unit) in
             [("64", None), ("64", Some("Joules")), ("x", Some("MiB")), ("-1", Some("B")), ("inf", Some("B"))]
         {

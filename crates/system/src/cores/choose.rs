@@ -21,12 +21,10 @@ pub fn choose(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Pair> {
         chosen.extend(all_pairs(&cpu_numbers));
     } else {
         let cores = first_threads(machine, &cpu_numbers);
-        let stages: [&dyn Fn() -> Vec<CpuPair>; 4] = [
-            &|| class_pairs(machine, cpus),
-            &|| neighbours(&cpu_numbers),
-            &|| all_pairs(&cores),
-            &|| all_pairs(&cpu_numbers),
-        ];
+        let stages: [&dyn Fn() -> Vec<CpuPair>; 4] =
+            [&|| class_pairs(machine, cpus), &|| neighbours(&cpu_numbers), &|| all_pairs(&cores), &|| {
+                all_pairs(&cpu_numbers)
+            }];
         for stage in stages {
             if chosen.len() >= most {
                 break;

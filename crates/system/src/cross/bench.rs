@@ -91,11 +91,7 @@ impl Bench for CrossBench {
         let is_pair = |pair: &&Pair| pair.unixbench == figure || pair.truebench.id == figure;
         let pair = self.setup.pairs.iter().find(is_pair).ok_or_else(|| format!("no figure {figure}"))?;
         let runner = self.runners.get(pair.place).ok_or_else(|| format!("{figure}: no such placement"))?;
-        if pair.unixbench == figure {
-            self.run_unixbench(pair, runner)
-        } else {
-            runner.pass(&pair.truebench)
-        }
+        if pair.unixbench == figure { self.run_unixbench(pair, runner) } else { runner.pass(&pair.truebench) }
     }
 
     /// A truebench copy with wrong results fails its round. UnixBench does not verify its results.

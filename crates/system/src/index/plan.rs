@@ -221,15 +221,10 @@ mod unit {
     #[test]
     fn unixbenchs_own_durations_and_passes() {
         let passes = |requested| {
-            let plan =
-                on_server(|options| (options.unixbench, options.passes) = (true, requested)).unwrap();
+            let plan = on_server(|options| (options.unixbench, options.passes) = (true, requested)).unwrap();
             let pipe = plan.suite.figures.iter().find(|figure| figure.id == "system.pipe").unwrap();
             let conditions = &pipe.conditions;
-            (
-                conditions.get(key::PASSES),
-                conditions.get(key::PASS_SECONDS),
-                conditions.get(key::SCORE_KIND),
-            )
+            (conditions.get(key::PASSES), conditions.get(key::PASS_SECONDS), conditions.get(key::SCORE_KIND))
         };
         assert_eq!(passes(None), (Some(10.0), Some(10.0), Some("compatible".into())));
         assert_eq!(passes(Some(2)), (Some(2.0), Some(10.0), Some("compatible-short".into())));

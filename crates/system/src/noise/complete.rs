@@ -200,9 +200,8 @@ fn parts(rounds: &RoundData, column: Option<usize>) -> Vec<Part> {
         };
         Some(values.as_ref()?.iter().map(of_round).sum::<f64>())
     };
-    let read = || {
-        Some((sum(&rounds.lost)?, sum(&rounds.observed)?, sum(&rounds.waited)?, sum(&rounds.brief)?))
-    };
+    let read =
+        || Some((sum(&rounds.lost)?, sum(&rounds.observed)?, sum(&rounds.waited)?, sum(&rounds.brief)?));
     let Some((lost, observed, waited, brief)) = read().filter(|sums| sums.0 > 0.0 && sums.1 > 0.0) else {
         return Vec::new();
     };

@@ -71,8 +71,7 @@ fn run_version(file: &Path, cpus: &CpuList) -> Result<(String, String), String> 
 pub fn version(output: &str, errors: &str) -> Option<String> {
     let lines = || output.lines().chain(errors.lines()).map(str::trim);
     let busybox = lines().find(|line| line.starts_with("BusyBox "));
-    let first =
-        output.lines().map(str::trim).next().filter(|line| line.chars().any(|c| c.is_ascii_digit()));
+    let first = output.lines().map(str::trim).next().filter(|line| line.chars().any(|c| c.is_ascii_digit()));
     let line = busybox.map(|line| line.split(" (").next().unwrap_or(line)).or(first)?;
     Some(plain_to(line, MAX_VERSION))
 }

@@ -103,9 +103,8 @@ impl SwitchBench {
                 (None, None) => Err(format!("{}: no tasks", task.id)),
             };
             let after = observer.idle.read();
-            let cpu_seconds = result
-                .as_ref()
-                .map_or(0.0, |copies| copies.iter().map(task_evidence::cpu_seconds).sum());
+            let cpu_seconds =
+                result.as_ref().map_or(0.0, |copies| copies.iter().map(task_evidence::cpu_seconds).sum());
             ((result, before, after), cpu_seconds)
         };
         let ((copies, idle_before, idle_after), around) =

@@ -232,11 +232,7 @@ fn rows(classes: &[Found], settling_hops: Option<u64>) -> (Vec<PlacementRow<'_>>
     for class_pairs in classes {
         let class = class_pairs.class.word();
         if let Some(reason) = &class_pairs.absent {
-            rows.push(PlacementRow {
-                all_transports: false,
-                latencies: false,
-                ..row(class, Err(reason))
-            });
+            rows.push(PlacementRow { all_transports: false, latencies: false, ..row(class, Err(reason)) });
         }
         for (nth, pair) in class_pairs.pairs.iter().enumerate() {
             // The first pair has the name of its class, others also that of their CPUs.
@@ -280,9 +276,7 @@ fn planned(row: &PlacementRow, hop: &Hop, busy: Option<u64>, places: &[Place]) -
     let place = row.place.ok().and_then(|place| places.get(place));
     let placement = place.map_or_else(|| row.word.clone(), Place::describe);
     let (id, name) = match busy {
-        None if hop.way == PIPE => {
-            (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title))
-        }
+        None if hop.way == PIPE => (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title)),
         None => (format!("{series}.{}.{}", row.word, hop.way), format!("{}, {placement}", hop.title)),
         Some(busy) => (
             format!("{series}.{}.busy{busy}", row.word),

@@ -35,10 +35,7 @@ pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
 pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
     let capabilities = Capabilities::probe(&directory, FILE);
-    let options = |rules| Options {
-        capabilities: capabilities.clone(),
-        words: arguments.prices.clone(),
-        rules,
-    };
+    let options =
+        |rules| Options { capabilities: capabilities.clone(), words: arguments.prices.clone(), rules };
     plans(vec![&PRICES], machine, &arguments.measuring, TIMES, &options).map(parts)
 }
