@@ -126,7 +126,6 @@ pub struct Run {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["suites", "output", "quick", "thorough", "rounds", "max_time", "target", "dry_run"])]
     pub resume: Option<PathBuf>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub measuring: Measuring,
     /// No progress
     #[arg(short, long)]
@@ -239,7 +238,6 @@ pub struct Nodes(pub Option<figure::CpuList>);
 #[derive(Debug, ClapArgs)]
 pub struct Memory {
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub modes: Modes,
     /// First and last size of ladders (16K..4G); means --ladder, or with --latency its ladder
     #[arg(long, value_name = "FROM..TO", value_parser = values::sizes)]
@@ -278,10 +276,8 @@ pub struct Memory {
     #[arg(long, value_name = "NxMT")]
     pub dimms: Option<Dimms>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub measuring: Measuring,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: Output,
 }
 
@@ -312,10 +308,8 @@ pub struct System {
     #[arg(long, value_name = "DIR")]
     pub with: Option<PathBuf>,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub measuring: Measuring,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: Output,
 }
 
@@ -370,10 +364,8 @@ pub struct Alloc {
     #[arg(long)]
     pub compat: bool,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub measuring: Measuring,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: Output,
 }
 
@@ -410,7 +402,6 @@ pub struct Report {
     #[arg(long)]
     pub redact: bool,
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub output: Output,
 }
 

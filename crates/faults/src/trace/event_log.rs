@@ -248,7 +248,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name): Mapped) -> Map {
+fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name): MapLine) -> Map {
     Map { process, start, end: start.saturating_add(bytes), offset, protection, is_private, name }
 }
 
