@@ -20,5 +20,5 @@ pub const MODE: Mode = Mode {
     seconds: 180.0,
     plan: plan::plan,
     prepare: bench::prepare,
-    complete: |figures, _| plan::set_limits(figures),
+    complete: |figures, _| crate::limits::set_highest_traffic(figures),
 };

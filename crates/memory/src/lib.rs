@@ -7,6 +7,7 @@
 //! - [`chase`] makes and follows chains of pointers, [`track`] knows where a walk must end.
 //! - [`mix`] names mixes of reads and writes; [`blocks`] is the memory that their walks go over.
 //! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
+//! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are compared with.
 //! - [`dose`] decides how much work a round is; [`obtained`] writes what a worker got as evidence.
 
 pub mod alignment;
@@ -14,14 +15,17 @@ pub mod bandwidth;
 pub mod blocks;
 pub mod c2c;
 pub mod chase;
+pub mod conditions;
 pub mod counters;
 pub mod cross;
+pub mod deadlines;
 pub mod dose;
 pub mod edges;
 pub mod inspect;
 pub mod kernels;
 pub mod ladder;
 pub mod latency;
+pub mod limits;
 pub mod loaded;
 pub mod mix;
 pub mod mode;

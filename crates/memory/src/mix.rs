@@ -18,7 +18,7 @@ pub const MODE: Mode = Mode {
     seconds: 90.0,
     plan: plan::plan,
     prepare: bench::prepare,
-    complete: |figures, _| crate::bandwidth::plan::set_limits(figures),
+    complete: |figures, _| crate::limits::set_highest_traffic(figures),
 };
 
 /// How many bytes are read for how many written.

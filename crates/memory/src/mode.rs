@@ -5,7 +5,7 @@ pub use lab::mode::Planned;
 use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
 
-use crate::kernels::{KERNELS, Stores};
+use crate::kernels::{KERNELS, Kernel, Stores};
 use crate::mix::Mix;
 use crate::pages::Pages;
 use crate::simd::Simd;
@@ -110,6 +110,18 @@ pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Roo
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
     let own = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
     reserved.map_or_else(own, Reading::Value)
+}
+
+/// The kernels of these names, or all without names: in the order of the list, each once.
+///
+/// # Errors
+/// [`PlanError::NoSuchKernel`].
+pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
+    if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
+        return Err(PlanError::NoSuchKernel(wrong.clone()));
+    }
+    let is_asked = |kernel: &&Kernel| names.is_empty() || names.iter().any(|name| name == kernel.name);
+    Ok(KERNELS.iter().filter(is_asked).collect())
 }
 
 /// The instruction set that is asked for, or the widest.

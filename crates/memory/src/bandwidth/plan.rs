@@ -4,14 +4,16 @@
 use figure::check::MIN_ROUNDS;
 use figure::evidence as key;
 use figure::format::seconds;
-use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Status, Unit};
+use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
 use lab::session::{FINISHING_SHARE, SuitePlan, needed};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{BASELINES, Origin};
 use super::fit::{self, Fit};
-use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
+use crate::deadlines;
+use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::{ALIGNMENT, Simd};
@@ -59,21 +61,13 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Memory bandwidth that first touch reaches at least: used for deadlines and estimates only. A hypervisor
-/// that backs pages on first touch was seen at 0.6 GB/s.
-pub(crate) const SLOWEST_TOUCH: f64 = 0.1e9;
-/// Bandwidth below which a round counts as hung.
-pub(crate) const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-pub(crate) const GRACE: f64 = 60.0;
-
 /// Resolves options against a machine.
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
-    let kernels = selected(&options.kernels)?;
+    let kernels = mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
     let room = mode::room(machine, options, options.array_size.is_some());
@@ -106,7 +100,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         } else if !is_kept {
             *figure = figure.clone().not_available(left_out(&fit, options.rules.max_time));
         }
-        set_peak(figure, machine);
+        limits::set_peak(figure, machine);
     }
     let tasks: Vec<Task> =
         tasks.into_iter().zip(&fit.kept).filter(|(_, kept)| **kept).map(|(task, _)| task).collect();
@@ -135,8 +129,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         least_seconds: fit.least,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
 }
@@ -178,17 +172,6 @@ fn notes(
     }
     notes.push(("code", simd.word().to_owned()));
     notes
-}
-
-pub(crate) fn selected(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
-    if names.is_empty() {
-        return Ok(KERNELS.iter().collect());
-    }
-    // In the order of the list, each once, however they were asked for.
-    if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
-        return Err(PlanError::NoSuchKernel(wrong.clone()));
-    }
-    Ok(KERNELS.iter().filter(|kernel| names.iter().any(|name| name == kernel.name)).collect())
 }
 
 /// Makes figures and tasks side by side.
@@ -283,13 +266,8 @@ pub(crate) fn conditions(
     kernel: &Kernel,
     elements: u64,
 ) -> Conditions {
-    let cpus = placement.first_cpus().into_iter().map(f64::from).collect();
-    Conditions::default()
+    crate::conditions::of_placement(placement)
         .with(key::KERNEL, kernel.name.to_owned())
-        .with(key::THREADS, placement.threads.len() as f64)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, cpus)
         .with(key::ARRAY_BYTES, (elements * ELEMENT) as f64)
         .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
         .with(key::DATA_TOUCHED, (elements * ELEMENT * kernel.arrays_used()) as f64)
@@ -312,49 +290,4 @@ pub(crate) fn unavailable(
         ));
     }
     pages::unavailable(machine, options.pages, ARRAYS * (sizes.elements * ELEMENT + options.offset))
-}
-
-/// The limit by the memory's theoretical peak, in the figure's own convention.
-pub(crate) fn set_peak(figure: &mut Figure, machine: &Machine) {
-    if figure.status == Status::NotAvailable {
-        return;
-    }
-    if let Reading::Value(peak) = &machine.memory.peak {
-        figure.limit = Some(limit(figure, peak.bytes_per_s / 1e9, &peak.basis));
-    }
-}
-
-/// Where the theoretical peak is not known: the highest traffic that any figure of this run certainly moved, in
-/// each figure's own convention. Regular stores that miss do not count, for a processor may avoid the
-/// write-allocate, nor does code whose stores are not ours.
-pub fn set_limits(figures: &mut [Figure]) {
-    let certain = |figure: &&Figure| {
-        let role = figure.conditions.get(key::ROLE);
-        traffic_factor(figure) == 1.0 && role.as_deref() != Some("baseline")
-    };
-    let measured =
-        figures.iter().filter(certain).filter_map(|figure| Some((figure.value?, figure.id.clone())));
-    let Some((highest, id)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    let basis = format!("the highest traffic of this run ({id}); the theoretical peak is not known: --dimms");
-    for figure in figures.iter_mut().filter(|figure| figure.value.is_some() && figure.limit.is_none()) {
-        figure.limit = Some(limit(figure, highest, &basis));
-    }
-}
-
-/// A limit on traffic in the figure's own convention: what write-allocate moves is not counted.
-fn limit(figure: &Figure, traffic: f64, basis: &str) -> figure::Limit {
-    figure::Limit { value: traffic / traffic_factor(figure), basis: basis.to_owned() }
-}
-
-/// Bytes that certainly move for each byte counted: whether other code than ours avoids the write-allocate is not
-/// known.
-fn traffic_factor(figure: &Figure) -> f64 {
-    let bytes = |key| figure.conditions.get(key);
-    if figure.conditions.get(key::ROLE).as_deref() == Some("baseline") {
-        return 1.0;
-    }
-    match (bytes(key::TRAFFIC_BYTES), bytes(key::COUNTED_BYTES)) {
-        (Some(traffic), Some(counted)) if counted > 0.0 => traffic / counted,
-        _ => 1.0,
-    }
 }

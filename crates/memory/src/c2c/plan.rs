@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lines;
 use crate::chase::LINE;
+use crate::deadlines;
 use crate::mode::{Options, PlanError, Planned};
 use crate::pages::Pages;
 
@@ -71,8 +72,6 @@ pub struct Setup {
 const MOST_PAIRS: usize = 4;
 /// Seconds that a round takes, canary and counters included: for deciding how many pairs there is time for.
 const ROUND_SECONDS: f64 = 0.25;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
 /// Resolves options against a machine.
 ///
@@ -115,8 +114,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),
         least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE,
+        prepare_deadline: deadlines::GRACE,
+        round_deadline: deadlines::GRACE,
     };
     Ok(Planned { suite, notes: notes(&cpus, &classes) })
 }

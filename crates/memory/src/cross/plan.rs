@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, Figure, Machine, Unit};
+use figure::{Better, Convention, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use lab::trust::{OnPath, on_path};
@@ -14,8 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::TOOLS;
 use super::tool::{Ask, Point, Run, Statistic, Tool};
 use crate::bandwidth::plan::{self as bandwidth, Code, Task};
+use crate::conditions;
+use crate::deadlines;
 use crate::inspect;
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::sizes::{self, ARRAYS, Room};
 
@@ -66,9 +69,7 @@ pub struct Setup {
 
 /// Rate at which a program counts as hung: first touch and some ten repetitions of all its arrays, where a hypervisor
 /// that backs pages on first touch was seen at 0.6 GB/s.
-const SLOWEST: f64 = 0.05e9;
-/// Seconds that it may take besides.
-const GRACE: f64 = 60.0;
+const SLOWEST_PROGRAM: f64 = 0.05e9;
 /// The size of a program's arrays where it and the memory of the machine are unknown.
 const UNKNOWN_SIZE: f64 = 16e9;
 /// `instrument` of our own figures.
@@ -87,9 +88,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 /// The same with another PATH.
 fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
-    if let Some(wrong) = options.kernels.iter().find(|name| Kernel::named(name).is_none()) {
-        return Err(PlanError::NoSuchKernel(wrong.clone()));
-    }
+    mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let found: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
@@ -124,9 +123,9 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     }
     let Builder { mut figures, tasks, programs, .. } = builder;
     for figure in figures.iter_mut() {
-        bandwidth::set_peak(figure, machine);
+        limits::set_peak(figure, machine);
     }
-    let deadline = programs.iter().map(|program| program.deadline).fold(GRACE, f64::max);
+    let deadline = programs.iter().map(|program| program.deadline).fold(deadlines::GRACE, f64::max);
     let all: f64 = programs.iter().map(|program| program.deadline).sum();
     let setup = Setup {
         ours: bandwidth::Setup {
@@ -153,9 +152,9 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
             placement.threads.len(),
             (ARRAYS * elements * ELEMENT) as f64,
         ),
-        prepare_deadline: 2.0 * GRACE + all,
+        prepare_deadline: 2.0 * deadlines::GRACE + all,
         // The worker ends a program that is too slow itself, before it is ended.
-        round_deadline: GRACE + deadline,
+        round_deadline: deadlines::GRACE + deadline,
     };
     Ok(Planned { suite, notes })
 }
@@ -263,7 +262,7 @@ impl Builder<'_> {
             elements: tool.takes_size.then_some(self.elements),
             statistic: tool.statistic,
             pairs,
-            deadline: GRACE + bytes / SLOWEST,
+            deadline: deadlines::GRACE + bytes / SLOWEST_PROGRAM,
         });
     }
 
@@ -317,15 +316,11 @@ impl Builder<'_> {
             ("kernel".to_owned(), named(&format!("{}{way}", point.kernel.name))),
             ("program".to_owned(), named(if by == OURS { "ours" } else { by })),
         ]);
-        figure.conditions = Conditions::default()
+        figure.conditions = conditions::of_placement(self.placement)
             .with(key::INSTRUMENT, by.to_owned())
             .with(key::PAIR, pair.to_owned())
             .with(key::STATISTIC, tool.statistic.word().to_owned())
             .with(key::KERNEL, point.kernel.name.to_owned())
-            .with(key::THREADS, self.placement.threads.len() as f64)
-            .with(key::PLACES, self.placement.places.to_owned())
-            .with(key::BIND, self.placement.bind.to_owned())
-            .with(key::CPUS, self.placement.first_cpus().into_iter().map(f64::from).collect())
             .with(key::PAGES_ASKED, self.options.pages.word().to_owned());
         figure
     }

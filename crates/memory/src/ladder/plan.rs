@@ -7,6 +7,8 @@ use lab::placement;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
+use crate::conditions;
+use crate::deadlines;
 use crate::edges;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
@@ -28,12 +30,6 @@ const ROUND: f64 = 0.12;
 const USUAL_RATE: f64 = 10e9;
 /// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
 const FILLED: f64 = 0.9;
-/// Bandwidth that first touch reaches at least, for the deadline.
-const SLOWEST_TOUCH: f64 = 0.1e9;
-/// Bandwidth below which a round counts as hung.
-const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
 /// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,13 +70,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let sizes = if lean { of(Density::Lean) } else { full };
 
     let pages = pages_for(machine, options.pages);
-    let conditions = Conditions::default()
+    let conditions = conditions::of_placement(&placement)
         .with(key::KERNEL, KERNEL.to_owned())
         .with(key::SIMD, simd.word().to_owned())
-        .with(key::THREADS, threads as f64)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, cpus.iter().copied().map(f64::from).collect())
         .with(key::PAGES_ASKED, pages.word().to_owned())
         .with(key::ARRAYS_TOTAL_BYTES, (to * threads) as f64);
     let problem = pages::unavailable(machine, pages, to * threads);
@@ -123,8 +115,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes })
 }

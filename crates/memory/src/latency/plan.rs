@@ -3,12 +3,14 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
-use lab::placement::{self, Placement};
+use lab::placement;
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::layout;
+use crate::conditions;
+use crate::deadlines;
 use crate::edges;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
@@ -88,8 +90,6 @@ const LAY_GIB: f64 = 0.8;
 const FILLED: f64 = 0.9;
 /// Bytes a second that laying reaches at least, for the deadline.
 const SLOWEST_LAY: f64 = 0.02e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
 /// One chain, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -148,7 +148,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         tasks: Vec::new(),
         figures: Vec::new(),
         bytes: vec![Vec::new(); regions.len()],
-        base: conditions(&placement, cpu, stride),
+        base: conditions::of_first(&placement, 1)
+            .with(key::KERNEL, KERNEL.to_owned())
+            .with(key::STRIDE, stride as f64),
     };
     for (series, sizes) in series.iter().zip(&sizes_of) {
         let pages = kind(options.pages, series).unwrap_or_default();
@@ -182,8 +184,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),
         least_seconds: sizes::touch_seconds(machine, 1, mapped as f64),
-        prepare_deadline: GRACE + laid / SLOWEST_LAY,
-        round_deadline: GRACE,
+        prepare_deadline: deadlines::GRACE + laid / SLOWEST_LAY,
+        round_deadline: deadlines::GRACE,
     };
     Ok(Planned { suite, notes })
 }
@@ -273,17 +275,6 @@ fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) ->
     } else {
         (of(Density::Lean), Density::Lean)
     }
-}
-
-/// What is true of every chain.
-fn conditions(placement: &Placement, cpu: u32, stride: u64) -> Conditions {
-    Conditions::default()
-        .with(key::KERNEL, KERNEL.to_owned())
-        .with(key::THREADS, 1.0)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, vec![f64::from(cpu)])
-        .with(key::STRIDE, stride as f64)
 }
 
 fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: Conditions) -> Figure {

@@ -7,11 +7,13 @@ use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::bandwidth::plan::set_peak;
 use crate::blocks::Blocks;
 use crate::chase::LINE;
+use crate::conditions::of_first;
+use crate::deadlines;
 use crate::kernels::{ELEMENT, Stores};
-use crate::mix::plan::{GRACE, SLOWEST_TOUCH, Share, axis, conditions, lacks};
+use crate::limits;
+use crate::mix::plan::{Share, axis, conditions, lacks};
 use crate::mix::{MIXES, Mix};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
@@ -140,7 +142,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let (setup, mut figures) = (builder.setup, builder.figures);
     for figure in figures.iter_mut().filter(|figure| figure.unit == Unit::GB_PER_S) {
-        set_peak(figure, machine);
+        limits::set_peak(figure, machine);
     }
     let notes = notes(&placement, &share, &setup, delays);
     let suite = SuitePlan {
@@ -159,11 +161,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             placement.threads.len(),
             (mapped + setup.chain as u64) as f64,
         ),
-        prepare_deadline: GRACE
-            + mapped as f64 / SLOWEST_TOUCH
+        prepare_deadline: deadlines::touch(mapped as f64)
             + (setup.chain / setup.stride) as f64 * SLOWEST_STEP,
         // A round is some multiple of its seconds, unless the machine is swamped.
-        round_deadline: 2.0 * GRACE,
+        round_deadline: 2.0 * deadlines::GRACE,
     };
     Ok(Planned { suite, notes })
 }
@@ -254,9 +255,7 @@ impl Builder<'_> {
         let mut figure = self.latency("idle", "latency without load".to_owned());
         figure.series = Some(figure.id.clone());
         figure.at = axis("load", CoordinateValue::Name("none".to_owned()));
-        let first = self.placement.first_cpus().first().copied().map(f64::from);
-        figure.conditions.set(key::THREADS, 1.0);
-        figure.conditions.set(key::CPUS, first.into_iter().collect());
+        figure.conditions.merge(of_first(self.placement, 1));
         figure
     }
 

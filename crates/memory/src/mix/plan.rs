@@ -8,9 +8,10 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::{MIXES, Mix};
-use crate::bandwidth::plan::set_peak;
 use crate::blocks::{Blocks, GROUP_BYTES};
+use crate::deadlines;
 use crate::kernels::{ELEMENT, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
@@ -42,14 +43,6 @@ pub struct Setup {
     /// Figures to measure.
     pub tasks: Vec<Task>,
 }
-
-/// Memory bandwidth that first touch reaches at least: used for deadlines only. A hypervisor that backs pages
-/// on first touch was seen at 0.6 GB/s.
-pub const SLOWEST_TOUCH: f64 = 0.1e9;
-/// Bandwidth below which a round counts as hung.
-const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-pub const GRACE: f64 = 60.0;
 
 /// How much memory each thread walks over.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +113,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         } else {
             tasks.push(Task { id: figure.id.clone(), mix });
         }
-        set_peak(&mut figure, machine);
+        limits::set_peak(&mut figure, machine);
         figures.push(figure);
     }
     let setup = Setup {
@@ -140,8 +133,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     let mut notes = vec![
         ("threads", mode::threads_note(&placement)),
@@ -209,11 +202,7 @@ pub fn axis(name: &str, value: CoordinateValue) -> figure::series::At {
 
 /// The conditions of all figures of a placement.
 pub fn conditions(options: &Options, placement: &Placement, simd: Simd) -> Conditions {
-    Conditions::default()
+    crate::conditions::of_placement(placement)
         .with(key::SIMD, simd.word().to_owned())
-        .with(key::THREADS, placement.threads.len() as f64)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, placement.first_cpus().into_iter().map(f64::from).collect())
         .with(key::PAGES_ASKED, options.pages.word().to_owned())
 }

@@ -2,13 +2,14 @@
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
+use figure::{Better, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::Placement;
 
 use super::nodes::Relation;
 use super::plan::What;
 use super::room::Share;
 use crate::chase::LINE;
+use crate::conditions;
 use crate::kernels::ELEMENT;
 use crate::pages::Pages;
 use crate::simd::Simd;
@@ -44,27 +45,20 @@ impl Cells<'_> {
 
     /// The conditions of a cell that is measured.
     pub fn measured(&self, mut figure: Figure, what: What, placement: &Placement, share: &Share) -> Figure {
-        let cpus = placement.first_cpus().into_iter().map(f64::from);
         let own = match what {
-            What::Bandwidth => Conditions::default()
+            What::Bandwidth => conditions::of_placement(placement)
                 .with(key::KERNEL, "read".to_owned())
                 .with(key::STORES, "none".to_owned())
                 .with(key::SIMD, self.simd.word().to_owned())
-                .with(key::THREADS, placement.threads.len() as f64)
-                .with(key::CPUS, cpus.collect())
                 .with(key::COUNTED_BYTES, ELEMENT as f64)
                 .with(key::TRAFFIC_BYTES, ELEMENT as f64),
-            What::Latency => Conditions::default()
+            What::Latency => conditions::of_first(placement, 1)
                 .with(key::KERNEL, "latency".to_owned())
                 .with(key::ORDER, "random".to_owned())
-                .with(key::STRIDE, LINE as f64)
-                .with(key::THREADS, 1.0)
-                .with(key::CPUS, cpus.take(1).collect()),
+                .with(key::STRIDE, LINE as f64),
         };
         figure.conditions.merge(
-            own.with(key::PLACES, placement.places.to_owned())
-                .with(key::BIND, placement.bind.to_owned())
-                .with(key::ARRAY_BYTES, share.bytes as f64)
+            own.with(key::ARRAY_BYTES, share.bytes as f64)
                 .with(key::ARRAYS_USED, 1.0)
                 .with(key::DATA_TOUCHED, share.bytes as f64)
                 .with(key::PAGES_ASKED, self.pages.word().to_owned()),

@@ -10,6 +10,7 @@ use super::cells::{self, Cells};
 use super::nodes::{self, Matrix};
 use super::room::{self, Share, Wanted};
 use crate::chase::LINE;
+use crate::deadlines;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::Simd;
@@ -22,14 +23,10 @@ const ROUND: f64 = 0.2;
 const SHORTEST_ROUND: f64 = 0.05;
 /// The share of the time that is for timed work; the rest prepares, watches, and finishes.
 const TIMED_SHARE: f64 = 0.5;
-/// Memory bandwidth that first touch reaches at least, and seconds that laying one element of a chain takes at most: for
-/// deadlines only.
-const SLOWEST_TOUCH: f64 = 0.1e9;
+/// Seconds that writing one element of a chain takes at most, for the deadline.
 const SLOWEST_ELEMENT: f64 = 2e-6;
-/// Bandwidth below which a round counts as hung.
+/// Bandwidth to another node below which a round counts as hung, in bytes a second.
 const SLOWEST_PASS: f64 = 0.02e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
 /// What a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,8 +157,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             if setup.columns.len() == 1 { "" } else { "s" }
         ),
         least_seconds: sizes::touch_seconds(machine, 1, bytes as f64),
-        prepare_deadline: GRACE + bytes as f64 / SLOWEST_TOUCH + largest / LINE as f64 * SLOWEST_ELEMENT,
-        round_deadline: GRACE + largest / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes as f64) + largest / LINE as f64 * SLOWEST_ELEMENT,
+        round_deadline: deadlines::GRACE + largest / SLOWEST_PASS,
     };
     Ok(Planned { suite, notes })
 }

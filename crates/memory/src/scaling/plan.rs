@@ -2,7 +2,7 @@
 
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
+use figure::{Better, Convention, CpuList, Figure, Machine, Reading, Unit, format};
 use lab::placement::{self, Placement, Places};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,11 @@ use super::bindings::{BINDINGS, Binding, Cores};
 use super::layout::Layout;
 use super::points;
 use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit, short};
-use crate::bandwidth::plan::{GRACE, SLOWEST_PASS, SLOWEST_TOUCH, selected, set_peak, unavailable};
+use crate::bandwidth::plan::unavailable;
+use crate::conditions;
+use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned, Schedule};
 use crate::pages::Pages;
 use crate::simd::Simd;
@@ -100,7 +103,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                 doubled: None,
                 limited_by: String::new(),
             };
-            set_peak(&mut figure, machine);
+            limits::set_peak(&mut figure, machine);
             if let Some(problem) = unavailable(machine, options, &whole, &figure) {
                 figure = figure.not_available(problem);
             }
@@ -135,8 +138,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, 1, bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes })
 }
@@ -160,7 +163,7 @@ fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores
         };
         order.iter().copied().chain([Stores::None]).find(fits).map(|stores| (kernel, stores))
     };
-    let kernels: Vec<_> = selected(named)?.into_iter().filter_map(way).collect();
+    let kernels: Vec<_> = mode::kernels(named)?.into_iter().filter_map(way).collect();
     if kernels.is_empty() {
         let stores = options.stores.map_or("", Stores::word);
         return Err(PlanError::Nothing { kernels: named.join(","), stores });
@@ -229,15 +232,10 @@ fn figure(
     figure.series = Some(series);
     let at = Coordinate { value: CoordinateValue::Number(threads as f64), unit: Some(Unit::ONE) };
     figure.at.insert("threads".to_owned(), at);
-    let cpus = point.placement.first_cpus().into_iter().map(f64::from).collect();
-    figure.conditions = Conditions::default()
+    figure.conditions = conditions::of_placement(&point.placement)
         .with(key::KERNEL, kernel.name.to_owned())
         .with(key::STORES, stores.word().to_owned())
         .with(key::SIMD, simd.word().to_owned())
-        .with(key::THREADS, threads as f64)
-        .with(key::PLACES, point.placement.places.to_owned())
-        .with(key::BIND, point.placement.bind.to_owned())
-        .with(key::CPUS, cpus)
         .with(key::SCHEDULE, point.schedule.word().to_owned())
         .with(key::ARRAY_BYTES, (point.elements * ELEMENT) as f64)
         .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
