@@ -15,6 +15,6 @@ pub const MODE: Mode = Mode {
     title: "alignment",
     seconds: 100.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Alignment>,
     complete: |figures, machine| plan::set_limits(figures, machine),
 };

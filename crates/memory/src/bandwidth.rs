@@ -19,6 +19,6 @@ pub const MODE: Mode = Mode {
     title: "bandwidth",
     seconds: 180.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Bandwidth>,
     complete: |figures, _| crate::limits::set_highest_traffic(figures),
 };

@@ -17,7 +17,7 @@ pub const MODE: Mode = Mode {
     title: "read bandwidth by size",
     seconds: 100.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Ladder>,
     complete,
 };
 

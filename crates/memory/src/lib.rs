@@ -8,18 +8,20 @@
 //! - [`mix`] names mixes of reads and writes; [`blocks`] is the memory that their walks go over.
 //! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
 //! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are compared with.
-//! - [`dose`] decides how much work a round is; [`obtained`] writes what a worker got as evidence.
+//! - [`worker`] measures: every mode whose rounds are passes over memory is a [`worker::Kernel`].
+//! - [`team`] is the threads that measure; [`calibration`] decides how many passes a sample and how many samples a round
+//!   has; [`page_evidence`] writes which pages were obtained.
 
 pub mod alignment;
 pub mod bandwidth;
 pub mod blocks;
 pub mod c2c;
+pub mod calibration;
 pub mod chase;
 pub mod conditions;
 pub mod counters;
 pub mod cross;
 pub mod deadlines;
-pub mod dose;
 pub mod edges;
 pub mod inspect;
 pub mod kernels;
@@ -30,14 +32,16 @@ pub mod loaded;
 pub mod mix;
 pub mod mode;
 pub mod numa;
-pub mod obtained;
+pub mod page_evidence;
 pub mod pages;
 pub mod region;
 pub mod rungs;
 pub mod scaling;
 pub mod simd;
 pub mod sizes;
+pub mod team;
 pub mod track;
+pub mod worker;
 
 use mode::Mode;
 

@@ -17,7 +17,7 @@ pub const MODE: Mode = Mode {
     title: "bandwidth by mix of reads and writes",
     seconds: 90.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Mixes>,
     complete: |figures, _| crate::limits::set_highest_traffic(figures),
 };
 

@@ -3,17 +3,17 @@
 //! - [`nodes`] says which nodes there are to measure between, how they stand to one another, and why some cannot be
 //!   measured; [`room`] how much of each node's memory is used; [`plan`] makes
 //!   [`cells`] of it, and [`limits`] says what they are held against.
-//! - [`bench`] is the worker; [`memory`] keeps a node's memory, bound to it, and proves where it lies; [`lap`] walks a
-//!   chain of pointers.
+//! - [`bench`] is the worker; [`memory`] keeps a node's memory, bound to it, and proves where it lies; [`traversal`]
+//!   walks a chain of pointers.
 
 pub mod bench;
 pub mod cells;
-pub mod lap;
 pub mod limits;
 pub mod memory;
 pub mod nodes;
 pub mod plan;
 pub mod room;
+pub mod traversal;
 
 use crate::mode::Mode;
 
@@ -23,6 +23,6 @@ pub const MODE: Mode = Mode {
     title: "from node to node",
     seconds: 80.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Numa>,
     complete: |figures, machine| limits::set(figures, machine),
 };

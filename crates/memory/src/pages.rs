@@ -67,6 +67,25 @@ pub struct Backing {
     pub page: u64,
 }
 
+impl Backing {
+    /// All together: bytes are added, the page size is that of the last.
+    pub fn sum(parts: impl IntoIterator<Item = Reading<Backing>>) -> Reading<Backing> {
+        let mut sum = Reading::unknown("no memory was mapped");
+        for part in parts {
+            sum = match (sum, part) {
+                (_, Reading::Unknown(reason)) => return Reading::Unknown(reason),
+                (Reading::Unknown(_), first) => first,
+                (Reading::Value(sum), Reading::Value(part)) => Reading::Value(Backing {
+                    resident: sum.resident + part.resident,
+                    huge: sum.huge + part.huge,
+                    page: part.page,
+                }),
+            };
+        }
+        sum
+    }
+}
+
 /// What backs the addresses from `start` to `end`, by /proc/self/smaps.
 pub fn backing(start: usize, end: usize) -> Reading<Backing> {
     match lab::maps::read("/proc/self/smaps") {

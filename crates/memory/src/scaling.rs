@@ -23,6 +23,6 @@ pub const MODE: Mode = Mode {
     title: "bandwidth by threads",
     seconds: 100.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Scaling>,
     complete: knee::complete,
 };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use figure::{CpuList, Machine, Reading, format};
+use figure::evidence::{LLC_BASIS, LLC_BYTES};
+use figure::{CpuList, Evidence, Machine, Reading, format};
 
 use crate::kernels::ELEMENT;
 use crate::simd::BLOCK;
@@ -63,6 +64,15 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
         bytes: levels.iter().map(|(_, size, _)| size).sum(),
         basis: parts.join(" + "),
     })
+}
+
+/// The same as evidence.
+pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
+    let mut evidence = Evidence::default();
+    let caches = last_level(machine, cpus);
+    evidence.put_reading(LLC_BYTES, caches.clone().map(|caches| caches.bytes as f64));
+    evidence.put_reading(LLC_BASIS, caches.map(|caches| caches.basis));
+    evidence
 }
 
 pub use figure::room::{Room, now, room};

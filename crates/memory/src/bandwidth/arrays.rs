@@ -84,6 +84,15 @@ impl Arrays {
     }
 }
 
+/// The error of a mapping that failed, and what may help.
+pub fn not_mapped(bytes: f64, error: &std::io::Error) -> String {
+    format!(
+        "arrays of {} could not be mapped: {error}; a limit on address space (ulimit -v) or \
+         vm.overcommit_memory=2 may forbid them: give a smaller --array-size",
+        figure::format::bytes(bytes)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

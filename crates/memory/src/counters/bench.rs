@@ -14,8 +14,9 @@ use lab::worker::{Bench, Facts};
 use super::channels::{Calibration, INTERVALS, calibrate};
 use super::plan::{Group, Part, Setup};
 use super::{NO_COUNTS, TOGETHER};
-use crate::bandwidth::bench::{MemoryBench, ready};
+use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
+use crate::worker::Worker;
 
 /// How long the threads rest before a round, so that the counters can tell what others move: 2 % of 100 GB/s are
 /// 100 MB in this time, some million counts.
@@ -45,13 +46,15 @@ pub trait Load {
     fn finish(&mut self) -> Result<Facts, String>;
 }
 
-impl Load for MemoryBench {
+impl Load for Worker<Bandwidth> {
     fn warm(&mut self, task: &str) -> Result<f64, String> {
-        MemoryBench::warm(self, task)
+        Worker::warm(self, task)?;
+        Ok(elements(self, task))
     }
 
     fn round(&mut self, task: &str) -> Result<(Round, f64), String> {
-        self.round_with_elements(task)
+        let (round, passes) = self.round_with_passes(task)?;
+        Ok((round, elements(self, task) * passes as f64))
     }
 
     fn rest(&mut self) -> f64 {
@@ -63,6 +66,11 @@ impl Load for MemoryBench {
     fn finish(&mut self) -> Result<Facts, String> {
         Bench::finish(self)
     }
+}
+
+/// Elements that one pass of a task works on.
+fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
+    worker.task(task).map_or(0.0, |task| task.elements as f64)
 }
 
 /// Opens the counters, maps the arrays, tells channels apart.

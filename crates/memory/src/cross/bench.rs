@@ -7,22 +7,20 @@ use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::measure::{self, Around};
-use lab::placement::Placement;
-use lab::pool::Pool;
 use lab::program;
 use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
 
 use super::TOOLS;
 use super::plan::{Program, Setup};
 use super::tool::{Output, Said};
-use crate::bandwidth::bench::{self, MemoryBench};
+use crate::bandwidth::bench::{self, Bandwidth};
 use crate::bandwidth::plan::Task;
 use crate::kernels::ELEMENT;
 use crate::pages::Pages;
 use crate::simd::BLOCK;
 use crate::sizes::ARRAYS;
+use crate::team::Team;
+use crate::worker::Worker;
 
 /// Variables that would place threads otherwise than we ask, or bound their number.
 const UNSET: &[&str] = &[
@@ -56,11 +54,10 @@ struct State {
 
 struct CrossBench {
     setup: Setup,
-    pool: Pool,
-    watch: Watch,
+    team: Team,
     programs: Vec<State>,
     /// Our part; `None` where no program gives anything to compare with.
-    ours: Option<MemoryBench>,
+    ours: Option<Worker<Bandwidth>>,
 }
 
 /// Runs the programs that have a size of their own once, then prepares our part with their sizes.
@@ -76,10 +73,7 @@ pub fn prepare(
         no_huge_pages();
     }
     let machine = &setup.ours.machine;
-    let placement = Placement { places: "list", bind: "close", threads: setup.ours.threads.clone() };
-    let clock = Clock::of(machine);
-    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-    let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
+    let team = Team::new(machine, &setup.ours.threads, Clock::of(machine))?;
     let programs = setup.programs.iter().map(|program| State {
         program: program.clone(),
         runs: Vec::new(),
@@ -88,7 +82,7 @@ pub fn prepare(
         failed: None,
     });
     let programs = programs.collect();
-    let mut bench = CrossBench { setup, pool, watch, programs, ours: None };
+    let mut bench = CrossBench { setup, team, programs, ours: None };
     for index in 0..bench.programs.len() {
         if bench.programs[index].program.elements.is_none() {
             event(Event::Preparing {
@@ -115,7 +109,7 @@ impl CrossBench {
             let said = self.programs[index].runs.first().and_then(|run| run.said.elements);
             let said = said.ok_or_else(|| "it does not say how large its arrays are".to_owned())?;
             let elements = said / BLOCK as u64 * BLOCK as u64;
-            let least = (BLOCK * self.pool.threads()) as u64;
+            let least = (BLOCK * self.team.threads()) as u64;
             if elements < least {
                 return Err(format!("its arrays have {said} elements, and ours need {least} at least"));
             }
@@ -214,7 +208,7 @@ impl CrossBench {
             places: self.setup.ours.threads.clone(),
             deadline: Duration::from_secs_f64(asked.deadline),
         };
-        let (ran, mut around) = measure::around(&self.pool, &self.watch, || match program::run(&call) {
+        let (ran, mut around) = measure::around(&self.team.pool, &self.team.watch, || match program::run(&call) {
             Ok(ran) => {
                 let seconds = ran.cpu_seconds;
                 (Ok(ran), seconds)
@@ -225,7 +219,7 @@ impl CrossBench {
         let ran = ran.map_err(name)?;
         let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
         let output =
-            Output { text: &ran.output, kernels: &kernels, counter_rate: self.pool.clock.counter_rate() };
+            Output { text: &ran.output, kernels: &kernels, counter_rate: self.team.pool.clock.counter_rate() };
         let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
         let tool = tool.ok_or_else(|| name("is no program that is known".to_owned()))?;
         if let Some(complaint) = ran.complaint() {

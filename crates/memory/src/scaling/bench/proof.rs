@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{MEMORY_RESIDENT, PAGES_HUGE_SHARE, PAGES_SIZE};
-use figure::{Evidence, Reading};
-use lab::pool::Pool;
+use figure::{CpuList, Evidence, Reading};
 
 use super::super::layout::Layout;
 use super::super::plan::Task;
-use super::{Contents, ScalingBench, each};
+use super::{Contents, Scaling};
 use crate::bandwidth::expected::{Expected, relative_error};
 use crate::kernels::{Array, Kernel};
 use crate::mode::Schedule;
+use crate::page_evidence;
 use crate::pages::{self, Backing};
+use crate::team::Team;
 
-/// Elements that each thread looks at after a round.
+/// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
 /// Pages of each array on each node whose place is asked for.
 const PAGE_SAMPLES: usize = 64;
-/// Of this many elements one is looked at to see that memory was touched.
+/// Of this many elements one is checked for whether memory was touched.
 pub(super) const SPARSE: usize = 4093;
-/// Moves the elements that are looked at from round to round.
+/// Moves the elements that are checked from round to round.
 const TURN: usize = 7919;
 
-impl ScalingBench {
+impl Scaling {
     /// Writes the start values, each node's by threads of that node: the first touch.
     pub(super) fn fill(&mut self) -> Result<(), String> {
         self.contents = self.setup.nodes.iter().map(|need| Contents::new(need.elements)).collect();
@@ -55,7 +55,7 @@ impl ScalingBench {
     ) -> Result<Vec<Vec<T>>, String> {
         let (arena, homes) = (self.arena.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
-        each(&self.touchers, move |seat| {
+        self.touchers.each(move |seat| {
             let (node, nth, of) = homes[seat.index];
             let (first, end) = (elements[node] * nth / of, elements[node] * (nth + 1) / of);
             let one = |array| {
@@ -68,82 +68,41 @@ impl ScalingBench {
         })
     }
 
-    /// Size of the pages, and whether they are there, as it is now.
-    pub(super) fn obtained(&self) -> Evidence {
-        let mut evidence = Evidence::default();
-        let backing = self.backing();
-        let arrays = self.arena.bytes() as f64;
-        let share = |part: fn(&Backing) -> u64| backing.clone().map(|b| (part(&b) as f64 / arrays).min(1.0));
-        evidence.put_reading(MEMORY_RESIDENT, share(|backing| backing.resident));
-        evidence.put_reading(PAGES_HUGE_SHARE, share(|backing| backing.huge));
-        evidence.put_reading(PAGES_SIZE, backing.clone().map(|backing| backing.page as f64));
-        evidence
-    }
-
-    /// The same over all rounds: the worse of start and end.
-    pub(super) fn obtained_throughout(&self) -> Evidence {
-        let mut end = self.obtained();
-        for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE] {
-            let start = self.at_start.get(key).into_value();
-            if let (Some(start), Some(now)) = (start, end.get(key).into_value()) {
-                end.put(key, now.min(start));
-            }
-        }
-        end
-    }
-
-    fn backing(&self) -> Reading<Backing> {
-        let mut all = Backing::default();
-        for node in 0..self.setup.nodes.len() {
-            let (start, end) = self.arena.range(node);
-            match pages::backing(start, end) {
-                Reading::Value(backing) => {
-                    all.resident += backing.resident;
-                    all.huge += backing.huge;
-                    all.page = backing.page;
-                }
-                unknown => return unknown,
-            }
-        }
-        Reading::Value(all)
+    /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by figure.
+    pub(super) fn pages(&self) -> Evidence {
+        let range = |node| self.arena.range(node);
+        let backings =
+            (0..self.setup.nodes.len()).map(range).map(|(start, end)| pages::backing(start, end));
+        page_evidence::of_backing(Backing::sum(backings), self.arena.bytes() as f64)
     }
 
     /// Share of sampled pages of a task that lie on the node of the threads that use them.
     pub(super) fn local_share(&self, task: &Task) -> Reading<f64> {
-        let (mut local, mut all) = (0usize, 0usize);
-        for (node, used) in task.layout.used.iter().enumerate().filter(|(_, used)| **used > 0) {
-            let cores = &self.setup.nodes[node].cores;
-            let first = cores.first().and_then(|cpus| cpus.first());
-            let own = first.and_then(|cpu| self.setup.machine.cpu(cpu)).and_then(|cpu| cpu.node);
-            if own.is_none() {
-                return Reading::unknown("the kernel shows no NUMA node for the CPUs in use");
-            }
+        let used = task.layout.used.iter().enumerate().filter(|(_, used)| **used > 0);
+        let sampled = used.map(|(node, used)| {
             let step = (used / PAGE_SAMPLES).max(1);
             let addresses: Vec<usize> = [Array::A, Array::B, Array::C]
                 .into_iter()
                 .map(|array| self.arena.start(node, array))
                 .flat_map(|start| (0..*used).step_by(step).map(move |i| start.wrapping_add(i) as usize))
                 .collect();
-            match pages::nodes_of(&addresses) {
-                Reading::Value(nodes) => {
-                    all += nodes.len();
-                    local += nodes.iter().filter(|node| **node == own).count();
-                }
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
-            }
-        }
-        Reading::Value(local as f64 / all.max(1) as f64)
+            // All cores of a region are of its node.
+            let place = self.setup.nodes[node].cores.first().cloned().unwrap_or_default();
+            (place, pages::nodes_of(&addresses))
+        });
+        let (places, nodes): (Vec<CpuList>, Vec<_>) = sampled.unzip();
+        page_evidence::local_share(&self.setup.machine, &places, nodes)
     }
 
-    /// Overwrites, where a kernel must write and does not read, the elements that will be looked at: what the round
+    /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the round
     /// before left there would pass for this one's work.
-    pub(super) fn blank(&self, pool: &Pool, task: &Task, turn: usize) -> Result<(), String> {
+    pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), String> {
         let kernel = Kernel::of(task.operation);
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
             return Ok(());
         };
         let (arena, ranges) = (self.arena.clone(), ranges(&task.layout, task.schedule));
-        each(pool, move |seat| {
+        team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             for element in spots(start, length, turn) {
                 // SAFETY: inside the thread's range, which nobody else uses meanwhile.
@@ -154,17 +113,17 @@ impl ScalingBench {
     }
 
     /// Largest relative error at those elements.
-    pub(super) fn look(&self, pool: &Pool, task: &Task, turn: usize) -> Result<f64, String> {
+    pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, String> {
         let Some(target) = Kernel::of(task.operation).stores else { return Ok(0.0) };
         let (arena, ranges) = (self.arena.clone(), ranges(&task.layout, task.schedule));
         let contents = self.contents.clone();
-        let errors = each(pool, move |seat| {
+        let errors = team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             spots(start, length, turn)
                 .map(|element| {
                     // SAFETY: inside the thread's range, which nobody writes meanwhile.
-                    let seen = unsafe { arena.start(node, target).add(element).read_volatile() };
-                    relative_error(seen, contents[node].at(element).of(target))
+                    let value = unsafe { arena.start(node, target).add(element).read_volatile() };
+                    relative_error(value, contents[node].at(element).of(target))
                 })
                 .fold(0.0, f64::max)
         })?;
@@ -178,15 +137,15 @@ fn spots(start: usize, length: usize, turn: usize) -> impl Iterator<Item = usize
     (turn * TURN % step..length).step_by(step).map(move |at| start + at)
 }
 
-/// What each thread looks at: its own part, or where nobody has one an equal share of what its node's threads took:
-/// the node, the first element, and how many.
+/// What each thread checks: its own part, or under a dynamic schedule an equal share of what its node's threads took. The
+/// node, the first element, and how many.
 fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
     let threads = |node: usize| layout.parts.iter().filter(|part| part.node == node).count();
-    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
     let range = |part: &super::super::layout::Part| match schedule {
         Schedule::Static => (part.node, part.start, part.length),
         Schedule::Dynamic => {
-            let nth = seen.entry(part.node).or_default();
+            let nth = numbers.entry(part.node).or_default();
             let (used, of) = (layout.used[part.node], threads(part.node));
             let (first, end) = (used * *nth / of, used * (*nth + 1) / of);
             *nth += 1;

@@ -12,21 +12,21 @@ use crate::region::Region;
 /// the region holds of it is gone by then, but for some per cent where replacement is random (at four times the
 /// cache exp(-4) of them).
 #[derive(Debug)]
-pub struct Lap {
+pub struct FullTraversal {
     region: Region,
     chain: Chain,
     at: AtomicPtr<u8>,
     walked: AtomicU64,
 }
 
-impl Lap {
-    /// Lays the chain; touches every page of the region. Its bytes are a multiple of [`LINE`] x [`UNROLL`], not 0.
-    pub fn lay(region: Region, seed: u64) -> Lap {
+impl FullTraversal {
+    /// Writes the chain; touches every page of the region. Its bytes are a multiple of [`LINE`] x [`UNROLL`], not 0.
+    pub fn write(region: Region, seed: u64) -> FullTraversal {
         debug_assert!(region.bytes() > 0 && region.bytes().is_multiple_of(LINE * UNROLL as usize));
         // SAFETY: the region is ours alone and begins on a boundary of 2 MiB.
         let chain = unsafe { Chain::write(region.start(), region.bytes(), LINE, Order::Random, seed) };
         let at = AtomicPtr::new(chain.start.cast_mut());
-        Lap { region, chain, at, walked: AtomicU64::new(0) }
+        FullTraversal { region, chain, at, walked: AtomicU64::new(0) }
     }
 
     /// The memory that it lies in.
@@ -34,8 +34,8 @@ impl Lap {
         &self.region
     }
 
-    /// Walks this many steps, a multiple of [`UNROLL`] and not 0. Two threads that walk at once both walk, and the lap
-    /// counts wrong.
+    /// Walks this many steps, a multiple of [`UNROLL`] and not 0. Two threads that walk at once both walk, and the
+    /// traversal counts wrong.
     pub fn walk(&self, steps: u64) {
         let from = self.at.load(Ordering::Relaxed);
         // SAFETY: `from` is an element of the chain, in a region that nobody writes any more and that lives as long.
@@ -44,7 +44,7 @@ impl Lap {
         self.walked.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Walks the lap to its end and tells whether that is where it began: so if every step so far was taken, and the
+    /// Walks to the end of the traversal. Whether that is where it began: so it is if every step so far was taken, and the
     /// chain is whole.
     pub fn complete(&self) -> bool {
         let elements = self.chain.elements as u64;
@@ -58,23 +58,23 @@ mod tests {
     use super::*;
     use crate::pages::Pages;
 
-    fn lap() -> Lap {
-        Lap::lay(Region::map(64 << 10, Pages::Small, None).unwrap(), 3)
+    fn traversal() -> FullTraversal {
+        FullTraversal::write(Region::map(64 << 10, Pages::Small, None).unwrap(), 3)
     }
 
     #[test]
-    fn a_lap_ends_where_it_began_however_it_was_walked() {
-        assert!(lap().complete());
-        let walked = lap();
+    fn a_traversal_ends_where_it_began_however_it_was_walked() {
+        assert!(traversal().complete());
+        let walked = traversal();
         [16, 1024, 32, 3 * 1024].into_iter().for_each(|steps| walked.walk(steps));
         assert!(walked.complete());
     }
 
     #[test]
     fn a_step_that_was_not_taken_shows() {
-        let lap = lap();
-        lap.walk(64);
-        lap.walked.fetch_add(16, Ordering::Relaxed);
-        assert!(!lap.complete());
+        let traversal = traversal();
+        traversal.walk(64);
+        traversal.walked.fetch_add(16, Ordering::Relaxed);
+        assert!(!traversal.complete());
     }
 }
