@@ -4,9 +4,9 @@
 //! - [`kernels`] declares what each kernel reads, writes and moves; [`simd`] holds their machine code.
 //! - [`region`] maps memory on the pages and the node asked for; [`pages`] tells what was obtained; [`sizes`] decides how
 //!   large.
-//! - [`chase`] makes and follows chains of pointers, [`track`] knows where a walk must end.
+//! - [`chase`] writes and follows chains of pointers; [`pointer_chain`] knows where a walk must end.
 //! - [`mix`] names mixes of reads and writes; [`blocks`] is the memory that their walks go over.
-//! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
+//! - [`ladder_sizes`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
 //! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are compared with.
 //! - [`worker`] measures: every mode whose rounds are passes over memory is a [`worker::Kernel`].
 //! - [`team`] is the threads that measure; [`calibration`] decides how many passes a sample and how many samples a round
@@ -26,6 +26,7 @@ pub mod edges;
 pub mod inspect;
 pub mod kernels;
 pub mod ladder;
+pub mod ladder_sizes;
 pub mod latency;
 pub mod limits;
 pub mod loaded;
@@ -34,13 +35,12 @@ pub mod mode;
 pub mod numa;
 pub mod page_evidence;
 pub mod pages;
+pub mod pointer_chain;
 pub mod region;
-pub mod rungs;
 pub mod scaling;
 pub mod simd;
 pub mod sizes;
 pub mod team;
-pub mod track;
 pub mod worker;
 
 use mode::Mode;

@@ -8,7 +8,7 @@ use figure::series::CoordinateValue;
 use figure::{Better, Figure, Machine, Status, Unit, format, stats};
 
 use super::{Edge, Level, Point, advertised, edges, matched};
-use crate::rungs::label;
+use crate::ladder_sizes::label;
 
 /// A ladder's figures.
 #[derive(Clone, Debug)]

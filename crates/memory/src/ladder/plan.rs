@@ -12,7 +12,7 @@ use crate::deadlines;
 use crate::edges;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
-use crate::rungs::{self, Density};
+use crate::ladder_sizes::{self, Density};
 use crate::simd::Simd;
 use crate::sizes::{self, CACHE_FACTOR};
 
@@ -60,9 +60,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let room = mode::room(machine, options, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes / threads);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
-    let (from, to, limited_by) = rungs::ends(options.sizes, default, threads, &room)?;
+    let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, threads, &room)?;
     let levels: Vec<u64> = edges::advertised(machine, &cpus).into_iter().map(|(_, bytes)| bytes).collect();
-    let of = |density| rungs::rungs(from, to, &levels, density);
+    let of = |density| ladder_sizes::sizes(from, to, &levels, density);
     let full = of(Density::Full);
     let passes = full.iter().sum::<u64>() as f64 * 2.0 * threads as f64 / USUAL_RATE;
     let seconds = (full.len() as f64 * ROUND + passes) * options.rules.least as f64;
@@ -131,7 +131,7 @@ fn pages_for(machine: &Machine, asked: Pages) -> Pages {
 }
 
 fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> Figure {
-    let id = format!("{SERIES}.{}", rungs::label(bytes));
+    let id = format!("{SERIES}.{}", ladder_sizes::label(bytes));
     let name = format!("Read, {}", format::bytes(bytes as f64));
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
     figure.convention = Some(Convention::StreamCounted);

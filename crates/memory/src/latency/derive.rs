@@ -5,7 +5,7 @@ use figure::{Better, Conditions, Figure, Machine, Status, Unit, format, stats};
 
 use super::plan::{KERNEL, SERIES, Series};
 use crate::edges::figures::{Ladder, size};
-use crate::rungs::label;
+use crate::ladder_sizes::label;
 
 /// Adds the edges of caches and, for each size measured on both sorts of pages, what page walks add.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {

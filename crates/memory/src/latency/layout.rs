@@ -42,13 +42,13 @@ pub fn layout(sizes: &[u64], stride: u64) -> Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rungs::{Density, GRAIN, rungs, thin};
+    use crate::ladder_sizes::{Density, GRAIN, sizes, thin};
     use proptest::prelude::*;
 
     #[test]
     fn usual_ladders_fit_over_one_another() {
         let caches = [48 << 10, 2 << 20, 480 << 20];
-        let full = rungs(16 << 10, 2 << 30, &caches, Density::Full);
+        let full = sizes(16 << 10, 2 << 30, &caches, Density::Full);
         assert_eq!(layout(&full, 64).bytes, 2 << 30);
         let two: Vec<u64> = [thin(&full, 1), thin(&full, 2)].concat();
         assert_eq!(layout(&two, 64).bytes, 2 << 30);

@@ -12,11 +12,11 @@ use super::layout;
 use crate::conditions;
 use crate::deadlines;
 use crate::edges;
+use crate::ladder_sizes::{self, Density};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
-use crate::rungs::{self, Density};
+use crate::pointer_chain;
 use crate::sizes::{self, CACHE_FACTOR};
-use crate::track;
 
 /// `kernel` of all figures that are the latency of a load.
 pub const KERNEL: &str = "latency";
@@ -136,14 +136,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let room = mode::room(machine, options, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
-    let (from, to, limited_by) = rungs::ends(options.sizes, default, regions.len() as u64, &room)?;
+    let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, regions.len() as u64, &room)?;
     // What somebody asks for by its size stands for memory only if it is memory.
     let stands = options.sizes.is_none() || (enough > 0 && to >= enough);
 
     let advertised: Vec<u64> =
         edges::advertised(machine, &[cpu]).into_iter().map(|(_, bytes)| bytes).collect();
     let (sizes_of, density) = sizes(&series, (from, to), &advertised, &options.rules);
-    let stride = track::stride(machine) as u64;
+    let stride = pointer_chain::stride(machine) as u64;
     let mut chains = Chains {
         tasks: Vec::new(),
         figures: Vec::new(),
@@ -250,7 +250,7 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
 /// The sizes of each series: as many as the time allows.
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
     let of = |density: Density| -> Vec<Vec<u64>> {
-        let all = rungs::rungs(ends.0, ends.1, caches, density);
+        let all = ladder_sizes::sizes(ends.0, ends.1, caches, density);
         let lean = density == Density::Lean;
         let of = |series: &&Series| {
             let (octaves, end) = match density {
@@ -262,7 +262,7 @@ fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) ->
             let some: Vec<u64> = all.iter().copied().filter(|bytes| (begin..=end).contains(bytes)).collect();
             // A short ladder that somebody asks for is measured as it is.
             let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
-            if octaves == 0 { sizes.clone() } else { rungs::thin(sizes, octaves) }
+            if octaves == 0 { sizes.clone() } else { ladder_sizes::thin(sizes, octaves) }
         };
         series.iter().map(of).collect()
     };
@@ -286,7 +286,7 @@ fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: 
     let curve = format!("{}.{KERNEL}.{}", crate::SUITE, series.word);
     let (id, name) = match dram {
         Some(id) => (id.to_owned(), name("Idle latency of memory")),
-        None => (format!("{curve}.{}", rungs::label(bytes)), name("Latency")),
+        None => (format!("{curve}.{}", ladder_sizes::label(bytes)), name("Latency")),
     };
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.series = Some(curve);

@@ -34,7 +34,7 @@ pub enum Density {
 
 /// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the sizes at
 /// which caches should end, ascending.
-pub fn rungs(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
+pub fn sizes(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
     let grains = |bytes: f64| (bytes / GRAIN as f64).round().max(1.0) as u64 * GRAIN;
     let (from, to) = (grains(from as f64), grains(to as f64).max(grains(from as f64)));
     let (around, caches): (&[f64], &[u64]) = match density {
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn sizes_are_close_around_the_caches() {
-        let full = rungs(16 << 10, 2048 * MIB, CACHES, Density::Full);
+        let full = sizes(16 << 10, 2048 * MIB, CACHES, Density::Full);
         for kib in [16, 24, 30, 36, 48, 60, 72, 96, 1024, 1280, 1536, 2048, 2560, 3072, 4096] {
             assert!(full.contains(&(kib << 10)), "{kib} KiB of {full:?}");
         }
         assert!((36..=48).contains(&full.len()), "{}: {full:?}", full.len());
-        let lean = rungs(16 << 10, 2048 * MIB, CACHES, Density::Lean);
+        let lean = sizes(16 << 10, 2048 * MIB, CACHES, Density::Lean);
         assert!(lean.contains(&(48 << 10)) && lean.len() <= 16, "{}: {lean:?}", lean.len());
         let octaves = thin(&full, 1);
         assert!((16..=19).contains(&octaves.len()), "{octaves:?}");
@@ -196,7 +196,7 @@ mod tests {
             from in SMALLEST..1u64 << 34, more in 0..1u64 << 36, caches in proptest::collection::vec(1..1u64 << 33, 0..4),
         ) {
             for density in [Density::Full, Density::Lean] {
-                let sizes = rungs(from, from + more, &caches, density);
+                let sizes = sizes(from, from + more, &caches, density);
                 prop_assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]));
                 prop_assert!(sizes.iter().all(|size| size.is_multiple_of(GRAIN)));
                 prop_assert!(sizes[0].abs_diff(from) <= GRAIN);
