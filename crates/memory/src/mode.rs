@@ -47,6 +47,28 @@ pub struct Options {
     pub rules: Rules,
 }
 
+impl Options {
+    /// All options at their defaults.
+    pub fn new(rules: Rules) -> Options {
+        Options {
+            array_size: None,
+            kernels: Vec::new(),
+            stores: None,
+            simd: None,
+            offset: 0,
+            pages: Pages::Default,
+            threads: None,
+            places: Places::Cores,
+            bind: Bind::Close,
+            mixes: Vec::new(),
+            schedule: None,
+            sizes: None,
+            nodes: None,
+            rules,
+        }
+    }
+}
+
 /// How a loop's elements are shared out among threads, in OpenMP's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -139,21 +161,6 @@ pub(crate) mod tests {
 
     /// What a user asks for who gives no option, within this time.
     pub(crate) fn options(max_time: f64) -> Options {
-        Options {
-            array_size: None,
-            kernels: Vec::new(),
-            stores: None,
-            simd: None,
-            offset: 0,
-            pages: Pages::Default,
-            threads: None,
-            places: Places::Cores,
-            bind: Bind::Close,
-            mixes: Vec::new(),
-            schedule: None,
-            sizes: None,
-            nodes: None,
-            rules: Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 },
-        }
+        Options::new(Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 })
     }
 }

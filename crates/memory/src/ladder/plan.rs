@@ -149,7 +149,6 @@ pub(crate) mod tests {
     use super::*;
     use figure::Status;
     use figure::host::{Cache, CacheKind, LogicalCpu};
-    use lab::placement::{Bind, Places};
     use lab::schedule::Rules;
 
     /// Two CPUs with an L2 of 1 MiB each and a shared L3 of 32 MiB, and 8 GiB of memory.
@@ -179,22 +178,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn options(max_time: f64) -> Options {
-        Options {
-            array_size: None,
-            kernels: Vec::new(),
-            stores: None,
-            simd: None,
-            offset: 0,
-            pages: Pages::Default,
-            threads: None,
-            places: Places::Cores,
-            bind: Bind::Close,
-            mixes: Vec::new(),
-            schedule: None,
-            sizes: None,
-            nodes: None,
-            rules: Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 },
-        }
+        Options::new(Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 })
     }
 
     #[test]

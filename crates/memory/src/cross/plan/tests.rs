@@ -3,7 +3,6 @@
 use std::os::unix::fs::PermissionsExt;
 
 use figure::Status;
-use lab::placement::{Bind, Places};
 use lab::schedule::Rules;
 
 use super::*;
@@ -13,19 +12,8 @@ use crate::simd::Simd;
 fn options() -> Options {
     Options {
         array_size: Some(640_000),
-        kernels: Vec::new(),
-        stores: None,
         simd: Some(Simd::Portable),
-        offset: 0,
-        pages: Pages::Default,
-        threads: None,
-        places: Places::Cores,
-        bind: Bind::Close,
-        mixes: Vec::new(),
-        schedule: None,
-        sizes: None,
-        nodes: None,
-        rules: Rules { least: 6, most: 6, target: 0.01, max_time: 60.0, repeats: 0 },
+        ..Options::new(Rules { least: 6, most: 6, target: 0.01, max_time: 60.0, repeats: 0 })
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use figure::evidence::*;
-use lab::placement::{Bind, Places};
 use lab::schedule::Rules;
 use lab::worker::{Bench, Facts};
 use machine::{Asked, Tree};
@@ -12,7 +11,6 @@ use super::{Scaling, Work};
 use crate::calibration::Calibration;
 use crate::kernels::{Array, KERNELS};
 use crate::mode::{Options, Schedule};
-use crate::pages::Pages;
 use crate::scaling::plan;
 use crate::team::Team;
 use crate::worker::{Kernel, Sample, Worker};
@@ -23,18 +21,10 @@ fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, Fac
     let options = Options {
         array_size: Some(100_000),
         kernels: kernels.iter().map(|name| (*name).to_owned()).collect(),
-        stores: None,
-        simd: None,
-        offset: 0,
-        pages: Pages::Default,
         threads: Some(3),
-        places: cpus.join(",").parse::<Places>().unwrap(),
-        bind: Bind::Close,
-        mixes: Vec::new(),
+        places: cpus.join(",").parse().unwrap(),
         schedule,
-        sizes: None,
-        nodes: None,
-        rules: Rules::exactly(1, f64::MAX),
+        ..Options::new(Rules::exactly(1, f64::MAX))
     };
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let planned = plan::plan(&machine, &options).unwrap();
