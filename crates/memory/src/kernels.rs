@@ -4,6 +4,9 @@
 //! reads the line into cache (write-allocate), and memory moves more than STREAM counts. `update` reads what
 //! it writes; `read` and `write` only do the one.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an element: a double.
@@ -189,6 +192,67 @@ impl Kernel {
     /// How many arrays it touches.
     pub fn arrays_used(&self) -> u64 {
         self.loads.len() as u64 + u64::from(self.store_misses())
+    }
+}
+
+/// How many bytes are read for how many written, in Intel MLC's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mix {
+    /// Reads to writes.
+    Ratio(u8, u8),
+    /// Two streams read, one written past the cache, as a non-temporal triad.
+    TriadLike,
+}
+
+/// The mixes that there is code for.
+pub const MIXES: &[Mix] = &[
+    Mix::Ratio(1, 0),
+    Mix::Ratio(3, 1),
+    Mix::Ratio(2, 1),
+    Mix::Ratio(1, 1),
+    Mix::Ratio(0, 1),
+    Mix::TriadLike,
+];
+
+impl Mix {
+    /// Whether anything is written.
+    pub fn writes(self) -> bool {
+        !matches!(self, Mix::Ratio(_, 0))
+    }
+
+    /// Whether anything is read.
+    pub fn reads(self) -> bool {
+        !matches!(self, Mix::Ratio(0, _))
+    }
+
+    /// For people: `3 read for 1 written`.
+    pub fn title(self) -> String {
+        match self {
+            Mix::Ratio(_, 0) => "all reads".to_owned(),
+            Mix::Ratio(0, _) => "all writes".to_owned(),
+            Mix::Ratio(reads, writes) => format!("{reads} read for {writes} written"),
+            Mix::TriadLike => "as a non-temporal triad".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mix::Ratio(reads, writes) => write!(f, "{reads}:{writes}"),
+            Mix::TriadLike => f.write_str("triad-like"),
+        }
+    }
+}
+
+impl FromStr for Mix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        MIXES.iter().copied().find(|mix| mix.to_string() == text).ok_or_else(|| {
+            let all: Vec<String> = MIXES.iter().map(Mix::to_string).collect();
+            format!("there are {}", all.join(", "))
+        })
     }
 }
 

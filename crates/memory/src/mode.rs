@@ -5,8 +5,7 @@ pub use lab::mode::Planned;
 use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
 
-use crate::kernels::{KERNELS, Kernel, Stores};
-use crate::mix::Mix;
+use crate::kernels::{KERNELS, Kernel, Mix, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};

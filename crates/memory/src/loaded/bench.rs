@@ -15,7 +15,7 @@ use super::roles::{Done, Gate, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::blocks::GROUP_BYTES;
 use crate::chase::UNROLL;
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::mix::bench::map;
 use crate::mix::contents::value;
 use crate::page_evidence;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::bandwidth::expected::relative_error;
 use crate::blocks::Blocks;
 use crate::chase::{Chain, Order};
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::mix::contents::value;
 use crate::region::Region;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn, Walk};

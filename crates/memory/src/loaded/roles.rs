@@ -6,7 +6,7 @@ use lab::pool::Seat;
 
 use super::memory::Memory;
 use crate::blocks::GROUP_BYTES;
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::simd::mix::{PAGES, Walk};
 
 /// Lines of a group.

@@ -8,13 +8,12 @@ use figure::evidence::*;
 use lab::clock::Clock;
 use lab::pool::Seat;
 
-use super::Mix;
 use super::contents::{Contents, FACTOR, value};
 use super::plan::{Setup, Task};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::blocks::Blocks;
 use crate::calibration::Calibration;
-use crate::kernels::{ELEMENT, Operation, Stores};
+use crate::kernels::{ELEMENT, Mix, Operation, Stores};
 use crate::page_evidence;
 use crate::simd::Loop;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, Walk};

@@ -5,7 +5,7 @@
 //! order.
 
 use crate::bandwidth::expected::relative_error;
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn};
 
 /// The triad's factor: a power of two keeps its results exact.

@@ -7,10 +7,9 @@ use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::{MIXES, Mix};
 use crate::blocks::{Blocks, GROUP_BYTES};
 use crate::deadlines;
-use crate::kernels::{ELEMENT, Operation, Stores};
+use crate::kernels::{ELEMENT, MIXES, Mix, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};

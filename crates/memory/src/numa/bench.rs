@@ -9,7 +9,8 @@ use lab::clock::Clock;
 use lab::pool::Seat;
 
 use super::memory::{Mapped, NodeMemory, VALUE};
-use super::plan::{Row, Setup, Task, What};
+use super::nodes::Quantity;
+use super::plan::{Row, Setup, Task};
 use super::traversal::FullTraversal;
 use crate::bandwidth::arrays::Split;
 use crate::calibration::{Calibration, Policy, Trial};
@@ -112,9 +113,9 @@ impl Numa {
 
     fn team_of(&self, task: &Task) -> &Rc<Team> {
         let teams = &self.teams[task.row];
-        match task.what {
-            What::Bandwidth => &teams.all,
-            What::Latency => &teams.one,
+        match task.quantity {
+            Quantity::Bandwidth => &teams.all,
+            Quantity::Latency => &teams.one,
         }
     }
 
@@ -154,10 +155,10 @@ impl Kernel for Numa {
             most_samples: MOST_SAMPLES,
             ..Policy::default()
         };
-        match task.what {
-            What::Bandwidth => policy,
+        match task.quantity {
+            Quantity::Bandwidth => policy,
             // A walk can be as short as one likes: as many samples as there may be.
-            What::Latency => Policy {
+            Quantity::Latency => Policy {
                 shortest_sample: SHORTEST_SAMPLE.max(self.setup.round / MOST_SAMPLES as f64),
                 multiple: UNROLL,
                 trial: Trial::Passes(TRIAL_STEPS),
@@ -167,16 +168,16 @@ impl Kernel for Numa {
     }
 
     fn amount(&self, task: &Task) -> Amount {
-        match task.what {
-            What::Bandwidth => Amount::Bytes(self.setup.columns[task.column].bytes as f64),
-            What::Latency => Amount::Steps(1.0),
+        match task.quantity {
+            Quantity::Bandwidth => Amount::Bytes(self.setup.columns[task.column].bytes as f64),
+            Quantity::Latency => Amount::Steps(1.0),
         }
     }
 
     fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, String> {
         let (memory, passes) = (self.memory(task)?, calibration.passes);
-        Ok(match task.what {
-            What::Bandwidth => {
+        Ok(match task.quantity {
+            Quantity::Bandwidth => {
                 let code = self.setup.simd.kernel(Operation::Read, Stores::None);
                 Work::Read {
                     code: code.ok_or_else(|| format!("no code for {}", self.setup.simd.word()))?,
@@ -185,7 +186,7 @@ impl Kernel for Numa {
                     passes,
                 }
             }
-            What::Latency => Work::Walk { chain: memory.chain.clone(), steps: passes },
+            Quantity::Latency => Work::Walk { chain: memory.chain.clone(), steps: passes },
         })
     }
 
@@ -212,9 +213,9 @@ impl Kernel for Numa {
     /// The array or the chain of a column.
     fn memory_of(&self, task: &Task) -> usize {
         2 * task.column
-            + match task.what {
-                What::Bandwidth => 0,
-                What::Latency => 1,
+            + match task.quantity {
+                Quantity::Bandwidth => 0,
+                Quantity::Latency => 1,
             }
     }
 
@@ -228,7 +229,7 @@ impl Kernel for Numa {
     fn evidence_of(&self, task: &Task) -> Evidence {
         let Ok(memory) = self.memory(task) else { return Evidence::default() };
         let mut evidence = sizes::cache_evidence(&self.setup.machine, self.team_of(task).cpus());
-        if task.what == What::Bandwidth {
+        if task.quantity == Quantity::Bandwidth {
             let split = self.split(task, memory);
             let elements = |thread| split.share(thread, split.most) as f64;
             evidence.put(THREAD_ELEMENTS, (0..split.threads).map(elements).collect());

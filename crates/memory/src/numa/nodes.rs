@@ -5,8 +5,19 @@ use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
 use lab::placement::{self, Bind, Placement, Places};
+use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError};
+
+/// What a cell measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share an array.
+    Bandwidth,
+    /// A chain of pointers.
+    Latency,
+}
 
 /// How the memory of a node stands to CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::cells::{self, Cells};
-use super::nodes::{self, Matrix};
+use super::nodes::{self, Matrix, Quantity};
 use super::room::{self, Share, Wanted};
 use crate::chase::LINE;
 use crate::deadlines;
@@ -27,16 +27,6 @@ const TIMED_SHARE: f64 = 0.5;
 const SLOWEST_ELEMENT: f64 = 2e-6;
 /// Bandwidth to another node below which a round counts as hung, in bytes a second.
 const SLOWEST_PASS: f64 = 0.02e9;
-
-/// What a cell measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum What {
-    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share an array.
-    Bandwidth,
-    /// A chain of pointers.
-    Latency,
-}
 
 /// The CPUs of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,7 +54,7 @@ pub struct Task {
     /// The figure's id.
     pub id: String,
     /// What is measured.
-    pub what: What,
+    pub quantity: Quantity,
     /// Index of its row.
     pub row: usize,
     /// Index of its column.
@@ -113,10 +103,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         .collect();
     let cells = Cells { machine, pages, simd };
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for what in [What::Bandwidth, What::Latency] {
+    for quantity in [Quantity::Bandwidth, Quantity::Latency] {
         for row in &matrix.rows {
             for (column, share) in matrix.columns.iter().zip(&shares) {
-                let figure = cells.planned(what, row.node, column.node);
+                let figure = cells.planned(quantity, row.node, column.node);
                 let cell = row.usable.as_ref().and_then(|placement| Ok((placement, share.as_ref()?)));
                 figures.push(match cell {
                     Ok((placement, share)) => {
@@ -124,14 +114,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                         let at = |nodes: &[u32], node| nodes.iter().position(|other| *other == node);
                         let columns: Vec<u32> = columns.iter().map(|column| column.node).collect();
                         let places = at(&row_nodes, row.node).zip(at(&columns, column.node));
-                        tasks.extend(places.map(|(row, column)| Task { id, what, row, column }));
-                        cells.measured(figure, what, placement, share)
+                        tasks.extend(places.map(|(row, column)| Task { id, quantity, row, column }));
+                        cells.measured(figure, quantity, placement, share)
                     }
                     Err(reason) => figure.not_available(reason.clone()),
                 });
             }
         }
-        figures.extend(cells::nothing_remote(machine, what));
+        figures.extend(cells::nothing_remote(machine, quantity));
     }
     let bytes: u64 = columns.iter().map(|column| 2 * column.bytes).sum();
     for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {

@@ -13,7 +13,7 @@
 
 use super::Simd;
 use crate::kernels::ELEMENT;
-use crate::mix::Mix;
+use crate::kernels::Mix;
 
 /// Bytes of a page of a walk: the base page of x86, whatever backs it.
 pub const PAGE: usize = 4096;
@@ -134,18 +134,18 @@ macro_rules! walks {
         $walk!(read1_write1_spaced, 1, 1, $spin);
         $walk!(write_spaced, 0, 1, $spin);
 
-        pub(in crate::simd) fn walk(mix: crate::mix::Mix, spaced: bool) -> Option<crate::simd::mix::Walk> {
+        pub(in crate::simd) fn walk(mix: crate::kernels::Mix, spaced: bool) -> Option<crate::simd::mix::Walk> {
             Some(match (mix, spaced) {
-                (crate::mix::Mix::Ratio(1, 0), false) => read,
-                (crate::mix::Mix::Ratio(3, 1), false) => read3_write1,
-                (crate::mix::Mix::Ratio(2, 1), false) => read2_write1,
-                (crate::mix::Mix::Ratio(1, 1), false) => read1_write1,
-                (crate::mix::Mix::Ratio(0, 1), false) => write,
-                (crate::mix::Mix::Ratio(1, 0), true) => read_spaced,
-                (crate::mix::Mix::Ratio(3, 1), true) => read3_write1_spaced,
-                (crate::mix::Mix::Ratio(2, 1), true) => read2_write1_spaced,
-                (crate::mix::Mix::Ratio(1, 1), true) => read1_write1_spaced,
-                (crate::mix::Mix::Ratio(0, 1), true) => write_spaced,
+                (crate::kernels::Mix::Ratio(1, 0), false) => read,
+                (crate::kernels::Mix::Ratio(3, 1), false) => read3_write1,
+                (crate::kernels::Mix::Ratio(2, 1), false) => read2_write1,
+                (crate::kernels::Mix::Ratio(1, 1), false) => read1_write1,
+                (crate::kernels::Mix::Ratio(0, 1), false) => write,
+                (crate::kernels::Mix::Ratio(1, 0), true) => read_spaced,
+                (crate::kernels::Mix::Ratio(3, 1), true) => read3_write1_spaced,
+                (crate::kernels::Mix::Ratio(2, 1), true) => read2_write1_spaced,
+                (crate::kernels::Mix::Ratio(1, 1), true) => read1_write1_spaced,
+                (crate::kernels::Mix::Ratio(0, 1), true) => write_spaced,
                 _ => return None,
             })
         }
@@ -183,7 +183,7 @@ impl Simd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mix::MIXES;
+    use crate::kernels::MIXES;
     use crate::pages::Pages;
     use crate::region::Region;
     use proptest::prelude::*;

@@ -45,7 +45,7 @@ macro_rules! walk {
         /// # Safety
         /// See [`Walk`](super::Walk).
         unsafe fn $name(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64 {
-            const TURN: usize = match Turn::of(crate::mix::Mix::Ratio($reads, $writes)) {
+            const TURN: usize = match Turn::of(crate::kernels::Mix::Ratio($reads, $writes)) {
                 Some(turn) => turn.pages,
                 None => panic!("no such mix"),
             };
