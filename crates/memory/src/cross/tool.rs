@@ -1,4 +1,4 @@
-//! What another program is: where it is, how it is told what to measure, how its output is read. Pure.
+//! Another program: where it is, how it is asked what to measure, how its output is read. Pure.
 
 use figure::{Convention, CpuList};
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,9 @@ pub struct Tool {
     /// Kernels that are compared when none is asked for.
     pub kernels: &'static [&'static str],
     /// How it is run; an error says why it cannot be run so.
-    pub runs: fn(&Ask) -> Result<Vec<Run>, String>,
+    pub runs: fn(&RunRequest) -> Result<Vec<Run>, String>,
     /// Reads its output, which is untrusted; an error says what is wrong with it.
-    pub read: fn(&Output) -> Result<Said, String>,
+    pub read: fn(&Output) -> Result<ToolReport, String>,
 }
 
 /// What a round's value is of its samples.
@@ -63,7 +63,7 @@ impl Statistic {
 
 /// Under which conditions it is to run.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct RunRequest<'a> {
     /// Kernels to compare.
     pub kernels: &'a [&'static Kernel],
     /// Only these stores.
@@ -80,7 +80,7 @@ pub struct Ask<'a> {
     pub inspection: &'a Result<Inspection, String>,
 }
 
-impl Ask<'_> {
+impl RunRequest<'_> {
     /// Whether figures with these stores are wanted. A kernel that stores nothing always is.
     pub fn wants(&self, stores: Stores) -> bool {
         self.stores.is_none_or(|only| only == stores || stores == Stores::None)
@@ -139,9 +139,9 @@ pub struct Output<'a> {
     pub counter_rate: Option<f64>,
 }
 
-/// What its output says.
+/// What its output reports.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct ToolReport {
     /// What it calls itself.
     pub version: String,
     /// GB/s by kernel.
@@ -160,13 +160,13 @@ pub struct Said {
     pub granularity: Option<f64>,
 }
 
-impl Said {
+impl ToolReport {
     /// The rate of a kernel.
     pub fn rate(&self, kernel: &str) -> Option<f64> {
         self.rates.iter().find(|(name, _)| name == kernel).map(|(_, rate)| *rate)
     }
 
-    /// What it says that is not what was asked of it.
+    /// What it reports that is not what was asked of it.
     pub fn contradicts(&self, places: &[CpuList], elements: Option<u64>) -> Option<String> {
         if let Some(threads) = self.threads.filter(|threads| *threads != places.len()) {
             return Some(format!("it ran {threads} threads and not {}", places.len()));
@@ -177,9 +177,9 @@ impl Said {
                 return Some(format!("it ran on CPU {cpu}, which is none of those asked for"));
             }
         }
-        let (asked, said) = elements.zip(self.elements)?;
-        let off = (said as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
-        off.then(|| format!("its arrays had {said} elements and not {asked}"))
+        let (asked, reported) = elements.zip(self.elements)?;
+        let off = (reported as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
+        off.then(|| format!("its arrays had {reported} elements and not {asked}"))
     }
 }
 
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn what_it_says_is_held_against_what_was_asked() {
+    fn a_report_is_compared_with_what_was_asked() {
         let places: Vec<CpuList> = ["0,2", "1,3"].iter().map(|list| list.parse().unwrap()).collect();
-        let said = Said { threads: Some(2), cpus: Some(vec![0, 3]), elements: Some(1000), ..Said::default() };
-        assert_eq!(said.contradicts(&places, Some(1001)), None);
-        let wrong = |said: Said| said.contradicts(&places, Some(1000)).unwrap();
-        assert!(wrong(Said { threads: Some(4), ..said.clone() }).contains("4 threads and not 2"));
-        assert!(wrong(Said { cpus: Some(vec![0, 4]), ..said.clone() }).contains("CPU 4"));
-        assert!(wrong(Said { elements: Some(2000), ..said }).contains("2000 elements and not 1000"));
+        let report = ToolReport { threads: Some(2), cpus: Some(vec![0, 3]), elements: Some(1000), ..ToolReport::default() };
+        assert_eq!(report.contradicts(&places, Some(1001)), None);
+        let wrong = |report: ToolReport| report.contradicts(&places, Some(1000)).unwrap();
+        assert!(wrong(ToolReport { threads: Some(4), ..report.clone() }).contains("4 threads and not 2"));
+        assert!(wrong(ToolReport { cpus: Some(vec![0, 4]), ..report.clone() }).contains("CPU 4"));
+        assert!(wrong(ToolReport { elements: Some(2000), ..report }).contains("2000 elements and not 1000"));
     }
 }
