@@ -44,7 +44,7 @@ pub struct Level {
     /// Where it ends; `None` if the ladder does not tell.
     pub edge: Option<Edge>,
     /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind that.
-    pub own: bool,
+    pub has_edge: bool,
     /// The level behind that it cannot be told from: on this ladder both cost the same.
     pub blends: Option<u32>,
 }
@@ -239,8 +239,8 @@ fn monotone(points: &[Point]) -> Vec<Point> {
 /// ascending. The first CPU's count; what several of the CPUs share is divided among them.
 pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
     let Some(first) = cpus.first() else { return Vec::new() };
-    let mine = machine.caches.instances.iter();
-    let mut levels: Vec<(u32, u64)> = mine
+    let caches = machine.caches.instances.iter();
+    let mut levels: Vec<(u32, u64)> = caches
         .filter(|cache| cache.kind != CacheKind::Instruction && cache.cpus.contains(*first) && cache.size > 0)
         .map(|cache| {
             let sharing = cpus.iter().filter(|cpu| cache.cpus.contains(**cpu)).count();
@@ -255,28 +255,28 @@ pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
 /// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the ladder's largest
 /// size.
 pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<Level>, Vec<Edge>) {
-    let own = assigned(edges, advertised);
+    let assigned = assigned(edges, advertised);
     let mut levels: Vec<Level> = Vec::new();
     for (index, &(level, bytes)) in advertised.iter().enumerate() {
         let size = bytes as f64;
-        let edge = match own[index] {
-            Some(own) => Some(edges[own]),
+        let edge = match assigned[index] {
+            Some(edge) => Some(edges[edge]),
             // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what is behind.
             None if largest >= NEAR * size => {
-                own[..index].iter().flatten().last().map(|before| edges[*before])
+                assigned[..index].iter().flatten().last().map(|before| edges[*before])
             }
             None => None,
         };
-        levels.push(Level { level, advertised: size, edge, own: own[index].is_some(), blends: None });
+        levels.push(Level { level, advertised: size, edge, has_edge: assigned[index].is_some(), blends: None });
     }
     // Where a later level does end, it is not memory that follows.
     for index in 0..levels.len() {
-        let (level, later) = (levels[index], levels[index + 1..].iter().find(|level| level.own));
-        if let Some(later) = later.filter(|_| !level.own && level.edge.is_some()) {
+        let (level, later) = (levels[index], levels[index + 1..].iter().find(|level| level.has_edge));
+        if let Some(later) = later.filter(|_| !level.has_edge && level.edge.is_some()) {
             levels[index] = Level { edge: None, blends: Some(later.level), ..level };
         }
     }
-    let left = (0..edges.len()).filter(|edge| !own.contains(&Some(*edge))).map(|edge| edges[edge]);
+    let left = (0..edges.len()).filter(|edge| !assigned.contains(&Some(*edge))).map(|edge| edges[edge]);
     (levels, left.collect())
 }
 

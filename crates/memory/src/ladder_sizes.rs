@@ -66,23 +66,23 @@ pub fn sizes(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
 
 /// Fewer of these sizes: the first, the last, and about one in `octaves` octaves between.
 pub fn thin(sizes: &[u64], octaves: u32) -> Vec<u64> {
-    let mut kept: Vec<u64> = Vec::new();
+    let mut thinned: Vec<u64> = Vec::new();
     let far = |a: u64, b: u64| b as f64 >= a as f64 * f64::from(octaves).exp2() / APART;
     for (index, &size) in sizes.iter().enumerate() {
         let last = index + 1 == sizes.len();
-        if last || kept.last().is_none_or(|&before| far(before, size)) {
+        if last || thinned.last().is_none_or(|&before| far(before, size)) {
             // The last replaces one that is too near to it, unless that is the first.
-            if last && kept.len() > 1 && kept.last().is_some_and(|&before| !far(before, size)) {
-                kept.pop();
+            if last && thinned.len() > 1 && thinned.last().is_some_and(|&before| !far(before, size)) {
+                thinned.pop();
             }
-            kept.push(size);
+            thinned.push(size);
         }
     }
-    kept
+    thinned
 }
 
 /// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as `copies` of the last
-/// fit into memory; and what kept the last one smaller, if something did.
+/// fit into memory; and what bounds the last one, if something does.
 ///
 /// # Errors
 /// What is asked for is too small, or does not fit.

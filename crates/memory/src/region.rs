@@ -74,7 +74,7 @@ impl Region {
     fn bind(&self, node: u32) -> io::Result<()> {
         let mut mask = vec![0 as libc::c_ulong; node as usize / WORD_BITS + 1];
         mask[node as usize / WORD_BITS] = 1 << (node as usize % WORD_BITS);
-        // The kernel takes one bit less than it is told (mbind(2), BUGS).
+        // The kernel reads one bit less than the number that is given (mbind(2), BUGS).
         let bits = mask.len() * WORD_BITS + 1;
         // SAFETY: the policy of our own mapping; the mask has as many bits as stated, bar the one that is not read.
         let result = unsafe {

@@ -38,7 +38,7 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
             let reason = machine.caches.unknown.as_deref().unwrap_or("no data cache is shown");
             return Reading::Unknown(format!("CPU {cpu}: {reason}"));
         };
-        let mine = |level: u32| {
+        let caches_at = |level: u32| {
             machine.caches.instances.iter().filter(move |cache| {
                 cache.level == level
                     && cache.kind != figure::host::CacheKind::Instruction
@@ -46,7 +46,7 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
             })
         };
         let levels_of_cpu = if last.level > 2 { vec![2, last.level] } else { vec![last.level] };
-        for cache in levels_of_cpu.into_iter().flat_map(mine) {
+        for cache in levels_of_cpu.into_iter().flat_map(caches_at) {
             levels.insert((cache.level, cache.size, cache.cpus.clone()));
         }
     }

@@ -22,7 +22,7 @@ pub const ALIASING: u64 = 4096;
 const SLACK: usize = ALIASING as usize + ALIGNMENT;
 /// What the arrays hold after first touch: the one that is written, and the two that are read.
 const START: [f64; 3] = [0.1, 0.2, 0.3];
-/// Elements that each thread looks at in a round.
+/// Elements that each thread checks in a round.
 const SPOTS: usize = 256;
 /// Pages whose node each thread asks for in each array.
 const PAGE_SAMPLES: usize = 64;
@@ -99,7 +99,7 @@ impl Layout {
         self.split.share(thread, self.split.most) + slack
     }
 
-    /// Elements of one thread's share that are looked at: the first, the last, and others for each `turn`.
+    /// Elements of one thread's share that are checked: the first, the last, and others for each `turn`.
     fn spots(&self, thread: usize, turn: usize) -> impl Iterator<Item = usize> + use<> {
         let share = self.split.share(thread, self.split.most);
         let step = (share / SPOTS).max(1);

@@ -26,7 +26,7 @@ const PASSES: f64 = 1.3;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fit {
     /// Whether each figure is measured.
-    pub kept: Vec<bool>,
+    pub measured: Vec<bool>,
     /// Seconds that the least rounds of all figures take, first touch included.
     pub all: f64,
     /// The same for the reference figure alone; 0 where first touch takes next to nothing.
@@ -47,16 +47,16 @@ pub(super) fn fit(
     let bytes = |figure: &Figure, key| figure.conditions.get(key).unwrap_or(0.0);
     let round = |figure: &Figure| (PASSES * bytes(figure, key::DATA_TOUCHED) / rate).max(ROUND);
     let takes = |reduction: usize, is_least: bool| {
-        let kept =
+        let measured =
             || figures.iter().zip(&last).filter(|(_, last)| **last >= reduction).map(|(figure, _)| figure);
-        let array = kept().map(|figure| bytes(figure, key::ARRAY_BYTES)).fold(0.0, f64::max);
+        let array = measured().map(|figure| bytes(figure, key::ARRAY_BYTES)).fold(0.0, f64::max);
         let touch = touch_seconds(machine, threads, ARRAYS as f64 * array);
-        let rounds = least as f64 * kept().map(round).sum::<f64>();
+        let rounds = least as f64 * measured().map(round).sum::<f64>();
         if is_least && touch < NOTHING { 0.0 } else { touch + rounds }
     };
     let reduction = (0..LAST).find(|reduction| takes(*reduction, false) <= seconds).unwrap_or(LAST);
     Fit {
-        kept: last.iter().map(|last| *last >= reduction).collect(),
+        measured: last.iter().map(|last| *last >= reduction).collect(),
         all: takes(0, false),
         least: takes(LAST, true),
     }
@@ -64,14 +64,14 @@ pub(super) fn fit(
 
 /// The last reduction in which a figure is still measured.
 fn last(figure: &Figure, reference: &Figure, is_known: bool) -> usize {
-    let of = |figure: &Figure, key| figure.conditions.get(key);
-    match of(figure, key::ROLE).as_deref() {
+    let condition = |figure: &Figure, key| figure.conditions.get(key);
+    match condition(figure, key::ROLE).as_deref() {
         Some("doubled") if is_known => 0,
         Some("doubled") => LAST - 1,
         Some(_) => 1,
         None if figure.id == reference.id => LAST,
-        None if of(figure, key::KERNEL) == of(reference, key::KERNEL) => LAST - 1,
-        None if of(figure, key::KERNEL).as_deref() == Some(KNOWN) => LAST - 2,
+        None if condition(figure, key::KERNEL) == condition(reference, key::KERNEL) => LAST - 1,
+        None if condition(figure, key::KERNEL).as_deref() == Some(KNOWN) => LAST - 2,
         None => LAST - 3,
     }
 }

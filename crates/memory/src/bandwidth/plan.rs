@@ -94,16 +94,16 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         // As many as an interval needs: more are measured as long as there is time.
         (options.rules.least.min(MIN_ROUNDS), time),
     );
-    for (figure, is_kept) in figures.iter_mut().zip(&fit.kept) {
+    for (figure, is_measured) in figures.iter_mut().zip(&fit.measured) {
         if let Some(problem) = unavailable(machine, options, &sizes, figure) {
             *figure = figure.clone().not_available(problem);
-        } else if !is_kept {
+        } else if !is_measured {
             *figure = figure.clone().not_available(left_out(&fit, options.rules.max_time));
         }
         limits::set_peak(figure, machine);
     }
     let tasks: Vec<Task> =
-        tasks.into_iter().zip(&fit.kept).filter(|(_, kept)| **kept).map(|(task, _)| task).collect();
+        tasks.into_iter().zip(&fit.measured).filter(|(_, is_measured)| **is_measured).map(|(task, _)| task).collect();
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;
@@ -137,11 +137,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 
 /// Why a figure has no time.
 fn left_out(fit: &Fit, max_time: f64) -> String {
-    let kept = fit.kept.iter().filter(|kept| **kept).count();
+    let measured = fit.measured.iter().filter(|is_measured| **is_measured).count();
     format!(
-        "left out: {} with first touch are enough for {kept} of {} figures; --max-time {:.0}s measures all",
+        "left out: {} with first touch are enough for {measured} of {} figures; --max-time {:.0}s measures all",
         seconds(max_time),
-        fit.kept.len(),
+        fit.measured.len(),
         needed(fit.all).ceil()
     )
 }

@@ -181,12 +181,12 @@ fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
     for found in classes.iter().filter(|found| !found.pairs.is_empty()) {
         let pairs: Vec<String> =
             found.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
-        let of = if found.there_are > pairs.len() {
+        let all = if found.there_are > pairs.len() {
             format!(", {} of {} pairs", pairs.len(), found.there_are)
         } else {
             String::new()
         };
-        let text = format!("{} ({}{of})", pairs.join(", "), found.pairs[0].basis);
+        let text = format!("{} ({}{all})", pairs.join(", "), found.pairs[0].basis);
         notes.push((found.class.word(), text));
     }
     notes

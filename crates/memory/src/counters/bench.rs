@@ -11,7 +11,7 @@ use figure::{Event, Round};
 use lab::traffic::{PerfReader, Traffic, TrafficReader};
 use lab::worker::{Bench, Facts};
 
-use super::channels::{Calibration, INTERVALS, calibrate};
+use super::channels::{ChannelSelection, INTERVALS, select};
 use super::plan::{Group, Part, Setup};
 use super::{NO_COUNTS, TOGETHER};
 use crate::bandwidth::bench::{Bandwidth, ready};
@@ -103,7 +103,8 @@ pub struct CountersBench {
     setup: Setup,
     load: Box<dyn Load>,
     reader: Box<dyn TrafficReader>,
-    kept: Vec<usize>,
+    /// The channels that are summed.
+    channels: Vec<usize>,
     /// Rounds that were measured with one that was asked for: the figures of a kernel are of the same rounds.
     pending: BTreeMap<String, Round>,
 }
@@ -128,10 +129,10 @@ impl CountersBench {
             }
             intervals.push(Traffic::between(channels, &before, &reader.read()?)?);
         }
-        let Calibration { kept, evidence } = calibrate(channels, &intervals)?;
+        let ChannelSelection { channels, evidence } = select(channels, &intervals)?;
         let mut facts = of_figures(&setup.groups, facts);
         facts.evidence.merge(evidence);
-        Ok((CountersBench { setup, load, reader, kept, pending: BTreeMap::new() }, facts))
+        Ok((CountersBench { setup, load, reader, channels, pending: BTreeMap::new() }, facts))
     }
 
     /// Measures a round of a kernel: of each of its figures.
@@ -139,13 +140,13 @@ impl CountersBench {
         let channels = &self.setup.load.machine.uncore.channels;
         let before = self.reader.read()?;
         let rested = self.load.rest();
-        let background = Traffic::between(channels, &before, &self.reader.read()?)?.sum(&self.kept);
+        let background = Traffic::between(channels, &before, &self.reader.read()?)?.sum(&self.channels);
         self.load.warm(&group.task)?;
         let before = self.reader.read()?;
         let (round, elements) = self.load.round(&group.task)?;
         let traffic = Traffic::between(channels, &before, &self.reader.read()?)?;
 
-        let moved = traffic.sum(&self.kept);
+        let moved = traffic.sum(&self.channels);
         let kernel = Kernel::of(group.operation);
         let counted = kernel.counted_bytes() as f64 * elements;
         // Each sample counted the same bytes, at its own rate.
@@ -197,7 +198,7 @@ impl Bench for CountersBench {
     }
 }
 
-/// What the load found out about its tasks, said of the figures.
+/// The load's facts about its tasks, as facts about the figures.
 fn of_figures(groups: &[Group], facts: Facts) -> Facts {
     let figures = facts.figures.into_iter().flat_map(|(task, evidence)| {
         let group = groups.iter().find(|group| group.task == task);

@@ -50,13 +50,13 @@ impl Ladder<'_> {
         let cpus = self.points.iter().find_map(|figure| figure.conditions.get(CPUS)).unwrap_or_default();
         let cpus: Vec<u32> = cpus.into_iter().map(|cpu| cpu as u32).collect();
         let advertised = advertised(machine, &cpus);
-        let found = |points: &[Point]| matched(&edges(points), &advertised, largest);
-        let (levels, left) = found(&medians);
+        let match_levels = |points: &[Point]| matched(&edges(points), &advertised, largest);
+        let (levels, left) = match_levels(&medians);
         // Rounds are interleaved: the k-th rounds of all points are a ladder of their own.
         let rounds =
             self.points.iter().filter(|figure| figure.value.is_some()).map(|figure| figure.kept().count());
         let each: Vec<Vec<Level>> = (0..rounds.min().unwrap_or(0))
-            .map(|round| found(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0)
+            .map(|round| match_levels(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0)
             .collect();
         let mut figures: Vec<Figure> = Vec::new();
         for (index, level) in levels.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Ladder<'_> {
                 figures.push(figure.not_available(unseen(level, self.what, smallest, largest)));
                 continue;
             };
-            figure.evidence.put(EDGE_OWN, level.own);
+            figure.evidence.put(EDGE_OWN, level.has_edge);
             let ends: Option<Vec<f64>> = each.iter().map(|levels| Some(levels[index].edge?.bytes)).collect();
             figure.interval = ends.and_then(|ends| stats::median_interval(&ends));
             figures.push(self.measured(figure, &edge));
@@ -244,9 +244,9 @@ mod tests {
     #[test]
     fn edges_become_figures_that_name_their_sources() {
         let points = ladder(Unit::NANOSECONDS, latency);
-        let found = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
-        assert_eq!(found.len(), 3);
-        let l2 = &found[1];
+        let figures = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
+        assert_eq!(figures.len(), 3);
+        let l2 = &figures[1];
         assert_eq!(
             (l2.id.as_str(), l2.unit.clone(), l2.status),
             ("memory.x.edge.L2", Unit::BYTES, Status::Measured)
@@ -280,10 +280,10 @@ mod tests {
     fn what_the_ladder_does_not_reach_is_not_available() {
         let points: Vec<Figure> =
             ladder(Unit::NANOSECONDS, latency).into_iter().filter(|f| size(f).unwrap() <= MIB).collect();
-        let found = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
-        let statuses: Vec<Status> = found.iter().map(|figure| figure.status).collect();
+        let figures = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
+        let statuses: Vec<Status> = figures.iter().map(|figure| figure.status).collect();
         assert_eq!(statuses, [Status::Measured, Status::NotAvailable, Status::NotAvailable]);
-        assert!(found[1].reason.as_ref().unwrap().contains("do not go well beyond the 1 MiB"));
+        assert!(figures[1].reason.as_ref().unwrap().contains("do not go well beyond the 1 MiB"));
         assert!(edges_of(&[], None, &[32 << 10]).is_empty(), "nothing was measured");
     }
 

@@ -48,10 +48,10 @@ pub(super) fn sentences(inspection: &Inspection) -> Vec<String> {
 }
 
 fn by_kernel(ways: &[(&str, Way)]) -> Vec<String> {
-    let of = |wanted: Way| -> Vec<&str> {
+    let kernels = |wanted: Way| -> Vec<&str> {
         ways.iter().filter(|(_, way)| *way == wanted).map(|(kernel, _)| *kernel).collect()
     };
-    let (regular, past, copied) = (of(Way::Regular), of(Way::Nontemporal), of(Way::Memcpy));
+    let (regular, past, copied) = (kernels(Way::Regular), kernels(Way::Nontemporal), kernels(Way::Memcpy));
     let mut sentences = Vec::new();
     if !copied.is_empty() {
         let calls = if copied.len() == 1 { "calls" } else { "call" };

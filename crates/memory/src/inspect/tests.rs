@@ -47,22 +47,22 @@ fn compiled(source: &str, flags: &[&str]) -> Option<Vec<u8>> {
     done.status.success().then(|| std::fs::read(&to).expect("a program"))
 }
 
-fn seen(source: &str, flags: &[&str]) -> Inspection {
+fn inspected(source: &str, flags: &[&str]) -> Inspection {
     inspect(&compiled(source, flags).expect("it compiles")).expect("it is a program")
 }
 
 fn kernels(inspection: &Inspection) -> Vec<Option<&'static str>> {
-    let of = |part: &str| {
+    let kernel = |part: &str| {
         inspection.functions.iter().find(|function| function.name.contains(part)).and_then(|f| f.kernel)
     };
-    ["copy_", "scale_", "add_", "triad_"].map(of).to_vec()
+    ["copy_", "scale_", "add_", "triad_"].map(kernel).to_vec()
 }
 
 const FOUR: [Option<&str>; 4] = [Some("Copy"), Some("Scale"), Some("Add"), Some("Triad")];
 
 #[test]
 fn plain_loops_hold_neither() {
-    let inspection = seen(&source("PLAIN", LOOP_COPY), &[]);
+    let inspection = inspected(&source("PLAIN", LOOP_COPY), &[]);
     assert_eq!((inspection.nontemporal_count(), inspection.calls_memcpy()), (0, false), "{inspection:?}");
     assert_eq!(kernels(&inspection), FOUR, "{inspection:?}");
     assert_eq!(inspection.widest, Some(Width(16)));
@@ -72,7 +72,7 @@ fn plain_loops_hold_neither() {
 
 #[test]
 fn non_temporal_stores_are_counted_where_they_are() {
-    let inspection = seen(&source("PAST", STREAM_COPY), &[]);
+    let inspection = inspected(&source("PAST", STREAM_COPY), &[]);
     // By what the compiler made: under an emulator it is not this program's architecture.
     let mnemonic = match inspection.architecture {
         Architecture::X86 => "movntpd",
@@ -106,7 +106,7 @@ fn the_non_temporal_stores_of_a_static_libc_are_not_the_benchmarks() {
 
 #[test]
 fn without_symbols_the_sums_remain() {
-    let inspection = seen(&source("PAST", CALL_COPY), &["-s"]);
+    let inspection = inspected(&source("PAST", CALL_COPY), &["-s"]);
     assert_eq!((inspection.nontemporal_count(), inspection.calls_memcpy()), (3, true), "{inspection:?}");
     assert!(inspection.is_stripped && inspection.arrays.is_empty());
     assert_eq!(inspection.array_bytes(), None);
@@ -175,7 +175,7 @@ proptest! {
 
 #[test]
 fn the_meaning_follows_the_code() {
-    let meaning = |source: &str, flags: &[&str]| seen(source, flags).meaning.join(" ");
+    let meaning = |source: &str, flags: &[&str]| inspected(source, flags).meaning.join(" ");
     let gcc = meaning(&source("PLAIN", CALL_COPY), &[]);
     assert!(gcc.contains("Copy calls memcpy") && gcc.contains("Copy will be above Scale"), "{gcc}");
     let plain = meaning(&source("PLAIN", LOOP_COPY), &[]);

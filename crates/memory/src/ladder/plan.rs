@@ -62,12 +62,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, threads, &room)?;
     let levels: Vec<u64> = edges::advertised(machine, &cpus).into_iter().map(|(_, bytes)| bytes).collect();
-    let of = |density| ladder_sizes::sizes(from, to, &levels, density);
-    let full = of(Density::Full);
+    let sizes_at = |density| ladder_sizes::sizes(from, to, &levels, density);
+    let full = sizes_at(Density::Full);
     let passes = full.iter().sum::<u64>() as f64 * 2.0 * threads as f64 / USUAL_RATE;
     let seconds = (full.len() as f64 * ROUND + passes) * options.rules.least as f64;
     let lean = seconds > options.rules.max_time * FILLED;
-    let sizes = if lean { of(Density::Lean) } else { full };
+    let sizes = if lean { sizes_at(Density::Lean) } else { full };
 
     let pages = pages_for(machine, options.pages);
     let conditions = conditions::of_placement(&placement)

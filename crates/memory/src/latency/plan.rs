@@ -249,10 +249,10 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
 
 /// The sizes of each series: as many as the time allows.
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
-    let of = |density: Density| -> Vec<Vec<u64>> {
+    let sizes_at = |density: Density| -> Vec<Vec<u64>> {
         let all = ladder_sizes::sizes(ends.0, ends.1, caches, density);
         let lean = density == Density::Lean;
-        let of = |series: &&Series| {
+        let sizes_of = |series: &&Series| {
             let (octaves, end) = match density {
                 Density::Full => (series.octaves.0, u64::MAX),
                 Density::Lean => (series.octaves.1, series.lean_end),
@@ -264,16 +264,16 @@ fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) ->
             let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
             if octaves == 0 { sizes.clone() } else { ladder_sizes::thin(sizes, octaves) }
         };
-        series.iter().map(of).collect()
+        series.iter().map(sizes_of).collect()
     };
-    let full = of(Density::Full);
+    let full = sizes_at(Density::Full);
     let laid: u64 = full.iter().flatten().sum();
     let rounds = full.iter().flatten().count() * rules.least;
     let seconds = rounds as f64 * ROUND + laid as f64 / (1u64 << 30) as f64 * LAY_GIB;
     if seconds <= rules.max_time * FILLED {
         (full, Density::Full)
     } else {
-        (of(Density::Lean), Density::Lean)
+        (sizes_at(Density::Lean), Density::Lean)
     }
 }
 

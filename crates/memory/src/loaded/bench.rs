@@ -133,9 +133,9 @@ impl LoadedBench {
                 Point::All { .. } => vec![injector; threads],
                 Point::Loaded { .. } => [&[0.0], vec![injector; threads - 1].as_slice()].concat(),
             };
-            let mut own = Evidence::default();
-            own.put(THREAD_ELEMENTS, elements);
-            facts.figures.push((task.id.clone(), own));
+            let mut evidence = Evidence::default();
+            evidence.put(THREAD_ELEMENTS, elements);
+            facts.figures.push((task.id.clone(), evidence));
         }
         Ok(facts)
     }

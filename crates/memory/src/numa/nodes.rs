@@ -39,12 +39,12 @@ impl Relation {
             let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
             cpus.iter().filter_map(|cpu| Some(machine.cpu(cpu)?.package)).collect()
         };
-        let (ours, theirs) = (packages(cpus), packages(memory));
+        let (of_cpus, of_memory) = (packages(cpus), packages(memory));
         if cpus == memory {
             Relation::Local
-        } else if theirs.is_empty() {
+        } else if of_memory.is_empty() {
             Relation::MemoryOnly
-        } else if ours.is_disjoint(&theirs) {
+        } else if of_cpus.is_disjoint(&of_memory) {
             Relation::OtherPackage
         } else {
             Relation::SamePackage
@@ -133,8 +133,8 @@ fn threads(
     node: u32,
 ) -> Result<Result<Placement, String>, PlanError> {
     let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
-    let ours = cpus.intersection(usable);
-    if ours.is_empty() {
+    let allowed = cpus.intersection(usable);
+    if allowed.is_empty() {
         return Ok(Err(format!(
             "the CPUs of node {node} ({cpus}) are outside the affinity mask of this process (taskset, cpuset) or \
              left out by --places"
@@ -142,12 +142,12 @@ fn threads(
     }
     let places = match &options.places {
         Places::List(places) => Places::List(
-            places.iter().map(|place| place.intersection(&ours)).filter(|place| !place.is_empty()).collect(),
+            places.iter().map(|place| place.intersection(&allowed)).filter(|place| !place.is_empty()).collect(),
         ),
         words => words.clone(),
     };
     let mut narrowed = machine.clone();
-    narrowed.topology.allowed = ours;
+    narrowed.topology.allowed = allowed;
     Ok(Ok(placement::place(&narrowed, &places, options.bind, options.threads)?))
 }
 

@@ -128,6 +128,6 @@ fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, S
         let share = (bytes as f64 * room::SHARE) as u64;
         (usable(share), format!("{} of the memory of node {}", format::percent(room::SHARE), node.node))
     });
-    let own = available.into_iter().chain(all);
-    own.chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
+    let bounds = available.into_iter().chain(all);
+    bounds.chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
 }

@@ -281,18 +281,18 @@ fn notes(
     let places = placement::told(&cores.0);
     let mut notes = vec![("cores", format!("{}, {} CPUs: {places}", cores.count(), cores.cpus()))];
     for binding in BINDINGS {
-        let of = |schedule| {
-            let mine = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);
-            mine.map(|point| point.placement.threads.len().to_string()).collect::<Vec<_>>().join(",")
+        let counts = |schedule| {
+            let points = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);
+            points.map(|point| point.placement.threads.len().to_string()).collect::<Vec<_>>().join(",")
         };
-        let (fixed, dynamic) = (of(Schedule::Static), of(Schedule::Dynamic));
-        let told =
+        let (fixed, dynamic) = (counts(Schedule::Static), counts(Schedule::Dynamic));
+        let texts =
             [(fixed, "static"), (dynamic, "dynamic")].map(|(counts, schedule)| match counts.as_str() {
                 "" => String::new(),
                 counts => format!("threads {counts}, {schedule}"),
             });
-        let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
-        let text = if told.is_empty() { "the same as cores".to_owned() } else { told.join("; ") };
+        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let text = if texts.is_empty() { "the same as cores".to_owned() } else { texts.join("; ") };
         notes.push((binding.word(), text));
     }
     let sizes = points.iter().map(|point| point.elements);
