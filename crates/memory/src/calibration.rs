@@ -2,8 +2,8 @@
 
 /// Samples of one round at most.
 pub const MOST_SAMPLES: usize = 64;
-/// Seconds that a round lasts at least: twenty clock ticks of 10 ms, so that tick accounting (steal, foreign load) can
-/// say something.
+/// Seconds that a round lasts at least: twenty clock ticks of 10 ms, so that tick accounting (steal, foreign
+/// load) can say something.
 pub const SHORTEST_ROUND: f64 = 0.2;
 /// Seconds that a sample lasts at least: 3 ms, 100 000 readings of a 30 ns clock.
 pub const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
@@ -21,7 +21,8 @@ pub struct Policy {
     pub most_samples: usize,
     /// Passes of a sample are a multiple of this.
     pub multiple: u64,
-    /// Whether passes and samples must be odd in number: for kernels of which every second pass undoes the one before.
+    /// Whether passes and samples must be odd in number: for kernels of which every second pass undoes the
+    /// one before.
     pub is_odd: bool,
     /// The trial that finds out how long a pass takes.
     pub trial: Trial,

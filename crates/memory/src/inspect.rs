@@ -1,10 +1,11 @@
-//! What a STREAM binary of the user's holds: stores that bypass the cache, calls of memcpy, arrays. Measures nothing.
+//! What a STREAM binary of the user's holds: stores that bypass the cache, calls of memcpy, arrays. Measures
+//! nothing.
 //!
-//! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code holds seven
-//! `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary tells which.
+//! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code
+//! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary tells which.
 //!
-//! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds up what
-//!   matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
+//! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds
+//!   up what matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
 
 mod arm;
 mod elf;
@@ -63,8 +64,8 @@ pub struct Array {
     pub bytes: u64,
 }
 
-/// What a binary holds. A function that is never called counts too; code that is made while it runs, and what libc
-/// chooses for memcpy, cannot be seen.
+/// What a binary holds. A function that is never called counts too; code that is made while it runs, and what
+/// libc chooses for memcpy, cannot be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inspection {
     /// The processor that it is for.

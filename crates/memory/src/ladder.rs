@@ -1,5 +1,5 @@
-//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at once, and
-//! where the levels end.
+//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at
+//! once, and where the levels end.
 //!
 //! - [`plan`] chooses the sizes; [`bench`] is the worker; the loop is [`simd::sweep`](crate::simd::sweep).
 

@@ -1,7 +1,7 @@
 //! The sizes of a ladder. Pure.
 //!
-//! Sizes double on the whole and stand closer around the sizes at which caches should end, for an edge is as well known
-//! as the sizes beside it are close.
+//! Sizes double on the whole and stand closer around the sizes at which caches should end, for an edge is as
+//! well known as the sizes beside it are close.
 
 use figure::format;
 
@@ -32,8 +32,8 @@ pub enum Density {
     Lean,
 }
 
-/// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the sizes at
-/// which caches should end, ascending.
+/// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the
+/// sizes at which caches should end, ascending.
 pub fn sizes(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
     let grains = |bytes: f64| (bytes / GRAIN as f64).round().max(1.0) as u64 * GRAIN;
     let (from, to) = (grains(from as f64), grains(to as f64).max(grains(from as f64)));
@@ -81,8 +81,8 @@ pub fn thin(sizes: &[u64], octaves: u32) -> Vec<u64> {
     thinned
 }
 
-/// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as `copies` of the last
-/// fit into memory; and what bounds the last one, if something does.
+/// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as
+/// `copies` of the last fit into memory; and what bounds the last one, if something does.
 ///
 /// # Errors
 /// What is asked for is too small, or does not fit.

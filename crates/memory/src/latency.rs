@@ -1,6 +1,8 @@
-//! Idle latency: one thread follows chains of pointers of ascending size, in two orders, on huge and on small pages.
+//! Idle latency: one thread follows chains of pointers of ascending size, in two orders, on huge and on small
+//! pages.
 //!
-//! - [`plan`] chooses sizes, [`layout`] where the chains lie; [`bench`] is the worker that writes and walks them.
+//! - [`plan`] chooses sizes, [`layout`] where the chains lie; [`bench`] is the worker that writes and walks
+//!   them.
 //! - [`chain_walk`] measures one chain in one round.
 //! - [`derive`] computes what follows: the edges of caches, and what page walks cost.
 

@@ -1,4 +1,5 @@
-//! The limits that bandwidths are compared with: the memory's theoretical peak, else the highest traffic of the run. Pure.
+//! The limits that bandwidths are compared with: the memory's theoretical peak, else the highest traffic of
+//! the run. Pure.
 
 use figure::evidence as key;
 use figure::{Figure, Limit, Machine, Reading, Status};
@@ -20,8 +21,8 @@ pub fn set_peak(figure: &mut Figure, machine: &Machine) {
     }
 }
 
-/// Where the theoretical peak is not known: the highest traffic that any figure of this run certainly moved, in
-/// each figure's own convention. Regular stores that miss do not count, for a processor may avoid the
+/// Where the theoretical peak is not known: the highest traffic that any figure of this run certainly moved,
+/// in each figure's own convention. Regular stores that miss do not count, for a processor may avoid the
 /// write-allocate, nor does code that truebench did not generate.
 pub fn set_highest_traffic(figures: &mut [Figure]) {
     let is_certain = |figure: &&Figure| {
@@ -42,7 +43,8 @@ fn limit(figure: &Figure, traffic: f64, basis: &str) -> Limit {
     Limit { value: traffic / traffic_factor(figure), basis: basis.to_owned() }
 }
 
-/// Bytes that certainly move for each byte counted. Whether a baseline's code avoids the write-allocate is not known.
+/// Bytes that certainly move for each byte counted. Whether a baseline's code avoids the write-allocate is
+/// not known.
 fn traffic_factor(figure: &Figure) -> f64 {
     if figure.conditions.get(key::ROLE).as_deref() == Some("baseline") {
         return 1.0;

@@ -125,8 +125,8 @@ pub fn threads_note(placement: &Placement) -> String {
     format!("{} ({places}, {bind}): {}", threads.len(), placement::told(threads))
 }
 
-/// The memory that arrays may take: reserved pages where these are asked for; all that is available now for a size that is
-/// asked for; else what the machine decides ([`sizes::room`]).
+/// The memory that arrays may take: reserved pages where these are asked for; all that is available now for a
+/// size that is asked for; else what the machine decides ([`sizes::room`]).
 pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Room> {
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
     let unreserved = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };

@@ -20,15 +20,16 @@ pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
     evidence
 }
 
-/// The pages of these regions, of which `bytes` are in use. `local` is the share of sampled pages on the right node.
+/// The pages of these regions, of which `bytes` are in use. `local` is the share of sampled pages on the
+/// right node.
 pub fn of_regions(regions: &[&Region], bytes: u64, local: Reading<f64>) -> Evidence {
     let mut evidence = of_backing(Backing::sum(regions.iter().map(|region| region.backing())), bytes as f64);
     evidence.put_reading(NUMA_LOCAL_SHARE, local);
     evidence
 }
 
-/// The worse of start and end: the kernel may join, move or take away pages between them. What is unknown at the start
-/// is unknown throughout.
+/// The worse of start and end: the kernel may join, move or take away pages between them. What is unknown at
+/// the start is unknown throughout.
 pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
     for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE] {
         if let Reading::Value(last) = end.get(key) {
@@ -38,7 +39,8 @@ pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
     end
 }
 
-/// Share of sampled pages that lie on a node of the thread that uses them: `places` and `nodes` in thread order.
+/// Share of sampled pages that lie on a node of the thread that uses them: `places` and `nodes` in thread
+/// order.
 pub fn local_share(
     machine: &Machine,
     places: &[CpuList],

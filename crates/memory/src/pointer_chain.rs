@@ -1,5 +1,5 @@
-//! A chain with known points on the way: a walk can begin at any of them, the caches can be brought to what a long
-//! walk would have left in them, and where a walk ends proves that it was walked.
+//! A chain with known points on the way: a walk can begin at any of them, the caches can be brought to what a
+//! long walk would have left in them, and where a walk ends proves that it was walked.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::region::Region;
 const MOST_POINTS: u64 = 256;
 /// Bytes of the longest line that exists (s390x); a machine that shows more is in error.
 const LONGEST_LINE: usize = 256;
-/// Walks side by side when caches are warmed: as many as a core has misses under way (10 line fill buffers on older
-/// Intel cores, 16 since Sunny Cove).
+/// Walks side by side when caches are warmed: as many as a core has misses under way (10 line fill buffers on
+/// older Intel cores, 16 since Sunny Cove).
 const LANES: usize = 16;
 
 /// A chain in a region that lives as long as it is used.
@@ -30,11 +30,12 @@ impl PointerChain {
         bytes / stride / UNROLL as usize * UNROLL as usize * stride
     }
 
-    /// Writes a chain into [`bytes`](Self::bytes) bytes of the region, `offset` bytes from its start: an element every
-    /// `stride` bytes. Chains may share lines if they use different words of them.
+    /// Writes a chain into [`bytes`](Self::bytes) bytes of the region, `offset` bytes from its start: an
+    /// element every `stride` bytes. Chains may share lines if they use different words of them.
     ///
     /// # Safety
-    /// Nobody else uses the words of this chain (8 B every `stride` bytes from `offset` on), now or while the chain lives.
+    /// Nobody else uses the words of this chain (8 B every `stride` bytes from `offset` on), now or while the
+    /// chain lives.
     ///
     /// # Panics
     /// If it does not fit into the region, or not even one turn fits into `bytes`.
@@ -88,8 +89,8 @@ impl PointerChain {
         rounds as u64 * self.elements + over + self.step(end % self.count()) - self.step(point % self.count())
     }
 
-    /// Walks `segments` segments (at least one) from a point on, every step waiting for the one before. Whether it arrived at the
-    /// point where it must.
+    /// Walks `segments` segments (at least one) from a point on, every step waiting for the one before.
+    /// Whether it arrived at the point where it must.
     #[must_use]
     pub fn walk(&self, point: usize, segments: usize) -> bool {
         let (from, to) = (self.point(point), self.point(point + segments));
@@ -98,8 +99,8 @@ impl PointerChain {
         end as usize == to
     }
 
-    /// Touches what `steps` steps before a point touch, many side by side: caches then hold what a long walk would have
-    /// left in them, in about its order.
+    /// Touches what `steps` steps before a point touch, many side by side: caches then hold what a long walk
+    /// would have left in them, in about its order.
     pub fn warm(&self, point: usize, steps: u64) {
         let segments = (steps.min(self.elements) * self.count() as u64).div_ceil(self.elements) as usize;
         let segments = segments.clamp(1, self.count());
@@ -123,8 +124,8 @@ impl PointerChain {
     }
 }
 
-/// How far apart elements must be on this machine for each to have a line of its own: the longest line of its data
-/// caches, where shown.
+/// How far apart elements must be on this machine for each to have a line of its own: the longest line of its
+/// data caches, where shown.
 pub fn stride(machine: &figure::Machine) -> usize {
     let lines = machine.caches.instances.iter().filter_map(|cache| cache.line);
     lines.max().map_or(LINE, |line| (line as usize).next_power_of_two().clamp(LINE, LONGEST_LINE))
@@ -166,7 +167,8 @@ mod tests {
         // SAFETY: a region of its own.
         let chain = unsafe { PointerChain::write(region.clone(), 0, 1 << 20, 64, Order::Random, 3) };
         let first = region.start().cast::<usize>();
-        // SAFETY: inside the region; an element that leads to itself is still a chain, and not the one that was written.
+        // SAFETY: inside the region; an element that leads to itself is still a chain, and not the one that
+        // was written.
         unsafe { first.write(first as usize) };
         assert!(!chain.walk(0, chain.count()));
     }

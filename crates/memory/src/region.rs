@@ -22,15 +22,15 @@ pub struct Region {
     bytes: usize,
 }
 
-// SAFETY: the mapping is plain memory that lives as long as the value. Whoever shares it between threads sees to
-// it, through the unsafe code that any access needs, that no two write the same bytes at once.
+// SAFETY: the mapping is plain memory that lives as long as the value. Whoever shares it between threads sees
+// to it, through the unsafe code that any access needs, that no two write the same bytes at once.
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `bytes`, beginning on a boundary of 2 MiB. With a `node` every page will come from that NUMA node or
-    /// touching it fails (mbind(2), MPOL_BIND).
+    /// Maps `bytes`, beginning on a boundary of 2 MiB. With a `node` every page will come from that NUMA node
+    /// or touching it fails (mbind(2), MPOL_BIND).
     ///
     /// # Errors
     /// What the system answered; for reserved huge pages, that there are too few.
@@ -76,7 +76,8 @@ impl Region {
         mask[node as usize / WORD_BITS] = 1 << (node as usize % WORD_BITS);
         // The kernel reads one bit less than the number that is given (mbind(2), BUGS).
         let bits = mask.len() * WORD_BITS + 1;
-        // SAFETY: the policy of our own mapping; the mask has as many bits as stated, bar the one that is not read.
+        // SAFETY: the policy of our own mapping; the mask has as many bits as stated, bar the one that is not
+        // read.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_mbind,
@@ -128,8 +129,8 @@ impl Drop for Region {
     }
 }
 
-/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one page walk after
-/// another without them. Only advice: nothing depends on its being taken.
+/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one
+/// page walk after another without them. Only advice: nothing depends on its being taken.
 pub(crate) fn advise_huge<T>(vector: &mut Vec<T>) {
     let room = vector.spare_capacity_mut();
     let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));

@@ -1,8 +1,8 @@
-//! The kernels' machine code, one file for each instruction set, and a portable reference that tests hold them
-//! against.
+//! The kernels' machine code, one file for each instruction set, and a portable reference that tests hold
+//! them against.
 //!
-//! In assembly, because a compiler chooses: it makes a call to memcpy of a copy loop, stores past the cache or
-//! not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
+//! In assembly, because a compiler chooses: it makes a call to memcpy of a copy loop, stores past the cache
+//! or not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
 //! #114582). Each non-temporal kernel ends with the fence, inside the timed region.
 
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,8 @@ pub const ALIGNMENT: usize = 64;
 ///
 /// # Safety
 /// The pointers that the operation uses must be valid for `elements` elements, aligned to [`ALIGNMENT`] if
-/// the loop stores non-temporally; `elements` must be a multiple of [`BLOCK`]; the processor must have the instruction set.
+/// the loop stores non-temporally; `elements` must be a multiple of [`BLOCK`]; the processor must have the
+/// instruction set.
 pub type Loop = unsafe fn(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64;
 
 /// Instruction sets, narrowest first.

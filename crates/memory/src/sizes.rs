@@ -77,9 +77,11 @@ pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
 
 pub use figure::room::{Room, now, room};
 
-/// Bytes a second that first touch reaches in a guest, whatever its threads: a hypervisor that backs pages then was seen at 0.3 to 0.6 GB/s.
+/// Bytes a second that first touch reaches in a guest, whatever its threads: a hypervisor that backs pages
+/// then was seen at 0.3 to 0.6 GB/s.
 const GUEST_TOUCH: f64 = 0.3e9;
-/// The same of each thread where nothing is behind the kernel, which clears the page, and of how many at once.
+/// The same of each thread where nothing is behind the kernel, which clears the page, and of how many at
+/// once.
 const THREAD_TOUCH: f64 = 1e9;
 const TOUCHING: usize = 8;
 
@@ -116,7 +118,8 @@ pub struct Sizes {
     pub elements: u64,
     /// Elements for the doubled figure, where memory allows one.
     pub doubled: Option<u64>,
-    /// What made the arrays smaller than they should be, or kept the doubled figure out; empty if nothing did.
+    /// What made the arrays smaller than they should be, or kept the doubled figure out; empty if nothing
+    /// did.
     pub limited_by: String,
 }
 

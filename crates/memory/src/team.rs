@@ -74,8 +74,8 @@ impl Team {
         self.pool.run(job).map_err(|error| error.to_string())
     }
 
-    /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop, as a sample is
-    /// timed: threads that share a CPU work one after the other. At least 1 ns.
+    /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop,
+    /// as a sample is timed: threads that share a CPU work one after the other. At least 1 ns.
     ///
     /// # Errors
     /// A thread that panicked.

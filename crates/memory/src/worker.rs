@@ -1,8 +1,8 @@
-//! The worker of every mode whose rounds are passes of a kernel over memory: it calibrates, measures, keeps what is
-//! needed to verify, and finishes. A mode supplies a [`Kernel`].
+//! The worker of every mode whose rounds are passes of a kernel over memory: it calibrates, measures, keeps
+//! what is needed to verify, and finishes. A mode supplies a [`Kernel`].
 //!
-//! The worker is generic in the kernel, and so is all that it gives to [`lab::measure`]: the timed region holds no
-//! virtual call that the kernel's own code does not make.
+//! The worker is generic in the kernel, and so is all that it gives to [`lab::measure`]: the timed region
+//! holds no virtual call that the kernel's own code does not make.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -40,8 +40,8 @@ pub trait Kernel: Sized + 'static {
     /// Whether figures work on what others left, so that a wrong result spoils those that come after.
     const IS_SHARED: bool = false;
 
-    /// Maps the memory, starts the threads, and touches every page first on the thread that will use it. Returns the
-    /// tasks by the ids of their figures.
+    /// Maps the memory, starts the threads, and touches every page first on the thread that will use it.
+    /// Returns the tasks by the ids of their figures.
     ///
     /// # Errors
     /// What is not available, in words for the user.
@@ -129,8 +129,9 @@ pub trait Kernel: Sized + 'static {
 
 /// The work of one sample on one thread.
 pub trait Sample: Send + Sync + 'static {
-    /// Does the work of the sample of this number. Returns the largest relative error of what it computed, 0 if it checks
-    /// nothing. Timed: it should do little else, and call [`Seat::glance`] every some milliseconds.
+    /// Does the work of the sample of this number. Returns the largest relative error of what it computed, 0
+    /// if it checks nothing. Timed: it should do little else, and call [`Seat::glance`] every some
+    /// milliseconds.
     fn run(&self, thread: &Seat, sample: usize) -> f64;
 }
 
@@ -237,8 +238,8 @@ impl<K: Kernel> Worker<K> {
         self.with_task(id, Self::measure)
     }
 
-    /// Makes one untimed pass, after which the caches hold what they hold during a round, and the next round does nothing
-    /// but its timed passes.
+    /// Makes one untimed pass, after which the caches hold what they hold during a round, and the next round
+    /// does nothing but its timed passes.
     ///
     /// # Errors
     /// A thread that failed.
@@ -292,8 +293,8 @@ impl<K: Kernel> Worker<K> {
         Ok((Round::new(measured.started, measured.duration, values, evidence), all_passes))
     }
 
-    /// A figure's calibration: the first time by the fastest rate so far where one pass certainly takes long enough, else
-    /// by a trial.
+    /// A figure's calibration: the first time by the fastest rate so far where one pass certainly takes long
+    /// enough, else by a trial.
     fn calibrated(
         &mut self,
         team: &Team,

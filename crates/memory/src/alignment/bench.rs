@@ -23,8 +23,8 @@ use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
 
 /// Seconds of a sample at least: 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
-/// Seconds of a round at least: ten clock ticks of 10 ms, so that over all rounds tick accounting (steal, foreign load) can
-/// say something, and there is time for many points.
+/// Seconds of a round at least: ten clock ticks of 10 ms, so that over all rounds tick accounting (steal,
+/// foreign load) can say something, and there is time for many points.
 const SHORTEST_ROUND: f64 = 0.1;
 
 /// One level: its threads and its arrays.
@@ -136,7 +136,8 @@ impl Kernel for Alignment {
         Amount::Bytes((kernels::Kernel::of(task.operation).counted_bytes() * elements) as f64)
     }
 
-    /// Overwrites the elements that will be checked: what a round before left there would pass for this one's work.
+    /// Overwrites the elements that will be checked: what a round before left there would pass for this one's
+    /// work.
     fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), String> {
         let point = task.point;
         self.level(task)?.each(move |layout, seat| layout.spoil(seat.index, point, turn(round)))?;
@@ -214,8 +215,9 @@ impl Sample for Passes {
             let mut done = 0;
             while done < share {
                 let length = GLANCE_ELEMENTS.min(share - done);
-                // SAFETY: the thread's own parts hold `share` elements at this point; lengths are multiples of a
-                // block; regular stores take any alignment, and non-temporal ones have theirs by the plan.
+                // SAFETY: the thread's own parts hold `share` elements at this point; lengths are multiples
+                // of a block; regular stores take any alignment, and non-temporal ones have theirs by the
+                // plan.
                 unsafe { (self.code)(a.add(done), b.add(done), c.add(done), length, SCALAR) };
                 done += length;
                 // Reading the current CPU costs as much as a pass in L1.

@@ -15,8 +15,8 @@ use crate::pages::{self, Backing, Pages};
 use crate::region::Region;
 use crate::simd::ALIGNMENT;
 
-/// Processors tell whether a load depends on an earlier store by the low 12 bits of their addresses first (Intel
-/// Optimization Reference Manual, "4-KByte aliasing").
+/// Processors tell whether a load depends on an earlier store by the low 12 bits of their addresses first
+/// (Intel Optimization Reference Manual, "4-KByte aliasing").
 pub const ALIASING: u64 = 4096;
 /// Bytes that every array has besides: the largest offset and the largest misalignment.
 const SLACK: usize = ALIASING as usize + ALIGNMENT;
@@ -128,8 +128,8 @@ impl Layout {
         self.spots(thread, turn).map(error).fold(0.0, f64::max)
     }
 
-    /// Largest relative error of what one thread touched: what is read must be as it was; what is written must be a
-    /// result of some kernel, or as it was.
+    /// Largest relative error of what one thread touched: what is read must be as it was; what is written
+    /// must be a result of some kernel, or as it was.
     pub fn full_error(&self, thread: usize) -> f64 {
         let mut worst: f64 = 0.0;
         for (array, start) in START.into_iter().enumerate() {

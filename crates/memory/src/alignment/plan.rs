@@ -22,8 +22,8 @@ use crate::sizes::{self, ARRAYS, CACHE_FACTOR};
 const SWEPT: [Operation; 2] = [Operation::Copy, Operation::Triad];
 /// Bytes off the vector boundary: none, an element, half of the widest vector.
 const MISALIGNMENTS: [u64; 3] = [0, 8, 32];
-/// Distances of the arrays modulo 4 KiB in L1: the array that is written a little behind those that are read, up to half
-/// of the period, and just before them.
+/// Distances of the arrays modulo 4 KiB in L1: the array that is written a little behind those that are read,
+/// up to half of the period, and just before them.
 const L1_OFFSETS: [u64; 8] = [0, 64, 128, 256, 512, 1024, 2048, ALIASING - 64];
 /// The same in memory, where a round takes longer.
 const MEMORY_OFFSETS: [u64; 3] = [0, 64, 2048];

@@ -52,8 +52,8 @@ unsafe fn copy_libc(a: *mut f64, _: *mut f64, c: *mut f64, elements: usize, _: f
     0.0
 }
 
-/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they do
-/// not overlap.
+/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they
+/// do not overlap.
 macro_rules! plain_loop {
     ($name:ident, $body:expr) => {
         /// # Safety

@@ -23,7 +23,8 @@ use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample, Worker};
 
 mod proof;
 
-/// The arrays' two regions: every figure uses the first share of each part, figures with doubled arrays also the rest.
+/// The arrays' two regions: every figure uses the first share of each part, figures with doubled arrays also
+/// the rest.
 type Regions = [Expected; 2];
 
 /// Arrays, threads and kernels, ready to measure.
@@ -53,8 +54,8 @@ pub(crate) struct Passes {
     passes: u64,
 }
 
-/// A worker of these kernels, for modes that measure around them or next to them. Some figures, by id, may get rounds of
-/// at least so many samples: for comparison with a program that quotes the best of as many.
+/// A worker of these kernels, for modes that measure around them or next to them. Some figures, by id, may
+/// get rounds of at least so many samples: for comparison with a program that quotes the best of as many.
 ///
 /// # Errors
 /// What is not available, in words for the user.
@@ -151,7 +152,8 @@ impl Kernel for Bandwidth {
             elements: task.elements as usize,
             near: self.near,
             held: self.regions.map(|region| region.of(Array::A)),
-            // memcpy decides by the length of the call whether to store past the cache: it gets its share whole.
+            // memcpy decides by the length of the call whether to store past the cache: it gets its share
+            // whole.
             stride: match task.code {
                 Code::Kernel(_) => GLANCE_ELEMENTS,
                 Code::Baseline(_) => usize::MAX,

@@ -1,6 +1,7 @@
 //! Which figures fit the time: first touch counts, and the least rounds of each. Pure.
 //!
-//! What is left out is decided by the machine and the time that is asked for, so that two runs of one preset measure the same.
+//! What is left out is decided by the machine and the time that is asked for, so that two runs of one preset
+//! measure the same.
 
 use figure::evidence as key;
 use figure::{Figure, Machine};
@@ -18,7 +19,8 @@ const THREAD_RATE: f64 = 4e9;
 const MACHINE_RATE: f64 = 200e9;
 /// First touch of fewer seconds keeps nobody from figures: there are fewer rounds then.
 const NOTHING: f64 = 1.0;
-/// Seconds of a round, and how many passes it has where one takes longer: in the first an untimed one comes before.
+/// Seconds of a round, and how many passes it has where one takes longer: in the first an untimed one comes
+/// before.
 const ROUND: f64 = 0.25;
 const PASSES: f64 = 1.3;
 
@@ -33,8 +35,8 @@ pub(super) struct Fit {
     pub least: f64,
 }
 
-/// What fits `seconds` with `least` rounds of each. `reference` is the place of the figure that stands for all; `is_known` says whether the
-/// caches are, so that the size rule answers what doubled arrays would.
+/// What fits `seconds` with `least` rounds of each. `reference` is the place of the figure that stands for
+/// all; `is_known` says whether the caches are, so that the size rule answers what doubled arrays would.
 pub(super) fn fit(
     machine: &Machine,
     threads: usize,

@@ -196,7 +196,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its place.
+    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its
+    /// place.
     fn references(&mut self, machine: &Machine, sizes: &Sizes) -> usize {
         let rank = |task: &Task| match (task.operation, task.code) {
             (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,

@@ -1,11 +1,12 @@
 //! The worker: hand-overs between two pinned threads, each walk timed by the one that asks.
 //!
-//! A hand-over: the owner writes its number into every line and, for the clean state, puts the lines to memory
-//! and reads them back; it raises the turn (release); the requester, who waited for that (acquire), walks the chain once,
-//! timed; walks it again for what its own cache takes; counts the lines that hold the number; and gives the turn back.
+//! A hand-over: the owner writes its number into every line and, for the clean state, puts the lines to
+//! memory and reads them back; it raises the turn (release); the requester, who waited for that (acquire),
+//! walks the chain once, timed; walks it again for what its own cache takes; counts the lines that hold the
+//! number; and gives the turn back.
 //!
-//! No line can be left over from the hand-over before, in the requester's cache or any other: to write it, the owner
-//! had to take it from everybody.
+//! No line can be left over from the hand-over before, in the requester's cache or any other: to write it,
+//! the owner had to take it from everybody.
 
 use std::collections::BTreeMap;
 use std::hint::spin_loop;
@@ -24,7 +25,8 @@ use super::plan::{Setup, State, Task};
 use crate::pages::Pages;
 use crate::team::Team;
 
-/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says nothing.
+/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says
+/// nothing.
 const HANDOVERS: u64 = 32;
 /// A round lasts about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that tick
 /// accounting (steal, foreign load) can say something.
@@ -41,7 +43,8 @@ const REQUESTER: usize = 1;
 /// Spins before the first yield: who waits longer may be keeping the other from the CPU.
 const SPINS: u32 = 20_000;
 
-/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of its own.
+/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of
+/// its own.
 #[derive(Debug, Default)]
 #[repr(align(256))]
 struct Turn(AtomicU64);

@@ -1,9 +1,9 @@
 //! The lines that are handed over: a random chain, one line in each block of several, so that no prefetcher
 //! brings the next one.
 //!
-//! Each line holds the address of the next one and, beside it, the number of the hand-over that it was written for.
-//! Writing the number makes the line modified in the owner's cache and takes it from any other; reading it back tells
-//! the requester that it got that very line.
+//! Each line holds the address of the next one and, beside it, the number of the hand-over that it was
+//! written for. Writing the number makes the line modified in the owner's cache and takes it from any other;
+//! reading it back tells the requester that it got that very line.
 
 use std::io;
 
@@ -12,13 +12,13 @@ use crate::pages::Pages;
 use crate::region::Region;
 
 /// Lines of a hand-over: with 64 B each they fill 16 KiB, half of the smallest first-level caches in use, and
-/// with one in each block 32 pages of 4 KiB, fewer than any first-level TLB holds. A multiple of the steps that a walk takes at
-/// once.
+/// with one in each block 32 pages of 4 KiB, fewer than any first-level TLB holds. A multiple of the steps
+/// that a walk takes at once.
 pub const LINES: usize = 256;
-/// One line of each block of this size is used, at random. Prefetchers bring the other line of a pair of 128 B (Intel
-/// Optimization Reference Manual, "spatial prefetcher"), and run along lines of a page that were asked for near one
-/// another: with a line in every 64 B they hid half of the latency, with one in 128 and 256 B less, from 512 B on nothing
-/// changed (Sapphire Rapids).
+/// One line of each block of this size is used, at random. Prefetchers bring the other line of a pair of 128
+/// B (Intel Optimization Reference Manual, "spatial prefetcher"), and run along lines of a page that were
+/// asked for near one another: with a line in every 64 B they hid half of the latency, with one in 128 and
+/// 256 B less, from 512 B on nothing changed (Sapphire Rapids).
 pub const BLOCK_BYTES: usize = 512;
 /// Bytes of the region.
 pub const BYTES: usize = LINES * BLOCK_BYTES;

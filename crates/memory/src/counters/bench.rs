@@ -1,7 +1,7 @@
 //! The worker: counters read around rounds of the kernels.
 //!
-//! Order of events in a round: the threads rest, and the counters tell what others move; one untimed pass; counters;
-//! the round, with its own evidence; counters.
+//! Order of events in a round: the threads rest, and the counters tell what others move; one untimed pass;
+//! counters; the round, with its own evidence; counters.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
 use crate::worker::Worker;
 
-/// How long the threads rest before a round, so that the counters can tell what others move: 2 % of 100 GB/s are
-/// 100 MB in this time, some million counts.
+/// How long the threads rest before a round, so that the counters can tell what others move: 2 % of 100 GB/s
+/// are 100 MB in this time, some million counts.
 const REST: Duration = Duration::from_millis(50);
 
 /// What puts memory under load: the bandwidth mode's kernels, or in tests something that only says it did.

@@ -95,8 +95,8 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited by fork and
-/// kept by execve).
+/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited
+/// by fork and kept by execve).
 fn no_huge_pages() {
     // SAFETY: a setting of this process; no memory is touched.
     unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
@@ -246,8 +246,8 @@ impl CrossBench {
         Ok(())
     }
 
-    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs that another
-    /// figure had repeated meanwhile are passed over, so that theirs stays beside ours in time.
+    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs
+    /// that another figure had repeated meanwhile are passed over, so that theirs stays beside ours in time.
     fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());

@@ -1,8 +1,8 @@
 //! likwid-bench (RRZE-HPC/likwid, bench/likwid-bench.c): kernels in assembly, one mean over its repetitions.
 //!
-//! `-W N:SIZE:THREADS` lets each thread touch its part first; likwid sees the CPUs of its affinity mask only, so that
-//! domain N is the CPUs in use. SIZE is of all streams together, in decimal units. It counts bytes as STREAM
-//! does: what a kernel's source names (maintainer in likwid #262).
+//! `-W N:SIZE:THREADS` lets each thread touch its part first; likwid sees the CPUs of its affinity mask only,
+//! so that domain N is the CPUs in use. SIZE is of all streams together, in decimal units. It counts bytes as
+//! STREAM does: what a kernel's source names (maintainer in likwid #262).
 
 use figure::Convention;
 
@@ -27,8 +27,8 @@ pub(super) static TOOL: Tool = Tool {
 /// Seconds that a run lasts at least (`-s`), and at least ten repetitions: enough for ticks of 10 ms.
 const SECONDS: u64 = 1;
 
-/// likwid's tests that are like kernels of ours: its name without the instruction set, and that of the version with
-/// non-temporal stores. Its `triad` has four arrays; `stream` is STREAM's Triad.
+/// likwid's tests that are like kernels of ours: its name without the instruction set, and that of the
+/// version with non-temporal stores. Its `triad` has four arrays; `stream` is STREAM's Triad.
 const TESTS: &[(&str, &str, Option<&str>)] = &[
     ("copy", "copy", Some("copy_mem")),
     ("triad", "stream", Some("stream_mem")),
@@ -39,7 +39,8 @@ const TESTS: &[(&str, &str, Option<&str>)] = &[
 
 fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
     let cpus = request.cpus()?;
-    // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal stores.
+    // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal
+    // stores.
     let (suffix, has_nt) = match request.simd {
         Simd::Avx512 => ("_avx512", true),
         Simd::Avx2 => ("_avx", true),
@@ -87,8 +88,8 @@ fn read(output: &Output) -> Result<ToolReport, String> {
     let printed = field("MByte/s:").and_then(gigabytes);
     let rate = match printed {
         Some(rate) => rate,
-        // In guests that hide the clock (CPUID leaf 15h and 16h) its own is 0, and with it the rate; the cycles that it
-        // prints are those of the time stamp counter, whose rate we know.
+        // In guests that hide the clock (CPUID leaf 15h and 16h) its own is 0, and with it the rate; the
+        // cycles that it prints are those of the time stamp counter, whose rate we know.
         None => {
             let cycles = field("Cycles:").and_then(positive);
             let volume = field("Data volume (Byte):").and_then(positive);

@@ -1,9 +1,9 @@
 //! Intel Memory Latency Checker (`mlc`; closed, its licence forbids bundling it).
 //!
-//! `--loaded_latency -T -d0` runs load threads only, without delay, and gives their mean bandwidth. It counts traffic:
-//! a regular store as a read and a write (its readme: "an estimation"), so that its figures are held against our
-//! traffic and not against what STREAM counts. `-e` keeps it from writing the prefetchers' MSRs: truebench changes
-//! nothing on the machine.
+//! `--loaded_latency -T -d0` runs load threads only, without delay, and gives their mean bandwidth. It counts
+//! traffic: a regular store as a read and a write (its readme: "an estimation"), so that its figures are held
+//! against our traffic and not against what STREAM counts. `-e` keeps it from writing the prefetchers' MSRs:
+//! truebench changes nothing on the machine.
 
 use figure::Convention;
 
@@ -28,8 +28,8 @@ pub(super) static TOOL: Tool = Tool {
 /// Seconds of a run (`-t`), its default.
 const SECONDS: u64 = 2;
 
-/// Its traffic types that are like kernels of ours, in the words of its usage text. Those of `-W5` are "1:1 read-write":
-/// it writes the line that it has read, as update does.
+/// Its traffic types that are like kernels of ours, in the words of its usage text. Those of `-W5` are "1:1
+/// read-write": it writes the line that it has read, as update does.
 const TYPES: &[(&str, Stores, &str, &str)] = &[
     ("read", Stores::None, "-R", "reads only"),
     ("triad", Stores::Regular, "-W11", "3:1 read-write, stream triad-like with RFO"),
@@ -83,8 +83,8 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
 
 fn read(output: &Output) -> Result<ToolReport, String> {
     let text = output.text;
-    // The table: delay, latency, bandwidth in MB/s of 10^6 bytes. The delay is padded with zeros; without a latency
-    // thread its column may be missing or 0.
+    // The table: delay, latency, bandwidth in MB/s of 10^6 bytes. The delay is padded with zeros; without a
+    // latency thread its column may be missing or 0.
     let row = text.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let is_delay =

@@ -1,7 +1,7 @@
 //! STREAM, as the user compiled it (stream.c 5.9 and 5.10, jeffhammond/STREAM).
 //!
-//! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice: the
-//! binary tells (see [`inspect`](crate::inspect)), and ours are compared with the same.
+//! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice:
+//! the binary tells (see [`inspect`](crate::inspect)), and ours are compared with the same.
 
 use figure::{Convention, CpuList};
 

@@ -19,8 +19,8 @@ pub struct Ladder<'a> {
     pub what: &'a str,
     /// Its points.
     pub points: Vec<&'a Figure>,
-    /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does not show is
-    /// not a cache's.
+    /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does
+    /// not show is not a cache's.
     pub control: Option<Vec<&'a Figure>>,
 }
 
@@ -30,12 +30,13 @@ const LEAST_POINTS: usize = 4;
 const CONTROL_RISE: f64 = 1.3;
 /// … between points that are this factor below and above the edge.
 const CONTROL_APART: f64 = 1.5;
-/// An edge that no advertised cache explains must be this high: lower ones may be the memory's own (pages of its rows, page
-/// tables that no longer fit).
+/// An edge that no advertised cache explains must be this high: lower ones may be the memory's own (pages of
+/// its rows, page tables that no longer fit).
 const UNADVERTISED_RISE: f64 = 1.5;
 
 impl Ladder<'_> {
-    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too little was measured.
+    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too
+    /// little was measured.
     pub fn edges(&self, machine: &Machine) -> Vec<Figure> {
         let medians = points(&self.points, |figure| figure.value);
         if medians.len() < LEAST_POINTS {
@@ -100,8 +101,8 @@ impl Ladder<'_> {
 
     /// Fills in what the ladder shows.
     fn measured(&self, mut figure: Figure, edge: &Edge) -> Figure {
-        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the interval
-        // tells.
+        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the
+        // interval tells.
         let beside =
             |point: &&&Figure| size(point).is_some_and(|bytes| bytes == edge.from || bytes == edge.to);
         let mut sources: Vec<&&Figure> =

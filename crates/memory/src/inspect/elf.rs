@@ -211,8 +211,8 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
     code
 }
 
-/// Of stretches those that together are no longer than the file: in a sound one none lies in another, and thousands of headers for the same
-/// bytes would have them read thousands of times.
+/// Of stretches those that together are no longer than the file: in a sound one none lies in another, and
+/// thousands of headers for the same bytes would have them read thousands of times.
 fn as_often_as_it_is_there<'a>(
     whole: usize,
     stretches: impl Iterator<Item = Code<'a>>,
@@ -223,8 +223,8 @@ fn as_often_as_it_is_there<'a>(
     })
 }
 
-/// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function that
-/// chooses a version (IRELATIVE) in a static one, which has no dynamic symbols.
+/// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function
+/// that chooses a version (IRELATIVE) in a static one, which has no dynamic symbols.
 fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'static str> {
     let (endian, data) = (file.endian(), file.data());
     let is_mips64el = false;

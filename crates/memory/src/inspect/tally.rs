@@ -1,4 +1,5 @@
-//! What is counted of instructions, function by function, and which of STREAM's kernels a function looks like.
+//! What is counted of instructions, function by function, and which of STREAM's kernels a function looks
+//! like.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +8,14 @@ use serde::Serialize;
 use super::elf::Span;
 use super::{Architecture, Count};
 
-/// Starts of the names of libc's own memory functions, which a static binary holds in many versions: what they hold
-/// says nothing of the benchmark's loops.
+/// Starts of the names of libc's own memory functions, which a static binary holds in many versions: what
+/// they hold says nothing of the benchmark's loops.
 const LIBC: &[&str] =
     &["__mem", "mem", "__str", "str", "__wmem", "wmem", "__rawmem", "_intel_fast_mem", "__intel_", "__x86_"];
 /// What the names of functions hold that compilers made of one parallel loop (gcc, clang, icx, icc).
 const OUTLINED: &[&str] = &["_omp_fn", "omp_outlined", "$omp$", "..omp_par", "__par_loop", "__par_region"];
-/// Starts of the names of functions that are certainly the benchmark's own. In a static binary all others may be a
-/// library's.
+/// Starts of the names of functions that are certainly the benchmark's own. In a static binary all others may
+/// be a library's.
 const OWN: &[&str] = &["main", "tuned_stream_", "stream"];
 /// STREAM's own names for kernels in functions of their own (stream.c, TUNED), and others'.
 const NAMED: &[(&str, &str)] = &[("copy", "Copy"), ("scale", "Scale"), ("add", "Add"), ("triad", "Triad")];
@@ -66,8 +67,8 @@ impl Width {
 pub struct Function {
     /// Its symbol, untrusted; empty where there are none.
     pub name: String,
-    /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its loads,
-    /// stores and arithmetic.
+    /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its
+    /// loads, stores and arithmetic.
     pub kernel: Option<&'static str>,
     /// Non-temporal stores.
     pub nontemporal: usize,
@@ -110,8 +111,8 @@ pub(super) struct Summary {
 }
 
 impl<'a> Tally<'a> {
-    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then told apart by name, if they
-    /// have names.
+    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then told apart by
+    /// name, if they have names.
     pub fn new(spans: &'a [Span], is_static: bool) -> Self {
         let only_own = is_static && !spans.is_empty();
         let (functions, mnemonics, calls) = Default::default();

@@ -1,4 +1,5 @@
-//! Binaries that the C compiler makes here (building truebench needs one), what it is known to put in them, and damage.
+//! Binaries that the C compiler makes here (building truebench needs one), what it is known to put in them,
+//! and damage.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// STREAM's four loops, each in a function named as gcc names the bodies of parallel loops; `store` makes a store of
-/// two doubles.
+/// STREAM's four loops, each in a function named as gcc names the bodies of parallel loops; `store` makes a
+/// store of two doubles.
 fn source(store: &str, copy: &str) -> String {
     format!(
         "#include <string.h>\n#if defined(__x86_64__)\n#include <emmintrin.h>\ntypedef __m128d v;\n\
@@ -190,7 +191,8 @@ fn the_meaning_follows_the_code() {
     assert!(call.contains("one thread"), "{call}");
 }
 
-/// A file of x86-64 that has `code` at byte 64, and so many headers that each say: `bytes` of code from there on, at this address.
+/// A file of x86-64 that has `code` at byte 64, and so many headers that each say: `bytes` of code from there
+/// on, at this address.
 fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0".to_vec();
@@ -200,8 +202,8 @@ fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
     }
     file.extend(code);
     file.resize(128, 0x90);
-    // The first is empty; the others are SHT_PROGBITS with SHF_ALLOC and SHF_EXECINSTR; the last is SHT_STRTAB with no names in it: the
-    // zeros of the program's entry.
+    // The first is empty; the others are SHT_PROGBITS with SHF_ALLOC and SHF_EXECINSTR; the last is
+    // SHT_STRTAB with no names in it: the zeros of the program's entry.
     file.extend([0; 64]);
     file.extend(words(&[1 << 32, 6, address, 64, bytes, 0, 1, 0]).repeat(usize::from(headers)));
     file.extend(words(&[3 << 32, 0, 0, 24, 8, 0, 1, 0]));

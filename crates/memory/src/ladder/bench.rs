@@ -16,8 +16,8 @@ use crate::simd::sweep::{LINE, Sweep, sweep};
 use crate::team::Team;
 use crate::worker::{Amount, Kernel, Sample};
 
-/// Seconds of a sample at least: with [`MOST_SAMPLES`] of them, and one that does not count, a round lasts ten clock ticks of
-/// 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample at least: with [`MOST_SAMPLES`] of them, and one that does not count, a round lasts
+/// ten clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
 const SHORTEST_SAMPLE: f64 = 0.025;
 /// Samples of a round at most.
 const MOST_SAMPLES: usize = 3;
@@ -168,8 +168,8 @@ impl Sample for Passes {
             let now = most.min(self.passes - done);
             // Where a call is one pass, even and odd lines take turns from call to call.
             let swapped = (done + first) % 2 == 1;
-            // SAFETY: the thread's region holds as many bytes, a multiple of a turn, and is never written again; it
-            // begins on a page; the plan chose an instruction set that there is.
+            // SAFETY: the thread's region holds as many bytes, a multiple of a turn, and is never written
+            // again; it begins on a page; the plan chose an instruction set that there is.
             let sum = unsafe { (self.sweep)(start, self.bytes as usize, now, swapped) };
             let (one, other) = if swapped { (odd, even) } else { (even, odd) };
             is_right &= sum == one.wrapping_mul(now.div_ceil(2)).wrapping_add(other.wrapping_mul(now / 2));

@@ -121,8 +121,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// Huge pages unless others are asked for, where the kernel gives them: with small ones the ends of caches that are indexed
-/// by physical address depend on which pages one happens to get.
+/// Huge pages unless others are asked for, where the kernel gives them: with small ones the ends of caches
+/// that are indexed by physical address depend on which pages one happens to get.
 fn pages_for(machine: &Machine, asked: Pages) -> Pages {
     match asked {
         Pages::Default if pages::unavailable(machine, Pages::Thp, 0).is_none() => Pages::Thp,

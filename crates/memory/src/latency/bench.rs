@@ -88,7 +88,8 @@ fn write(
     let order = if task.paged { Order::Pages(pages::base_page()) } else { Order::Random };
     let mut chains = team.each(move |_| {
         let (offset, bytes) = (task.offset as usize, task.bytes as usize);
-        // SAFETY: the plan gives every chain words of its own, which its tests prove; nobody else has the region.
+        // SAFETY: the plan gives every chain words of its own, which its tests prove; nobody else has the
+        // region.
         unsafe { PointerChain::write(region.clone(), offset, bytes, stride, order, seed) }
     })?;
     chains.pop().ok_or_else(|| "no thread wrote the chain".to_owned())

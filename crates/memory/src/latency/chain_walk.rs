@@ -1,8 +1,8 @@
 //! The latency of one chain in one round.
 //!
-//! Before each round the caches are brought to what an endless walk would have left in them: the steps before the first
-//! timed one are taken, many side by side. Then the walk goes on from sample to sample and from round to round, so that a
-//! chain larger than the caches is not walked again where it still lies in them.
+//! Before each round the caches are brought to what an endless walk would have left in them: the steps before
+//! the first timed one are taken, many side by side. Then the walk goes on from sample to sample and from
+//! round to round, so that a chain larger than the caches is not walked again where it still lies in them.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use figure::{Evidence, Reading, Round};
 use crate::pointer_chain::PointerChain;
 use crate::team::Team;
 
-/// Seconds of a sample: with [`SAMPLES`] of them, and one that does not count, a round lasts ten clock ticks of 10 ms, so
-/// that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample: with [`SAMPLES`] of them, and one that does not count, a round lasts ten clock ticks
+/// of 10 ms, so that tick accounting (steal, foreign load) can say something.
 const SAMPLE: f64 = 0.025;
 /// Timed samples of a round.
 const SAMPLES: usize = 3;

@@ -70,13 +70,13 @@ pub static SERIES: &[Series] = &[
     },
 ];
 
-/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB are partly
-/// translated by cached page tables.
+/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB
+/// are partly translated by cached page tables.
 const LEAST_LARGEST: u64 = 1 << 30;
 /// … and at most this much: laying a chain takes a second for each GiB.
 const MOST_LARGEST: u64 = 4 << 30;
-/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size below shows that
-/// they do not before.
+/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size
+/// below shows that they do not before.
 const SMALL_BEGIN: u64 = 128 << 10;
 /// Where time is short, page by page is compared where random order surely costs page walks.
 const PAGED_BEGIN: u64 = 4 << 20;

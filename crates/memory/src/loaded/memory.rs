@@ -1,5 +1,5 @@
-//! What the threads work on: the chain of the one that chases, and a block for each that injects; and how it is
-//! known that both did what they should.
+//! What the threads work on: the chain of the one that chases, and a block for each that injects; and how it
+//! is known that both did what they should.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -22,8 +22,8 @@ use crate::sizes::{self, ARRAYS};
 /// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
     &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
-/// Those that are measured by default: both ends, and the bend between them, which is at long delays with many injectors
-/// and at short ones with few.
+/// Those that are measured by default: both ends, and the bend between them, which is at long delays with
+/// many injectors and at short ones with few.
 const USUAL_DELAYS: &[u64] = &[0, 2, 8, 15, 50, 100, 200, 400, 1000, 20_000];
 /// Those that are measured where time is short.
 const FEW_DELAYS: &[u64] = &[0, 8, 50, 200, 20_000];
@@ -168,8 +168,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// Chains are walked on huge pages where there are such, as in Intel MLC: idle and loaded latency are of memory and
-/// not of page walks.
+/// Chains are walked on huge pages where there are such, as in Intel MLC: idle and loaded latency are of
+/// memory and not of page walks.
 fn pages(machine: &Machine, asked: Pages) -> Pages {
     let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
     match (asked, thp) {

@@ -1,4 +1,5 @@
-//! What the threads do in one sample: one chases, the others inject, and the chase is timed only while all inject.
+//! What the threads do in one sample: one chases, the others inject, and the chase is timed only while all
+//! inject.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,8 +12,8 @@ use crate::simd::mix::{PAGES, Walk};
 
 /// Lines of a group.
 const GROUP_LINES: f64 = (PAGES * 64) as f64;
-/// Seconds between two glances of an injector at the flag, about: what the others go on at most when the chase has
-/// ended.
+/// Seconds between two glances of an injector at the flag, about: what the others go on at most when the
+/// chase has ended.
 const CHUNK: f64 = 1e-3;
 /// Seconds of a line at full speed and of a spin, for the length of a chunk alone.
 const LINE_SECONDS: f64 = 3e-9;

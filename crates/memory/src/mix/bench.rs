@@ -74,7 +74,8 @@ pub fn map(threads: usize, groups: usize, pages: crate::pages::Pages) -> Result<
 }
 
 impl Mixes {
-    /// Fills the blocks where it is not known what they hold, each thread its own: at the start that is the first touch.
+    /// Fills the blocks where it is not known what they hold, each thread its own: at the start that is the
+    /// first touch.
     fn fill_unknown(&mut self) -> Result<(), String> {
         if self.contents.is_none() {
             let start = self.next_value();

@@ -59,8 +59,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in whole
-    /// groups.
+    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in
+    /// whole groups.
     ///
     /// # Errors
     /// [`PlanError`] when what is asked cannot be.

@@ -75,8 +75,8 @@ fn near(setup: &Setup, clock: &Clock) -> Result<Team, String> {
     Team::new(&setup.machine, &threads, clock.clone())
 }
 
-/// Maps and touches the memory of every column: arrays by all threads of the nearest node, one after the other; chains,
-/// which one thread writes, all at once.
+/// Maps and touches the memory of every column: arrays by all threads of the nearest node, one after the
+/// other; chains, which one thread writes, all at once.
 fn memories(
     setup: &Setup,
     teams: &[NodeTeams],
@@ -190,8 +190,8 @@ impl Kernel for Numa {
         })
     }
 
-    /// Of the arrays every round checks its sums. Of the chain of each column: whether it is whole and every step of it was
-    /// taken.
+    /// Of the arrays every round checks its sums. Of the chain of each column: whether it is whole and every
+    /// step of it was taken.
     fn verify_all(&mut self) -> Result<Vec<f64>, String> {
         let chains: Vec<_> =
             self.memories.iter().map(|memory| memory.as_ref().ok().map(|memory| memory.chain.clone())).collect();

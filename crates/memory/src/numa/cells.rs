@@ -70,7 +70,8 @@ impl Cells<'_> {
     }
 }
 
-/// Where there is one node, or none is shown, what the matrix is for cannot be measured, and the record says so.
+/// Where there is one node, or none is shown, what the matrix is for cannot be measured, and the record says
+/// so.
 pub fn nothing_remote(machine: &Machine, quantity: Quantity) -> Option<Figure> {
     let reason = match (machine.numa.nodes.as_slice(), &machine.numa.unknown) {
         ([], unknown) => unknown.clone().unwrap_or_else(|| "the kernel shows no NUMA node".to_owned()),

@@ -6,10 +6,10 @@ use figure::{Figure, Limit, Machine, Unit};
 use super::nodes::Relation;
 use crate::limits;
 
-/// Sets limits. A remote cell: what the same CPUs reach with their own memory, all else equal; but not where the memory is
-/// of another sort (memory-only nodes: HBM beside DDR has more bandwidth than local memory). A local bandwidth: the
-/// theoretical peak, where it is known; it is that of all nodes together, since no table says which module belongs
-/// to which node.
+/// Sets limits. A remote cell: what the same CPUs reach with their own memory, all else equal; but not where
+/// the memory is of another sort (memory-only nodes: HBM beside DDR has more bandwidth than local memory). A
+/// local bandwidth: the theoretical peak, where it is known; it is that of all nodes together, since no table
+/// says which module belongs to which node.
 pub fn set(figures: &mut [Figure], machine: &Machine) {
     let limits: Vec<Option<Limit>> = figures
         .iter()

@@ -1,5 +1,5 @@
-//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot be
-//! measured. Pure.
+//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot
+//! be measured. Pure.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use crate::mode::{Options, PlanError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
-    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share an array.
+    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share
+    /// an array.
     Bandwidth,
     /// A chain of pointers.
     Latency,
@@ -90,8 +91,8 @@ pub struct Matrix {
     pub columns: Vec<Side<()>>,
 }
 
-/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
-/// `--numa 2` for a memory-only node, all that have.
+/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as
+/// with `--numa 2` for a memory-only node, all that have.
 ///
 /// # Errors
 /// A node that does not exist; what is wrong with threads and places.
@@ -166,7 +167,8 @@ fn memory(machine: &Machine, node: u32) -> Result<(), String> {
     }
 }
 
-/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among them.
+/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among
+/// them.
 pub fn nearest(machine: &Machine, nodes: &[u32], memory: u32) -> Option<usize> {
     let far = |node: u32| match machine.node_distance(node, memory) {
         _ if node == memory => 0,

@@ -16,8 +16,8 @@ use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes;
 
-/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say something:
-/// twenty ticks of 10 ms.
+/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say
+/// something: twenty ticks of 10 ms.
 const ROUND: f64 = 0.2;
 /// With many cells rounds are shorter, but not below this, in seconds: what surrounds a round takes as long.
 const SHORTEST_ROUND: f64 = 0.05;
@@ -153,8 +153,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// Huge pages where the kernel gives them for the asking, unless others are asked for: page walks are not what the matrix
-/// is of, and a walk may itself go to another node.
+/// Huge pages where the kernel gives them for the asking, unless others are asked for: page walks are not
+/// what the matrix is of, and a walk may itself go to another node.
 fn pages(machine: &Machine, asked: Pages) -> Pages {
     let thp = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
     match asked {

@@ -1,5 +1,5 @@
-//! How much of each node's memory is used: an array to read and a chain of pointers to follow, each four times the
-//! caches of the CPUs that use it, as far as the node and the machine have room. Pure.
+//! How much of each node's memory is used: an array to read and a chain of pointers to follow, each four
+//! times the caches of the CPUs that use it, as far as the node and the machine have room. Pure.
 
 use figure::host::{HugePool, Node};
 use figure::{Machine, Reading, format, room};
@@ -15,7 +15,8 @@ use crate::sizes::{
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
 pub const GRAIN: u64 = LINE as u64 * UNROLL;
-/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for each line).
+/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for
+/// each line).
 const COST: f64 = 2.0 + 4.0 / LINE as f64;
 
 /// What is used of one node.
@@ -65,8 +66,8 @@ fn least(threads: usize) -> u64 {
     (threads as u64 * BLOCK as u64 * ELEMENT).next_multiple_of(GRAIN)
 }
 
-/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why there is
-/// nothing to use.
+/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why
+/// there is nothing to use.
 pub fn share(
     machine: &Machine,
     node: &Node,
@@ -109,8 +110,8 @@ fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), String>
     Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
 }
 
-/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control group leaves
-/// for all nodes together.
+/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control
+/// group leaves for all nodes together.
 fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
     let whole = match if is_asked { sizes::now(machine) } else { sizes::room(machine) } {

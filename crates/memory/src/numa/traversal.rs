@@ -1,5 +1,5 @@
-//! A chain of pointers in a region of its own, walked on from where the last walk ended, and proof that every step was
-//! taken.
+//! A chain of pointers in a region of its own, walked on from where the last walk ended, and proof that every
+//! step was taken.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -8,9 +8,9 @@ use crate::region::Region;
 
 /// A chain through every line of a region, in random order.
 ///
-/// Walks go on where the last one ended, so that a line comes round only when all others have: what a cache smaller than
-/// the region holds of it is gone by then, but for some per cent where replacement is random (at four times the
-/// cache exp(-4) of them).
+/// Walks go on where the last one ended, so that a line comes round only when all others have: what a cache
+/// smaller than the region holds of it is gone by then, but for some per cent where replacement is random (at
+/// four times the cache exp(-4) of them).
 #[derive(Debug)]
 pub struct FullTraversal {
     region: Region,
@@ -20,7 +20,8 @@ pub struct FullTraversal {
 }
 
 impl FullTraversal {
-    /// Writes the chain; touches every page of the region. Its bytes are a multiple of [`LINE`] x [`UNROLL`], not 0.
+    /// Writes the chain; touches every page of the region. Its bytes are a multiple of [`LINE`] x [`UNROLL`],
+    /// not 0.
     pub fn write(region: Region, seed: u64) -> FullTraversal {
         debug_assert!(region.bytes() > 0 && region.bytes().is_multiple_of(LINE * UNROLL as usize));
         // SAFETY: the region is ours alone and begins on a boundary of 2 MiB.
@@ -34,18 +35,19 @@ impl FullTraversal {
         &self.region
     }
 
-    /// Walks this many steps, a multiple of [`UNROLL`] and not 0. Two threads that walk at once both walk, and the
-    /// traversal counts wrong.
+    /// Walks this many steps, a multiple of [`UNROLL`] and not 0. Two threads that walk at once both walk,
+    /// and the traversal counts wrong.
     pub fn walk(&self, steps: u64) {
         let from = self.at.load(Ordering::Relaxed);
-        // SAFETY: `from` is an element of the chain, in a region that nobody writes any more and that lives as long.
+        // SAFETY: `from` is an element of the chain, in a region that nobody writes any more and that lives
+        // as long.
         let to = unsafe { Chain::walk(from, steps) };
         self.at.store(to.cast_mut(), Ordering::Relaxed);
         self.walked.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Walks to the end of the traversal. Whether that is where it began: so it is if every step so far was taken, and the
-    /// chain is whole.
+    /// Walks to the end of the traversal. Whether that is where it began: so it is if every step so far was
+    /// taken, and the chain is whole.
     pub fn complete(&self) -> bool {
         let elements = self.chain.elements as u64;
         self.walk(elements - self.walked.load(Ordering::Relaxed) % elements);

@@ -42,8 +42,8 @@ impl Arena {
     }
 }
 
-/// What the arrays of one node must hold. Figures use them from the beginning on, each as far as it needs, so that
-/// values are equal from one such end to the next.
+/// What the arrays of one node must hold. Figures use them from the beginning on, each as far as it needs, so
+/// that values are equal from one such end to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents(Vec<(usize, Expected)>);
 

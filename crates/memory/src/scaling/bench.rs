@@ -28,11 +28,11 @@ use work::Work;
 
 /// Seconds of a sample at least.
 const SHORTEST_SAMPLE: f64 = 0.01;
-/// Where threads take turns on a CPU: the last slice of some 3 ms (the kernel's base_slice_ns), in which one works
-/// and the others are done or have not begun, must be a small part.
+/// Where threads take turns on a CPU: the last slice of some 3 ms (the kernel's base_slice_ns), in which one
+/// works and the others are done or have not begun, must be a small part.
 const SHORTEST_SAMPLE_IN_TURNS: f64 = 0.1;
-/// Seconds of a round at least: ten clock ticks, so that tick accounting can say something over all rounds, and short
-/// enough for a curve of many points.
+/// Seconds of a round at least: ten clock ticks, so that tick accounting can say something over all rounds,
+/// and short enough for a curve of many points.
 const SHORTEST_ROUND: f64 = 0.1;
 /// Samples of one round at most.
 const MOST_SAMPLES: usize = 32;
@@ -197,8 +197,8 @@ impl Kernel for Scaling {
     }
 }
 
-/// What each thread did in the round's median sample: the share of it at work, and the share it waited for the last
-/// one at the end.
+/// What each thread did in the round's median sample: the share of it at work, and the share it waited for
+/// the last one at the end.
 fn write_waits(evidence: &mut Evidence) {
     let (starts, stops) = (evidence.get(THREAD_STARTS), evidence.get(THREAD_STOPS));
     let whole = stops.value().and_then(|stops| stops.iter().copied().reduce(f64::max));

@@ -8,8 +8,8 @@ use lab::placement::Placement;
 /// An order in which threads fill the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then round
-    /// again.
+    /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then
+    /// round again.
     Cores,
     /// Place = hardware thread, in the same order.
     Threads,
@@ -109,9 +109,9 @@ impl Cores {
         loads
     }
 
-    /// Whether some threads get less of a core than others: the check `uneven-cores` decides by the same rule. With
-    /// a hardware thread for each, a core must not run fewer threads than the fullest although it could; beyond
-    /// that, all CPUs must have equally many.
+    /// Whether some threads get less of a core than others: the check `uneven-cores` decides by the same
+    /// rule. With a hardware thread for each, a core must not run fewer threads than the fullest although it
+    /// could; beyond that, all CPUs must have equally many.
     pub fn uneven(&self, placement: &Placement) -> bool {
         let loads = self.loads(placement);
         let most = loads.values().map(|(used, _)| *used).max().unwrap_or(0);

@@ -67,7 +67,8 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(options, simd)?;
-    // Bindings are what is compared here: of the placement asked for only an explicit list of CPUs narrows them.
+    // Bindings are what is compared here: of the placement asked for only an explicit list of CPUs narrows
+    // them.
     let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
     let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
     let cores = Cores::of(machine, within.as_ref());
@@ -152,8 +153,8 @@ fn list(places: &Places, asked: &Placement) -> CpuList {
     }
 }
 
-/// The kernels, each with the one way of storing that its curve is of: as asked, else non-temporal, so that what is
-/// counted is what moves.
+/// The kernels, each with the one way of storing that its curve is of: as asked, else non-temporal, so that
+/// what is counted is what moves.
 fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
     let named = if options.kernels.is_empty() { &[KERNEL.to_owned()][..] } else { &options.kernels };
     let order = options.stores.map_or(vec![Stores::Nt, Stores::Regular], |only| vec![only]);
@@ -171,10 +172,11 @@ fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores
     Ok(kernels)
 }
 
-/// The points of all curves. Without a schedule asked for: static, and dynamic too where cores are shared unequally.
+/// The points of all curves. Without a schedule asked for: static, and dynamic too where cores are shared
+/// unequally.
 ///
-/// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware thread runs
-/// it faster, whether or not the other one was left out on purpose.
+/// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware
+/// thread runs it faster, whether or not the other one was left out on purpose.
 fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<Point> {
     let bindings = if cores.has_smt() { BINDINGS } else { &BINDINGS[..1] };
     let mut points = Vec::new();

@@ -1,4 +1,5 @@
-//! Proof that the memory is what figures assume: where it lies, on what pages, and what it holds after they ran.
+//! Proof that the memory is what figures assume: where it lies, on what pages, and what it holds after they
+//! ran.
 
 use std::collections::BTreeMap;
 
@@ -47,8 +48,8 @@ impl Scaling {
         Ok(errors.into_iter().flatten().fold(0.0, f64::max))
     }
 
-    /// Calls `job` for each array's slice of each touching thread: with the node, the array, and the slice's first
-    /// element.
+    /// Calls `job` for each array's slice of each touching thread: with the node, the array, and the slice's
+    /// first element.
     fn each_slice<T: Send + 'static>(
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
@@ -60,7 +61,8 @@ impl Scaling {
             let (first, end) = (elements[node] * nth / of, elements[node] * (nth + 1) / of);
             let one = |array| {
                 let start = arena.start(node, array).wrapping_add(first);
-                // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody else works.
+                // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody
+                // else works.
                 let slice = unsafe { std::slice::from_raw_parts_mut(start, end - first) };
                 job(node, array, first, slice)
             };
@@ -68,7 +70,8 @@ impl Scaling {
         })
     }
 
-    /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by figure.
+    /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by
+    /// figure.
     pub(super) fn pages(&self) -> Evidence {
         let range = |node| self.arena.range(node);
         let backings =
@@ -94,8 +97,8 @@ impl Scaling {
         page_evidence::local_share(&self.setup.machine, &places, nodes)
     }
 
-    /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the round
-    /// before left there would pass for this one's work.
+    /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the
+    /// round before left there would pass for this one's work.
     pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), String> {
         let kernel = Kernel::of(task.operation);
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
@@ -137,8 +140,8 @@ fn spots(start: usize, length: usize, turn: usize) -> impl Iterator<Item = usize
     (turn * TURN % step..length).step_by(step).map(move |at| start + at)
 }
 
-/// What each thread checks: its own part, or under a dynamic schedule an equal share of what its node's threads took. The
-/// node, the first element, and how many.
+/// What each thread checks: its own part, or under a dynamic schedule an equal share of what its node's
+/// threads took. The node, the first element, and how many.
 fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
     let threads = |node: usize| layout.parts.iter().filter(|part| part.node == node).count();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();

@@ -16,8 +16,9 @@ use crate::mode::Schedule;
 use crate::simd::Loop;
 use crate::worker::{GLANCE_ELEMENTS, Sample};
 
-/// Elements of a block of the dynamic schedule: 128 KiB of each array. Some tens of microseconds of work, against
-/// which taking a number costs nothing, and a sample of 10 ms ends for all threads within a hundredth.
+/// Elements of a block of the dynamic schedule: 128 KiB of each array. Some tens of microseconds of work,
+/// against which taking a number costs nothing, and a sample of 10 ms ends for all threads within a
+/// hundredth.
 pub(super) const DYNAMIC_BLOCK: usize = 16 << 10;
 /// Turns of waiting for a block's previous pass before the first yield.
 const SPINS: u32 = 1000;
@@ -159,8 +160,8 @@ impl Work {
         let [a, b, c] =
             [Array::A, Array::B, Array::C].map(|array| self.arena.start(node, array).wrapping_add(start));
         let scalar = if self.operation == Operation::Update { UPDATE_FACTOR } else { SCALAR };
-        // SAFETY: the layout stays within the node's arrays, which begin aligned as the plan saw to; starts and
-        // lengths are multiples of a block; the set is available.
+        // SAFETY: the layout stays within the node's arrays, which begin aligned as the plan saw to; starts
+        // and lengths are multiples of a block; the set is available.
         unsafe { (self.code)(a, b, c, length, scalar) }
     }
 
