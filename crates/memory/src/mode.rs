@@ -117,6 +117,9 @@ pub enum PlanError {
     /// The sizes.
     #[error(transparent)]
     Size(#[from] SizeError),
+    /// The setup.
+    #[error("the plan cannot be written for its worker: {0}")]
+    Setup(#[from] serde_json::Error),
 }
 
 /// A placement as `--dry-run` shows it.

@@ -109,7 +109,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.c2c",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),

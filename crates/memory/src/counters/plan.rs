@@ -145,7 +145,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.counters",
-        setup: serde_json::to_value(Setup { load, groups }).unwrap_or_default(),
+        setup: serde_json::to_value(Setup { load, groups })?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),

@@ -143,7 +143,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.cross-check",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),

@@ -179,7 +179,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.latency",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),

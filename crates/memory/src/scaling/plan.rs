@@ -134,7 +134,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.scaling",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
