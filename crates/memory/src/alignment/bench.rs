@@ -11,7 +11,6 @@ use lab::pool::Seat;
 use super::layout::{ALIASING, Layout, Point};
 use super::plan::{Level, Setup, Task};
 use crate::bandwidth::arrays::Split;
-use crate::bandwidth::expected::TOLERANCE;
 use crate::calibration::{Calibration, Policy, Trial};
 use crate::kernels::{self, Operation, SCALAR, Stores};
 use crate::page_evidence;

@@ -105,14 +105,14 @@ mod tests {
     fn baselines_compute_what_the_kernels_do() {
         for &(operation, origin) in BASELINES {
             let start = Expected::default();
-            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.of(array); 128]);
+            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.value(array); 128]);
             let [a, b, c] = arrays.each_mut().map(|array| array.as_mut_ptr());
             let code = kernel(operation, origin).expect("it is listed");
             // SAFETY: three arrays of 128 elements.
             unsafe { code(a, b, c, 128, SCALAR) };
             let wanted = start.after(operation);
             for (array, values) in [Array::A, Array::B, Array::C].into_iter().zip(&arrays) {
-                assert!(values.iter().all(|value| *value == wanted.of(array)), "{operation:?} {origin:?}");
+                assert!(values.iter().all(|value| *value == wanted.value(array)), "{operation:?} {origin:?}");
             }
         }
     }

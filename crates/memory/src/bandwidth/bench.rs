@@ -77,7 +77,7 @@ impl Bandwidth {
                 let length = arrays.split.share(seat.index, arrays.split.most);
                 // SAFETY: the thread's own part, and no other thread touches it.
                 unsafe { std::slice::from_raw_parts_mut(arrays.part(array, seat.index), length) }
-                    .fill(start.of(array));
+                    .fill(start.value(array));
             }
         })?;
         Ok(())
@@ -151,7 +151,7 @@ impl Kernel for Bandwidth {
             arrays: self.arrays.clone(),
             elements: task.elements as usize,
             near: self.near,
-            held: self.regions.map(|region| region.of(Array::A)),
+            held: self.regions.map(|region| region.value(Array::A)),
             // memcpy decides by the length of the call whether to store past the cache: it gets its share
             // whole.
             stride: match task.code {

@@ -34,7 +34,7 @@ impl Expected {
     }
 
     /// The value of an array's elements.
-    pub fn of(&self, array: Array) -> f64 {
+    pub fn value(&self, array: Array) -> f64 {
         self.0[array as usize]
     }
 
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn many_passes_are_followed() {
         let start = Expected::default();
-        assert_eq!(start.after_passes(Update, 3).of(Array::A), -0.1);
+        assert_eq!(start.after_passes(Update, 3).value(Array::A), -0.1);
         assert_eq!(start.after_passes(Update, 4), start);
         assert_eq!(start.after_passes(Triad, 7), start.after(Triad));
     }

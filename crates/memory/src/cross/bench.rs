@@ -286,7 +286,7 @@ impl Bench for CrossBench {
         }
         let worker = self.worker.as_mut().ok_or("our arrays are not mapped")?;
         let mut round = worker.round(figure)?;
-        round.samples = statistic.of(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
+        round.samples = statistic.value(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
         Ok(round)
     }
 

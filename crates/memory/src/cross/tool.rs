@@ -52,7 +52,7 @@ impl Statistic {
     }
 
     /// Of samples of equally many bytes each; `None` without any.
-    pub fn of(self, rates: &[f64]) -> Option<f64> {
+    pub fn value(self, rates: &[f64]) -> Option<f64> {
         match self {
             Statistic::Best => rates.iter().copied().reduce(f64::max),
             Statistic::Mean if rates.is_empty() => None,
@@ -212,10 +212,10 @@ mod tests {
 
     #[test]
     fn the_mean_is_of_bytes_over_time() {
-        assert_eq!(Statistic::Best.of(&[1.0, 3.0, 2.0]), Some(3.0));
+        assert_eq!(Statistic::Best.value(&[1.0, 3.0, 2.0]), Some(3.0));
         // Two passes of equal bytes at 2 and at 6 GB/s: 2 bytes in 1/2 + 1/6.
-        assert!((Statistic::Mean.of(&[2.0, 6.0]).unwrap() - 3.0).abs() < 1e-12);
-        assert_eq!(Statistic::Mean.of(&[]), None);
+        assert!((Statistic::Mean.value(&[2.0, 6.0]).unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(Statistic::Mean.value(&[]), None);
     }
 
     #[test]

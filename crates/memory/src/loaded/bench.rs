@@ -11,7 +11,7 @@ use lab::worker::{Bench, Facts};
 
 use super::memory::Memory;
 use super::plan::{Point, Setup, Task};
-use super::roles::{Done, Gate, Traffic, chase, inject, inject_all};
+use super::roles::{TimedWork, Gate, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::blocks::GROUP_BYTES;
 use crate::chase::UNROLL;
@@ -160,9 +160,9 @@ impl LoadedBench {
 
     fn idle(&self) -> Result<Round, String> {
         let (memory, steps) = (self.memory.clone(), self.steps);
-        let (measured, done) =
+        let (measured, work) =
             self.alone.round(SAMPLES, move |seat, _| chase(&memory, seat, &Gate::default(), 0, steps))?;
-        let latencies = done[0].iter().map(latency).collect();
+        let latencies = work[0].iter().map(latency).collect();
         Ok(round(measured, latencies))
     }
 
@@ -170,14 +170,14 @@ impl LoadedBench {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let gates: Vec<Gate> = (0..SAMPLES).map(|_| Gate::default()).collect();
         let injectors = self.setup.threads.len() - 1;
-        let (measured, done) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
+        let (measured, work) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
             0 => chase(&memory, seat, &gates[sample], injectors, steps),
             _ => inject(&memory, seat, &gates[sample], traffic),
         })?;
-        let latencies = done[0].iter().map(latency).collect();
+        let latencies = work[0].iter().map(latency).collect();
         let injected = |sample: usize| {
-            let rate = |done: &Vec<Done>| done[sample].amount / done[sample].seconds / 1e9;
-            done[1..].iter().map(rate).sum::<f64>()
+            let rate = |work: &Vec<TimedWork>| work[sample].amount / work[sample].seconds / 1e9;
+            work[1..].iter().map(rate).sum::<f64>()
         };
         let mut round = round(measured, latencies);
         round.evidence.put(INJECTED, (0..round.samples.len()).map(injected).collect());
@@ -214,8 +214,8 @@ impl LoadedBench {
 }
 
 /// Nanoseconds of a step.
-fn latency(done: &Done) -> f64 {
-    done.seconds / done.amount * 1e9
+fn latency(work: &TimedWork) -> f64 {
+    work.seconds / work.amount * 1e9
 }
 
 fn round(measured: Measured, samples: Vec<f64>) -> Round {

@@ -89,7 +89,7 @@ impl Contents {
 
     /// The sum of an array's elements over a range.
     pub fn sum(&self, array: Array, start: usize, length: usize) -> f64 {
-        self.within(start, length).map(|(from, to, expected)| (to - from) as f64 * expected.of(array)).sum()
+        self.within(start, length).map(|(from, to, expected)| (to - from) as f64 * expected.value(array)).sum()
     }
 
     /// Whether the arrays should be filled anew before they are used again.
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(contents.at(19), triad.after(Update));
         assert_eq!((contents.at(20), contents.at(59)), (triad, triad));
         assert_eq!((contents.at(60), contents.at(99)), (start, start));
-        let a = |expected: Expected| expected.of(Array::A);
+        let a = |expected: Expected| expected.value(Array::A);
         let sum = 10.0 * a(triad.after(Update)) + 40.0 * a(triad) + 5.0 * a(start);
         assert!((contents.sum(Array::A, 10, 55) - sum).abs() < 1e-12);
         contents.forget();

@@ -13,8 +13,7 @@
 //! no memory and depends on none, so that loads under way go on meanwhile.
 
 use super::Simd;
-use crate::kernels::ELEMENT;
-use crate::kernels::Mix;
+use crate::kernels::{ELEMENT, Mix};
 
 /// Bytes of a page of a walk: the base page of x86, whatever backs it.
 pub const PAGE: usize = 4096;

@@ -39,7 +39,7 @@ impl Bandwidth {
 
     /// Largest relative error at some elements of an array, other ones for each `turn`; near region only.
     pub(super) fn spot_checks(&self, array: Array, turn: usize) -> Result<f64, String> {
-        let (arrays, near, expected) = (self.arrays.clone(), self.near, self.regions[0].of(array));
+        let (arrays, near, expected) = (self.arrays.clone(), self.near, self.regions[0].value(array));
         let errors = self.team.each(move |seat| {
             let share = arrays.split.share(seat.index, near);
             let step = (share / SPOT_CHECKS).max(1);
@@ -64,7 +64,7 @@ impl Bandwidth {
                 // SAFETY: the thread's own part, which nobody writes meanwhile.
                 let part = unsafe { std::slice::from_raw_parts(arrays.part(array, seat.index), most) };
                 for (region, slice) in regions.iter().zip([&part[..border], &part[border..]]) {
-                    let expected = region.of(array);
+                    let expected = region.value(array);
                     let error = |value: &f64| relative_error(*value, expected);
                     worst = slice.iter().map(error).fold(worst, f64::max);
                 }

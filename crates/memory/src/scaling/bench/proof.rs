@@ -29,7 +29,7 @@ impl Scaling {
     pub(super) fn fill(&mut self) -> Result<(), String> {
         self.contents = self.setup.nodes.iter().map(|need| Contents::new(need.elements)).collect();
         let start = Expected::default();
-        self.each_slice(move |_, array, _, slice| slice.fill(start.of(array)))?;
+        self.each_slice(move |_, array, _, slice| slice.fill(start.value(array)))?;
         Ok(())
     }
 
@@ -39,7 +39,7 @@ impl Scaling {
         let errors = self.each_slice(move |node, array, first, slice| {
             let mut worst: f64 = 0.0;
             for (from, to, expected) in contents[node].within(first, slice.len()) {
-                let expected = expected.of(array);
+                let expected = expected.value(array);
                 let error = |value: &f64| relative_error(*value, expected);
                 worst = slice[from - first..to - first].iter().step_by(step).map(error).fold(worst, f64::max);
             }
@@ -126,7 +126,7 @@ impl Scaling {
                 .map(|element| {
                     // SAFETY: inside the thread's range, which nobody writes meanwhile.
                     let value = unsafe { arena.start(node, target).add(element).read_volatile() };
-                    relative_error(value, contents[node].at(element).of(target))
+                    relative_error(value, contents[node].at(element).value(target))
                 })
                 .fold(0.0, f64::max)
         })?;
