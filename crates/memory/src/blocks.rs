@@ -9,16 +9,13 @@ use crate::pages::{self, Pages};
 use crate::region::{HUGE_PAGE, Region};
 use crate::simd::mix::{GROUP, PAGE};
 
-/// Bytes of a group.
 pub const GROUP_BYTES: usize = GROUP * ELEMENT as usize;
 /// Pages whose node a thread asks for.
 const PAGE_SAMPLES: usize = 192;
 
-/// The mapped blocks.
 #[derive(Debug)]
 pub struct Blocks {
     region: Region,
-    /// Groups of each block.
     pub groups: usize,
     /// Bytes from one block to the next: whole huge pages, so that no page belongs to two threads.
     stride: usize,
@@ -44,17 +41,14 @@ impl Blocks {
         self.region.start().wrapping_add(thread * self.stride).cast()
     }
 
-    /// Elements of each block.
     pub fn elements(&self) -> usize {
         self.groups * GROUP
     }
 
-    /// The whole mapping.
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// Bytes of all blocks.
     pub fn bytes(&self) -> u64 {
         (self.region.bytes() / self.stride.max(1) * self.groups * GROUP_BYTES) as u64
     }

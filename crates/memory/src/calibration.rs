@@ -1,6 +1,5 @@
 //! How many passes a sample has, and how many samples a round.
 
-/// Samples of one round at most.
 pub const MOST_SAMPLES: usize = 64;
 /// Seconds that a round lasts at least: twenty clock ticks of 10 ms, so that tick accounting (steal, foreign
 /// load) can say something.
@@ -15,16 +14,13 @@ pub struct Policy {
     pub shortest_sample: f64,
     /// Seconds of a round at least, as far as the samples allow.
     pub shortest_round: f64,
-    /// Samples of a round at least.
     pub least_samples: usize,
-    /// Samples of a round at most.
     pub most_samples: usize,
     /// Passes of a sample are a multiple of this.
     pub multiple: u64,
     /// Whether passes and samples must be odd in number: for kernels of which every second pass undoes the
     /// one before.
     pub is_odd: bool,
-    /// The trial that finds out how long a pass takes.
     pub trial: Trial,
 }
 
@@ -56,7 +52,6 @@ impl Default for Policy {
 pub struct Calibration {
     /// Passes over the data in each sample.
     pub passes: u64,
-    /// Samples of each round.
     pub samples: usize,
 }
 

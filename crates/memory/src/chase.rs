@@ -29,7 +29,6 @@ pub enum Order {
 /// A chain that lies in memory that somebody else keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
-    /// Its first element.
     pub start: *const u8,
     /// Elements: steps until it comes round.
     pub elements: usize,
@@ -45,7 +44,6 @@ unsafe impl Sync for Chain {}
 pub struct Random(u64);
 
 impl Random {
-    /// Starts from a seed, any.
     pub fn new(seed: u64) -> Random {
         Random(seed ^ 0x9E37_79B9_7F4A_7C15 | 1)
     }

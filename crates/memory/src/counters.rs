@@ -16,7 +16,6 @@ use figure::{Figure, Status};
 
 use crate::mode::Mode;
 
-/// The mode of the memory controllers' counters.
 pub const MODE: Mode = Mode {
     name: "counters",
     title: "traffic by the memory controllers' counters",

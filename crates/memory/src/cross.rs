@@ -20,7 +20,6 @@ use tool::Tool;
 /// The programs that are known. A new one is a file, and a line here.
 pub static TOOLS: &[&Tool] = &[&mlc::TOOL, &likwid::TOOL, &stream::TOOL];
 
-/// The mode.
 pub const MODE: Mode = Mode {
     name: "cross-check",
     title: "cross-check: other programs' figures beside ours",

@@ -37,7 +37,6 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// Its usual name.
     pub fn word(self) -> &'static str {
         match self {
             Architecture::X86 => "x86-64",
@@ -58,9 +57,7 @@ pub struct Count {
 /// A large array of fixed size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Array {
-    /// Its symbol.
     pub name: String,
-    /// Its size.
     pub bytes: u64,
 }
 
@@ -93,7 +90,6 @@ pub struct Inspection {
 }
 
 impl Inspection {
-    /// All non-temporal stores.
     pub fn nontemporal_count(&self) -> usize {
         self.nontemporal.iter().map(|count| count.count).sum()
     }
@@ -110,26 +106,20 @@ impl Inspection {
     }
 }
 
-/// Why a file cannot be inspected.
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
-    /// It cannot be opened or read.
     #[error("cannot be read: {0}")]
     Io(String),
     /// A directory, a device.
     #[error("is no regular file")]
     NotAFile,
-    /// Nothing in it.
     #[error("is empty")]
     Empty,
-    /// Too large.
     #[error("has {size}; no benchmark is larger than {most}", size = figure::format::bytes(*.0 as f64),
         most = figure::format::bytes(LARGEST as f64))]
     TooLarge(u64),
-    /// Some other format.
     #[error("is no ELF file, but {0}; name the compiled binary itself")]
     NotElf(&'static str),
-    /// ELF for another processor.
     #[error("is for {0}; x86-64 and aarch64 can be inspected")]
     OtherArchitecture(String),
     /// An object file or a core dump.

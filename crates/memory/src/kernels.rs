@@ -49,7 +49,6 @@ pub enum Operation {
     Update,
 }
 
-/// How results are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stores {
@@ -57,7 +56,6 @@ pub enum Stores {
     Regular,
     /// Non-temporal stores: whole lines go to memory without being read.
     Nt,
-    /// The kernel stores nothing.
     None,
 }
 
@@ -72,7 +70,6 @@ impl Stores {
     }
 }
 
-/// A kernel's declaration.
 #[derive(Debug)]
 pub struct Kernel {
     /// Its name in ids and on the command line.
@@ -81,11 +78,8 @@ pub struct Kernel {
     pub title: &'static str,
     /// What it does with each element, as people write it.
     pub formula: &'static str,
-    /// The inner loop.
     pub operation: Operation,
-    /// Arrays that it loads.
     pub loads: &'static [Array],
-    /// The array that it stores, if any.
     pub stores: Option<Array>,
     /// The ways of storing that make sense. Non-temporal `update` does not: the line was just read.
     pub ways: &'static [Stores],
@@ -162,12 +156,10 @@ pub static KERNELS: &[Kernel] = &[
 ];
 
 impl Kernel {
-    /// The kernel of this name.
     pub fn named(name: &str) -> Option<&'static Kernel> {
         KERNELS.iter().find(|kernel| kernel.name == name)
     }
 
-    /// The kernel with this inner loop.
     pub fn of(operation: Operation) -> &'static Kernel {
         KERNELS.iter().find(|kernel| kernel.operation == operation).expect("every operation is listed")
     }
@@ -189,7 +181,6 @@ impl Kernel {
         self.counted_bytes() + u64::from(allocate) * ELEMENT
     }
 
-    /// How many arrays it touches.
     pub fn arrays_used(&self) -> u64 {
         self.loads.len() as u64 + u64::from(self.store_misses())
     }
@@ -215,12 +206,10 @@ pub const MIXES: &[Mix] = &[
 ];
 
 impl Mix {
-    /// Whether anything is written.
     pub fn writes(self) -> bool {
         !matches!(self, Mix::Ratio(_, 0))
     }
 
-    /// Whether anything is read.
     pub fn reads(self) -> bool {
         !matches!(self, Mix::Ratio(0, _))
     }

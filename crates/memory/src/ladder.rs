@@ -11,7 +11,6 @@ use figure::{Figure, Machine};
 use crate::edges::figures::Ladder;
 use crate::mode::Mode;
 
-/// `--ladder`.
 pub const MODE: Mode = Mode {
     name: "ladder",
     title: "read bandwidth by size",

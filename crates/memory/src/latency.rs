@@ -14,7 +14,6 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// `--latency`.
 pub const MODE: Mode = Mode {
     name: "latency",
     title: "idle latency",

@@ -14,6 +14,11 @@
 //! - [`team`] is the threads that measure; [`calibration`] decides how many passes a sample and how many
 //!   samples a round has; [`page_evidence`] writes which pages were obtained.
 
+#![allow(
+    missing_docs,
+    reason = "an internal crate: docs give units, ranges, errors and reasons, and do not repeat names"
+)]
+
 pub mod alignment;
 pub mod bandwidth;
 pub mod blocks;
@@ -47,7 +52,6 @@ pub mod worker;
 
 use mode::Mode;
 
-/// The suite's name.
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
@@ -65,7 +69,6 @@ pub static MODES: &[&Mode] = &[
     &cross::MODE,
 ];
 
-/// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {
     MODES.iter().copied().find(|mode| mode.name == name)
 }

@@ -12,7 +12,6 @@ pub mod roles;
 
 use crate::mode::Mode;
 
-/// Latency against bandwidth.
 pub const MODE: Mode = Mode {
     name: "loaded",
     title: "latency under load",

@@ -10,7 +10,6 @@ pub mod plan;
 pub use crate::kernels::{MIXES, Mix};
 use crate::mode::Mode;
 
-/// Bandwidth by mix.
 pub const MODE: Mode = Mode {
     name: "mix",
     title: "bandwidth by mix of reads and writes",

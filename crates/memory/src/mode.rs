@@ -26,13 +26,10 @@ pub struct Options {
     pub simd: Option<Simd>,
     /// Extra bytes between arrays.
     pub offset: u64,
-    /// Pages.
     pub pages: Pages,
     /// Threads; `None` for one a core.
     pub threads: Option<usize>,
-    /// Places.
     pub places: Places,
-    /// Binding.
     pub bind: Bind,
     /// Mixes of reads and writes; empty for a mode's own choice.
     pub mixes: Vec<Mix>,
@@ -91,10 +88,8 @@ impl Schedule {
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No such kernel.
     #[error("--kernel '{0}': there are {list}", list = KERNELS.iter().map(|k| k.name).collect::<Vec<_>>().join(", "))]
     NoSuchKernel(String),
-    /// The processor lacks the instruction set.
     #[error("--simd {asked}: this processor has {list}", asked = .0.word(),
         list = Simd::available().iter().map(|s| s.word()).collect::<Vec<_>>().join(", "))]
     NoSuchSimd(Simd),
@@ -103,21 +98,16 @@ pub enum PlanError {
         "--kernel {kernels} with --stores {stores}: there is no such figure; choose another kernel or drop --stores"
     )]
     Nothing {
-        /// As asked.
         kernels: String,
-        /// As asked.
         stores: &'static str,
     },
     /// What a mode has to say about its own options: what, where, what to do.
     #[error("{0}")]
     Wrong(String),
-    /// The placement.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// The sizes.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// The setup.
     #[error("the plan cannot be written for its worker: {0}")]
     Setup(#[from] serde_json::Error),
 }

@@ -18,7 +18,6 @@ pub mod traversal;
 
 use crate::mode::Mode;
 
-/// `--numa`.
 pub const MODE: Mode = Mode {
     name: "numa",
     title: "from node to node",

@@ -6,7 +6,6 @@ use figure::{Machine, Reading};
 use procfs_core::process::MemoryMaps;
 use serde::{Deserialize, Serialize};
 
-/// Pages to ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pages {

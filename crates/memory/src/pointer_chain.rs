@@ -70,7 +70,6 @@ impl PointerChain {
         self.elements
     }
 
-    /// How many points there are.
     pub fn count(&self) -> usize {
         (self.elements / UNROLL).min(MOST_POINTS) as usize
     }

@@ -96,7 +96,6 @@ impl Region {
         Ok(())
     }
 
-    /// The first byte.
     pub fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }

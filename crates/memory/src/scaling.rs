@@ -17,7 +17,6 @@ pub mod sizing;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode = Mode {
     name: "scaling",
     title: "bandwidth by threads",

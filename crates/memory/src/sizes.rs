@@ -25,7 +25,6 @@ pub const ARRAYS: u64 = 3;
 pub struct LastLevel {
     /// Sum of bytes over distinct instances.
     pub bytes: u64,
-    /// How it came about.
     pub basis: String,
 }
 
@@ -66,7 +65,6 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     })
 }
 
-/// The same as evidence.
 pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
     let mut evidence = Evidence::default();
     let caches = last_level(machine, cpus);
@@ -111,7 +109,6 @@ pub fn pool_room(machine: &Machine, page: u64) -> Option<Room> {
     Some(Room { bytes: pool.free * page, bound, is_momentary: true })
 }
 
-/// The sizes to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Elements of each array: a multiple of [`BLOCK`].
@@ -123,7 +120,6 @@ pub struct Sizes {
     pub limited_by: String,
 }
 
-/// A size that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// Less than one block for each thread.
@@ -132,28 +128,19 @@ pub enum SizeError {
         BLOCK
     )]
     TooSmall {
-        /// As asked.
         elements: u64,
-        /// Threads that share the array.
         threads: u64,
-        /// The least that works.
         least: u64,
     },
-    /// More than fits.
     #[error(
         "--array-size {elements}: {ARRAYS} arrays need {needed}, but {bound}; give at most {most} elements"
     )]
     TooLarge {
-        /// As asked.
         elements: u64,
-        /// For people.
         needed: String,
-        /// What bounds it.
         bound: String,
-        /// The most that fits.
         most: u64,
     },
-    /// Not even the smallest arrays fit.
     #[error("not enough memory for any array: {0}")]
     NoRoom(String),
 }

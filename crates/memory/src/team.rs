@@ -14,9 +14,7 @@ use machine::counters::Watch;
 /// Pinned threads, and the counters that are read around their rounds.
 #[derive(Debug)]
 pub struct Team {
-    /// The threads.
     pub pool: Pool,
-    /// The counters of their CPUs.
     pub watch: Rc<Watch>,
 }
 
@@ -45,7 +43,6 @@ impl Team {
         Rc::new(Watch::new(&Tree::live(), machine, &cpus))
     }
 
-    /// How many threads there are.
     pub fn threads(&self) -> usize {
         self.pool.threads()
     }

@@ -219,13 +219,11 @@ impl<K: Kernel> Worker<K> {
         Ok((Worker { kernel, tasks, pages, fastest: 0.0 }, facts))
     }
 
-    /// The ids of all figures.
     #[cfg(test)]
     pub(crate) fn ids(&self) -> Vec<String> {
         self.tasks.keys().cloned().collect()
     }
 
-    /// A figure's task.
     pub(crate) fn task(&self, id: &str) -> Option<&K::Task> {
         self.tasks.get(id).map(|(task, _)| task)
     }

@@ -36,13 +36,11 @@ pub struct Point {
     pub misalignment: u64,
 }
 
-/// The mapped arrays.
 #[derive(Debug)]
 pub struct Layout {
     region: Region,
     /// Bytes from the start of one array to that of the next.
     stride: usize,
-    /// How they are shared out.
     pub split: Split,
 }
 

@@ -32,7 +32,6 @@ const FULL_SECONDS: f64 = 60.0;
 const BRIEF_L1: [(u64, u64); 5] = [(0, 0), (0, 8), (0, 32), (64, 0), (2048, 0)];
 const BRIEF_MEMORY: [(u64, u64); 3] = [(0, 0), (0, 8), (64, 0)];
 
-/// What holds the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// The first-level cache of one core.
@@ -51,37 +50,26 @@ impl Level {
     }
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The inner loop.
     pub operation: Operation,
-    /// How it stores.
     pub stores: Stores,
-    /// What holds the arrays.
     pub level: Level,
-    /// Where they begin.
     pub point: Point,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
     /// CPUs of each thread; the first one alone works in L1.
     pub threads: Vec<CpuList>,
-    /// Instruction set.
     pub simd: Simd,
     /// Elements of each array in L1; 0 if its size is not known.
     pub l1: u64,
     /// Elements of each array in memory.
     pub memory: u64,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 

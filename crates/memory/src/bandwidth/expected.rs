@@ -28,12 +28,10 @@ impl Expected {
     /// Nobody knows: worn, so that the arrays are filled anew.
     pub const UNKNOWN: Expected = Expected([f64::NAN; 3]);
 
-    /// Whether it is [`UNKNOWN`](Self::UNKNOWN).
     pub fn is_unknown(&self) -> bool {
         self.0.iter().any(|value| value.is_nan())
     }
 
-    /// The value of an array's elements.
     pub fn value(&self, array: Array) -> f64 {
         self.0[array as usize]
     }

@@ -24,10 +24,8 @@ const NOTHING: f64 = 1.0;
 const ROUND: f64 = 0.25;
 const PASSES: f64 = 1.3;
 
-/// What is measured of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fit {
-    /// Whether each figure is measured.
     pub measured: Vec<bool>,
     /// Seconds that the least rounds of all figures take, first touch included.
     pub all: f64,

@@ -19,45 +19,33 @@ use crate::pages::{self, Pages};
 use crate::simd::{ALIGNMENT, Simd};
 use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 
-/// What the machine code of a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Code {
-    /// Ours.
     Kernel(Stores),
     /// A compiler's or libc's.
     Baseline(Origin),
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The inner loop.
     pub operation: Operation,
-    /// Who wrote it.
     pub code: Code,
     /// Elements of each array.
     pub elements: u64,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// CPUs of each thread.
     pub threads: Vec<figure::CpuList>,
-    /// Instruction set.
     pub simd: Simd,
     /// Elements of the largest size that some figure uses.
     pub most: u64,
     /// Extra bytes between arrays.
     pub offset: u64,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -146,7 +134,6 @@ fn left_out(fit: &Fit, max_time: f64) -> String {
     )
 }
 
-/// What was resolved, for people.
 fn notes(
     placement: &Placement,
     sizes: &Sizes,

@@ -31,7 +31,6 @@ const HANDOVERS: u64 = 32;
 /// A round lasts about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that tick
 /// accounting (steal, foreign load) can say something.
 const ROUND_SECONDS: f64 = 0.2;
-/// Samples of one round at most.
 const MOST_SAMPLES: usize = 128;
 /// Walks from memory before each round.
 const MEMORY_WALKS: usize = 5;

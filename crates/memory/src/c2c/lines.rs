@@ -20,7 +20,6 @@ pub const LINES: usize = 256;
 /// asked for near one another: with a line in every 64 B they hid half of the latency, with one in 128 and
 /// 256 B less, from 512 B on nothing changed (Sapphire Rapids).
 pub const BLOCK_BYTES: usize = 512;
-/// Bytes of the region.
 pub const BYTES: usize = LINES * BLOCK_BYTES;
 /// Where in a line the number of the hand-over stands; the address of the next line stands at its start.
 const NUMBER_AT: usize = 8;

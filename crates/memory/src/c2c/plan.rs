@@ -44,27 +44,19 @@ impl State {
 
 const STATES: [State; 2] = [State::Clean, State::Modified];
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
     /// Index into [`Setup::pairs`].
     pub pair: usize,
-    /// The state of the lines.
     pub state: State,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The pairs.
     pub pairs: Vec<Pair>,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -166,7 +158,6 @@ fn called(state: State, pair: &Pair) -> String {
     )
 }
 
-/// What was resolved, for people.
 fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
     let mut notes = vec![
         ("cpus", cpus.to_string()),

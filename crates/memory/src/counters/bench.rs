@@ -103,7 +103,6 @@ pub struct CountersBench {
     setup: Setup,
     load: Box<dyn Load>,
     reader: Box<dyn TrafficReader>,
-    /// The channels that are summed.
     channels: Vec<usize>,
     /// Rounds that were measured with one that was asked for: the figures of a kernel are of the same rounds.
     pending: BTreeMap<String, Round>,

@@ -21,15 +21,11 @@ const DEFAULT: &[&str] = &["copy", "triad"];
 /// The table that all figures here are entries of: none is a headline of its kernel.
 const SERIES: &str = "memory.counters";
 
-/// Which traffic a figure is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// What is read from memory.
     Read,
-    /// What is written to memory.
     Write,
-    /// Both.
     Total,
 }
 
@@ -61,22 +57,17 @@ impl Part {
 /// One kernel under the counters: its figures come from the same rounds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// The task of the load.
     pub task: String,
-    /// The kernel.
     pub operation: Operation,
-    /// Its stores.
     pub stores: Stores,
     /// Ids of its figures, by the part that each is of.
     pub figures: Vec<(String, Part)>,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     /// Arrays, threads and kernels. The machine in it has the counters.
     pub load: bandwidth::Setup,
-    /// What is measured.
     pub groups: Vec<Group>,
 }
 
@@ -221,7 +212,6 @@ fn closed(machine: &Machine) -> Option<String> {
     Some(reason)
 }
 
-/// What was resolved, for people.
 fn notes(
     machine: &Machine,
     placement: &Placement,

@@ -33,7 +33,6 @@ const UNSET: &[&str] = &[
     "OMP_PROC_BIND",
 ];
 
-/// One run of a program.
 struct Run {
     report: ToolReport,
     around: Around,
@@ -193,7 +192,6 @@ impl CrossBench {
         facts
     }
 
-    /// Runs a program once more.
     fn run(&mut self, index: usize) -> Result<(), String> {
         let state = &self.programs[index];
         let asked = &state.program;

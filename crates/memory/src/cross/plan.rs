@@ -25,17 +25,12 @@ use crate::sizes::{self, ARRAYS, Room};
 /// One way of running a program, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
-    /// The tool's name.
     pub tool: String,
-    /// Its file.
     pub path: PathBuf,
-    /// Arguments.
     pub arguments: Vec<String>,
-    /// Variables.
     pub environment: Vec<(String, String)>,
     /// Elements of each array, where it takes a size; else its output reports them.
     pub elements: Option<u64>,
-    /// What it quotes.
     pub statistic: Statistic,
     /// What it gives, and ours.
     pub pairs: Vec<Pair>,
@@ -50,18 +45,15 @@ pub struct Pair {
     pub tool_id: String,
     /// Id of ours.
     pub own_id: String,
-    /// The kernel's name.
     pub kernel: String,
     /// By what our rate of counted bytes is multiplied to count as it does.
     pub factor: f64,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     /// Our part. Tasks of a program that has a size of its own have none yet.
     pub bandwidth: bandwidth::Setup,
-    /// The programs.
     pub programs: Vec<Program>,
     /// Bytes that arrays of both may take together; `None` where that is not known.
     pub room: Option<u64>,

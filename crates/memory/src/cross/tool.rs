@@ -16,7 +16,6 @@ pub struct Tool {
     pub name: &'static str,
     /// Names of its file, the usual one first.
     pub binaries: &'static [&'static str],
-    /// Which bytes it counts.
     pub convention: Convention,
     /// What it quotes of its repetitions.
     pub statistic: Statistic,
@@ -64,17 +63,14 @@ impl Statistic {
 /// Under which conditions it is to run.
 #[derive(Debug)]
 pub struct RunRequest<'a> {
-    /// Kernels to compare.
     pub kernels: &'a [&'static Kernel],
     /// Only these stores.
     pub stores: Option<Stores>,
     /// Instruction set of ours.
     pub simd: Simd,
-    /// The place of each thread.
     pub places: &'a [CpuList],
     /// Elements of each array, for a program that takes a size.
     pub elements: u64,
-    /// Pages.
     pub pages: Pages,
     /// What its binary holds, or why that is not known.
     pub inspection: &'a Result<Inspection, String>,
@@ -105,22 +101,17 @@ impl RunRequest<'_> {
 /// One way of running it, which gives one or more figures at once.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Arguments.
     pub arguments: Vec<String>,
-    /// Variables.
     pub environment: Vec<(String, String)>,
-    /// What it gives.
     pub points: Vec<Point>,
 }
 
 /// A figure of its, and the code of ours that is compared with it.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The kernel.
     pub kernel: &'static Kernel,
     /// Its id's last part, where one kernel is run in several ways.
     pub way: Option<&'static str>,
-    /// Ours.
     pub code: Code,
     /// How its kernel stores, in the words of `stores`, if that is known.
     pub stores: Option<&'static str>,
@@ -128,7 +119,6 @@ pub struct Point {
     pub known: String,
 }
 
-/// What it printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
     /// Standard output.
@@ -161,7 +151,6 @@ pub struct ToolReport {
 }
 
 impl ToolReport {
-    /// The rate of a kernel.
     pub fn rate(&self, kernel: &str) -> Option<f64> {
         self.rates.iter().find(|(name, _)| name == kernel).map(|(_, rate)| *rate)
     }

@@ -10,14 +10,12 @@ use figure::{Better, Figure, Machine, Status, Unit, format, stats};
 use super::{Edge, Level, Point, advertised, edges, matched};
 use crate::ladder_sizes::label;
 
-/// A ladder's figures.
 #[derive(Clone, Debug)]
 pub struct Ladder<'a> {
     /// What the ids of its edges begin with: `memory.latency`.
     pub prefix: &'a str,
     /// What it measures, for names: `latency`.
     pub what: &'a str,
-    /// Its points.
     pub points: Vec<&'a Figure>,
     /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does
     /// not show is not a cache's.

@@ -42,7 +42,6 @@ const MOST_ARRAYS: usize = 64;
 pub(super) struct Code<'a> {
     /// Address of the first byte.
     pub address: u64,
-    /// The instructions.
     pub bytes: &'a [u8],
     /// Whether it may hold stubs that jump to other libraries' functions.
     pub stubs: bool,
@@ -51,7 +50,6 @@ pub(super) struct Code<'a> {
 /// A function's place in the code.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
-    /// First byte.
     pub start: u64,
     /// Behind the last byte; `start` where the size is not told.
     pub end: u64,
@@ -62,9 +60,7 @@ pub(super) struct Span {
 /// An ELF file, as far as it matters here.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
-    /// Processor.
     pub architecture: Architecture,
-    /// Executable parts.
     pub code: Vec<Code<'a>>,
     /// Functions by address.
     pub functions: Vec<Span>,
@@ -74,18 +70,14 @@ pub(super) struct Image<'a> {
     pub entries: BTreeMap<u64, &'static str>,
     /// No symbols but those that the dynamic linker needs.
     pub is_stripped: bool,
-    /// No dynamic linker.
     pub is_static: bool,
-    /// OpenMP's libraries.
     pub openmp: Vec<String>,
-    /// Large arrays.
     pub arrays: Vec<Array>,
 }
 
 type Elf<'a> = ElfFile64<'a, Endianness>;
 
 impl<'a> Image<'a> {
-    /// Reads the headers.
     pub fn of(bytes: &'a [u8]) -> Result<Image<'a>, InspectError> {
         check_kind(bytes)?;
         let damaged = |error: object::Error| InspectError::Damaged(error.to_string());

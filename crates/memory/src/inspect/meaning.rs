@@ -6,12 +6,9 @@ use crate::kernels::{KERNELS, Kernel, Stores};
 /// STREAM's kernels, in its order.
 const STREAM: [&str; 4] = ["Copy", "Scale", "Add", "Triad"];
 
-/// How a kernel stores its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Ordinary stores.
     Regular,
-    /// Non-temporal stores.
     Nontemporal,
     /// By a call of memcpy or memmove.
     Memcpy,
@@ -146,7 +143,6 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// What cannot be told.
 pub(super) fn limits(inspection: &Inspection) -> Vec<String> {
     let mut limits = vec![
         "A function that is never called counts too; which version of memcpy libc takes, and code that is made while \

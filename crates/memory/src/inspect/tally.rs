@@ -33,11 +33,8 @@ pub(super) enum Fact {
     Store(Width),
     /// Loads a floating-point number or a vector of them from an array.
     Load,
-    /// Multiplies doubles.
     Multiply,
-    /// Adds doubles.
     Add,
-    /// Multiplies and adds doubles.
     Fused,
     /// Calls, or ends in, a memory function.
     Call(&'static str),
@@ -70,9 +67,7 @@ pub struct Function {
     /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its
     /// loads, stores and arithmetic.
     pub kernel: Option<&'static str>,
-    /// Non-temporal stores.
     pub nontemporal: usize,
-    /// Memory functions that it calls.
     pub calls: Vec<&'static str>,
     /// The widest store of a vector register.
     pub widest: Option<Width>,
@@ -88,7 +83,6 @@ pub struct Function {
     fuses: bool,
 }
 
-/// Adds up facts.
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
     spans: &'a [Span],
@@ -101,7 +95,6 @@ pub(super) struct Tally<'a> {
     widest: Option<Width>,
 }
 
-/// What came out.
 #[derive(Debug)]
 pub(super) struct Summary {
     pub nontemporal: Vec<Count>,
@@ -155,7 +148,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// What came out.
     pub fn finish(self) -> Summary {
         let counts = |map: BTreeMap<&'static str, usize>| {
             let mut counts: Vec<Count> =

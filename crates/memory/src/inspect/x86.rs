@@ -86,7 +86,6 @@ fn callee(
     }
 }
 
-/// What an instruction does.
 fn facts(instruction: &Instruction, mut take: impl FnMut(Fact)) {
     if let Some(mnemonic) = nontemporal(instruction.mnemonic()) {
         take(Fact::Nontemporal(mnemonic));

@@ -19,7 +19,6 @@ use crate::worker::{Amount, Kernel, Sample};
 /// Seconds of a sample at least: with [`MOST_SAMPLES`] of them, and one that does not count, a round lasts
 /// ten clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
 const SHORTEST_SAMPLE: f64 = 0.025;
-/// Samples of a round at most.
 const MOST_SAMPLES: usize = 3;
 /// Bytes of one call: some milliseconds of memory, so that a thread's current CPU is read now and then.
 const CALL_BYTES: u64 = 64 << 20;

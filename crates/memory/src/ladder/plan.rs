@@ -31,16 +31,11 @@ const USUAL_RATE: f64 = 10e9;
 /// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
 const FILLED: f64 = 0.9;
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// CPUs of each thread.
     pub threads: Vec<CpuList>,
-    /// Instruction set.
     pub simd: Simd,
-    /// Pages to ask for.
     pub pages: Pages,
     /// The figures' ids, each with the bytes that every thread reads.
     pub tasks: Vec<(String, u64)>,

@@ -10,7 +10,6 @@ const WORD: u64 = size_of::<usize>() as u64;
 /// A region with room for all chains, and the offset of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of the region.
     pub bytes: u64,
     /// Offset of each chain, in the order in which their sizes were given.
     pub offsets: Vec<u64>,

@@ -25,7 +25,6 @@ pub const DRAM: &str = "memory.latency.dram";
 /// The same with small pages.
 pub const DRAM_SMALL: &str = "memory.latency.dram.small";
 
-/// One curve.
 #[derive(Debug)]
 pub struct Series {
     /// `order.pages`: what its ids and its `series` say behind `memory.latency`.
@@ -94,30 +93,22 @@ const SLOWEST_LAY: f64 = 0.02e9;
 /// One chain, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// Which region it lies in.
     pub region: usize,
-    /// Where in it.
     pub offset: u64,
-    /// Its size.
     pub bytes: u64,
     /// Page by page, or fully random.
     pub paged: bool,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The CPU.
     pub cpu: u32,
     /// Bytes from element to element.
     pub stride: u64,
     /// Pages and bytes of each region.
     pub regions: Vec<(Pages, u64)>,
-    /// The chains.
     pub tasks: Vec<Task>,
 }
 
@@ -300,7 +291,6 @@ fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: 
     figure
 }
 
-/// What was resolved, for people.
 fn notes(
     cpu: u32,
     (from, to): (u64, u64),

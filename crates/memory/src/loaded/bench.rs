@@ -213,7 +213,6 @@ impl LoadedBench {
     }
 }
 
-/// Nanoseconds of a step.
 fn latency(work: &TimedWork) -> f64 {
     work.seconds / work.amount * 1e9
 }

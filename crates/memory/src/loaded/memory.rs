@@ -14,10 +14,8 @@ use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn, Walk};
 /// Seed of the chain, any: the same order in every run.
 const SEED: u64 = 3;
 
-/// All memory of a run.
 #[derive(Debug)]
 pub struct Memory {
-    /// Where the chain lies.
     pub region: Region,
     /// The injectors' blocks, one for each thread.
     pub blocks: Blocks,

@@ -49,47 +49,37 @@ pub enum Point {
     Idle,
     /// One thread chases, the others inject.
     Loaded {
-        /// The injectors' mix.
         mix: Mix,
         /// Spins after each of their lines.
         delay: u64,
     },
     /// All inject at full speed: what the injectors are held against.
     All {
-        /// The mix.
         mix: Mix,
     },
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// What is done.
     pub point: Point,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
     /// CPUs of each thread; the first one chases.
     pub threads: Vec<figure::CpuList>,
     /// Instruction set of the injectors.
     pub simd: Simd,
-    /// Bytes of the chain.
     pub chain: usize,
     /// Bytes between its elements: a cache line.
     pub stride: usize,
     /// Groups of pages in the block of each thread.
     pub groups: usize,
-    /// Pages to ask for.
     pub pages: Pages,
     /// Seconds of a round.
     pub round: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -294,7 +284,6 @@ fn stores(mix: Mix) -> String {
     if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned()
 }
 
-/// What was resolved, for people.
 fn notes(placement: &Placement, share: &Share, setup: &Setup, delays: &[u64]) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| figure::format::bytes(bytes as f64);
     let injectors = placement.threads.len() - 1;

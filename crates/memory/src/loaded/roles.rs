@@ -10,7 +10,6 @@ use crate::blocks::GROUP_BYTES;
 use crate::kernels::Mix;
 use crate::simd::mix::{PAGES, Walk};
 
-/// Lines of a group.
 const GROUP_LINES: f64 = (PAGES * 64) as f64;
 /// Seconds between two glances of an injector at the flag, about: what the others go on at most when the
 /// chase has ended.
@@ -62,12 +61,9 @@ pub fn chase(memory: &Memory, seat: &Seat, gate: &Gate, injectors: usize, steps:
     TimedWork { seconds, amount: steps as f64 }
 }
 
-/// An injector's traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
-    /// What is read and written.
     pub mix: Mix,
-    /// By which code.
     pub walk: Walk,
     /// Spins after each line.
     pub spins: u64,

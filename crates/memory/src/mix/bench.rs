@@ -26,7 +26,6 @@ const GLANCE_GROUPS: usize = 170;
 /// Pages of which each thread checks an element after a round.
 const SPOT_CHECKS: usize = 256;
 
-/// The machine code of a mix.
 #[derive(Clone, Copy)]
 enum Code {
     Walk(Walk),

@@ -17,29 +17,20 @@ use crate::simd::Simd;
 use crate::simd::mix::GROUP;
 use crate::sizes::{self, ARRAYS};
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// Its mix.
     pub mix: Mix,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// CPUs of each thread.
     pub threads: Vec<figure::CpuList>,
-    /// Instruction set.
     pub simd: Simd,
     /// Groups of pages in each third of each thread's block.
     pub groups: usize,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 

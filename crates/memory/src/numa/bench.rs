@@ -22,7 +22,6 @@ use crate::sizes;
 use crate::team::Team;
 use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
 
-/// Samples of one round at most.
 const MOST_SAMPLES: usize = 32;
 /// Seconds of a sample at least: 3 ms are 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
@@ -49,20 +48,14 @@ pub(crate) struct Numa {
 pub(crate) enum Work {
     /// Passes over an array, each thread its part.
     Read {
-        /// The machine code of `read`.
         code: Loop,
-        /// The array.
         array: Arc<Region>,
-        /// How the threads share it.
         split: Split,
-        /// How many passes.
         passes: u64,
     },
     /// Steps along a chain.
     Walk {
-        /// The chain.
         chain: Arc<FullTraversal>,
-        /// How many steps.
         steps: u64,
     },
 }

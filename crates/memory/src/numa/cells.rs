@@ -13,18 +13,12 @@ use crate::kernels::ELEMENT;
 use crate::pages::Pages;
 use crate::simd::Simd;
 
-/// The series of bandwidths.
 pub const BANDWIDTH: &str = "memory.numa.bandwidth";
-/// The series of latencies.
 pub const LATENCY: &str = "memory.numa.latency";
 
-/// Makes the figures of the cells.
 pub struct Cells<'a> {
-    /// Where they are.
     pub machine: &'a Machine,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Instruction set of the kernel.
     pub simd: Simd,
 }
 

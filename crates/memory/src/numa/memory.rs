@@ -26,11 +26,8 @@ const SPOT_CHECKS: usize = 1024;
 /// The memory of one node.
 #[derive(Debug)]
 pub struct NodeMemory {
-    /// The node.
     pub node: u32,
-    /// The array.
     pub array: Arc<Region>,
-    /// The chain.
     pub chain: Arc<FullTraversal>,
 }
 

@@ -62,7 +62,6 @@ impl Relation {
         }
     }
 
-    /// For people.
     pub fn title(self) -> &'static str {
         match self {
             Relation::Local => "local",
@@ -76,7 +75,6 @@ impl Relation {
 /// A node as it is used: by its CPUs, or its memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side<T> {
-    /// The node's number.
     pub node: u32,
     /// What is used of it, or why it cannot be.
     pub usable: Result<T, String>,

@@ -31,16 +31,13 @@ const SLOWEST_PASS: f64 = 0.02e9;
 /// The CPUs of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// The node.
     pub node: u32,
-    /// CPUs of each thread.
     pub threads: Vec<CpuList>,
 }
 
 /// The memory of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Column {
-    /// The node.
     pub node: u32,
     /// Bytes of the array, and of the chain.
     pub bytes: u64,
@@ -48,35 +45,25 @@ pub struct Column {
     pub near: usize,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// What is measured.
     pub quantity: Quantity,
-    /// Index of its row.
     pub row: usize,
-    /// Index of its column.
     pub column: usize,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
     /// Nodes by their CPUs.
     pub rows: Vec<Row>,
     /// Nodes by their memory.
     pub columns: Vec<Column>,
-    /// Instruction set.
     pub simd: Simd,
-    /// Pages to ask for.
     pub pages: Pages,
     /// Seconds of a round, about.
     pub round: f64,
-    /// Cells to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -205,7 +192,6 @@ fn shares(
     Ok(shares)
 }
 
-/// What was resolved, for people.
 fn notes(
     rows: &[(u32, &Placement)],
     matrix: &Matrix,

@@ -39,7 +39,6 @@ pub struct Wanted<'a> {
     pub cache: &'a Reading<LastLevel>,
     /// Threads of the row that has most.
     pub threads: usize,
-    /// Pages.
     pub pages: Pages,
 }
 

@@ -26,7 +26,6 @@ impl Arena {
         nodes.iter().map(map).collect::<io::Result<_>>().map(Arena)
     }
 
-    /// The first element of an array on a node.
     pub fn start(&self, node: usize, array: Array) -> *mut f64 {
         self.0[node].part(array, 0)
     }
@@ -36,7 +35,6 @@ impl Arena {
         (self.0[node].range(Array::A).0, self.0[node].range(Array::C).1)
     }
 
-    /// Bytes of all arrays.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(Arrays::bytes).sum()
     }
@@ -53,7 +51,6 @@ impl Contents {
         Contents(vec![(elements, Expected::default())])
     }
 
-    /// Nobody knows.
     pub fn forget(&mut self) {
         for (_, expected) in &mut self.0 {
             *expected = Expected::UNKNOWN;
@@ -97,7 +94,6 @@ impl Contents {
         self.0.iter().any(|(_, expected)| expected.is_worn())
     }
 
-    /// Whether nobody knows.
     pub fn is_unknown(&self) -> bool {
         self.0.iter().any(|(_, expected)| expected.is_unknown())
     }

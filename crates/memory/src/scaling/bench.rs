@@ -34,7 +34,6 @@ const SHORTEST_SAMPLE_IN_TURNS: f64 = 0.1;
 /// Seconds of a round at least: ten clock ticks, so that tick accounting can say something over all rounds,
 /// and short enough for a curve of many points.
 const SHORTEST_ROUND: f64 = 0.1;
-/// Samples of one round at most.
 const MOST_SAMPLES: usize = 32;
 
 /// What is measured for one figure, and what its rounds showed.

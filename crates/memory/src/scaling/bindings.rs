@@ -30,7 +30,6 @@ impl Binding {
         }
     }
 
-    /// What it is, for people.
     pub fn title(self) -> &'static str {
         match self {
             Binding::Cores => "place = core",
@@ -59,7 +58,6 @@ impl Cores {
         Cores(cores.into_values().collect())
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
     }

@@ -23,7 +23,6 @@ pub struct Part {
 /// How the arrays of one point are shared out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
-    /// For each thread.
     pub parts: Vec<Part>,
     /// Elements used of each node's region, from its beginning on.
     pub used: Vec<usize>,

@@ -24,39 +24,27 @@ use crate::sizes::{self, ARRAYS, Sizes};
 /// The kernel that stands for all where none is named: study 1's curves are of triad.
 const KERNEL: &str = "triad";
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// CPUs of each thread.
     pub threads: Vec<CpuList>,
-    /// The inner loop.
     pub operation: Operation,
-    /// How it stores.
     pub stores: Stores,
-    /// How the arrays are shared out.
     pub schedule: Schedule,
-    /// To whom.
     pub layout: Layout,
     /// Whether there are more threads than hardware threads for them, so that they take turns.
     pub turns: bool,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// Instruction set.
     pub simd: Simd,
     /// Extra bytes between arrays.
     pub offset: u64,
-    /// Pages to ask for.
     pub pages: Pages,
     /// A region for each node, in the order of [`Layout::used`].
     pub nodes: Vec<NodeNeed>,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -271,7 +259,6 @@ fn coinciding(machine: &Machine, cores: &Cores, prefix: &str, kernel: &Kernel) -
     BINDINGS[1..].iter().map(line).collect()
 }
 
-/// What was resolved, for people.
 fn notes(
     cores: &Cores,
     points: &[Point],

@@ -32,7 +32,6 @@ fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, Fac
     Worker::new(kernel, tasks).unwrap()
 }
 
-/// Measures each figure once.
 fn once(worker: &mut Worker<Scaling>) {
     for id in worker.ids() {
         let round = worker.round(&id).unwrap();
