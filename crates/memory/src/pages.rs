@@ -42,6 +42,15 @@ impl Pages {
             Pages::Huge1g => Some(1 << 30),
         }
     }
+
+    /// Transparent huge pages where the kernel gives them for the asking, unless other pages are asked for.
+    pub fn or_huge(self, machine: &Machine) -> Pages {
+        let policy = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
+        match self {
+            Pages::Default if policy.is_some_and(|policy| policy != "never") => Pages::Thp,
+            asked => asked,
+        }
+    }
 }
 
 impl FromStr for Pages {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use figure::evidence::{LLC_BASIS, LLC_BYTES};
-use figure::{CpuList, Evidence, Machine, Reading, format};
+use figure::evidence::{LLC_BASIS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
+use figure::{CpuList, Evidence, Figure, Machine, Reading, format};
 
 use crate::kernels::ELEMENT;
 use crate::simd::BLOCK;
@@ -88,6 +88,12 @@ pub fn touch_seconds(machine: &Machine, threads: usize, bytes: f64) -> f64 {
     let is_bare = machine.virtualisation.hypervisor.value().is_some_and(|name| name == "none");
     let rate = if is_bare { THREAD_TOUCH * threads.clamp(1, TOUCHING) as f64 } else { GUEST_TOUCH };
     bytes / rate
+}
+
+/// Writes what bounds a figure's memory: what made it smaller than the rule, or nothing; and the room.
+pub fn write_bounds(figure: &mut Figure, limited_by: &str, room: &Reading<Room>) {
+    figure.evidence.put(MEMORY_LIMITED_BY, limited_by.to_owned());
+    figure.evidence.put_reading(MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
 }
 
 /// Bytes of that room which arrays may take, and what bounds them.

@@ -97,8 +97,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let met = cache.value().is_some_and(|cache| sizes.elements * ELEMENT >= CACHE_FACTOR * cache.bytes);
     let limited_by = if met { String::new() } else { sizes.limited_by };
     for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {
-        figure.evidence.put(key::MEMORY_LIMITED_BY, limited_by.clone());
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+        sizes::write_bounds(figure, &limited_by, &room);
     }
     let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
     let text = |elements: u64| figure::format::bytes((elements * ELEMENT) as f64);

@@ -97,8 +97,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let bytes = (ARRAYS * most * ELEMENT) as f64;
     for figure in &mut figures {
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
-        figure.evidence.put(key::MEMORY_LIMITED_BY, sizes.limited_by.clone());
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+        sizes::write_bounds(figure, &sizes.limited_by, &room);
     }
     let setup = Setup {
         machine: machine.clone(),

@@ -99,8 +99,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             figure.conditions.set(key::SIMD, simd.word().to_owned());
             let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
             figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
-            figure.evidence.put(key::MEMORY_LIMITED_BY, sizes.limited_by.clone());
-            figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+            sizes::write_bounds(&mut figure, &sizes.limited_by, &room);
             let together = *part != Part::Total && !machine.uncore.tells_directions();
             let problem = closed
                 .clone()

@@ -64,7 +64,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let lean = seconds > options.rules.max_time * FILLED;
     let sizes = if lean { sizes_at(Density::Lean) } else { full };
 
-    let pages = pages_for(machine, options.pages);
+    // With small pages the ends of caches that are indexed by physical address depend on which pages one happens to get.
+    let pages = options.pages.or_huge(machine);
     let conditions = conditions::of_placement(&placement)
         .with(key::KERNEL, KERNEL.to_owned())
         .with(key::SIMD, simd.word().to_owned())
@@ -116,15 +117,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// Huge pages unless others are asked for, where the kernel gives them: with small ones the ends of caches
-/// that are indexed by physical address depend on which pages one happens to get.
-fn pages_for(machine: &Machine, asked: Pages) -> Pages {
-    match asked {
-        Pages::Default if pages::unavailable(machine, Pages::Thp, 0).is_none() => Pages::Thp,
-        asked => asked,
-    }
-}
-
 fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> Figure {
     let id = format!("{SERIES}.{}", ladder_sizes::label(bytes));
     let name = format!("Read, {}", format::bytes(bytes as f64));
@@ -134,8 +126,7 @@ fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> F
     let at = Coordinate { value: CoordinateValue::Number(bytes as f64), unit: Some(Unit::BYTES) };
     figure.at.insert("array".to_owned(), at);
     figure.conditions = conditions.with(key::WORKING_SET, bytes as f64);
-    figure.evidence.put(key::MEMORY_LIMITED_BY, String::new());
-    figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+    sizes::write_bounds(&mut figure, "", room);
     figure
 }
 

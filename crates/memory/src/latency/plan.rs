@@ -161,8 +161,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, mapped as f64);
         // What stands for memory, and only that, ought to be larger.
         let stands = figure.conditions.get(key::ARRAY_BYTES).is_some();
-        figure.evidence.put(key::MEMORY_LIMITED_BY, if stands { limited_by.clone() } else { String::new() });
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+        sizes::write_bounds(figure, if stands { limited_by.as_str() } else { "" }, &room);
     }
     let laid = tasks.iter().map(|task| task.bytes).sum::<u64>() as f64;
     let notes = notes(cpu, (from, to), &limited_by, density, &regions, stride, tasks.len());

@@ -2,7 +2,7 @@
 
 use figure::evidence as key;
 use figure::series::CoordinateValue;
-use figure::{Better, Convention, Figure, Machine, Reading, Unit};
+use figure::{Better, Convention, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
-    let pages = pages(machine, options.pages);
+    // As in Intel MLC: idle and loaded latency are of memory and not of page walks.
+    let pages = options.pages.or_huge(machine);
     let threads = placement.threads.len();
     // One array's worth is the chain, the others are the injectors' blocks.
     let groups = (ARRAYS as usize - 1) * share.groups;
@@ -156,16 +157,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         round_deadline: 2.0 * deadlines::GRACE,
     };
     Ok(Planned { suite, notes })
-}
-
-/// Chains are walked on huge pages where there are such, as in Intel MLC: idle and loaded latency are of
-/// memory and not of page walks.
-fn pages(machine: &Machine, asked: Pages) -> Pages {
-    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
-    match (asked, thp) {
-        (Pages::Default, Some(Reading::Value(_))) => Pages::Thp,
-        (asked, _) => asked,
-    }
 }
 
 /// Which delays, and how long a round: as many as the time allows.

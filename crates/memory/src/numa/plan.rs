@@ -74,7 +74,8 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
     let matrix = nodes::matrix(machine, options)?;
-    let pages = pages(machine, options.pages);
+    // Page walks are not what the matrix is of, and a walk may itself go to another node.
+    let pages = options.pages.or_huge(machine);
     let rows: Vec<(u32, &Placement)> =
         matrix.rows.iter().filter_map(|row| Some((row.node, row.usable.as_ref().ok()?))).collect();
     let shares = shares(machine, options, &matrix, &rows, pages)?;
@@ -138,16 +139,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         round_deadline: deadlines::GRACE + largest / SLOWEST_PASS,
     };
     Ok(Planned { suite, notes })
-}
-
-/// Huge pages where the kernel gives them for the asking, unless others are asked for: page walks are not
-/// what the matrix is of, and a walk may itself go to another node.
-fn pages(machine: &Machine, asked: Pages) -> Pages {
-    let thp = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
-    match asked {
-        Pages::Default if thp.is_some_and(|policy| policy != "never") => Pages::Thp,
-        other => other,
-    }
 }
 
 /// What is used of each column, or why nothing is.

@@ -85,8 +85,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         for point in &points {
             let mut figure = figure(point, kernel, stores, &prefix, options, simd);
             figure.conditions.set(key::ARRAYS_TOTAL_BYTES, fitted.bytes as f64);
-            figure.evidence.put(key::MEMORY_LIMITED_BY, point.limited_by.clone());
-            figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+            sizes::write_bounds(&mut figure, &point.limited_by, &room);
             let whole = Sizes {
                 elements: fitted.bytes / (ARRAYS * ELEMENT),
                 doubled: None,
