@@ -16,8 +16,8 @@ pub struct Policy {
     pub shortest_round: f64,
     pub least_samples: usize,
     pub most_samples: usize,
-    /// Passes of a sample are a multiple of this.
-    pub multiple: u64,
+    /// Passes after which the work comes round: a sample of as many or more is of whole turns.
+    pub turn: u64,
     /// Whether passes and samples must be odd in number: for kernels of which every second pass undoes the
     /// one before.
     pub is_odd: bool,
@@ -40,7 +40,7 @@ impl Default for Policy {
             shortest_round: SHORTEST_ROUND,
             least_samples: 1,
             most_samples: MOST_SAMPLES,
-            multiple: 1,
+            turn: 1,
             is_odd: false,
             trial: Trial::Passes(1),
         }
@@ -62,7 +62,8 @@ impl Calibration {
         let seconds = seconds.max(1e-12);
         let odd = u64::from(policy.is_odd);
         let passes = (policy.shortest_sample / seconds).ceil().max(1.0) as u64;
-        let passes = passes.next_multiple_of(policy.multiple) | odd;
+        let whole = passes.next_multiple_of(policy.turn);
+        let passes = odd | if passes < policy.turn { passes } else { whole };
         let samples = (policy.shortest_round / (seconds * passes as f64)).ceil() as usize;
         let samples = samples.clamp(policy.least_samples, policy.most_samples) | odd as usize;
         Calibration { passes, samples }
@@ -127,12 +128,18 @@ mod tests {
     }
 
     #[test]
+    fn samples_are_whole_turns_where_turns_are_short() {
+        let walk = |turn| Policy { shortest_sample: 0.025, turn, ..Policy::default() };
+        // 16 KiB at 1.5 ns, in 16 segments of 16 steps: 65104 turns of 256 steps are 25 ms.
+        assert_eq!(Calibration::of(16.0 * 1.5e-9, &walk(16)).passes, 65105 * 16);
+        // 2 GiB at 100 ns: a turn takes 3.4 s, and 2 of 256 segments are 26 ms.
+        assert_eq!(Calibration::of((1 << 17) as f64 * 100e-9, &walk(256)).passes, 2);
+    }
+
+    #[test]
     fn a_policy_bounds_both() {
         let several = Policy { least_samples: 3, ..Policy::default() };
         assert_eq!(Calibration::of(0.5, &several), Calibration { passes: 1, samples: 3 });
-        let walk = Policy { multiple: 16, ..Policy::default() };
-        let Calibration { passes, .. } = Calibration::of(100e-9, &walk);
-        assert!(passes.is_multiple_of(16) && passes as f64 * 100e-9 >= SHORTEST_SAMPLE);
         for seconds in [1e-6, 1e-3, 0.05, 1.0] {
             let odd = Calibration::of(seconds, &Policy { is_odd: true, ..Policy::default() });
             assert!(odd.passes % 2 == 1 && odd.samples % 2 == 1, "{odd:?}");

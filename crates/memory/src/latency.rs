@@ -3,11 +3,9 @@
 //!
 //! - [`plan`] chooses sizes, [`layout`] where the chains lie; [`bench`] is the worker that writes and walks
 //!   them.
-//! - [`chain_walk`] measures one chain in one round.
 //! - [`derive`] computes what follows: the edges of caches, and what page walks cost.
 
 pub mod bench;
-pub mod chain_walk;
 pub mod derive;
 pub mod layout;
 pub mod plan;
@@ -19,6 +17,6 @@ pub const MODE: Mode = Mode {
     title: "idle latency",
     seconds: 100.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Latency>,
     complete: derive::complete,
 };

@@ -61,6 +61,11 @@ pub trait Kernel: Sized + 'static {
     /// What one pass amounts to.
     fn amount(&self, task: &Self::Task) -> Amount;
 
+    /// What the passes of a round's sample of this number amount to.
+    fn sample_amount(&self, task: &Self::Task, passes: u64, _sample: usize) -> Amount {
+        self.amount(task).times(passes)
+    }
+
     /// Gets the memory ready for a round; `round` is its number. Called before trials too.
     ///
     /// # Errors
@@ -76,7 +81,7 @@ pub trait Kernel: Sized + 'static {
     fn sample(&mut self, task: &Self::Task, calibration: Calibration) -> Result<Self::Sample, String>;
 
     /// Follows what so many passes leave in memory, after they ran on all threads.
-    fn follow(&mut self, _task: &Self::Task, _passes: u64) {}
+    fn follow(&mut self, _task: &mut Self::Task, _passes: u64) {}
 
     /// Largest relative error of some of the results of a round.
     ///
@@ -86,8 +91,8 @@ pub trait Kernel: Sized + 'static {
         Ok(0.0)
     }
 
-    /// Adds what a round showed to its evidence.
-    fn observe(&self, _task: &mut Self::Task, _sample: &Self::Sample, _evidence: &mut Evidence) {}
+    /// Adds what a round showed besides to its evidence.
+    fn observe(&self, _task: &mut Self::Task, _sample: &Self::Sample, _round: &mut Round) {}
 
     /// Called when a round failed: some threads may have worked and others not.
     fn fail(&mut self, _task: &Self::Task) {}
@@ -135,7 +140,7 @@ pub trait Sample: Send + Sync + 'static {
     fn run(&self, thread: &Seat, sample: usize) -> f64;
 }
 
-/// What one pass amounts to.
+/// What passes amount to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// So many bytes by the figure's convention, over all threads: values are in GB/s.
@@ -145,11 +150,26 @@ pub enum Amount {
 }
 
 impl Amount {
-    /// The value of a sample of so many passes.
-    fn value(self, passes: u64, seconds: f64) -> f64 {
+    fn times(self, passes: u64) -> Amount {
         match self {
-            Amount::Bytes(bytes) => bytes * passes as f64 / seconds / 1e9,
-            Amount::Steps(steps) => seconds / (steps * passes as f64) * 1e9,
+            Amount::Bytes(bytes) => Amount::Bytes(bytes * passes as f64),
+            Amount::Steps(steps) => Amount::Steps(steps * passes as f64),
+        }
+    }
+
+    /// The value of a sample that took so many seconds.
+    fn value(self, seconds: f64) -> f64 {
+        match self {
+            Amount::Bytes(bytes) => bytes / seconds / 1e9,
+            Amount::Steps(steps) => seconds / steps * 1e9,
+        }
+    }
+
+    /// Bytes a second; 0 for steps.
+    fn rate(self, seconds: f64) -> f64 {
+        match self {
+            Amount::Bytes(bytes) => bytes / seconds,
+            Amount::Steps(_) => 0.0,
         }
     }
 }
@@ -268,27 +288,26 @@ impl<K: Kernel> Worker<K> {
         let team = self.kernel.team(task)?;
         history.is_pinned &= team.pool.readback;
         let Calibration { passes, samples } = self.calibrated(&team, task, history)?;
-        let (round, samples) = (history.rounds(), samples + K::WARM_UP);
-        self.kernel.prepare(&team, task, round)?;
+        let (number, samples) = (history.rounds(), samples + K::WARM_UP);
+        self.kernel.prepare(&team, task, number)?;
         let sample = Arc::new(self.kernel.sample(task, Calibration { passes, samples })?);
+        let amount = |number| self.kernel.sample_amount(task, passes, number);
+        let amounts: Vec<Amount> = (K::WARM_UP..samples).map(amount).collect();
         let shared = sample.clone();
         let (measured, errors) = team.round(samples, move |thread, number| shared.run(thread, number))?;
         let all_passes = passes * samples as u64;
         self.kernel.follow(task, all_passes);
-        let error = self.kernel.verify(&team, task, round)?;
+        let error = self.kernel.verify(&team, task, number)?;
         let errors = errors.into_iter().flatten().filter(|error| *error > K::SAMPLE_TOLERANCE);
         history.worst_error = errors.fold(history.worst_error.max(error), f64::max);
-        let amount = self.kernel.amount(task);
         let seconds = measured.samples.get(K::WARM_UP..).unwrap_or_default();
-        if let Amount::Bytes(bytes) = amount {
-            let rates = seconds.iter().map(|seconds| bytes * passes as f64 / seconds);
-            self.fastest = rates.fold(self.fastest, f64::max);
-        }
-        let values = seconds.iter().map(|seconds| amount.value(passes, *seconds)).collect();
-        let mut evidence = measured.evidence;
-        self.kernel.observe(task, &sample, &mut evidence);
+        let timed = || amounts.iter().zip(seconds);
+        self.fastest = timed().map(|(amount, seconds)| amount.rate(*seconds)).fold(self.fastest, f64::max);
+        let values = timed().map(|(amount, seconds)| amount.value(*seconds)).collect();
+        let mut round = Round::new(measured.started, measured.duration, values, measured.evidence);
+        self.kernel.observe(task, &sample, &mut round);
         history.thread_seconds.push(measured.thread_seconds);
-        Ok((Round::new(measured.started, measured.duration, values, evidence), all_passes))
+        Ok((round, all_passes))
     }
 
     /// A figure's calibration: the first time by the fastest rate so far where one pass certainly takes long
@@ -296,7 +315,7 @@ impl<K: Kernel> Worker<K> {
     fn calibrated(
         &mut self,
         team: &Team,
-        task: &K::Task,
+        task: &mut K::Task,
         history: &mut History,
     ) -> Result<Calibration, String> {
         if let Some(calibration) = history.calibration {
@@ -315,7 +334,7 @@ impl<K: Kernel> Worker<K> {
     }
 
     /// Seconds of so many passes that are no sample.
-    fn untimed_seconds(&mut self, team: &Team, task: &K::Task, passes: u64) -> Result<f64, String> {
+    fn untimed_seconds(&mut self, team: &Team, task: &mut K::Task, passes: u64) -> Result<f64, String> {
         let sample = self.kernel.sample(task, Calibration { passes, samples: 1 })?;
         let seconds = team.untimed_seconds(move |thread| {
             sample.run(thread, 0);

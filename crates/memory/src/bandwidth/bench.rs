@@ -162,7 +162,7 @@ impl Kernel for Bandwidth {
         })
     }
 
-    fn follow(&mut self, task: &Task, passes: u64) {
+    fn follow(&mut self, task: &mut Task, passes: u64) {
         self.regions[0] = self.regions[0].after_passes(task.operation, passes);
         if task.elements as usize > self.near {
             self.regions[1] = self.regions[1].after_passes(task.operation, passes);

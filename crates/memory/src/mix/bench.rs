@@ -174,7 +174,7 @@ impl Kernel for Mixes {
         })
     }
 
-    fn follow(&mut self, task: &Task, _passes: u64) {
+    fn follow(&mut self, task: &mut Task, _passes: u64) {
         self.contents = self.pending.take().map(|(contents, value)| contents.after(task.mix, value));
     }
 

@@ -26,7 +26,7 @@ const MOST_SAMPLES: usize = 32;
 /// Seconds of a sample at least: 3 ms are 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
 /// Steps of the walk by which the length of samples is chosen: some tenths of a millisecond.
-const TRIAL_STEPS: u64 = 4096;
+const TRIAL_STEPS: u64 = 256 * UNROLL;
 
 /// The CPUs of a node, ready to work: all of them, and one alone.
 struct NodeTeams {
@@ -153,8 +153,7 @@ impl Kernel for Numa {
             // A walk can be as short as one likes: as many samples as there may be.
             Quantity::Latency => Policy {
                 shortest_sample: SHORTEST_SAMPLE.max(self.setup.round / MOST_SAMPLES as f64),
-                multiple: UNROLL,
-                trial: Trial::Passes(TRIAL_STEPS),
+                trial: Trial::Passes(TRIAL_STEPS / UNROLL),
                 ..policy
             },
         }
@@ -163,7 +162,7 @@ impl Kernel for Numa {
     fn amount(&self, task: &Task) -> Amount {
         match task.quantity {
             Quantity::Bandwidth => Amount::Bytes(self.setup.columns[task.column].bytes as f64),
-            Quantity::Latency => Amount::Steps(1.0),
+            Quantity::Latency => Amount::Steps(UNROLL as f64),
         }
     }
 
@@ -179,7 +178,7 @@ impl Kernel for Numa {
                     passes,
                 }
             }
-            Quantity::Latency => Work::Walk { chain: memory.chain.clone(), steps: passes },
+            Quantity::Latency => Work::Walk { chain: memory.chain.clone(), steps: passes * UNROLL },
         })
     }
 

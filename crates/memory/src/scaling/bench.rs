@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{CpuList, Evidence, Reading};
+use figure::{CpuList, Evidence, Reading, Round};
 use lab::clock::Clock;
 use machine::counters::Watch;
 
@@ -136,7 +136,7 @@ impl Kernel for Scaling {
         Ok(Work::new(task, code, calibration, self.arena.clone(), &self.contents))
     }
 
-    fn follow(&mut self, task: &Task, passes: u64) {
+    fn follow(&mut self, task: &mut Task, passes: u64) {
         for (contents, used) in self.contents.iter_mut().zip(&task.plan.layout.used) {
             contents.follow(*used, task.plan.operation, passes);
         }
@@ -146,8 +146,8 @@ impl Kernel for Scaling {
         self.spot_checks(team, &task.plan, round)
     }
 
-    fn observe(&self, task: &mut Task, work: &Work, evidence: &mut Evidence) {
-        write_waits(evidence);
+    fn observe(&self, task: &mut Task, work: &Work, round: &mut Round) {
+        write_waits(&mut round.evidence);
         if task.plan.schedule == Schedule::Dynamic {
             task.taken.push(work.taken_in_a_pass());
         }
