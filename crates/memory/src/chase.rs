@@ -26,7 +26,7 @@ pub enum Order {
     Pages(usize),
 }
 
-/// A chain that lies in memory that somebody else keeps.
+/// A chain in memory that the caller keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     pub start: *const u8,
@@ -64,7 +64,7 @@ impl Chain {
     /// an element of [`NUMBERED`] bytes or more holds its [`number`](Chain::number) on the chain.
     ///
     /// # Safety
-    /// The memory is valid for writes, aligned to 8 B, and nobody else uses it meanwhile.
+    /// The memory is valid for writes, aligned to 8 B, and nothing else uses it at the same time.
     ///
     /// # Panics
     /// If not even one element fits, or a stride is no multiple of 8 B.
@@ -104,7 +104,7 @@ impl Chain {
         chain
     }
 
-    /// Writes the addresses; tells the order of the elements too.
+    /// Writes the addresses; returns the order of the elements too.
     unsafe fn lay(base: *mut u8, bytes: usize, stride: usize, order: Order, seed: u64) -> (Chain, Vec<u32>) {
         assert!(
             stride >= 8 && stride.is_multiple_of(8) && bytes >= stride,

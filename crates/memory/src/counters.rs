@@ -2,9 +2,9 @@
 //!
 //! - [`plan`] decides the figures by the counters that the machine shows; [`bench`] reads the counters around
 //!   rounds of the bandwidth mode's kernels.
-//! - [`channels`] tells, under load, which channels are to be summed.
+//! - [`channels`] selects, under load, the channels that are summed.
 //!
-//! What is counted is the traffic of the whole machine, whoever causes it. The counters are read before and
+//! What is counted is the traffic of the whole machine, whatever causes it. The counters are read before and
 //! after a round and not inside: so their cost is not timed, and bytes are divided by the time of the samples
 //! alone.
 

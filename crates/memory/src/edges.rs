@@ -41,12 +41,12 @@ pub struct Level {
     pub level: u32,
     /// Bytes that are shown.
     pub advertised: f64,
-    /// Where it ends; `None` if the ladder does not tell.
+    /// Where it ends; `None` if the ladder does not show it.
     pub edge: Option<Edge>,
     /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind
     /// that.
     pub has_edge: bool,
-    /// The level behind that it cannot be told from: on this ladder both cost the same.
+    /// The next level, where it cannot be distinguished from that: on this ladder both cost the same.
     pub blends: Option<u32>,
 }
 

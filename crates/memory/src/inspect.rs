@@ -2,7 +2,7 @@
 //! nothing.
 //!
 //! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code
-//! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary tells which.
+//! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary shows which.
 //!
 //! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds
 //!   up what matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
@@ -69,7 +69,7 @@ pub struct Inspection {
     pub architecture: Architecture,
     /// Whether libraries are linked in and not loaded.
     pub is_static: bool,
-    /// Whether it has no symbols, so that functions cannot be told apart.
+    /// Whether it has no symbols, so that functions cannot be distinguished.
     pub is_stripped: bool,
     /// OpenMP's run-time libraries that it loads (DT_NEEDED).
     pub openmp: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Inspection {
     pub functions: Vec<Function>,
     /// What that means for its figures, in sentences.
     pub meaning: Vec<String>,
-    /// What cannot be told of this binary.
+    /// What is not known about this binary.
     pub limits: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ pub fn file(path: &Path) -> Result<Inspection, InspectError> {
     if metadata.len() > LARGEST {
         return Err(InspectError::TooLarge(metadata.len()));
     }
-    // It may grow meanwhile.
+    // It may grow in between.
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(LARGEST).read_to_end(&mut bytes).map_err(io)?;
     inspect(&bytes)

@@ -3,8 +3,8 @@
 //! What modes share:
 //! - [`kernels`] declares what each kernel and each mix reads, writes and moves; [`simd`] holds their machine
 //!   code.
-//! - [`region`] maps memory on the pages and the node asked for; [`pages`] tells what was obtained; [`sizes`]
-//!   decides how large.
+//! - [`region`] maps memory on the pages and the node asked for; [`pages`] reports which pages were obtained;
+//!   [`sizes`] decides how large.
 //! - [`chase`] writes and follows chains of pointers; [`pointer_chain`] knows where a walk must end.
 //! - [`blocks`] is the memory that the walks of mixes go over.
 //! - [`ladder_sizes`] chooses the sizes of ladders; [`edges`] finds in them where caches end.

@@ -71,7 +71,7 @@ impl Options {
 pub enum Schedule {
     /// Equal shares, fixed before: the slowest thread decides.
     Static,
-    /// Small blocks, each taken by whoever is free.
+    /// Small blocks, each taken by the next free thread.
     Dynamic,
 }
 

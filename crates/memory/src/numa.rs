@@ -3,7 +3,7 @@
 //!
 //! - [`nodes`] says which nodes there are to measure between, how they stand to one another, and why some
 //!   cannot be measured; [`room`] how much of each node's memory is used; [`plan`] makes [`cells`] of it, and
-//!   [`limits`] says what they are held against.
+//!   [`limits`] says what they are compared with.
 //! - [`bench`] is the worker; [`memory`] keeps a node's memory, bound to it, and proves where it lies;
 //!   [`traversal`] walks a chain of pointers.
 

@@ -1,4 +1,4 @@
-//! Which pages to ask for, and what was obtained: size by smaps, place by move_pages.
+//! Which pages to ask for, and which were obtained: size by smaps, place by move_pages.
 
 use std::str::FromStr;
 
@@ -155,7 +155,7 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
     })
 }
 
-/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and tells). A
+/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and reports). A
 /// page that is not there is `None`.
 pub fn nodes_of(addresses: &[usize]) -> Reading<Vec<Option<u32>>> {
     let mut status = vec![0i32; addresses.len()];

@@ -93,7 +93,7 @@ impl PointerChain {
     #[must_use]
     pub fn walk(&self, point: usize, segments: usize) -> bool {
         let (from, to) = (self.point(point), self.point(point + segments));
-        // SAFETY: the region is alive, and `write`'s caller saw to it that nobody else writes the chain.
+        // SAFETY: the region is alive, and `write`'s caller saw to it that no other code writes the chain.
         let end = unsafe { Chain::walk(from as *const u8, self.steps(point, segments)) };
         end as usize == to
     }

@@ -123,7 +123,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, whole, and nobody uses it any more.
+        // SAFETY: the mapping is ours, whole, and nothing uses it any more.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.mapped) };
     }
 }
@@ -148,7 +148,7 @@ mod tests {
 
     fn touched(pages: Pages, node: Option<u32>) -> Region {
         let region = Region::map(8 << 20, pages, node).unwrap();
-        // SAFETY: inside the region, which nobody else has.
+        // SAFETY: inside the region, which no other code has.
         unsafe { std::slice::from_raw_parts_mut(region.start(), region.bytes()) }.fill(1);
         region
     }

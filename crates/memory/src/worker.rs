@@ -91,7 +91,7 @@ pub trait Kernel: Sized + 'static {
         Ok(0.0)
     }
 
-    /// Adds what a round showed besides to its evidence.
+    /// Adds more facts to a round's evidence.
     fn observe(&self, _task: &mut Self::Task, _sample: &Self::Sample, _round: &mut Round) {}
 
     /// Called when a round failed: some threads may have worked and others not.

@@ -9,7 +9,7 @@ use crate::simd::Loop;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// libc's memcpy: what gcc and clang turn STREAM's Copy into unless told `-ffreestanding`.
+    /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
     Libc,
     /// The compiler that built truebench, from a plain loop.
     Compiler,

@@ -8,7 +8,7 @@ use figure::{Figure, Machine};
 
 use crate::sizes::{ARRAYS, touch_seconds};
 
-/// The kernel that is measured besides the reference's as long as there is time: what everybody knows.
+/// The kernel that is measured next to the reference's as long as there is time: the best known one.
 const KNOWN: &str = "copy";
 /// The last reduction: the reference figure alone.
 const LAST: usize = 5;
@@ -17,7 +17,7 @@ const LAST: usize = 5;
 const THREAD_RATE: f64 = 4e9;
 /// No machine is thought to move more.
 const MACHINE_RATE: f64 = 200e9;
-/// First touch of fewer seconds keeps nobody from figures: there are fewer rounds then.
+/// First touch of fewer seconds removes no figure: there are fewer rounds then.
 const NOTHING: f64 = 1.0;
 /// Seconds of a round, and how many passes it has where one takes longer: in the first an untimed one comes
 /// before.

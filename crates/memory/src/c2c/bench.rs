@@ -96,7 +96,7 @@ struct C2cBench {
 /// Starts the threads of every pair and lets the owners touch their lines.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
@@ -172,7 +172,7 @@ impl PairBench {
         stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| "no walk from memory".to_owned())
     }
 
-    /// Makes it the owner's turn, with a hand-over that nobody has seen.
+    /// Makes it the owner's turn, with the number of a new hand-over.
     fn begin(&mut self, samples: usize) {
         self.turn.give(2 * self.next);
         // What a round that fails may have written is never written again.

@@ -3,7 +3,7 @@
 //!
 //! Each line holds the address of the next one and, beside it, the number of the hand-over that it was
 //! written for. Writing the number makes the line modified in the owner's cache and takes it from any other;
-//! reading it back tells the requester that it got that very line.
+//! reading it back shows the requester that it got that very line.
 
 use std::io;
 
@@ -56,7 +56,7 @@ impl Lines {
     /// Links the lines: the first touch, so that the memory comes from the caller's node.
     ///
     /// # Safety
-    /// Nobody else uses the lines meanwhile.
+    /// Nothing else uses the lines at the same time.
     pub unsafe fn link(&self) {
         for (step, &offset) in self.order.iter().enumerate() {
             let next = self.order[(step + 1) % LINES];
@@ -68,7 +68,7 @@ impl Lines {
     /// Writes a number into every line: they are modified in this CPU's cache, and in no other.
     ///
     /// # Safety
-    /// The lines are linked, and nobody else uses them meanwhile.
+    /// The lines are linked, and nothing else uses them at the same time.
     pub unsafe fn modify(&self, number: u64) {
         for &offset in &self.order {
             // SAFETY: inside the region, beside the link; the caller vouches for the rest.
@@ -97,7 +97,7 @@ impl Lines {
     /// How many lines hold this number.
     ///
     /// # Safety
-    /// The lines were written, and nobody writes meanwhile.
+    /// The lines were written, and no thread writes at the same time.
     pub unsafe fn holding(&self, number: u64) -> usize {
         // SAFETY: inside the region; the caller vouches for the rest.
         self.order.iter().filter(|&&at| unsafe { self.number(at).read_volatile() } == number).count()

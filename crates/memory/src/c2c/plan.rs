@@ -116,7 +116,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 /// class.
 fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
     let (word, series) = (class.word(), format!("{}.c2c.{}", crate::SUITE, state.id()));
-    // The first pair stands for its class; others are told apart by their CPUs.
+    // The first pair stands for its class; others are distinguished by their CPUs.
     let (id, at, name) = match pair {
         Some((0, pair)) => (word.to_owned(), word.to_owned(), called(state, pair)),
         Some((_, pair)) => {

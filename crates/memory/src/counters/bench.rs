@@ -1,6 +1,6 @@
 //! The worker: counters read around rounds of the kernels.
 //!
-//! Order of events in a round: the threads rest, and the counters tell what others move; one untimed pass;
+//! Order of events in a round: the threads rest, and the counters show what others move; one untimed pass;
 //! counters; the round, with its own evidence; counters.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
 use crate::worker::Worker;
 
-/// How long the threads rest before a round, so that the counters can tell what others move: 2 % of 100 GB/s
+/// How long the threads rest before a round, so that the counters can show what others move: 2 % of 100 GB/s
 /// are 100 MB in this time, some million counts.
 const REST: Duration = Duration::from_millis(50);
 
@@ -73,10 +73,10 @@ fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
     worker.task(task).map_or(0.0, |task| task.elements as f64)
 }
 
-/// Opens the counters, maps the arrays, tells channels apart.
+/// Opens the counters, maps the arrays, selects channels.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
@@ -89,10 +89,10 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// The real load of a plan, and what was obtained.
+/// The real load of a plan, and the pages that it obtained.
 ///
 /// # Errors
-/// What could not be had.
+/// What is not available.
 pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, Facts), String> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
@@ -109,7 +109,7 @@ pub struct CountersBench {
 }
 
 impl CountersBench {
-    /// Puts memory under load and tells channels apart by what they count. `facts` are the load's.
+    /// Puts memory under load and selects channels by what they count. `facts` are the load's.
     ///
     /// # Errors
     /// When the counters cannot be read, or count nothing.

@@ -62,7 +62,7 @@ struct CrossBench {
 /// Runs the programs that have a size of their own once, then prepares our part with their sizes.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
@@ -245,7 +245,7 @@ impl CrossBench {
     }
 
     /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs
-    /// that another figure had repeated meanwhile are passed over, so that theirs stays beside ours in time.
+    /// that another figure had repeated in between are passed over, so that theirs stays beside ours in time.
     fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());

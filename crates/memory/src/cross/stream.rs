@@ -1,7 +1,7 @@
 //! STREAM, as the user compiled it (stream.c 5.9 and 5.10, jeffhammond/STREAM).
 //!
 //! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice:
-//! the binary tells (see [`inspect`](crate::inspect)), and ours are compared with the same.
+//! the binary shows (see [`inspect`](crate::inspect)), and ours are compared with the same.
 
 use figure::{Convention, CpuList};
 
@@ -17,7 +17,7 @@ pub(super) static TOOL: Tool = Tool {
     binaries: &["stream", "stream_c.exe", "stream.exe", "stream_c", "stream_omp", "stream5", "stream-openmp"],
     convention: Convention::StreamCounted,
     statistic: Statistic::Best,
-    // Its arrays are static: nobody can ask for huge pages on its behalf.
+    // Its arrays are static: huge pages cannot be requested for them.
     pages: &[Pages::Default, Pages::Small],
     takes_size: false,
     kernels: &["copy", "triad"],

@@ -51,7 +51,7 @@ pub(super) struct Code<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub start: u64,
-    /// Behind the last byte; `start` where the size is not told.
+    /// Behind the last byte; `start` where the size is not known.
     pub end: u64,
     /// Its symbol, untrusted.
     pub name: String,

@@ -15,8 +15,8 @@ pub enum Way {
 }
 
 impl Inspection {
-    /// How one of STREAM's kernels (`Copy`, …) stores, where the functions can be told apart. Two functions
-    /// that look like one kernel and differ tell nothing.
+    /// How one of STREAM's kernels (`Copy`, …) stores, where the functions can be distinguished. Two
+    /// functions that look like one kernel and differ show nothing.
     pub fn way(&self, kernel: &str) -> Option<Way> {
         let mut ways =
             self.functions.iter().filter(|function| function.kernel == Some(kernel)).map(|function| {

@@ -19,7 +19,7 @@ const OUTLINED: &[&str] = &["_omp_fn", "omp_outlined", "$omp$", "..omp_par", "__
 const OWN: &[&str] = &["main", "tuned_stream_", "stream"];
 /// STREAM's own names for kernels in functions of their own (stream.c, TUNED), and others'.
 const NAMED: &[(&str, &str)] = &[("copy", "Copy"), ("scale", "Scale"), ("add", "Add"), ("triad", "Triad")];
-/// The most functions that are told of: files are untrusted.
+/// The most functions that are listed: files are untrusted.
 const MOST_FUNCTIONS: usize = 64;
 /// Loads for each store from which on a loop reads two arrays and not one.
 const TWO_ARRAYS: f64 = 1.5;
@@ -104,7 +104,7 @@ pub(super) struct Summary {
 }
 
 impl<'a> Tally<'a> {
-    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then told apart by
+    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then distinguished by
     /// name, if they have names.
     pub fn new(spans: &'a [Span], is_static: bool) -> Self {
         let only_own = is_static && !spans.is_empty();
@@ -183,7 +183,7 @@ fn is_outlined(name: &str) -> bool {
     OUTLINED.iter().any(|part| name.contains(part))
 }
 
-/// The kernel that a function is, if that can be told. Of a function that holds all loops nothing can.
+/// The kernel that a function is, if that is known. A function that holds all loops is none.
 fn kernel(function: &Function) -> Option<&'static str> {
     let name = function.name.to_ascii_lowercase();
     if let Some(own) = name.strip_prefix("tuned_stream_") {

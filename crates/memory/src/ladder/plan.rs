@@ -64,7 +64,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let lean = seconds > options.rules.max_time * FILLED;
     let sizes = if lean { sizes_at(Density::Lean) } else { full };
 
-    // With small pages the ends of caches that are indexed by physical address depend on which pages one happens to get.
+    // With small pages the ends of caches that are indexed by physical address depend on which pages one
+    // happens to get.
     let pages = options.pages.or_huge(machine);
     let conditions = conditions::of_placement(&placement)
         .with(key::KERNEL, KERNEL.to_owned())

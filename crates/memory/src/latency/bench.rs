@@ -1,8 +1,8 @@
 //! Walks along chains of pointers: memory, code, verification.
 //!
 //! Before each round the caches are brought to what an endless walk would have left in them: the steps before
-//! the first timed one are taken, many side by side. Then the walk goes on from sample to sample and from round
-//! to round, so that a chain larger than the caches is not walked again where it still lies in them.
+//! the first timed one are taken, many side by side. Then the walk goes on from sample to sample and from
+//! round to round, so that a chain larger than the caches is not walked again where it still lies in them.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::sizes;
 use crate::team::Team;
 use crate::worker::{Amount, Kernel, Sample};
 
-/// Seconds of a sample at least: with [`SAMPLES`] of them, and one that does not count, a round lasts ten clock
-/// ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample at least: with [`SAMPLES`] of them, and one that does not count, a round lasts ten
+/// clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
 const SHORTEST_SAMPLE: f64 = 0.025;
 /// Timed samples of a round.
 const SAMPLES: usize = 3;
@@ -90,7 +90,8 @@ fn write(
     let order = if task.paged { Order::Pages(pages::base_page()) } else { Order::Random };
     let mut chains = team.each(move |_| {
         let (offset, bytes) = (task.offset as usize, task.bytes as usize);
-        // SAFETY: the plan gives every chain words of its own, which its tests prove; nobody else has the region.
+        // SAFETY: the plan gives every chain words of its own, which its tests prove; no other code has the
+        // region.
         unsafe { PointerChain::write(region.clone(), offset, bytes, stride, order, seed) }
     })?;
     chains.pop().ok_or_else(|| "no thread wrote the chain".to_owned())

@@ -128,7 +128,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, regions.len() as u64, &room)?;
-    // What somebody asks for by its size stands for memory only if it is memory.
+    // A size that is asked for stands for memory only if it exceeds the caches.
     let stands = options.sizes.is_none() || (enough > 0 && to >= enough);
 
     let advertised: Vec<u64> =
@@ -250,7 +250,7 @@ fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) ->
             let begin = if series.small { SMALL_BEGIN } else { 0 };
             let begin = if lean && series.paged { PAGED_BEGIN } else { begin };
             let some: Vec<u64> = all.iter().copied().filter(|bytes| (begin..=end).contains(bytes)).collect();
-            // A short ladder that somebody asks for is measured as it is.
+            // A short ladder that is asked for is measured as it is.
             let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
             if octaves == 0 { sizes.clone() } else { ladder_sizes::thin(sizes, octaves) }
         };

@@ -35,13 +35,13 @@ const PAGE_SAMPLES: usize = 192;
 
 struct LoadedBench {
     setup: Setup,
-    /// The thread that chases, for when nobody injects: the others then are not there to be waited for.
+    /// The thread that chases, for rounds in which none injects: it waits for no other thread.
     alone: Team,
     /// All threads; the first one chases.
     all: Team,
     memory: Arc<Memory>,
     tasks: BTreeMap<String, Task>,
-    /// Figures with rounds of this worker: rounds of one that died nobody can check.
+    /// Figures with rounds of this worker: rounds of one that died cannot be checked.
     measured: BTreeSet<String>,
     /// Steps of a sample, the same at every point.
     steps: u64,
@@ -50,10 +50,10 @@ struct LoadedBench {
     at_start: Evidence,
 }
 
-/// Maps and touches the memory, writes the chain, starts the threads, and finds out what was obtained.
+/// Maps and touches the memory, writes the chain, starts the threads, and records which pages were obtained.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
@@ -105,7 +105,7 @@ fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, String> 
 }
 
 impl LoadedBench {
-    /// What was obtained, true of every figure.
+    /// What is true of every figure.
     fn facts(&self) -> Result<Facts, String> {
         let mut facts = Facts { evidence: self.all.evidence(), ..Facts::default() };
         let evidence = &mut facts.evidence;
@@ -116,7 +116,7 @@ impl LoadedBench {
         let filled = self.all.each(move |seat| {
             let start = memory.blocks.start(seat.index);
             (0..memory.blocks.elements()).step_by(PAGE_ELEMENTS * 97).all(|element| {
-                // SAFETY: inside the thread's own block, which nobody writes meanwhile.
+                // SAFETY: inside the thread's own block, which no thread writes at the same time.
                 let held = unsafe { start.wrapping_add(element).read_volatile() };
                 relative_error(held, value(0)) <= TOLERANCE
             })

@@ -7,7 +7,7 @@ use crate::blocks::GROUP_BYTES;
 use crate::kernels::ELEMENT;
 use crate::limits;
 
-/// Adds the limits and, behind each latency under load, the bandwidth that was injected meanwhile.
+/// Adds the limits and, behind each latency under load, the bandwidth that was injected at the same time.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     let idle = figures
         .iter()

@@ -32,7 +32,7 @@ impl Memory {
 
     /// Writes the chain: the first touch, by the thread that will chase.
     pub fn write_chain(&self, stride: usize) {
-        // SAFETY: the region is the chain's alone, and nobody chases yet: the chaser is not there.
+        // SAFETY: the region is the chain's alone, and no thread chases yet: the chaser is not there.
         let chain =
             unsafe { Chain::write(self.region.start(), self.region.bytes(), stride, Order::Random, SEED) };
         *self.chaser.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -55,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// The injector of a thread. Only that thread takes it, so that nobody waits.
+    /// The injector of a thread. Only that thread takes it, so that no thread waits.
     pub fn injector(&self, thread: usize) -> MutexGuard<'_, Injector> {
         self.injectors[thread].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,7 +69,7 @@ impl Memory {
     /// Largest relative error of what a thread's block holds, and of the sums of all its walks.
     pub fn worst(&self, thread: usize) -> f64 {
         let injector = self.injector(thread);
-        // SAFETY: the thread's own block, which it does not write meanwhile: the injector is ours.
+        // SAFETY: the thread's own block, which it does not write at the same time: the injector is ours.
         let block = unsafe { std::slice::from_raw_parts(self.blocks.start(thread), self.blocks.elements()) };
         let pages = block.chunks_exact(PAGE_ELEMENTS).zip(injector.held.iter().flatten());
         pages
@@ -88,7 +88,7 @@ struct Chaser {
 
 impl Chaser {
     fn chase(&mut self, steps: u64) {
-        // SAFETY: the chain's memory lives as long as the chaser's owner and nobody writes it.
+        // SAFETY: the chain's memory lives as long as the chaser's owner and no thread writes it.
         unsafe {
             let before = Chain::number(self.at.start);
             let end = Chain::walk(self.at.start, steps);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn memory_that_changed_by_itself_shows() {
         let memory = memory();
-        // SAFETY: inside the block, which nobody uses meanwhile.
+        // SAFETY: inside the block, which no thread uses at the same time.
         unsafe { memory.blocks.start(1).add(9 * PAGE_ELEMENTS).write(5.0) };
         assert!(memory.worst(1) > 0.1, "in the block");
         inject(&memory, Mix::Ratio(1, 0), 5);
@@ -195,7 +195,7 @@ mod tests {
         // A chain that is bent to itself somewhere is not walked to the end.
         for line in 0..1024 {
             let element = memory.region.start().wrapping_add(line * LINE).cast::<*const u8>();
-            // SAFETY: inside the region, which nobody uses meanwhile.
+            // SAFETY: inside the region, which no thread uses at the same time.
             unsafe { element.write(element.cast()) };
         }
         memory.chase(160);

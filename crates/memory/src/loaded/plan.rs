@@ -53,7 +53,7 @@ pub enum Point {
         /// Spins after each of their lines.
         delay: u64,
     },
-    /// All inject at full speed: what the injectors are held against.
+    /// All inject at full speed: what the injectors are compared with.
     All {
         mix: Mix,
     },
@@ -175,7 +175,7 @@ fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) 
         .unwrap_or((FEW_DELAYS, SHORT_ROUND))
 }
 
-/// Why nobody can inject, if nobody can.
+/// Why no thread can inject, if none can.
 fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     if placement.threads.len() > 1 {
         return None;

@@ -118,7 +118,7 @@ impl Mixes {
             (turn as usize * 7919 % step..blocks.elements())
                 .step_by(step)
                 .map(|element| {
-                    // SAFETY: inside the thread's own block, which nobody writes meanwhile.
+                    // SAFETY: inside the thread's own block, which no thread writes at the same time.
                     let value = unsafe { start.wrapping_add(element).read_volatile() };
                     relative_error(value, contents.at(element, third))
                 })
@@ -185,7 +185,7 @@ impl Kernel for Mixes {
     fn verify_all(&mut self) -> Result<Vec<f64>, String> {
         let (blocks, contents) = (self.blocks.clone(), self.contents()?);
         let errors = self.team.each(move |seat| {
-            // SAFETY: the thread's own block, which nobody writes meanwhile.
+            // SAFETY: the thread's own block, which no thread writes at the same time.
             let block = unsafe { std::slice::from_raw_parts(blocks.start(seat.index), blocks.elements()) };
             contents.worst(block)
         })?;

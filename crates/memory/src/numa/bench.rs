@@ -252,7 +252,7 @@ fn read(code: Loop, array: &Region, split: &Split, passes: u64, seat: &Seat) -> 
         while done < share {
             let length = GLANCE_ELEMENTS.min(share - done);
             let start = part.wrapping_add(done);
-            // SAFETY: inside the array, which nobody writes; whole blocks; the set is available;
+            // SAFETY: inside the array, which is never written; whole blocks; the set is available;
             // `read` uses its first pointer only.
             sum += unsafe { code(start, start, start, length, 0.0) };
             done += length;

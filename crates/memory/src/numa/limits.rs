@@ -1,4 +1,4 @@
-//! What the cells are held against. Pure.
+//! The limits that cells are compared with. Pure.
 
 use figure::evidence::{NODE_OF_CPUS, NODE_RELATION};
 use figure::{Figure, Limit, Machine, Unit};

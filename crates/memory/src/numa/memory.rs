@@ -71,7 +71,7 @@ impl Mapped {
         let touch = move |seat: &Seat| {
             let share = split.share(seat.index, split.most);
             let part = array.start().cast::<f64>().wrapping_add(split.start(seat.index));
-            // SAFETY: the thread's own part of the array, and nobody else uses the array yet.
+            // SAFETY: the thread's own part of the array, and no other thread uses the array yet.
             unsafe { std::slice::from_raw_parts_mut(part, share) }.fill(VALUE);
         };
         team.each(touch).map(drop)
@@ -99,7 +99,7 @@ impl NodeMemory {
         let elements = self.array.bytes() / ELEMENT as usize;
         let start = self.array.start().cast::<f64>().cast_const();
         (0..elements).step_by((elements / SPOT_CHECKS).max(1)).all(|index| {
-            // SAFETY: inside the array, which nobody writes any more.
+            // SAFETY: inside the array, which is never written again.
             (unsafe { start.add(index).read_volatile() }) == VALUE
         })
     }

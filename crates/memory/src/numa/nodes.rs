@@ -74,7 +74,7 @@ impl Relation {
 
 /// A node as it is used: by its CPUs, or its memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Side<T> {
+pub struct NodeUse<T> {
     pub node: u32,
     /// What is used of it, or why it cannot be.
     pub usable: Result<T, String>,
@@ -84,9 +84,9 @@ pub struct Side<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     /// Nodes with CPUs, and the threads on them.
-    pub rows: Vec<Side<Placement>>,
+    pub rows: Vec<NodeUse<Placement>>,
     /// Nodes whose memory is asked for.
-    pub columns: Vec<Side<()>>,
+    pub columns: Vec<NodeUse<()>>,
 }
 
 /// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as
@@ -117,10 +117,10 @@ pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError>
     };
     // Says what is wrong with places for the machine as a whole.
     let usable = placement::place(machine, &options.places, Bind::Close, None)?.cpus();
-    let rows = rows.iter().map(|node| Ok(Side { node, usable: threads(machine, options, &usable, node)? }));
+    let rows = rows.iter().map(|node| Ok(NodeUse { node, usable: threads(machine, options, &usable, node)? }));
     Ok(Matrix {
         rows: rows.collect::<Result<_, PlanError>>()?,
-        columns: asked.iter().map(|node| Side { node, usable: memory(machine, node) }).collect(),
+        columns: asked.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
     })
 }
 
@@ -160,7 +160,7 @@ fn memory(machine: &Machine, node: u32) -> Result<(), String> {
             "the memory of node {node} is closed to this process: its cpuset allows that of nodes {allowed} \
              (Mems_allowed)"
         )),
-        // Where it is not known, binding to the node will tell.
+        // Where it is not known, binding to the node will show it.
         _ => Ok(()),
     }
 }

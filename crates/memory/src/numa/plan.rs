@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::{self, Cells};
 use super::nodes::{self, Matrix, Quantity};
-use super::room::{self, Share, Wanted};
+use super::room::{self, Share, SizeRequest};
 use crate::chase::LINE;
 use crate::deadlines;
 use crate::mode::{self, Options, PlanError, Planned};
@@ -159,8 +159,8 @@ fn shares(
     });
     let threads = rows.iter().map(|(_, placement)| placement.threads.len()).max().unwrap_or(1);
     let cache = most.unwrap_or_default();
-    let wanted = Wanted { asked: options.array_size, cache: &cache, threads, pages };
-    let bytes = room::wanted(&wanted)?;
+    let request = SizeRequest { asked: options.array_size, cache: &cache, threads, pages };
+    let bytes = room::wanted_bytes(&request)?;
     let usable = matrix.columns.iter().filter(|column| column.usable.is_ok()).count();
     let shares: Vec<Result<Share, String>> = matrix
         .columns
@@ -168,10 +168,10 @@ fn shares(
         .map(|column| {
             column.usable.clone()?;
             let node = machine.node(column.node).ok_or_else(|| format!("node {} is gone", column.node))?;
-            room::share(machine, node, usable, &wanted, bytes)
+            room::share(machine, node, usable, &request, bytes)
         })
         .collect();
-    // Asked for a size that fits nowhere, the user is told at once.
+    // Asked for a size that fits nowhere, planning fails at once.
     if let (Some(elements), true, Some(Err(reason))) = (
         options.array_size,
         usable > 0 && shares.iter().all(Result::is_err),

@@ -32,7 +32,7 @@ pub struct Share {
 
 /// What is wanted, of every node alike.
 #[derive(Clone, Debug)]
-pub struct Wanted<'a> {
+pub struct SizeRequest<'a> {
     /// `--array-size`, in elements.
     pub asked: Option<u64>,
     /// The caches of the row that has most.
@@ -46,11 +46,11 @@ pub struct Wanted<'a> {
 ///
 /// # Errors
 /// [`SizeError::TooSmall`].
-pub fn wanted(wanted: &Wanted) -> Result<u64, PlanError> {
-    let least = least(wanted.threads);
-    let bytes = match (wanted.asked, wanted.cache) {
+pub fn wanted_bytes(request: &SizeRequest) -> Result<u64, PlanError> {
+    let least = least(request.threads);
+    let bytes = match (request.asked, request.cache) {
         (Some(elements), _) if elements.saturating_mul(ELEMENT) < least => {
-            let (threads, least) = (wanted.threads as u64, least / ELEMENT);
+            let (threads, least) = (request.threads as u64, least / ELEMENT);
             return Err(SizeError::TooSmall { elements, threads, least }.into());
         }
         (Some(elements), _) => elements.saturating_mul(ELEMENT),
@@ -71,14 +71,14 @@ pub fn share(
     machine: &Machine,
     node: &Node,
     nodes: usize,
-    wanted: &Wanted,
+    request: &SizeRequest,
     bytes: u64,
 ) -> Result<Share, String> {
-    let (most, bound) = match wanted.pages.reserved_size() {
+    let (most, bound) = match request.pages.reserved_size() {
         Some(page) => reserved(node, page, bytes)?,
-        None => free(machine, node, nodes, wanted.asked.is_some()),
+        None => free(machine, node, nodes, request.asked.is_some()),
     };
-    if bytes > most && (wanted.asked.is_some() || most < least(wanted.threads)) {
+    if bytes > most && (request.asked.is_some() || most < least(request.threads)) {
         return Err(format!(
             "an array and a chain of {} each do not fit on node {}: {bound}",
             format::bytes(bytes as f64),

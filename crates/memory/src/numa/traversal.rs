@@ -39,7 +39,7 @@ impl FullTraversal {
     /// and the traversal counts wrong.
     pub fn walk(&self, steps: u64) {
         let from = self.at.load(Ordering::Relaxed);
-        // SAFETY: `from` is an element of the chain, in a region that nobody writes any more and that lives
+        // SAFETY: `from` is an element of the chain, in a region that is never written again and that lives
         // as long.
         let to = unsafe { Chain::walk(from, steps) };
         self.at.store(to.cast_mut(), Ordering::Relaxed);

@@ -4,7 +4,7 @@ use super::bindings::{Binding, Cores};
 
 /// Up to here every number of threads: where a curve bends is seen among the first few.
 const EVERY: usize = 16;
-/// Seconds that one round of a figure takes, all told: a tenth for the round itself, the rest for threads,
+/// Seconds that one round of a figure takes in all: a tenth for the round itself, the rest for threads,
 /// canary and counters.
 const ROUND: f64 = 0.15;
 /// The share of the time that may be planned for the least rounds: first touch, untimed passes and repeated

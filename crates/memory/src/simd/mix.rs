@@ -10,7 +10,7 @@
 //!
 //! Each walk exists twice: at full speed, and spaced, with a spin after every line. A spin is a loop of one
 //! decrement and one taken branch, which takes a cycle for each turn on the cores that we know of. It reads
-//! no memory and depends on none, so that loads under way go on meanwhile.
+//! no memory and depends on none, so that loads under way continue.
 
 use super::Simd;
 use crate::kernels::{ELEMENT, Mix};
@@ -163,7 +163,7 @@ mod sse2;
 
 impl Simd {
     /// The walk of a mix, at full speed or spaced; `None` if this set has none: the portable one has no
-    /// non-temporal stores, and a regular store would read the line besides.
+    /// non-temporal stores, and a regular store would also read the line.
     pub fn walk(self, mix: Mix, spaced: bool) -> Option<Walk> {
         match self {
             Simd::Portable => portable::walk(mix).filter(|_| mix == Mix::Ratio(1, 0)),
@@ -214,7 +214,7 @@ mod tests {
         #[allow(clippy::mut_from_ref, reason = "the region is this test's alone")]
         fn all(&self) -> &mut [f64] {
             let elements = (self.groups * PAGES + 2) * PAGE_ELEMENTS;
-            // SAFETY: inside the region, which nobody else has.
+            // SAFETY: inside the region, which no other code has.
             unsafe { std::slice::from_raw_parts_mut(self.region.start().cast(), elements) }
         }
 

@@ -46,7 +46,7 @@ impl Bandwidth {
             let part = arrays.part(array, seat.index);
             (turn % step..share)
                 .step_by(step)
-                // SAFETY: inside the thread's share, which nobody writes meanwhile.
+                // SAFETY: inside the thread's share, which no thread writes at the same time.
                 .map(|i| relative_error(unsafe { part.add(i).read_volatile() }, expected))
                 .fold(0.0, f64::max)
         })?;
@@ -61,7 +61,7 @@ impl Bandwidth {
             let border = arrays.split.share(seat.index, near);
             let mut worst: f64 = 0.0;
             for array in [Array::A, Array::B, Array::C] {
-                // SAFETY: the thread's own part, which nobody writes meanwhile.
+                // SAFETY: the thread's own part, which no thread writes at the same time.
                 let part = unsafe { std::slice::from_raw_parts(arrays.part(array, seat.index), most) };
                 for (region, slice) in regions.iter().zip([&part[..border], &part[border..]]) {
                     let expected = region.value(array);

@@ -108,7 +108,7 @@ impl Scaling {
         team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             for element in spots(start, length, turn) {
-                // SAFETY: inside the thread's range, which nobody else uses meanwhile.
+                // SAFETY: inside the thread's range, which no other thread uses at the same time.
                 unsafe { arena.start(node, target).add(element).write_volatile(f64::NAN) };
             }
         })?;
@@ -124,7 +124,7 @@ impl Scaling {
             let (node, start, length) = ranges[seat.index];
             spots(start, length, turn)
                 .map(|element| {
-                    // SAFETY: inside the thread's range, which nobody writes meanwhile.
+                    // SAFETY: inside the thread's range, which no thread writes at the same time.
                     let value = unsafe { arena.start(node, target).add(element).read_volatile() };
                     relative_error(value, contents[node].at(element).value(target))
                 })

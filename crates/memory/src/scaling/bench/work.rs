@@ -33,7 +33,7 @@ struct PaddedCounter(AtomicUsize);
 struct BlockQueue {
     /// The next number to take, for each sample. Number / blocks is the pass, the rest the block.
     next: Vec<PaddedCounter>,
-    /// Passes over each block that are done, samples before included: nobody begins one before the last is.
+    /// Passes over each block that are done, samples before included: none begins before the last is.
     done: Vec<AtomicUsize>,
     /// Elements in use.
     used: usize,
@@ -155,7 +155,7 @@ impl Work {
     /// Runs the kernel over `length` elements from `start` on.
     ///
     /// # Safety
-    /// Nobody else works on these elements meanwhile.
+    /// No other thread works on these elements at the same time.
     unsafe fn kernel(&self, node: usize, start: usize, length: usize) -> f64 {
         let [a, b, c] =
             [Array::A, Array::B, Array::C].map(|array| self.arena.start(node, array).wrapping_add(start));
