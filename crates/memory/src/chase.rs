@@ -269,9 +269,9 @@ mod tests {
 
     #[test]
     fn orders_differ_by_seed_and_are_reproducible() {
-        let of = |seed| visits(1000, LINE, Order::Random, &mut Random::new(seed));
-        assert_eq!(of(1), of(1));
-        assert_ne!(of(1), of(2));
-        assert_ne!(of(1), (0..1000).collect::<Vec<u32>>());
+        let order = |seed| visits(1000, LINE, Order::Random, &mut Random::new(seed));
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+        assert_ne!(order(1), (0..1000).collect::<Vec<u32>>());
     }
 }

@@ -191,12 +191,12 @@ mod tests {
     #[test]
     fn recorded_smaps() {
         let maps = lab::maps::parse(SMAPS.as_bytes()).unwrap();
-        let of = |start, end| backing_in(&maps, start, end).into_value();
+        let pages = |start, end| backing_in(&maps, start, end).into_value();
         let half = Backing { resident: 4 << 20, huge: 2 << 20, page: 4096 };
-        assert_eq!(of(0x7f00_0000_0000, 0x7f00_0040_0000), Some(half));
+        assert_eq!(pages(0x7f00_0000_0000, 0x7f00_0040_0000), Some(half));
         let reserved = Backing { resident: 2 << 20, huge: 2 << 20, page: 2 << 20 };
-        assert_eq!(of(0x7f00_0100_0000, 0x7f00_0120_0000), Some(reserved));
-        assert_eq!(of(0x1000, 0x2000), None);
+        assert_eq!(pages(0x7f00_0100_0000, 0x7f00_0120_0000), Some(reserved));
+        assert_eq!(pages(0x1000, 0x2000), None);
     }
 
     #[test]

@@ -242,7 +242,7 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
         };
         let run = &runs(&request).unwrap()[0];
         let get = |name: &str| {
-            run.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+            run.environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.as_str())
         };
         assert_eq!((get("OMP_NUM_THREADS"), get("OMP_PLACES")), (Some("2"), Some("{0,4},{1,5}")));
         assert_eq!(run.points.len(), 1, "STREAM has no read");

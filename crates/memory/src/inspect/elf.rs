@@ -140,7 +140,7 @@ fn architecture(machine: u16) -> Result<Architecture, InspectError> {
 /// What a memory function is called, whatever version its symbol has.
 fn memory_function(name: &str) -> Option<&'static str> {
     let name = name.split('@').next().unwrap_or(name);
-    MEMORY_FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, plain)| *plain)
+    MEMORY_FUNCTIONS.iter().find(|(function, _)| *function == name).map(|(_, plain)| *plain)
 }
 
 /// Functions by address, memory functions among them, and large arrays.

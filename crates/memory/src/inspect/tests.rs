@@ -213,8 +213,8 @@ fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
 #[test]
 fn code_is_read_once_however_many_headers_name_it() {
     let movntpd = [0x66, 0x0f, 0x2b, 0x07];
-    let of = |headers| inspect(&overlapping(&movntpd, 0x1000, headers, 64)).unwrap().nontemporal_count();
-    assert_eq!((of(1), of(2)), (1, 2), "two headers for 64 of 384 bytes");
+    let count = |headers| inspect(&overlapping(&movntpd, 0x1000, headers, 64)).unwrap().nontemporal_count();
+    assert_eq!((count(1), count(2)), (1, 2), "two headers for 64 of 384 bytes");
     // 64 KB of headers, which are code by what each of them says.
     let file = overlapping(&movntpd, 0x1000, 1000, 60_000);
     assert_eq!(elf::Image::of(&file).unwrap().code.len(), 1);

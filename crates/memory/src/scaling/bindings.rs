@@ -154,15 +154,15 @@ mod tests {
     fn one_thread_more_than_cores_is_uneven_and_twice_as_many_are_not() {
         let uneven = |binding, threads| server().uneven(&server().placement(binding, threads));
         for binding in [Binding::Cores, Binding::Threads] {
-            let seen: Vec<usize> = (1..=8).filter(|threads| uneven(binding, *threads)).collect();
-            assert_eq!(seen, [5, 6, 7], "{binding:?}");
+            let counts: Vec<usize> = (1..=8).filter(|threads| uneven(binding, *threads)).collect();
+            assert_eq!(counts, [5, 6, 7], "{binding:?}");
         }
         let packed: Vec<usize> = (1..=8).filter(|threads| uneven(Binding::Packed, *threads)).collect();
         assert_eq!(packed, [3, 5, 7]);
         let two = cores(&["0", "1"]);
-        let seen: Vec<usize> =
+        let counts: Vec<usize> =
             (1..=6).filter(|threads| two.uneven(&two.placement(Binding::Cores, *threads))).collect();
-        assert_eq!(seen, [3, 5], "3 threads on 2 CPUs");
+        assert_eq!(counts, [3, 5], "3 threads on 2 CPUs");
     }
 
     #[test]

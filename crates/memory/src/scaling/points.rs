@@ -46,17 +46,17 @@ pub fn counts(binding: Binding, cores: &Cores, most: Option<usize>, budget: usiz
         }
     };
     wanted.retain(|count| (1..=end).contains(count));
-    let mut kept: Vec<usize> = Vec::new();
+    let mut counts: Vec<usize> = Vec::new();
     // In the order of their worth: what comes first stays.
     const ALWAYS: usize = 6;
     for (worth, count) in wanted.into_iter().enumerate() {
-        let room = kept.len() < budget || worth < ALWAYS || Some(count) == most;
-        if room && !kept.contains(&count) {
-            kept.push(count);
+        let room = counts.len() < budget || worth < ALWAYS || Some(count) == most;
+        if room && !counts.contains(&count) {
+            counts.push(count);
         }
     }
-    kept.sort_unstable();
-    kept
+    counts.sort_unstable();
+    counts
 }
 
 /// One thread, then all of so many cores, the most telling numbers first.

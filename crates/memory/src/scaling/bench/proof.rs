@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn spots_move_and_stay_inside() {
-        let of = |turn| spots(100, 5000, turn).collect::<Vec<_>>();
-        assert_ne!(of(0), of(1));
-        assert!(of(3).iter().all(|at| (100..5100).contains(at)) && of(3).len() > 200);
+        let at = |turn| spots(100, 5000, turn).collect::<Vec<_>>();
+        assert_ne!(at(0), at(1));
+        assert!(at(3).iter().all(|at| (100..5100).contains(at)) && at(3).len() > 200);
         assert_eq!(spots(0, 3, 9).collect::<Vec<_>>(), [0, 1, 2]);
     }
 }
