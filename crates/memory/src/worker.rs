@@ -394,3 +394,139 @@ pub(crate) fn medians(rows: &[Vec<f64>]) -> Vec<f64> {
     let column = |at: usize| rows.iter().map(|row| row[at]).collect::<Vec<_>>();
     (0..columns).filter_map(|at| stats::median(&column(at))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::Trial;
+    use figure::{CpuList, Machine};
+    use lab::clock::Clock;
+    use std::time::Duration;
+
+    const PASS: Duration = Duration::from_micros(500);
+
+    /// A kernel that sleeps. A task is the relative error of its results.
+    struct Sleeping {
+        team: Rc<Team>,
+        passes: u64,
+        prepared: usize,
+    }
+
+    struct Sleep {
+        passes: u64,
+        error: f64,
+    }
+
+    impl Sample for Sleep {
+        fn run(&self, _thread: &Seat, _sample: usize) -> f64 {
+            std::thread::sleep(PASS * self.passes as u32);
+            self.error
+        }
+    }
+
+    impl Kernel for Sleeping {
+        type Setup = ();
+        type Task = f64;
+        type Sample = Sleep;
+
+        const WARM_UP: usize = 1;
+        const SAMPLE_TOLERANCE: f64 = 1e-9;
+        const IS_SHARED: bool = true;
+
+        fn set_up((): ()) -> Result<(Sleeping, Vec<(String, f64)>), String> {
+            let cpu = lab::affinity::get().unwrap().first().unwrap();
+            let place = CpuList::from_iter([cpu]);
+            let team = Team::new(&Machine::default(), &[place], Clock::monotonic_raw())?;
+            let tasks = [("exact", 0.0), ("rounded", 1e-10), ("wrong", 0.01)];
+            let tasks = tasks.map(|(id, error)| (id.to_owned(), error)).to_vec();
+            Ok((Sleeping { team: Rc::new(team), passes: 0, prepared: 0 }, tasks))
+        }
+
+        fn team(&self, _task: &f64) -> Result<Rc<Team>, String> {
+            Ok(self.team.clone())
+        }
+
+        fn policy(&self, _task: &f64) -> Policy {
+            Policy {
+                shortest_sample: 1e-3,
+                shortest_round: 3e-3,
+                least_samples: 2,
+                most_samples: 2,
+                trial: Trial::Passes(1),
+                ..Policy::default()
+            }
+        }
+
+        fn amount(&self, _task: &f64) -> Amount {
+            Amount::Bytes(1e6)
+        }
+
+        fn prepare(&mut self, _team: &Team, _task: &f64, _round: usize) -> Result<(), String> {
+            self.prepared += 1;
+            Ok(())
+        }
+
+        fn sample(&mut self, task: &f64, calibration: Calibration) -> Result<Sleep, String> {
+            Ok(Sleep { passes: calibration.passes, error: *task })
+        }
+
+        fn follow(&mut self, _task: &mut f64, passes: u64) {
+            self.passes += passes;
+        }
+
+        fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+            Ok(vec![0.0])
+        }
+
+        fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+            Ok(vec![Evidence::default()])
+        }
+
+        fn evidence(&self) -> Result<Evidence, String> {
+            Ok(self.team.evidence())
+        }
+    }
+
+    fn worker() -> Worker<Sleeping> {
+        let (kernel, tasks) = Sleeping::set_up(()).unwrap();
+        Worker::new(kernel, tasks).unwrap().0
+    }
+
+    fn verified(worker: &mut Worker<Sleeping>, id: &str) -> Evidence {
+        let figures = worker.finish().unwrap().figures;
+        figures.into_iter().find(|(figure, _)| figure == id).map(|(_, evidence)| evidence).unwrap()
+    }
+
+    #[test]
+    fn a_round_is_calibrated_once_and_its_warm_up_does_not_count() {
+        let mut worker = worker();
+        let (round, passes) = worker.round_with_passes("exact").unwrap();
+        assert_eq!(round.samples.len(), 2);
+        assert!(round.samples.iter().all(|rate| *rate > 0.0 && *rate <= 2.0), "{:?} GB/s", round.samples);
+        assert_eq!(worker.kernel.passes, 1 + passes, "a trial of one pass, then three samples");
+        assert_eq!((passes % 3, worker.kernel.prepared), (0, 2));
+        worker.round_with_passes("exact").unwrap();
+        assert_eq!((worker.kernel.passes, worker.kernel.prepared), (1 + 2 * passes, 3));
+        assert!(worker.round("other").unwrap_err().contains("no figure other"));
+    }
+
+    #[test]
+    fn rounding_is_no_error_and_what_was_not_measured_is_not_verified() {
+        let mut worker = worker();
+        worker.round("rounded").unwrap();
+        assert_eq!(verified(&mut worker, "rounded").get(VERIFIED_ERROR).into_value(), Some(0.0));
+        assert!(verified(&mut worker, "exact").is_empty());
+    }
+
+    #[test]
+    fn a_wrong_result_spoils_the_figures_that_share_its_memory() {
+        let mut worker = worker();
+        worker.round("exact").unwrap();
+        worker.round("wrong").unwrap();
+        let wrong = verified(&mut worker, "wrong");
+        assert_eq!(wrong.get(VERIFIED).into_value(), Some(false));
+        assert_eq!(wrong.get(VERIFIED_ERROR).into_value(), Some(0.01));
+        let exact = verified(&mut worker, "exact").get(VERIFIED);
+        assert!(exact.reason().unwrap().contains("wrong left wrong values"), "{exact:?}");
+    }
+}
