@@ -6,7 +6,7 @@
 //! - [`region`] maps memory on the pages and the node asked for; [`pages`] reports which pages were obtained;
 //!   [`sizes`] decides how large.
 //! - [`chase`] writes and follows chains of pointers; [`pointer_chain`] knows where a walk must end.
-//! - [`blocks`] is the memory that the walks of mixes go over.
+//! - [`thread_blocks`] is the memory that the walks of mixes go over.
 //! - [`ladder_sizes`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
 //! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are
 //!   compared with.
@@ -21,7 +21,6 @@
 
 pub mod alignment;
 pub mod bandwidth;
-pub mod blocks;
 pub mod c2c;
 pub mod calibration;
 pub mod chase;
@@ -48,6 +47,7 @@ pub mod scaling;
 pub mod simd;
 pub mod sizes;
 pub mod team;
+pub mod thread_blocks;
 pub mod worker;
 
 use mode::Mode;

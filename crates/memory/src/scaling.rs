@@ -3,14 +3,14 @@
 //! - [`bindings`] says which CPU each thread gets, and where threads share cores unequally; [`points`] which
 //!   numbers of threads are measured; [`layout`] which part of which node's memory each thread works on.
 //! - [`sizing`] decides how large arrays are and what each node holds; [`plan`] makes figures of that;
-//!   [`bench`] is the worker; [`arena`] its memory, a region for each node.
+//!   [`bench`] is the worker; [`node_arrays`] its memory, a region for each node.
 //! - [`knee`] finds the fewest threads that reach what there is.
 
-pub mod arena;
 pub mod bench;
 pub mod bindings;
 pub mod knee;
 pub mod layout;
+pub mod node_arrays;
 pub mod plan;
 pub mod points;
 pub mod sizing;

@@ -13,7 +13,7 @@ use super::memory::Memory;
 use super::plan::{Point, Setup, Task};
 use super::roles::{TimedWork, Gate, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
-use crate::blocks::GROUP_BYTES;
+use crate::thread_blocks::GROUP_BYTES;
 use crate::chase::UNROLL;
 use crate::kernels::Mix;
 use crate::mix::bench::map;

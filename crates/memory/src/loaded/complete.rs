@@ -3,7 +3,7 @@
 use figure::evidence as key;
 use figure::{Better, Convention, Figure, Limit, Machine, Unit};
 
-use crate::blocks::GROUP_BYTES;
+use crate::thread_blocks::GROUP_BYTES;
 use crate::kernels::ELEMENT;
 use crate::limits;
 

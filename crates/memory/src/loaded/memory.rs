@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::bandwidth::expected::relative_error;
-use crate::blocks::Blocks;
+use crate::thread_blocks::ThreadBlocks;
 use crate::chase::{Chain, Order};
 use crate::kernels::Mix;
 use crate::mix::contents::value;
@@ -18,14 +18,14 @@ const SEED: u64 = 3;
 pub struct Memory {
     pub region: Region,
     /// The injectors' blocks, one for each thread.
-    pub blocks: Blocks,
+    pub blocks: ThreadBlocks,
     chaser: Mutex<Option<Chaser>>,
     injectors: Vec<Mutex<Injector>>,
 }
 
 impl Memory {
     /// Memory whose chain is not written and whose blocks are not filled yet.
-    pub fn new(region: Region, blocks: Blocks, threads: usize) -> Memory {
+    pub fn new(region: Region, blocks: ThreadBlocks, threads: usize) -> Memory {
         let injectors = (0..threads).map(|_| Mutex::default()).collect();
         Memory { region, blocks, chaser: Mutex::default(), injectors }
     }
@@ -152,7 +152,7 @@ mod tests {
 
     fn memory() -> Memory {
         let region = Region::map(1 << 16, Pages::Small, None).unwrap();
-        let memory = Memory::new(region, Blocks::map(2, 5, Pages::Small).unwrap(), 2);
+        let memory = Memory::new(region, ThreadBlocks::map(2, 5, Pages::Small).unwrap(), 2);
         memory.write_chain(LINE);
         memory.fill(0);
         memory.fill(1);

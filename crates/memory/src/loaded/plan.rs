@@ -7,7 +7,7 @@ use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::Blocks;
+use crate::thread_blocks::ThreadBlocks;
 use crate::chase::LINE;
 use crate::conditions::of_first;
 use crate::deadlines;
@@ -101,7 +101,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let threads = placement.threads.len();
     // One array's worth is the chain, the others are the injectors' blocks.
     let groups = (ARRAYS as usize - 1) * share.groups;
-    let mapped = share.array + (threads * Blocks::stride(groups)) as u64;
+    let mapped = share.array + (threads * ThreadBlocks::stride(groups)) as u64;
     let missing = pages::unavailable(machine, pages, mapped);
 
     let mixes: Vec<Mix> = match options.mixes.as_slice() {
@@ -257,7 +257,7 @@ impl Builder<'_> {
         figure.convention = Some(Convention::EstimatedTraffic);
         figure.series = Some(format!("{}.loaded.all", crate::SUITE));
         figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
-        let bytes = threads * self.setup.groups * crate::blocks::GROUP_BYTES;
+        let bytes = threads * self.setup.groups * crate::thread_blocks::GROUP_BYTES;
         figure.conditions = conditions(self.options, self.placement, self.setup.simd)
             .with(key::KERNEL, "mix".to_owned())
             .with(key::MIX, mix.to_string())

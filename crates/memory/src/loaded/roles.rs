@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use lab::pool::Seat;
 
 use super::memory::Memory;
-use crate::blocks::GROUP_BYTES;
+use crate::thread_blocks::GROUP_BYTES;
 use crate::kernels::Mix;
 use crate::simd::mix::{PAGES, Walk};
 
@@ -115,7 +115,7 @@ pub fn inject_all(memory: &Memory, seat: &Seat, traffic: Traffic, groups: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Blocks;
+    use crate::thread_blocks::ThreadBlocks;
     use crate::chase::LINE;
     use crate::pages::Pages;
     use crate::region::Region;
@@ -138,7 +138,7 @@ mod tests {
         let placement = Placement { places: "list", bind: "close", threads };
         let pool = Pool::new(&placement, Clock::monotonic_raw()).unwrap();
         let region = Region::map(1 << 20, Pages::Small, None).unwrap();
-        let memory = Arc::new(Memory::new(region, Blocks::map(3, 8, Pages::Small).unwrap(), 3));
+        let memory = Arc::new(Memory::new(region, ThreadBlocks::map(3, 8, Pages::Small).unwrap(), 3));
         let shared = memory.clone();
         let gate = Arc::new(Gate::default());
         let work = pool

@@ -11,7 +11,7 @@ use lab::pool::Seat;
 use super::contents::{Contents, FACTOR, value};
 use super::plan::{Setup, Task};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
-use crate::blocks::Blocks;
+use crate::thread_blocks::ThreadBlocks;
 use crate::calibration::Calibration;
 use crate::kernels::{ELEMENT, Mix, Operation, Stores};
 use crate::page_evidence;
@@ -36,7 +36,7 @@ enum Code {
 pub(crate) struct Mixes {
     setup: Setup,
     team: Rc<Team>,
-    blocks: Arc<Blocks>,
+    blocks: Arc<ThreadBlocks>,
     /// What every block holds; `None` when that is not known.
     contents: Option<Contents>,
     /// What the blocks held before the work that is under way, and the value that it writes.
@@ -48,7 +48,7 @@ pub(crate) struct Mixes {
 /// Passes over each thread's block.
 pub(crate) struct Passes {
     code: Code,
-    blocks: Arc<Blocks>,
+    blocks: Arc<ThreadBlocks>,
     /// Groups of each third of a block.
     third: usize,
     /// The sum of what a pass reads.
@@ -62,9 +62,9 @@ pub(crate) struct Passes {
 ///
 /// # Errors
 /// What the system answered, and what to do.
-pub fn map(threads: usize, groups: usize, pages: crate::pages::Pages) -> Result<Blocks, String> {
-    Blocks::map(threads, groups, pages).map_err(|error| {
-        let bytes = figure::format::bytes((threads * Blocks::stride(groups)) as f64);
+pub fn map(threads: usize, groups: usize, pages: crate::pages::Pages) -> Result<ThreadBlocks, String> {
+    ThreadBlocks::map(threads, groups, pages).map_err(|error| {
+        let bytes = figure::format::bytes((threads * ThreadBlocks::stride(groups)) as f64);
         format!(
             "{bytes} of memory could not be mapped: {error}; a limit on address space (ulimit -v) or \
              vm.overcommit_memory=2 may forbid them: give a smaller --array-size"

@@ -7,7 +7,6 @@ use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Blocks, GROUP_BYTES};
 use crate::deadlines;
 use crate::kernels::{ELEMENT, MIXES, Mix, Operation, Stores};
 use crate::limits;
@@ -16,6 +15,7 @@ use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::simd::mix::GROUP;
 use crate::sizes::{self, ARRAYS};
+use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
@@ -91,7 +91,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
-    let bytes = (placement.threads.len() * Blocks::stride(ARRAYS as usize * share.groups)) as u64;
+    let bytes = (placement.threads.len() * ThreadBlocks::stride(ARRAYS as usize * share.groups)) as u64;
     let missing = pages::unavailable(machine, options.pages, bytes);
     // In the order of the list, each once, however they were asked for.
     let asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);

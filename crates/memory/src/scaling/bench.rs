@@ -8,7 +8,7 @@ use figure::{CpuList, Evidence, Reading, Round};
 use lab::clock::Clock;
 use machine::counters::Watch;
 
-use super::arena::{Arena, Contents};
+use super::node_arrays::{NodeArrays, Contents};
 use super::plan::{self, Setup};
 use crate::bandwidth::arrays::not_mapped;
 use crate::bandwidth::expected::{SUM_TOLERANCE, TOLERANCE};
@@ -54,7 +54,7 @@ pub(crate) struct Scaling {
     touchers: Team,
     /// For each of those the node, its number on the node, and how many there are.
     homes: Vec<(usize, usize, usize)>,
-    arena: Arc<Arena>,
+    arrays: Arc<NodeArrays>,
     contents: Vec<Contents>,
 }
 
@@ -76,13 +76,13 @@ impl Kernel for Scaling {
             }
         }
         let touchers = Team::new(&setup.machine, &threads, clock.clone())?;
-        let arena = Arena::map(&setup.nodes, setup.offset as usize, setup.pages).map_err(|error| {
+        let arrays = NodeArrays::map(&setup.nodes, setup.offset as usize, setup.pages).map_err(|error| {
             let elements: usize = setup.nodes.iter().map(|need| need.elements).sum();
             not_mapped((sizes::ARRAYS * elements as u64 * ELEMENT) as f64, &error)
         })?;
         let mut kernel = Scaling {
             contents: Vec::new(),
-            arena: Arc::new(arena),
+            arrays: Arc::new(arrays),
             clock,
             touchers,
             homes,
@@ -133,7 +133,7 @@ impl Kernel for Scaling {
         let task = &task.plan;
         let code = self.setup.simd.kernel(task.operation, task.stores);
         let code = code.ok_or_else(|| format!("{}: no code for {}", task.id, self.setup.simd.word()))?;
-        Ok(Work::new(task, code, calibration, self.arena.clone(), &self.contents))
+        Ok(Work::new(task, code, calibration, self.arrays.clone(), &self.contents))
     }
 
     fn follow(&mut self, task: &mut Task, passes: u64) {

@@ -54,13 +54,13 @@ impl Scaling {
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
     ) -> Result<Vec<Vec<T>>, String> {
-        let (arena, homes) = (self.arena.clone(), self.homes.clone());
+        let (arrays, homes) = (self.arrays.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
         self.touchers.each(move |seat| {
             let (node, nth, of) = homes[seat.index];
             let (first, end) = (elements[node] * nth / of, elements[node] * (nth + 1) / of);
             let one = |array| {
-                let start = arena.start(node, array).wrapping_add(first);
+                let start = arrays.start(node, array).wrapping_add(first);
                 // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody
                 // else works.
                 let slice = unsafe { std::slice::from_raw_parts_mut(start, end - first) };
@@ -73,10 +73,10 @@ impl Scaling {
     /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by
     /// figure.
     pub(super) fn pages(&self) -> Evidence {
-        let range = |node| self.arena.range(node);
+        let range = |node| self.arrays.range(node);
         let backings =
             (0..self.setup.nodes.len()).map(range).map(|(start, end)| pages::backing(start, end));
-        page_evidence::of_backing(Backing::sum(backings), self.arena.bytes() as f64)
+        page_evidence::of_backing(Backing::sum(backings), self.arrays.bytes() as f64)
     }
 
     /// Share of sampled pages of a task that lie on the node of the threads that use them.
@@ -86,7 +86,7 @@ impl Scaling {
             let step = (used / PAGE_SAMPLES).max(1);
             let addresses: Vec<usize> = [Array::A, Array::B, Array::C]
                 .into_iter()
-                .map(|array| self.arena.start(node, array))
+                .map(|array| self.arrays.start(node, array))
                 .flat_map(|start| (0..*used).step_by(step).map(move |i| start.wrapping_add(i) as usize))
                 .collect();
             // All cores of a region are of its node.
@@ -104,12 +104,12 @@ impl Scaling {
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
             return Ok(());
         };
-        let (arena, ranges) = (self.arena.clone(), ranges(&task.layout, task.schedule));
+        let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
         team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             for element in spots(start, length, turn) {
                 // SAFETY: inside the thread's range, which no other thread uses at the same time.
-                unsafe { arena.start(node, target).add(element).write_volatile(f64::NAN) };
+                unsafe { arrays.start(node, target).add(element).write_volatile(f64::NAN) };
             }
         })?;
         Ok(())
@@ -118,14 +118,14 @@ impl Scaling {
     /// Largest relative error at those elements.
     pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, String> {
         let Some(target) = Kernel::of(task.operation).stores else { return Ok(0.0) };
-        let (arena, ranges) = (self.arena.clone(), ranges(&task.layout, task.schedule));
+        let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
         let contents = self.contents.clone();
         let errors = team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             spots(start, length, turn)
                 .map(|element| {
                     // SAFETY: inside the thread's range, which no thread writes at the same time.
-                    let value = unsafe { arena.start(node, target).add(element).read_volatile() };
+                    let value = unsafe { arrays.start(node, target).add(element).read_volatile() };
                     relative_error(value, contents[node].at(element).value(target))
                 })
                 .fold(0.0, f64::max)

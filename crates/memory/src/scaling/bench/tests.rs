@@ -64,7 +64,7 @@ fn under_a_dynamic_schedule_every_element_is_taken_once_a_pass() {
     let code = kernel.setup.simd.kernel(task.plan.operation, task.plan.stores).unwrap();
     let calibration = Calibration { passes: 3, samples: 1 };
     let work =
-        Arc::new(Work::new(&task.plan, code, calibration, kernel.arena.clone(), &kernel.contents));
+        Arc::new(Work::new(&task.plan, code, calibration, kernel.arrays.clone(), &kernel.contents));
     let shared = work.clone();
     kernel.team(task).unwrap().each(move |seat| shared.run(seat, 0)).unwrap();
     let taken = work.taken_in_a_pass();
@@ -96,7 +96,7 @@ fn one_wrong_element_is_found_at_the_end() {
         let (mut worker, _) = worker(&["triad"], None);
         once(&mut worker);
         // SAFETY: inside the array, and no thread is at work.
-        unsafe { worker.kernel.arena.start(0, Array::A).add(77_777).write(wrong) };
+        unsafe { worker.kernel.arrays.start(0, Array::A).add(77_777).write(wrong) };
         for (id, evidence) in worker.finish().unwrap().figures {
             assert_eq!(evidence.get(VERIFIED).into_value(), Some(false), "{id}");
         }

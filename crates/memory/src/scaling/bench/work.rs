@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lab::pool::Seat;
 
-use super::super::arena::{Arena, Contents};
+use super::super::node_arrays::{NodeArrays, Contents};
 use super::super::layout::Layout;
 use super::super::plan::Task;
 use crate::bandwidth::expected::relative_error;
@@ -48,7 +48,7 @@ pub(crate) struct Work {
     passes: usize,
     samples: usize,
     layout: Layout,
-    arena: Arc<Arena>,
+    arrays: Arc<NodeArrays>,
     /// What `read` must find.
     contents: Vec<Contents>,
     nodes: Vec<BlockQueue>,
@@ -70,7 +70,7 @@ impl Work {
         task: &Task,
         code: Loop,
         calibration: Calibration,
-        arena: Arc<Arena>,
+        arrays: Arc<NodeArrays>,
         contents: &[Contents],
     ) -> Work {
         let Calibration { passes, samples } = calibration;
@@ -88,7 +88,7 @@ impl Work {
             passes: passes as usize,
             samples,
             layout: task.layout.clone(),
-            arena,
+            arrays,
             contents: contents.to_vec(),
             nodes: if dynamic { task.layout.used.iter().map(queue).collect() } else { Vec::new() },
             taken: numbers(task.threads.len()),
@@ -158,7 +158,7 @@ impl Work {
     /// No other thread works on these elements at the same time.
     unsafe fn kernel(&self, node: usize, start: usize, length: usize) -> f64 {
         let [a, b, c] =
-            [Array::A, Array::B, Array::C].map(|array| self.arena.start(node, array).wrapping_add(start));
+            [Array::A, Array::B, Array::C].map(|array| self.arrays.start(node, array).wrapping_add(start));
         let scalar = if self.operation == Operation::Update { UPDATE_FACTOR } else { SCALAR };
         // SAFETY: the layout stays within the node's arrays, which begin aligned as the plan saw to; starts
         // and lengths are multiples of a block; the set is available.

@@ -11,19 +11,19 @@ use super::sizing::NodeNeed;
 
 /// The three arrays of each node.
 #[derive(Debug)]
-pub struct Arena(Vec<Arrays>);
+pub struct NodeArrays(Vec<Arrays>);
 
-impl Arena {
+impl NodeArrays {
     /// Maps them. Nothing is touched yet.
     ///
     /// # Errors
     /// What the system answered, and on which node.
-    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> io::Result<Arena> {
+    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> io::Result<NodeArrays> {
         let map = |need: &NodeNeed| {
             let whole = Split { threads: 1, most: need.elements };
             Arrays::map_on(need.node, whole, offset, pages)
         };
-        nodes.iter().map(map).collect::<io::Result<_>>().map(Arena)
+        nodes.iter().map(map).collect::<io::Result<_>>().map(NodeArrays)
     }
 
     pub fn start(&self, node: usize, array: Array) -> *mut f64 {
