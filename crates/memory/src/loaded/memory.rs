@@ -115,7 +115,7 @@ impl Injector {
     /// Walks on over at most `groups` groups of the thread's block, and not beyond its end; returns how many.
     pub fn walk(
         &mut self,
-        blocks: &Blocks,
+        blocks: &ThreadBlocks,
         thread: usize,
         walk: Walk,
         mix: Mix,
