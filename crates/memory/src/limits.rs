@@ -55,3 +55,54 @@ fn traffic_factor(figure: &Figure) -> f64 {
         _ => 1.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figure::host::Peak;
+    use figure::{Better, Unit};
+
+    /// A figure of 24 B counted for each element, of which so many move.
+    fn figure(id: &str, traffic: f64, value: Option<f64>) -> Figure {
+        let mut figure = Figure::planned(id, crate::SUITE, id, Unit::GB_PER_S, Better::Higher);
+        figure.conditions.set(key::COUNTED_BYTES, 24.0);
+        figure.conditions.set(key::TRAFFIC_BYTES, traffic);
+        figure.value = value;
+        figure
+    }
+
+    fn values(figures: &[Figure]) -> Vec<Option<f64>> {
+        figures.iter().map(|figure| figure.limit.as_ref().map(|limit| limit.value)).collect()
+    }
+
+    #[test]
+    fn a_peak_is_of_traffic_and_a_limit_of_what_is_counted() {
+        let mut machine = Machine::default();
+        let mut triad = figure("triad", 32.0, None);
+        set_peak(&mut triad, &machine);
+        assert_eq!(triad.limit, None);
+        machine.memory.peak = Reading::Value(Peak {
+            channels: 4,
+            mt_per_s: 3000,
+            bytes_per_s: 96e9,
+            basis: "4 x DDR4-3000".to_owned(),
+        });
+        set_peak(&mut triad, &machine);
+        assert_eq!(values(&[triad]), [Some(72.0)]);
+        let mut absent = figure("absent", 24.0, None).not_available("no memory");
+        set_peak(&mut absent, &machine);
+        assert_eq!(absent.limit, None);
+    }
+
+    #[test]
+    fn without_a_peak_the_highest_certain_traffic_is_the_limit() {
+        let mut baseline = figure("baseline", 24.0, Some(90.0));
+        baseline.conditions.set(key::ROLE, "baseline".to_owned());
+        let regular = figure("regular", 32.0, Some(60.0));
+        let mut figures =
+            vec![figure("nt", 24.0, Some(70.0)), baseline, regular, figure("not measured", 24.0, None)];
+        set_highest_traffic(&mut figures);
+        assert_eq!(values(&figures), [Some(70.0), Some(70.0), Some(52.5), None]);
+        assert!(figures[0].limit.as_ref().unwrap().basis.contains("(nt)"));
+    }
+}

@@ -200,6 +200,16 @@ mod tests {
     }
 
     #[test]
+    fn backings_add_up_and_one_unknown_makes_all_unknown() {
+        let part = |resident, huge| Reading::Value(Backing { resident, huge, page: 4096 });
+        let sum = Backing::sum([part(3, 2), part(4, 0)]).into_value();
+        assert_eq!(sum, Some(Backing { resident: 7, huge: 2, page: 4096 }));
+        let unknown = Backing::sum([part(3, 2), Reading::unknown("hidden"), part(1, 1)]);
+        assert_eq!(unknown.reason(), Some("hidden"));
+        assert!(Backing::sum([]).reason().is_some());
+    }
+
+    #[test]
     fn words_are_read_back() {
         for pages in [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g] {
             assert_eq!(pages.word().parse(), Ok(pages));
